@@ -1,0 +1,91 @@
+// Runs on whatever Node started npm (20 or newer): plain JavaScript, no dependencies.
+// 1. `npm ci` when node_modules is absent or came from another lockfile. 2. Hand over to Node 24.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { isatty } from "node:tty";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const windows = process.platform === "win32";
+const stamp = join(root, "node_modules", ".sage-install");
+const lockfile = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+
+if (!installed()) locked(() => installed() || install());
+
+const node = findNode();
+const [script, ...rest] = process.argv.slice(2);
+const child = spawn(node, [resolve(root, script), ...rest], {
+  // Sage itself works where the person is; everything else works on this repository.
+  cwd: script.startsWith("src/") ? (process.env.INIT_CWD ?? root) : root,
+  stdio: "inherit",
+  env: { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH },
+});
+// A terminal already signals the whole group; a second SIGINT from here would count as a second Ctrl-C.
+process.on("SIGINT", () => [0, 1, 2].some((fd) => isatty(fd)) || child.kill("SIGINT"));
+for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+
+function installed() {
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === lockfile;
+}
+
+function install() {
+  process.stderr.write("sage: installing dependencies (once)…\n");
+  const flags = ["--include=dev", "--include=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  if (npm("ci", ...flags) !== 0 && npm("install", "--no-save", ...flags) !== 0) {
+    process.stderr.write("sage: the install failed; see npm's message above, then run the same command again.\n");
+    process.exit(1);
+  }
+  writeFileSync(stamp, lockfile);
+}
+
+function npm(...args) {
+  const cli = process.env.npm_execpath; // the npm that is running us
+  const options = { cwd: root, stdio: ["ignore", 2, 2] };
+  return cli?.endsWith(".js")
+    ? spawnSync(process.execPath, [cli, ...args], options).status
+    : spawnSync("npm", args, { ...options, shell: windows }).status;
+}
+
+// `npm start` and `npm test` may be started together on a fresh clone: one installs, the other waits.
+function locked(work) {
+  const lock = join(root, ".install-lock");
+  const holder = join(lock, "pid");
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      if (existsSync(holder) && !alive(Number(readFileSync(holder, "utf8")))) rmSync(lock, { recursive: true, force: true });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    }
+  }
+  try {
+    writeFileSync(holder, String(process.pid));
+    work();
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function alive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+function findNode() {
+  if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
+  const platform = windows ? "win" : process.platform;
+  const bundled = join(root, "node_modules", `node-${platform}-${process.arch}`, windows ? "bin/node.exe" : "bin/node");
+  if (existsSync(bundled)) return bundled;
+  process.stderr.write(`sage: needs Node 24 or newer; this is ${process.version} and no packaged Node fits ${process.platform}/${process.arch}.\n`);
+  process.exit(1);
+}

@@ -1,0 +1,35 @@
+export type SageErrorCode =
+  | "config-invalid"
+  | "disk-full"
+  | "input-invalid"
+  | "journal-damaged"
+  | "journal-locked"
+  | "lease-lost"
+  | "model-unavailable"
+  | "no-surface"
+  | "queue-full"
+  | "request-invalid"
+  | "request-pending"
+  | "request-resolved"
+  | "request-unknown"
+  | "session-owned"
+  | "session-unknown"
+  | "timeout"
+  | "turn-failed"
+  | "usage";
+
+/** What remains when it is neither a tool's failure (a result) nor a person's no (an answer). */
+export class SageError extends Error {
+  override readonly name = "SageError";
+  readonly code: SageErrorCode;
+  readonly retryable: boolean;
+  constructor(code: SageErrorCode, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

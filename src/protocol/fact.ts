@@ -1,0 +1,38 @@
+import type { Reply, ToolResult } from "./message.ts";
+import type { TurnEnd } from "./outcome.ts";
+import type { Effect, RuleDestination, Verdict } from "./permission.ts";
+import type { Draft, InputRequest, Resolution } from "./request.ts";
+
+export type FactData = {
+  "session.opened": { cwd: string; version: string };
+  "turn.begun": { loop: number; maxSteps: number; /** Messages up to this seq start the turn. */ sawUpTo: number };
+  "user.said": { text: string; by: string; surface: string };
+  "model.replied": Reply & { /** Messages up to this seq were in the prompt. */ sawUpTo: number };
+  "calls.judged": { verdicts: Verdict[] };
+  "input.requested": InputRequest;
+  "input.resolved": Resolution;
+  "call.started": { tool: string; effect: Effect; digest: string; /** sha-256 of the file to be changed, as it was. */ before?: string };
+  "call.finished": ToolResult;
+  "call.unknown": { reason: string };
+  "rule.added": { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination; by: string };
+  "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };
+  "turn.interrupted": { then: "pause" | "cancel"; by: string; surface: string };
+  "turn.ended": TurnEnd;
+};
+
+export type FactType = keyof FactData;
+
+/** Something that happened. A key is a path from position (turn / step / call / what) and is written once per session. */
+export type Fact<T extends FactType = FactType> = {
+  [K in T]: { session: string; seq: number; key: string; type: K; at: number; data: FactData[K] };
+}[T];
+
+/** Something happening: never journaled. A higher attempt clears the block that an earlier one had drawn. */
+export type Delta = {
+  session: string;
+  key: string;
+  attempt: number;
+  n: number;
+  kind: "text" | "reasoning" | "output" | "notice";
+  text: string;
+};

@@ -1,0 +1,67 @@
+import type { SageErrorCode } from "./error.ts";
+import type { Delta, Fact } from "./fact.ts";
+import type { Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
+
+/** Who sends a command, and from where. */
+export type Sender = { by: string; surface: string };
+
+/** What a surface may ask of the host. */
+export type Command =
+  /** Opens a new session, or finds one. */
+  | { type: "open"; session?: string; cwd: string }
+  /** `id` makes a redelivered message harmless. */
+  | ({ type: "say"; session: string; text: string; id?: string } & Sender)
+  | ({ type: "respond"; response: InputResponse } & Sender)
+  /** Pauses a running turn; cancels it when it is paused, waits for a person, or `cancel` is set. */
+  | ({ type: "interrupt"; session: string; cancel?: boolean } & Sender)
+  /** Goes on with an open turn, in this process. */
+  | { type: "resume"; session: string }
+  | ({ type: "saveDraft"; requestId: string; draft: Draft } & Sender)
+  | { type: "sessions" }
+  /** Open requests, of one session or of all. */
+  | { type: "pending"; session?: string };
+
+export type SessionState = "idle" | "running" | "waiting" | "paused" | "stopped";
+
+export type SessionSummary = {
+  id: string;
+  cwd: string;
+  title: string;
+  at: number;
+  lastAt: number;
+  /** stopped: a turn is open and no process runs it. */
+  state: SessionState;
+  pending: number;
+};
+
+type Refused = { ok: false; code: SageErrorCode; message: string; /** Who won, when somebody else answered first. */ resolution?: Resolution };
+
+export type CommandReply<C extends Command["type"] = Command["type"]> =
+  | Refused
+  | (C extends "open"
+      ? { ok: true; session: string; created: boolean }
+      : C extends "say"
+        ? { ok: true; seq: number }
+        : C extends "respond"
+          ? { ok: true; resolution: Resolution; /** False: recorded, and nothing runs this session now. */ running: boolean }
+          : C extends "interrupt"
+            ? { ok: true; then: "pause" | "cancel" | "nothing" }
+            : C extends "sessions"
+              ? { ok: true; sessions: SessionSummary[] }
+              : C extends "pending"
+                ? { ok: true; requests: PendingRequest[] }
+                : { ok: true });
+
+/** A request as a list shows it, with the latest half-filled answer. */
+export type PendingRequest = { request: InputRequest; draft?: Draft };
+
+export type WatchEvent =
+  | { type: "fact"; fact: Fact }
+  /** All facts so far are told; these requests are open, the first is the one to show. Sent once, then whatever comes. */
+  | { type: "ready"; requests: PendingRequest[]; live: boolean }
+  | { type: "delta"; delta: Delta };
+
+export interface Host {
+  send<C extends Command>(command: C): Promise<CommandReply<C["type"]>>;
+  watch(session: string, options: { after?: number; signal: AbortSignal }): AsyncIterable<WatchEvent>;
+}

@@ -1,0 +1,61 @@
+/** Opaque data of a provider (a thinking signature, say) that must come back unchanged with the part it belongs to. */
+export type ProviderMetadata = Record<string, Record<string, unknown>>;
+
+export type ToolInput = Record<string, unknown>;
+
+export type Call = {
+  type: "call";
+  /** The provider's id. Never part of a key: providers repeat them. */
+  id: string;
+  tool: string;
+  input: ToolInput;
+  /** The arguments as they came, when they were not a JSON object. Such a call is never run. */
+  malformed?: string;
+  metadata?: ProviderMetadata;
+};
+
+export type Part =
+  | { type: "text"; text: string; metadata?: ProviderMetadata }
+  | { type: "reasoning"; text: string; metadata?: ProviderMetadata }
+  | Call;
+
+export type Usage = { inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number };
+
+export type Finish = "stop" | "calls" | "length" | "filtered" | "other";
+
+export type Reply = { parts: Part[]; usage: Usage; finish: Finish; model: string };
+
+/** What a call came to, in exactly the words the model reads. */
+export type ToolResult = {
+  ok: boolean;
+  text: string;
+  /** Files whose content the model now knows: real path → sha-256. Edit refuses a file that changed since. */
+  seen?: Record<string, string>;
+};
+
+export type Message =
+  | { role: "user"; text: string }
+  | { role: "assistant"; parts: Part[]; model: string }
+  | { role: "tool"; results: { call: string; tool: string; result: ToolResult }[] };
+
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+  };
+}
+
+export function callsOf(reply: { parts: Part[] }): Call[] {
+  return reply.parts.filter((part) => part.type === "call");
+}
+
+export function textOf(reply: { parts: Part[] }): string {
+  return reply.parts
+    .filter((part) => part.type === "text")
+    .map((part) => part.text)
+    .join("");
+}

@@ -1,0 +1,24 @@
+import type { InputRequest, InputResponse } from "./request.ts";
+
+export type AutoResponse = "default" | "alwaysAllow" | "alwaysDeny" | ((request: InputRequest) => InputResponse | Promise<InputResponse>);
+
+export type ExecutionMode =
+  /** Waits for a person. */
+  | { type: "interactive" }
+  | { type: "nonInteractive"; autoResponse: AutoResponse }
+  /** Nobody may be asked: ends in `needs-input`, and the turn stays open. */
+  | { type: "batch" };
+
+/** Passed on to the provider as they are. */
+export type LlmOptions = { maxOutputTokens?: number; temperature?: number; thinkingTokens?: number };
+
+export type ExecutionOptions = {
+  mode: ExecutionMode;
+  maxSteps: number;
+  /** Active time only: waiting for a person never counts. */
+  executionTimeout?: number;
+  /** How long a request waits for a person, in ms; none by default. */
+  promptTimeout?: number;
+  workingDirectory: string;
+  llmOptions: LlmOptions;
+};

@@ -1,0 +1,43 @@
+import type { ToolInput } from "./message.ts";
+
+export type PermissionBehavior = "allow" | "deny" | "ask" | "passthrough";
+
+/** Where a rule stands, and where a new one may be put. */
+export type RuleDestination = "session" | "local" | "project" | "user";
+
+export type Rule = { behavior: "allow" | "deny" | "ask"; text: string; source: RuleDestination };
+
+export type PermissionMode = "default" | "bypass";
+
+/** reads: may run again. writes: may not. waits: loop code that asks or delegates, entered again on replay. */
+export type Effect = "reads" | "writes" | "waits";
+
+/** One piece of a call as the decision saw it: for a shell line, one simple command. */
+export type CallPart = { text: string; behavior: PermissionBehavior; rule?: string; reason: string };
+
+export type PermissionResult = {
+  behavior: PermissionBehavior;
+  reason: string;
+  /** A person must answer this one: no mode and no flag may answer in their place. */
+  hard?: boolean;
+  rule?: string;
+  source?: RuleDestination;
+  parts?: CallPart[];
+};
+
+export type PermissionSuggestion = {
+  type: "addRule" | "removeRule" | "modifyRule";
+  rule: string;
+  behavior: "allow" | "deny" | "ask";
+  destination: RuleDestination;
+};
+
+/** What `calls.judged` keeps for one call. Replay never judges again. */
+export type Verdict = Omit<PermissionResult, "behavior"> & {
+  behavior: "allow" | "deny" | "ask";
+  effect: Effect;
+  /** sha-256 over tool, canonical input, the file it edits and the tool's schema. */
+  digest: string;
+  /** Only when it is not what the model sent: a hook or a person edited it. */
+  input?: ToolInput;
+};

@@ -1,0 +1,78 @@
+import type { ToolInput } from "./message.ts";
+import type { CallPart, PermissionSuggestion, RuleDestination } from "./permission.ts";
+
+export type QuestionOption = { label: string; description: string };
+
+export type Question = { question: string; header: string; options: QuestionOption[]; multiSelect: boolean };
+
+export type RequestSource = "tool" | "approval" | "model" | "mcp" | "recovery";
+
+/** What happens when the deadline passes: the turn fails, the turn is cancelled, or this answer is used. */
+export type DeadlinePolicy = "fail" | "cancel" | { default: InputResponse };
+
+/** `at` is wall time and counts only across restarts; a living process measures `timeoutMs` on the monotonic clock. */
+export type Deadline = { at: number; timeoutMs: number; policy: DeadlinePolicy };
+
+export type RequestBody =
+  | { kind: "question"; questions: Question[] }
+  | {
+      kind: "permission";
+      tool: string;
+      /** The canonical input that will run, whole. */
+      input: ToolInput;
+      /** The agent's own words about the call, if it gave any. */
+      description?: string;
+      parts?: CallPart[];
+      suggestions: PermissionSuggestion[];
+      hard: boolean;
+    }
+  | { kind: "text"; prompt: string; lastResponse?: string };
+
+/** What only a person can supply. Plain data: it survives the process that asked. */
+export type InputRequest = RequestBody & {
+  /** Session and key: the same after every restart. */
+  id: string;
+  session: string;
+  source: RequestSource;
+  /** Names of the agents from the root's child down to the asker; empty for the root. */
+  agent: string[];
+  why: string;
+  at: number;
+  digest: string;
+  deadline?: Deadline;
+};
+
+export type Answer = { selected: string[]; other?: string };
+
+/** By question text. */
+export type Answers = Record<string, Answer>;
+
+export type InputResponse =
+  /** Leaving out a question is refused unless `partial` says it is meant. */
+  | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
+  | { type: "granted"; requestId: string; input?: ToolInput; comment?: string; rules?: RuleGrant[] }
+  /** On a question: the person chooses not to answer it. */
+  | { type: "denied"; requestId: string; reason?: string }
+  | { type: "text"; requestId: string; text: string }
+  /** Stops the turn, not only this request. */
+  | { type: "cancelled"; requestId: string; reason?: string };
+
+export type RuleGrant = { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination };
+
+export type Outcome = "answered" | "partial" | "declined" | "cancelled" | "timed_out" | "superseded" | "no_surface";
+
+/** How a request ended, once. */
+export type Resolution = {
+  requestId: string;
+  /** Who: a person's name, or `auto`, `deadline`, a rule's text. */
+  by: string;
+  surface: string;
+  at: number;
+} & (
+  | { outcome: "answered" | "partial"; response: InputResponse }
+  | { outcome: "timed_out"; reason: string; response?: InputResponse }
+  | { outcome: "declined" | "cancelled" | "superseded" | "no_surface"; reason: string }
+);
+
+/** A half-filled answer, kept for the person's next attempt on any surface. */
+export type Draft = { answers?: Answers; remark?: string; text?: string };

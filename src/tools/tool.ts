@@ -1,0 +1,49 @@
+import type { z } from "zod";
+import type { Effect, PermissionMode, PermissionResult, RequestBody, Resolution, ToolResult } from "../protocol/index.ts";
+
+/** What a tool may look at when it gives its view on a call. Synchronous and without side effects. */
+export type PermissionContext = { cwd: string; home: string; roots: readonly string[]; mode: PermissionMode };
+
+export type ToolScope = {
+  readonly signal: AbortSignal;
+  readonly cwd: string;
+  /** sha-256 of a file's content as the model last saw it (by real path), from the `seen` of earlier results. */
+  seen(path: string): string | undefined;
+  /** Where output too long for the model is kept; returns the path to name in the result. */
+  keep(name: string, content: string | Buffer): Promise<string>;
+  /** The folder behind `keep`, for tools that stream to a file. */
+  readonly keepDir: string;
+  /** Live output, for whoever watches. Not journaled. */
+  output(text: string): void;
+  /** A process group was started: should Sage be killed, recovery finds it by this. */
+  spawned(pid: number): void;
+  /** The environment for children: without secrets and Sage's own variables. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Asks a person in the midst of a `waits` tool; durable, re-entered on replay in the order of the calls. */
+  requestInput(body: RequestBody, why: string): Promise<Resolution>;
+};
+
+export type Tool<I = any> = {
+  name: string;
+  /** What the model reads; lives in a .md file beside the tool. */
+  description: string;
+  inputSchema: z.ZodType<I>;
+  effect: Effect;
+  /** Blocks for a person whatever the rules and the mode say. */
+  requiresUserInteraction?: boolean;
+  /** The tool's own view on this very call; `passthrough` (no opinion) when absent. */
+  checkPermissions?(input: I, context: PermissionContext): PermissionResult;
+  /** The string that rules match in `Tool(specifier)`: a command, a path. */
+  specifier?(input: I, context: { cwd: string }): string;
+  /** The file this call changes: its content goes into the digest of an approval. */
+  operand?(input: I, context: { cwd: string }): string | undefined;
+  /** A pure description of what only a person can supply: the loop opens it and hands the resolution to `answered`. */
+  request?(input: I): RequestBody;
+  answered?(input: I, resolution: Resolution): ToolResult;
+  /**
+   * After a crash: did it happen? `before` is the operand's hash from before the call ("" when there was no file).
+   * A result when it happened, "again" when it surely did not, undefined when the world cannot tell.
+   */
+  reconcile?(input: I, scope: { cwd: string; before: string }): Promise<ToolResult | "again" | undefined>;
+  execute(input: I, scope: ToolScope): Promise<ToolResult>;
+};
