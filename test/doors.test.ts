@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { posix, sep } from "node:path";
+import { test } from "node:test";
+import { parseSync, Visitor } from "rolldown/utils";
+
+const root = new URL("../", import.meta.url);
+
+const heart = ["protocol", "journal", "input", "permission", "tools", "models", "context", "hooks"];
+const wired = [...heart, "texts", "agent", "mcp", "runtime"];
+
+const doors: Record<string, string[]> = {
+  protocol: [],
+  texts: ["protocol"],
+  journal: ["protocol"],
+  input: ["protocol", "journal"],
+  permission: ["protocol"],
+  tools: ["protocol"],
+  models: ["protocol"],
+  context: ["protocol"],
+  hooks: ["protocol"],
+  agent: heart,
+  mcp: ["protocol", "tools"],
+  runtime: wired,
+  sdk: wired,
+  "surfaces/*": ["protocol", "texts"],
+  cli: [...wired, "sdk", "surfaces/*"],
+};
+
+/** Small enough to read at once: a feature that does not fit belongs in another room. */
+const oneScreen = ["src/agent/executor.ts", "src/agent/call.ts"];
+
+const sources = globSync("src/**/*.{ts,mts,tsx,js,mjs}", { cwd: root }).map((path) => path.replaceAll(sep, "/"));
+
+test("every room imports only through its doors", () => {
+  assert.deepEqual(
+    sources.flatMap((path) => trespasses(path, read(path))),
+    [],
+  );
+});
+
+test("a file fits on a few screens, the loop and one call on one each", () => {
+  const tooLong = sources.flatMap((path) => {
+    const limit = oneScreen.includes(path) ? 120 : 400;
+    const lines = read(path).trimEnd().split("\n").length;
+    return lines > limit ? [`${path} has ${lines} lines; the limit is ${limit}`] : [];
+  });
+  assert.deepEqual(tooLong, []);
+});
+
+test("a trespass is named with what the room may import, whatever form the import takes", () => {
+  const may = "agent may import: protocol, journal, input, permission, tools, models, context, hooks";
+  const source = `
+    import { host } from "../runtime/host.ts";
+    import type { Panel } from "../surfaces/terminal/view.ts";
+    export * from "../cli/main.ts";
+    export { start } from "../sdk/index.ts";
+    const lazy = () => import("../mcp/client.ts");
+    let typed: import("../texts/en.ts").Table;
+    // import { nothing } from "../cli/comment.ts";
+    const text = 'import { nothing } from "../cli/string.ts"';
+    import { judge } from "../permission/judge.ts";
+    import { z } from "zod";
+    import { helper } from "./helper.ts";
+  `;
+  assert.deepEqual(
+    trespasses("src/agent/executor.ts", source),
+    [
+      "src/runtime/host.ts",
+      "src/surfaces/terminal/view.ts",
+      "src/cli/main.ts",
+      "src/sdk/index.ts",
+      "src/mcp/client.ts",
+      "src/texts/en.ts",
+    ].map((target) => `src/agent/executor.ts imports ${target}; ${may}`),
+  );
+});
+
+test("a surface sees protocol, texts and itself, never another surface", () => {
+  const source = `
+    import "../../../protocol/index.ts";
+    import "../../../texts/en.ts";
+    import "../view.ts";
+    import "../../terminal/view.ts";
+  `;
+  assert.deepEqual(trespasses("src/surfaces/plain/parts/row.ts", source), [
+    "src/surfaces/plain/parts/row.ts imports src/surfaces/terminal/view.ts; surfaces/plain may import: protocol, texts",
+  ]);
+});
+
+test("back doors are shut: outside of src, our own package, computed paths, node in protocol", () => {
+  const source = `
+    import "../../test/support/sage.ts";
+    import "../../bench/measure.ts";
+    import version from "../../package.json" with { type: "json" };
+    import "sage-agent";
+    import "node:fs";
+    const lazy = (name: string) => import(\`../\${name}/index.ts\`);
+  `;
+  assert.deepEqual(trespasses("src/protocol/fact.ts", source), [
+    "src/protocol/fact.ts imports test/support/sage.ts; src imports nothing outside of src",
+    "src/protocol/fact.ts imports bench/measure.ts; src imports nothing outside of src",
+    "src/protocol/fact.ts imports src/sdk/index.ts; protocol may import: nothing of ours",
+    "src/protocol/fact.ts imports node:fs; protocol must run in a browser",
+    "src/protocol/fact.ts imports a computed path; write the paths out, so that the doors can be checked",
+  ]);
+});
+
+test("no default exports, no index.ts but at an entrance, no file outside of a room", () => {
+  assert.deepEqual(trespasses("src/agent/index.ts", "export default 1;"), [
+    "src/agent/index.ts: index.ts belongs only in protocol, sdk and each surface",
+    "src/agent/index.ts has a default export; name it",
+  ]);
+  assert.deepEqual(trespasses("src/input/channel.ts", "const a = 1; export { a as default };"), [
+    "src/input/channel.ts has a default export; name it",
+  ]);
+  for (const path of ["src/main.ts", "src/surfaces/shared.ts", "src/utils/array.ts"]) {
+    assert.deepEqual(trespasses(path, ""), [`${path} is in no room`]);
+  }
+  for (const path of ["src/protocol/index.ts", "src/sdk/index.ts", "src/surfaces/plain/index.ts"]) {
+    assert.deepEqual(trespasses(path, ""), []);
+  }
+});
+
+function trespasses(path: string, source: string): string[] {
+  const room = roomOf(path);
+  if (room === undefined) return [`${path} is in no room`];
+  const { imports, hasDefaultExport } = scan(path, source);
+  const found = imports.flatMap((specifier) => trespass(path, room, specifier));
+  if (posix.basename(path) === "index.ts" && !isEntrance(path)) {
+    found.push(`${path}: index.ts belongs only in protocol, sdk and each surface`);
+  }
+  if (hasDefaultExport) found.push(`${path} has a default export; name it`);
+  return found;
+}
+
+function trespass(path: string, room: string, specifier: string | undefined): string[] {
+  if (specifier === undefined) {
+    return [`${path} imports a computed path; write the paths out, so that the doors can be checked`];
+  }
+  if (room === "protocol" && specifier.startsWith("node:")) {
+    return [`${path} imports ${specifier}; protocol must run in a browser`];
+  }
+  const target = resolve(path, specifier);
+  if (target === undefined || target === "package.json") return [];
+  if (!target.startsWith("src/")) return [`${path} imports ${target}; src imports nothing outside of src`];
+  const other = roomOf(target);
+  const allowed = doorsOf(room);
+  if (other === room || (other !== undefined && allowed.includes(wildcard(other)))) return [];
+  return [`${path} imports ${target}; ${room} may import: ${allowed.join(", ") || "nothing of ours"}`];
+}
+
+/** Every specifier of a static, type or dynamic import; undefined for a dynamic one that cannot be read off the page. */
+function scan(path: string, source: string): { imports: (string | undefined)[]; hasDefaultExport: boolean } {
+  const { program, module, errors } = parseSync(path, source);
+  assert.deepEqual(errors, [], `${path} does not parse`);
+  const imports: (string | undefined)[] = [];
+  new Visitor({
+    ImportDeclaration: (node) => void imports.push(node.source.value),
+    ExportAllDeclaration: (node) => void imports.push(node.source.value),
+    ExportNamedDeclaration: (node) => void (node.source && imports.push(node.source.value)),
+    TSImportType: (node) => void imports.push(node.source.value),
+    ImportExpression({ source: from }) {
+      if (from.type === "Literal" && typeof from.value === "string") imports.push(from.value);
+      else if (from.type === "TemplateLiteral" && from.quasis[0]?.value.raw.startsWith(".")) imports.push(undefined);
+    },
+  }).visit(program);
+  const exported = module.staticExports.flatMap((statement) => statement.entries);
+  const hasDefaultExport = exported.some(
+    ({ exportName }) => exportName.kind === "Default" || exportName.name === "default",
+  );
+  return { imports, hasDefaultExport };
+}
+
+/** Path from the repository's root, or undefined for what is not ours. */
+function resolve(path: string, specifier: string): string | undefined {
+  if (specifier === "sage-agent") return "src/sdk/index.ts";
+  return specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : undefined;
+}
+
+function roomOf(path: string): string | undefined {
+  const [, first = "", second, ...deeper] = path.split("/");
+  const room = first === "surfaces" && deeper.length > 0 ? `surfaces/${second}` : first;
+  return second !== undefined && wildcard(room) in doors ? room : undefined;
+}
+
+function doorsOf(room: string): string[] {
+  return doors[wildcard(room)] ?? [];
+}
+
+function wildcard(room: string): string {
+  return room.startsWith("surfaces/") ? "surfaces/*" : room;
+}
+
+function isEntrance(path: string): boolean {
+  return /^src\/(protocol|sdk|surfaces\/[^/]+)\/index\.ts$/.test(path);
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(path, root), "utf8");
+}
