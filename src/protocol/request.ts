@@ -29,15 +29,14 @@ export type RequestBody =
   | { kind: "text"; prompt: string; lastResponse?: string };
 
 /** What only a person can supply. Plain data: it survives the process that asked. */
-export type InputRequest = RequestBody & {
-  /** Session and key: the same after every restart. */
-  id: string;
-  session: string;
+export type InputRequest = NewRequest & { /** Session and key: the same after every restart. */ id: string; session: string; at: number };
+
+/** A request before it has a place in the journal. */
+export type NewRequest = RequestBody & {
   source: RequestSource;
   /** Names of the agents from the root's child down to the asker; empty for the root. */
-  agent: string[];
+  agent: readonly string[];
   why: string;
-  at: number;
   digest: string;
   deadline?: Deadline;
 };

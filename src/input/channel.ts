@@ -1,0 +1,180 @@
+import { SageError, type AutoResponse, type InputRequest, type InputResponse, type Resolution } from "../protocol/index.ts";
+import { autoResolve } from "./auto.ts";
+import { resolve } from "./validate.ts";
+
+type Settle = (response: InputResponse) => Resolution | Promise<Resolution>;
+
+/** The loop's side of asking. What it shows is a view: for requests of a session, the journal is the truth. */
+export interface InputChannel {
+  /** Set on a channel where nobody is: it answers by this instead. */
+  readonly autoResponse: AutoResponse | undefined;
+  readonly policy: "queue" | "reject";
+  /** Asks and blocks until somebody answers. Rejects when the signal aborts, the channel closes, or nobody may be asked. */
+  requestInput(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
+  requestInputWithTimeout(request: InputRequest, timeoutMs: number, signal?: AbortSignal): Promise<InputResponse>;
+  /** Shows a request that lives elsewhere; an answer goes to `settle`. Call the returned function once it has ended. */
+  show(request: InputRequest, settle: Settle): (ended: Resolution) => void;
+  /** Ends every waiting request as cancelled: an interrupt leaves nothing hanging. */
+  cancelPending(reason: string): void;
+  close(): void;
+}
+
+/** A surface's side of asking. */
+export interface InputChannelHandle {
+  /** The next request to show: one at a time per session, in the order they were opened. Undefined once the channel is closed. */
+  nextRequest(): Promise<InputRequest | undefined>;
+  /** Answers by id. A response that is unknown, late or does not fit is refused to whoever sent it, and touches nothing else. */
+  respond(response: InputResponse): Promise<Resolution>;
+  pending(): InputRequest[];
+  close(): void;
+}
+
+type Offer = { request: InputRequest; settle: Settle; taken: boolean };
+
+const REMEMBERED = 1_000;
+
+export const InputChannel = {
+  /** `bufferSize` requests are held for the handle; more wait their turn behind them. */
+  create(bufferSize: number, options: { policy?: "queue" | "reject"; defaultTimeout?: number } = {}): [InputChannel, InputChannelHandle] {
+    if (!Number.isInteger(bufferSize) || bufferSize < 1)
+      throw new SageError("config-invalid", `the buffer size of a channel should be a whole number from 1; got ${bufferSize}`);
+    return createChannel(bufferSize, options);
+  },
+
+  /** A channel without a person. */
+  nonInteractive(autoResponse: AutoResponse): InputChannel {
+    const answer = async (request: InputRequest): Promise<InputResponse> => {
+      if (typeof autoResponse === "function") {
+        const response = { ...(await autoResponse(request)), requestId: request.id };
+        resolve(request, response, { by: "auto", surface: "custom" });
+        return response;
+      }
+      const resolution = autoResolve(autoResponse, request);
+      if (resolution.outcome === "answered") return resolution.response;
+      if (resolution.outcome === "declined") return { type: "denied", requestId: request.id, reason: resolution.reason };
+      throw new SageError("no-surface", "nobody can be asked here: this channel is not interactive");
+    };
+    return {
+      autoResponse,
+      policy: "queue",
+      requestInput: answer,
+      requestInputWithTimeout: answer,
+      show: () => () => {},
+      cancelPending() {},
+      close() {},
+    };
+  },
+};
+
+function createChannel(bufferSize: number, { policy = "queue", defaultTimeout }: { policy?: "queue" | "reject"; defaultTimeout?: number }): [InputChannel, InputChannelHandle] {
+  const offers = new Map<string, Offer>();
+  const ended = new Map<string, Resolution>();
+  const takers: ((request: InputRequest | undefined) => void)[] = [];
+  const waiting = new Map<string, (reason: SageError | undefined) => void>();
+  let closed = false;
+
+  const next = (): Offer | undefined => {
+    const busy = new Set<string>();
+    let seen = 0;
+    for (const offer of offers.values()) {
+      if (offer.taken) busy.add(offer.request.session);
+      else if (++seen > bufferSize) return undefined;
+      else if (!busy.has(offer.request.session)) return offer;
+    }
+    return undefined;
+  };
+  const deliver = () => {
+    while (takers.length > 0) {
+      const offer = next();
+      if (!offer) return;
+      offer.taken = true;
+      takers.shift()?.(offer.request);
+    }
+  };
+  const end = (id: string, resolution: Resolution) => {
+    if (!offers.delete(id)) return;
+    ended.set(id, resolution);
+    if (ended.size > REMEMBERED) for (const oldest of ended.keys()) return void (ended.delete(oldest), deliver());
+    deliver();
+  };
+  const show = (request: InputRequest, settle: Settle) => {
+    if (closed) throw new SageError("no-surface", "the channel is closed");
+    offers.set(request.id, { request, settle, taken: false });
+    deliver();
+    return (resolution: Resolution) => end(request.id, resolution);
+  };
+  const close = () => {
+    closed = true;
+    for (const stop of [...waiting.values()]) stop(undefined);
+    for (const taker of takers.splice(0)) taker(undefined);
+  };
+
+  const requestInput = (request: InputRequest, signal?: AbortSignal, timeoutMs = defaultTimeout): Promise<InputResponse> => {
+    if (policy === "reject" && [...offers.values()].some((offer) => offer.request.session === request.session))
+      return Promise.reject(new SageError("request-pending", `session ${request.session} already waits for an answer; this channel takes one request at a time`));
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
+    return new Promise((done, fail) => {
+      const finish = (resolution: Resolution) => {
+        waiting.delete(request.id);
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", aborted);
+        hide(resolution);
+      };
+      const gone = (outcome: "cancelled" | "timed_out", reason: string) =>
+        finish({ requestId: request.id, by: "channel", surface: "channel", at: Date.now(), outcome, reason });
+      const aborted = () => {
+        gone("cancelled", "interrupted");
+        fail(signal?.reason as Error);
+      };
+      const hide = show(request, (response) => {
+        const resolution = resolve(request, response, { by: "handle", surface: "channel" });
+        finish(resolution);
+        done(response);
+        return resolution;
+      });
+      waiting.set(request.id, (reason) => {
+        gone("cancelled", reason?.message ?? "the channel was closed");
+        if (reason) done({ type: "cancelled", requestId: request.id, reason: reason.message });
+        else fail(new SageError("no-surface", "the channel was closed while this request waited"));
+      });
+      const timer =
+        timeoutMs === undefined
+          ? undefined
+          : setTimeout(() => {
+              gone("timed_out", `nobody answered within ${timeoutMs} ms`);
+              fail(new SageError("timeout", `nobody answered within ${timeoutMs} ms`));
+            }, timeoutMs);
+      signal?.addEventListener("abort", aborted, { once: true });
+    });
+  };
+
+  const channel: InputChannel = {
+    autoResponse: undefined,
+    policy,
+    requestInput: (request, signal) => requestInput(request, signal),
+    requestInputWithTimeout: (request, timeoutMs, signal) => requestInput(request, signal, timeoutMs),
+    show,
+    cancelPending(reason) {
+      for (const stop of [...waiting.values()]) stop(new SageError("turn-failed", reason));
+    },
+    close,
+  };
+  const handle: InputChannelHandle = {
+    nextRequest: () =>
+      new Promise((done) => {
+        if (closed) return done(undefined);
+        takers.push(done);
+        deliver();
+      }),
+    async respond(response) {
+      const offer = offers.get(response.requestId);
+      if (offer) return await offer.settle(response);
+      const winner = ended.get(response.requestId);
+      if (!winner) throw new SageError("request-unknown", `this channel never showed a request ${response.requestId}`);
+      throw new SageError("request-resolved", `already ${winner.outcome} by ${winner.by} from ${winner.surface}`, { cause: winner });
+    },
+    pending: () => [...offers.values()].map((offer) => offer.request),
+    close,
+  };
+  return [channel, handle];
+}

@@ -1,0 +1,56 @@
+import type { Delta, FactData, FactType, InputRequest, NewRequest, Resolution } from "../protocol/index.ts";
+
+export type StepScope = {
+  readonly signal: AbortSignal;
+  /** Live progress; never journaled. */
+  delta(kind: Delta["kind"], text: string): void;
+  /** What was shown so far under this key is void. */
+  restart(): void;
+  /** A process group was started; recovery looks for it should this process be killed. */
+  spawned(pid: number): void;
+};
+
+/** `lost`: it was started once and its end is unknown. `running`: process groups of it that still live. */
+export type Once<T> = { ok: true; value: T } | { ok: false; running: number[] };
+
+export type OnceOptions<T> = {
+  /** Rides with `call.started`. Called only when the effect is about to run for the first time. */
+  started(): FactData["call.started"];
+  /** After a crash: a value when the effect surely happened, "again" when it surely did not. */
+  reconcile?(started: FactData["call.started"]): Promise<T | "again" | undefined>;
+};
+
+export type Opened = {
+  readonly request: InputRequest;
+  /** Present when it is settled already. */
+  readonly resolution: Resolution | undefined;
+  /** Blocks until it is settled, by whichever process. Rejects only when this attempt is stopped. */
+  wait(): Promise<Resolution>;
+};
+
+/**
+ * What the loop stands on. Keys are relative to the branch and written once; whatever is a fact already returns at once,
+ * so the same loop called from the top of its turn goes on where it was.
+ */
+export interface Durable {
+  readonly signal: AbortSignal;
+  /** A value decided here and now. Replayed, never recomputed. */
+  decide<T extends FactType>(key: string, type: T, fn: () => FactData[T]): FactData[T];
+  /** Safe to run again: model calls, reads, decisions. At least once. */
+  step<T extends FactType>(key: string, type: T, fn: (scope: StepScope) => Promise<FactData[T]>): Promise<FactData[T]>;
+  /** Not safe to run again. At most once per key. */
+  once(
+    key: string,
+    fn: (scope: StepScope) => Promise<FactData["call.finished"]>,
+    options: OnceOptions<FactData["call.finished"]>,
+  ): Promise<Once<FactData["call.finished"]>>;
+  /**
+   * Opening is synchronous and ordered; waiting is separate. `settle` may resolve it on the spot (nobody is asked here):
+   * then request and resolution are one commit.
+   */
+  open(key: string, request: NewRequest, settle?: (request: InputRequest) => Resolution | undefined): Opened;
+  /** The same session, log and lease under a longer key: a step, a call, a subagent. */
+  branch(key: string): Durable;
+  /** Was the turn interrupted after `key` was written by an earlier attempt? */
+  interruptedSince(key: string): boolean;
+}

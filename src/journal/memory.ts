@@ -1,0 +1,89 @@
+import { SageError, type Fact, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { createHub, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
+
+type Session = { facts: Fact[]; keys: Map<string, Fact>; epoch: number; cwd: string; pending: Map<string, InputRequest> };
+
+/** For tests, embedders who want no disk, and as the yardstick of the benchmark: one process, gone with it. */
+export function memoryStore(): Store {
+  const hub = createHub();
+  const sessions = new Map<string, Session>();
+  let seq = 0;
+  const known = (id: string): Session => {
+    const session = sessions.get(id);
+    if (!session) throw new SageError("session-unknown", `there is no session ${id} in this process`);
+    return session;
+  };
+  const keep = (session: Session, fact: Fact) => {
+    if (session.keys.has(fact.key)) throw new Error(`the key ${fact.key} of session ${fact.session} is written already`);
+    fact.seq = ++seq;
+    session.facts.push(fact);
+    session.keys.set(fact.key, fact);
+    if (fact.type === "input.requested") session.pending.set(fact.key, fact.data);
+    else if (fact.type === "input.resolved") session.pending.delete(fact.key.slice(0, -".resolved".length));
+  };
+  const resolution = (id: string): Resolution | undefined => {
+    const { session, key } = splitRequestId(id);
+    const fact = sessions.get(session)?.keys.get(resolvedKey(key));
+    return fact?.type === "input.resolved" ? fact.data : undefined;
+  };
+  return {
+    hub,
+    create(id, opened) {
+      if (sessions.has(id)) return false;
+      const session: Session = { facts: [], keys: new Map(), epoch: 0, cwd: opened.cwd, pending: new Map() };
+      sessions.set(id, session);
+      keep(session, { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened });
+      return true;
+    },
+    claim: (id) => ++known(id).epoch,
+    release() {},
+    load: (id) => [...known(id).facts],
+    commit(id, epoch, facts) {
+      const session = known(id);
+      if (session.epoch !== epoch) throw new SageError("lease-lost", `session ${id} is run by somebody else now`);
+      for (const fact of facts) keep(session, fact);
+      for (const fact of facts) hub.fact(fact);
+    },
+    append(id, inbound) {
+      const session = known(id);
+      const had = session.keys.get(inbound.key);
+      if (had) return { won: false, fact: had };
+      const fact = { session: id, seq: 0, ...inbound } as Fact;
+      keep(session, fact);
+      hub.fact(fact);
+      return { won: true, fact };
+    },
+    pending: (id) =>
+      id === undefined
+        ? [...sessions.values()].flatMap((s) => [...s.pending.values()])
+        : [...(sessions.get(id)?.pending.values() ?? [])],
+    resolution,
+    find(id) {
+      const { session, key } = splitRequestId(id);
+      const asked = sessions.get(session)?.keys.get(key);
+      return asked?.type === "input.requested" ? { request: asked.data, resolution: resolution(id) } : undefined;
+    },
+    sessions: () => [...sessions].map(([id, session]) => row(id, session)),
+    since: (id, after) => known(id).facts.filter((fact) => fact.seq > after),
+    noteChild() {},
+    children: () => [],
+    verify: () => undefined,
+    close() {},
+  };
+}
+
+function row(id: string, { facts, cwd, pending }: Session): SessionRow {
+  const said = facts.find((fact) => fact.type === "user.said");
+  const turn = facts.findLast((fact) => fact.type === "turn.begun" || fact.type === "turn.ended");
+  return {
+    id,
+    cwd,
+    title: said?.data.text ?? "",
+    at: facts[0]?.at ?? 0,
+    lastAt: facts.at(-1)?.at ?? 0,
+    open: turn?.type === "turn.begun",
+    owned: true,
+    pending: pending.size,
+  };
+}
+

@@ -1,0 +1,299 @@
+import type { Delta, Fact, FactData, FactType, InputRequest, NewRequest, Resolution } from "../protocol/index.ts";
+import type { Durable, Once, OnceOptions, Opened, StepScope } from "./durable.ts";
+import { requestId, resolvedKey, type Store } from "./store.ts";
+
+/** Why an attempt ends before its turn does. What may still be recorded differs: see `SessionLog.stop`. */
+export class Stopped extends Error {
+  override readonly name = "Stopped";
+  readonly why: "interrupted" | "cancelled" | "timeout" | "leaving";
+  constructor(why: Stopped["why"], message: string) {
+    super(message);
+    this.why = why;
+  }
+}
+
+/** Claims the session and reads what is known of it. */
+export function openSession(store: Store, id: string): SessionLog {
+  return new SessionLog(store, id);
+}
+
+/**
+ * One process's hold on one session: facts under keys, which is the whole of replay.
+ * Facts are buffered, and committed together before anything outside can notice one of them, at the latest on the next tick.
+ */
+export class SessionLog {
+  readonly id: string;
+  readonly epoch: number;
+  readonly store: Store;
+  /** Everything known when the session was opened; read once by whoever folds it. */
+  readonly loaded: readonly Fact[];
+  /** What people said, loaded or heard since; oldest first. */
+  readonly said: Fact<"user.said">[] = [];
+  #replay: Map<string, Fact> | undefined;
+  #interruptedAt = 0;
+  #buffer: Fact[] = [];
+  #scheduled = false;
+  #waiting: Map<string, (reason: unknown) => void> | undefined;
+  #loadedUpTo = 0;
+  #controller: AbortController | undefined;
+  #stopped: unknown;
+  #closed: unknown;
+  #unsubscribe: () => void;
+
+  constructor(store: Store, id: string) {
+    this.store = store;
+    this.id = id;
+    this.epoch = store.claim(id);
+    // Listen before reading: what others write in between is heard, and known already when it is told.
+    this.#unsubscribe = store.hub.subscribe(id, this);
+    this.loaded = store.load(id);
+    this.#loadedUpTo = this.loaded.at(-1)?.seq ?? 0;
+    for (const fact of this.loaded) this.#know(fact);
+  }
+
+  /** What other writers add while this process holds the session. */
+  fact(fact: Fact): void {
+    if (fact.seq <= this.#loadedUpTo) return;
+    if (fact.type === "user.said") this.said.push(fact);
+    else if (fact.type === "turn.interrupted")
+      this.stop(fact.data.then === "cancel" ? new Stopped("cancelled", `${fact.data.by} stopped the turn`) : new Stopped("interrupted", `${fact.data.by} interrupted`));
+  }
+
+  #know(fact: Fact): void {
+    if (fact.type === "user.said") this.said.push(fact);
+    else if (fact.type === "turn.interrupted") this.#interruptedAt = fact.seq;
+    // A finished turn is only folded, never replayed.
+    else if (fact.type === "turn.ended") this.#replay = undefined;
+    else (this.#replay ??= new Map()).set(fact.key, fact);
+  }
+
+  get interruptedAt(): number {
+    return this.#interruptedAt;
+  }
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#stopped) this.#controller.abort(this.#stopped);
+    }
+    return this.#controller.signal;
+  }
+  get stopped(): unknown {
+    return this.#stopped;
+  }
+
+  branch(key: string): Durable {
+    return new Line(this, key === "" ? "" : `${key}/`);
+  }
+
+  peek(key: string): Fact | undefined {
+    return this.#replay?.get(key);
+  }
+  take<T extends FactType>(key: string): Fact<T> | undefined {
+    const fact = this.#replay?.get(key);
+    if (fact) this.#replay?.delete(key);
+    return fact as Fact<T> | undefined;
+  }
+
+  add<T extends FactType>(key: string, type: T, data: FactData[T]): void {
+    if (this.#closed) throw this.#closed;
+    this.#buffer.push({ session: this.id, seq: 0, key, type, at: Date.now(), data } as Fact);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(tick, this);
+  }
+
+  /** A barrier: what was added is on disk when this returns. */
+  flush(): void {
+    if (this.#closed) throw this.#closed;
+    if (this.#buffer.length === 0) return;
+    const facts = this.#buffer;
+    this.#buffer = [];
+    try {
+      this.store.commit(this.id, this.epoch, facts);
+    } catch (error) {
+      this.close(error);
+      throw error;
+    }
+  }
+  tick(): void {
+    this.#scheduled = false;
+    if (this.#closed) return;
+    try {
+      this.flush();
+    } catch {
+      // The log is closed now; the loop meets the error at its next step.
+    }
+  }
+
+  delta(delta: Delta): void {
+    this.store.hub.delta(delta);
+  }
+
+  wait(id: string): Promise<Resolution> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed ?? this.#stopped) return reject(this.#closed ?? this.#stopped);
+      const stop = this.store.hub.wait(id, (resolution) => {
+        this.#waiting?.delete(id);
+        resolve(resolution);
+      });
+      const waiting = (this.#waiting ??= new Map<string, (reason: unknown) => void>());
+      waiting.set(id, (reason) => {
+        stop();
+        reject(reason);
+      });
+      // Answered between opening and waiting: nobody would wake us.
+      const settled = this.store.resolution(id);
+      if (!settled) return;
+      stop();
+      waiting.delete(id);
+      resolve(settled);
+    });
+  }
+
+  /** Ends this attempt: running steps are aborted, nothing new starts, results of what was aborted may still be recorded. */
+  stop(reason: unknown): void {
+    if (this.#stopped) return;
+    this.#stopped = reason;
+    this.#controller?.abort(reason);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) for (const reject of waiting.values()) reject(reason);
+  }
+
+  /** As `stop`, and nothing can be recorded any more: the lease is gone, the disk is full, or the person leaves. */
+  close(reason: unknown = new Stopped("leaving", "Sage is leaving")): void {
+    if (this.#closed) return;
+    this.#closed = reason;
+    this.#unsubscribe();
+    this.stop(reason);
+  }
+}
+
+const tick = (log: SessionLog) => log.tick();
+
+/** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
+class Line implements Durable {
+  readonly #log: SessionLog;
+  readonly #prefix: string;
+  constructor(log: SessionLog, prefix: string) {
+    this.#log = log;
+    this.#prefix = prefix;
+  }
+
+  get signal(): AbortSignal {
+    return this.#log.signal;
+  }
+  branch(key: string): Durable {
+    return new Line(this.#log, `${this.#prefix}${key}/`);
+  }
+  interruptedSince(key: string): boolean {
+    const fact = this.#log.peek(this.#prefix + key);
+    return fact !== undefined && fact.seq < this.#log.interruptedAt;
+  }
+
+  decide<T extends FactType>(key: string, type: T, fn: () => FactData[T]): FactData[T] {
+    const known = this.#log.take<T>(this.#prefix + key);
+    if (known) return known.data;
+    const value = fn();
+    this.#log.add(this.#prefix + key, type, value);
+    return value;
+  }
+
+  async step<T extends FactType>(key: string, type: T, fn: (scope: StepScope) => Promise<FactData[T]>): Promise<FactData[T]> {
+    const known = this.#log.take<T>(this.#prefix + key);
+    if (known) return known.data;
+    if (this.#log.stopped) throw this.#log.stopped;
+    const value = await fn(new Scope(this.#log, this.#prefix + key));
+    this.#log.add(this.#prefix + key, type, value);
+    return value;
+  }
+
+  async once(
+    key: string,
+    fn: (scope: StepScope) => Promise<FactData["call.finished"]>,
+    options: OnceOptions<FactData["call.finished"]>,
+  ): Promise<Once<FactData["call.finished"]>> {
+    const log = this.#log;
+    const path = this.#prefix + key;
+    const started = log.take<"call.started">(`${path}.started`);
+    const ended = log.take<"call.finished" | "call.unknown">(`${path}.finished`);
+    if (ended?.type === "call.finished") return { ok: true, value: ended.data };
+    if (ended) return { ok: false, running: log.store.children(log.id, path) };
+    let again = false;
+    if (started) {
+      const found = await options.reconcile?.(started.data);
+      again = found === "again";
+      if (found === undefined) {
+        log.add(`${path}.finished`, "call.unknown", { reason: "Sage was stopped while this ran; how it ended is not known" });
+        return { ok: false, running: log.store.children(log.id, path) };
+      }
+      if (found !== "again") return this.#finish(path, found);
+    }
+    if (log.stopped) throw log.stopped;
+    if (!again) log.add(`${path}.started`, "call.started", options.started());
+    log.flush(); // on disk before the effect
+    return this.#finish(path, await fn(new Scope(log, path)));
+  }
+  #finish(path: string, value: FactData["call.finished"]): Once<FactData["call.finished"]> {
+    this.#log.add(`${path}.finished`, "call.finished", value);
+    return { ok: true, value };
+  }
+
+  open(key: string, draft: NewRequest, settle?: (request: InputRequest) => Resolution | undefined): Opened {
+    const log = this.#log;
+    const path = this.#prefix + key;
+    const asked = log.take<"input.requested">(path);
+    const resolved = log.take<"input.resolved">(resolvedKey(path));
+    const request = asked?.data ?? { ...draft, id: requestId(log.id, path), session: log.id, at: Date.now() };
+    if (!asked) log.add(path, "input.requested", request);
+    let resolution = resolved?.data ?? settle?.(request);
+    if (resolution && !resolved) {
+      const fact = { key: resolvedKey(path), type: "input.resolved", at: resolution.at, data: resolution } as const;
+      if (!asked) log.add(fact.key, fact.type, fact.data);
+      else resolution = log.store.append(log.id, fact).fact.data as Resolution; // others may have seen it: the first answer wins
+    }
+    return new Request(log, request, resolution);
+  }
+}
+
+class Request implements Opened {
+  readonly request: InputRequest;
+  readonly resolution: Resolution | undefined;
+  readonly #log: SessionLog;
+  constructor(log: SessionLog, request: InputRequest, resolution: Resolution | undefined) {
+    this.#log = log;
+    this.request = request;
+    this.resolution = resolution;
+  }
+  async wait(): Promise<Resolution> {
+    if (this.resolution) return this.resolution;
+    this.#log.flush(); // on disk before anyone is asked
+    return this.#log.wait(this.request.id);
+  }
+}
+
+class Scope implements StepScope {
+  readonly #log: SessionLog;
+  readonly #key: string;
+  #restarts = 0;
+  #n = 0;
+  constructor(log: SessionLog, key: string) {
+    this.#log = log;
+    this.#key = key;
+  }
+  get signal(): AbortSignal {
+    return this.#log.signal;
+  }
+  delta(kind: Delta["kind"], text: string): void {
+    // A new owner's attempt must outrank every restart of the one before it.
+    const attempt = this.#log.epoch * 1_000 + this.#restarts;
+    this.#log.delta({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text });
+  }
+  restart(): void {
+    this.#restarts++;
+    this.#n = 0;
+  }
+  spawned(pid: number): void {
+    this.#log.store.noteChild(this.#log.id, this.#key, pid);
+  }
+}

@@ -1,0 +1,270 @@
+import { hash, randomUUID } from "node:crypto";
+import { SageError, type Fact, type FactType, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { openDatabase } from "./database.ts";
+import { fault } from "./fault.ts";
+import { groupLives, startOf } from "./process.ts";
+import { createHub, requestId, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
+
+type Row = { seq: number; session: string; key: string; type: FactType; at: number; data: string };
+
+const POLL_MS = 25;
+const BEAT_MS = 2_500;
+/** A living process that is silent for longer has lost its claim to whoever wants it: it may be frozen for good. */
+const SILENT_MS = 10_000;
+
+export function sqliteStore(path: string): Store {
+  const { q, write, writeUnsynced, close } = openDatabase(path, (side) => fault("commit", side));
+  let poll: NodeJS.Timeout | undefined;
+  // The poller is the one thing that holds a process open while it only waits for an answer from elsewhere.
+  const hub = createHub((interested) => {
+    clearInterval(poll);
+    poll = interested ? setInterval(catchUp, POLL_MS) : undefined;
+    if (interested) [version, last] = [dataVersion(), top()];
+  });
+  const me = createIdentity();
+
+  let version = 0;
+  let last = 0;
+  const dataVersion = () => (q("PRAGMA data_version").get() as { data_version: number }).data_version;
+  const top = () => (q("SELECT max(seq) n FROM fact").get() as { n: number | null }).n ?? 0;
+  const own = new Set<number>();
+  const tell = (fact: Fact) => {
+    if (poll) own.add(fact.seq);
+    hub.fact(fact);
+  };
+  // data_version moves only when another connection has committed, so a quiet poll costs a few microseconds.
+  function catchUp(): void {
+    const now = dataVersion();
+    if (now !== version) {
+      version = now;
+      const upTo = top(); // before reading: what lands in between is read next time, not missed
+      const rows = q("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq").all(last, upTo) as Row[];
+      last = upTo;
+      for (const row of rows) {
+        const asked = row.key.endsWith(".resolved") ? row.key.slice(0, -".resolved".length) : row.key;
+        if (own.has(row.seq) || !hub.cares(row.session, requestId(row.session, asked))) continue;
+        hub.fact(stored(q("SELECT * FROM fact WHERE seq=?").get(row.seq) as Row));
+      }
+    } else last = Math.max(last, ...own);
+    own.clear();
+  }
+
+  const insert = (fact: Fact, head: string): string => {
+    const data = JSON.stringify(fact.data);
+    const next = chain(head, fact, data);
+    const { lastInsertRowid } = q("INSERT INTO fact(session,key,type,at,data,hash) VALUES(?,?,?,?,?,?)").run(
+      fact.session,
+      fact.key,
+      fact.type,
+      fact.at,
+      data,
+      next,
+    );
+    fact.seq = Number(lastInsertRowid);
+    return next;
+  };
+  const indexes = (fact: Fact) => {
+    switch (fact.type) {
+      case "input.requested":
+        q("INSERT INTO ask VALUES(?,?,?)").run(fact.seq, fact.session, fact.key);
+        break;
+      case "input.resolved":
+        q("DELETE FROM ask WHERE session=? AND key=?").run(fact.session, splitRequestId(fact.data.requestId).key);
+        break;
+      case "turn.begun":
+      case "turn.ended":
+        q("UPDATE session SET open=? WHERE id=?").run(fact.type === "turn.begun" ? 1 : 0, fact.session);
+        break;
+      case "user.said":
+        q("UPDATE session SET title=? WHERE id=? AND title=''").run(fact.data.text.slice(0, 200), fact.session);
+        break;
+      case "call.finished": {
+        const key = fact.key.slice(0, -".finished".length);
+        if (noted.delete(key)) q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
+        break;
+      }
+    }
+  };
+  const noted = new Set<string>();
+  const advance = (session: string, at: number, head: string) => q("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
+  const row = (session: string) => {
+    const found = q("SELECT epoch, head, process FROM session WHERE id=?").get(session) as
+      | { epoch: number; head: string; process: string | null }
+      | undefined;
+    if (!found) throw new SageError("session-unknown", `there is no session ${session}; \`sage sessions\` lists them`);
+    return found;
+  };
+  const byKey = (session: string, key: string) => {
+    const found = q("SELECT * FROM fact WHERE session=? AND key=?").get(session, key) as Row | undefined;
+    return found && stored(found);
+  };
+
+  /** Alive, and heard of lately: or merely slow, with nobody else interested yet. */
+  const holds = (process: string | null): { pid: number } | undefined => {
+    const other = process && (q("SELECT pid, started, beat FROM process WHERE id=?").get(process) as Process | undefined);
+    if (!other) return undefined;
+    return startOf(other.pid) === other.started && Date.now() - other.beat < SILENT_MS ? other : undefined;
+  };
+
+  let beating: NodeJS.Timeout | undefined;
+  const beat = () => {
+    const done = q("UPDATE process SET beat=? WHERE id=?").run(Date.now(), me.id);
+    if (done.changes === 0) q("INSERT INTO process VALUES(?,?,?,?)").run(me.id, me.pid, me.started, Date.now());
+  };
+  const register = () => {
+    if (beating) return;
+    for (const other of q("SELECT id, pid, started FROM process").all() as Process[])
+      if (startOf(other.pid) !== other.started) q("DELETE FROM process WHERE id=?").run(other.id);
+    beat();
+    beating = setInterval(() => {
+      try {
+        writeUnsynced(beat);
+      } catch {
+        // A late beat loses nothing as long as nobody takes over, and then the next commit says so.
+      }
+    }, BEAT_MS).unref();
+  };
+
+  return {
+    hub,
+    create: (session, opened) =>
+      write(() => {
+        const at = Date.now();
+        const fact: Fact = { session, seq: 0, key: "session", type: "session.opened", at, data: opened };
+        const made = q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(session, opened.cwd, at, at);
+        if (made.changes === 0) return false;
+        advance(session, at, insert(fact, session));
+        return true;
+      }),
+    claim: (session) =>
+      writeUnsynced(() => {
+        const { process, epoch } = row(session);
+        const owner = process === me.id ? undefined : holds(process);
+        if (owner) throw new SageError("session-owned", `session ${session} is run by process ${owner.pid}; answer from here, or stop that one first`);
+        register();
+        q("UPDATE session SET epoch=?, process=? WHERE id=?").run(epoch + 1, me.id, session);
+        return epoch + 1;
+      }),
+    release: (session, epoch) => {
+      writeUnsynced(() => q("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch));
+    },
+    load: (session) => {
+      row(session);
+      return (q("SELECT * FROM fact WHERE session=? ORDER BY seq").all(session) as Row[]).map(stored);
+    },
+    commit(session, epoch, facts) {
+      write(() => {
+        const owner = row(session);
+        if (owner.epoch !== epoch) throw new SageError("lease-lost", `session ${session} was taken over by another process`);
+        let head = owner.head;
+        for (const fact of facts) head = insert(fact, head);
+        for (const fact of facts) indexes(fact);
+        advance(session, facts.at(-1)?.at ?? 0, head);
+      });
+      for (const fact of facts) tell(fact);
+    },
+    append(session, inbound) {
+      const written = write(() => {
+        const { head } = row(session);
+        const had = byKey(session, inbound.key);
+        if (had) return { won: false, fact: had };
+        const fact = { session, seq: 0, ...inbound } as Fact;
+        const next = insert(fact, head);
+        indexes(fact);
+        advance(session, fact.at, next);
+        return { won: true, fact };
+      });
+      if (written.won) tell(written.fact);
+      return written;
+    },
+    pending: (session) =>
+      (
+        (session === undefined
+          ? q("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq ORDER BY a.seq").all()
+          : q("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq WHERE a.session=? ORDER BY a.seq").all(session)) as Row[]
+      ).map((found) => JSON.parse(found.data) as InputRequest),
+    resolution(id) {
+      const { session, key } = splitRequestId(id);
+      return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
+    },
+    find(id) {
+      const { session, key } = splitRequestId(id);
+      const asked = byKey(session, key);
+      if (asked?.type !== "input.requested") return undefined;
+      return { request: asked.data, resolution: byKey(session, resolvedKey(key))?.data as Resolution | undefined };
+    },
+    sessions: () =>
+      (
+        q(`SELECT id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending
+           FROM session ORDER BY last_at DESC`).all() as (Omit<SessionRow, "open" | "owned"> & { open: number; process: string | null })[]
+      ).map(({ process, open, ...found }) => ({ ...found, open: open === 1, owned: holds(process) !== undefined })),
+    since: (session, after) => (q("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq").all(session, after) as Row[]).map(stored),
+    noteChild(session, key, pid) {
+      writeUnsynced(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
+      noted.add(key);
+    },
+    children: (session, key) =>
+      (q("SELECT pid, started FROM child WHERE session=? AND key=?").all(session, key) as { pid: number; started: string }[])
+        .filter(({ pid, started }) => groupLives(pid, started))
+        .map(({ pid }) => pid),
+    verify(session) {
+      let head = session;
+      for (const fact of q("SELECT * FROM fact WHERE session=? ORDER BY seq").iterate(session) as Iterable<Row & { hash: string }>) {
+        head = chain(head, fact, fact.data);
+        if (head !== fact.hash) return { seq: fact.seq, key: fact.key };
+      }
+      return head === row(session).head ? undefined : { seq: top(), key: "(the last records are missing)" };
+    },
+    close() {
+      clearInterval(poll);
+      clearInterval(beating);
+      if (beating) writeUnsynced(() => q("DELETE FROM process WHERE id=?").run(me.id));
+      close();
+    },
+  };
+}
+
+type Process = { id: string; pid: number; started: string; beat: number };
+
+function createIdentity(): { id: string; pid: number; started: string } {
+  return { id: randomUUID(), pid: process.pid, started: startOf(process.pid) };
+}
+
+/** Each record's hash covers the one before it, so a changed or missing record is found out. */
+function chain(head: string, { key, type, at }: { key: string; type: string; at: number }, data: string): string {
+  return hash("sha256", `${head}\n${key}\n${type}\n${at}\n${data}`, "base64url");
+}
+
+/** Most facts are only asked whether they exist: their data is parsed when it is looked at. */
+function stored({ seq, session, key, type, at, data }: Row): Fact {
+  return new Stored(seq, session, key, type, at, data) as unknown as Fact;
+}
+
+class Stored {
+  readonly seq: number;
+  readonly session: string;
+  readonly key: string;
+  readonly type: FactType;
+  readonly at: number;
+  #raw: string | undefined;
+  #data: unknown;
+  constructor(seq: number, session: string, key: string, type: FactType, at: number, raw: string) {
+    this.seq = seq;
+    this.session = session;
+    this.key = key;
+    this.type = type;
+    this.at = at;
+    this.#raw = raw;
+  }
+  get data(): unknown {
+    if (this.#raw !== undefined) {
+      this.#data = JSON.parse(this.#raw);
+      this.#raw = undefined;
+    }
+    return this.#data;
+  }
+  /** A fact that goes over a socket or into an export is plain data again. */
+  toJSON(): unknown {
+    return { seq: this.seq, session: this.session, key: this.key, type: this.type, at: this.at, data: this.data };
+  }
+}

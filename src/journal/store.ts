@@ -1,0 +1,115 @@
+import type { Delta, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
+
+export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
+
+export type InboundType = "user.said" | "input.resolved" | "turn.interrupted" | "draft.saved";
+
+export type InboundFact = Extract<NewFact, { type: InboundType }>;
+
+export type SessionRow = {
+  id: string;
+  cwd: string;
+  title: string;
+  at: number;
+  lastAt: number;
+  /** A turn was begun and has not ended. */
+  open: boolean;
+  /** A living process holds the lease. */
+  owned: boolean;
+  pending: number;
+};
+
+/** Where facts are kept. Synchronous: one call is one transaction, and a fact is durable before anyone hears of it. */
+export interface Store {
+  readonly hub: Hub;
+  /** Creates the session with its first fact; false when it is there already. */
+  create(session: string, opened: FactData["session.opened"]): boolean;
+  /** Takes the lease: the epoch to commit under. Refused while another living process holds it. */
+  claim(session: string): number;
+  release(session: string, epoch: number): void;
+  load(session: string): Fact[];
+  /** Execution facts, fenced by the epoch. Sets each fact's seq. */
+  commit(session: string, epoch: number, facts: Fact[]): void;
+  /** Inbound facts: any process may write them, the key is the fence. The winning fact, ours or not. */
+  append(session: string, fact: InboundFact): { won: boolean; fact: Fact };
+  /** Open requests, oldest first. */
+  pending(session?: string): InputRequest[];
+  resolution(requestId: string): Resolution | undefined;
+  find(requestId: string): { request: InputRequest; resolution: Resolution | undefined } | undefined;
+  sessions(): SessionRow[];
+  /** Facts after a seq, for those who watch. */
+  since(session: string, after: number): Fact[];
+  noteChild(session: string, key: string, pid: number): void;
+  /** Process groups noted under a key that still live. */
+  children(session: string, key: string): number[];
+  /** The first record whose hash does not follow from the one before, if any. */
+  verify(session: string): { seq: number; key: string } | undefined;
+  close(): void;
+}
+
+export type Listener = { fact(fact: Fact): void; delta?(delta: Delta): void };
+
+/** Who in this process waits for what. One registry for all sessions: 10,000 blocked ones cost a map entry each. */
+export type Hub = {
+  /** Called once, when the request is resolved. */
+  wait(requestId: string, wake: (resolution: Resolution) => void): () => void;
+  subscribe(session: string, listener: Listener): () => void;
+  fact(fact: Fact): void;
+  delta(delta: Delta): void;
+  /** Does anyone here care for facts of this session or for the end of this request? */
+  cares(session: string, requestId: string): boolean;
+};
+
+export const requestId = (session: string, key: string): string => `${session}/${key}`;
+
+export function splitRequestId(id: string): { session: string; key: string } {
+  const slash = id.indexOf("/");
+  return slash < 0 ? { session: id, key: "" } : { session: id.slice(0, slash), key: id.slice(slash + 1) };
+}
+
+export const resolvedKey = (key: string): string => `${key}.resolved`;
+
+export function createHub(onInterest: (interested: boolean) => void = () => {}): Hub {
+  const waiting = new Map<string, (resolution: Resolution) => void>();
+  const listeners = new Map<string, Set<Listener>>();
+  let interested = false;
+  const review = () => {
+    const now = waiting.size > 0 || listeners.size > 0;
+    if (now !== interested) onInterest((interested = now));
+  };
+  return {
+    wait(id, wake) {
+      waiting.set(id, wake);
+      review();
+      return () => {
+        waiting.delete(id);
+        review();
+      };
+    },
+    subscribe(session, listener) {
+      const set = listeners.get(session) ?? new Set();
+      listeners.set(session, set.add(listener));
+      review();
+      return () => {
+        set.delete(listener);
+        if (set.size === 0) listeners.delete(session);
+        review();
+      };
+    },
+    fact(fact) {
+      const set = listeners.get(fact.session);
+      if (set) for (const listener of set) listener.fact(fact);
+      if (fact.type !== "input.resolved") return;
+      const wake = waiting.get(fact.data.requestId);
+      if (!wake) return;
+      waiting.delete(fact.data.requestId);
+      wake(fact.data);
+      review();
+    },
+    delta(delta) {
+      const set = listeners.get(delta.session);
+      if (set) for (const listener of set) listener.delta?.(delta);
+    },
+    cares: (session, id) => listeners.has(session) || waiting.has(id),
+  };
+}
