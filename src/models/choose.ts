@@ -1,0 +1,105 @@
+import { SageError } from "../protocol/index.ts";
+import type { Model } from "./model.ts";
+import { withRetry } from "./retry.ts";
+
+export type ModelSettings = {
+  /** provider/name, or a bare name. */
+  model?: string;
+  /** Where a provider is found. A name that Sage does not know is a server that speaks OpenAI's Chat Completions. */
+  providers?: Record<string, { baseURL?: string; apiKeyEnv?: string }>;
+};
+
+export type ModelChoice = { provider: string; modelId: string; load(): Promise<Model> };
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** In the order in which they are preferred when nobody names one. */
+export const defaultModels = { anthropic: "claude-sonnet-4-5", openai: "gpt-5" };
+
+type Known = keyof typeof defaultModels;
+
+const known: Record<Known, { keyEnv: string; baseEnv: string; host: string }> = {
+  anthropic: { keyEnv: "ANTHROPIC_API_KEY", baseEnv: "ANTHROPIC_BASE_URL", host: "api.anthropic.com" },
+  openai: { keyEnv: "OPENAI_API_KEY", baseEnv: "OPENAI_BASE_URL", host: "api.openai.com" },
+};
+
+/** Undefined when nobody named a model and nothing points to one. Nothing heavy is loaded before `load`. */
+export function chooseModel(options: {
+  spec?: string | undefined;
+  env: Env;
+  settings?: ModelSettings | undefined;
+}): ModelChoice | undefined {
+  const { env, settings = {} } = options;
+  const configured = (Object.keys(defaultModels) as Known[]).filter((provider) => {
+    const { baseURL, apiKey } = addressOf(provider, env, settings);
+    return baseURL ?? apiKey;
+  });
+  const spec = options.spec ?? settings.model;
+  if (spec === undefined) {
+    const [first] = configured;
+    return first && choose(first, defaultModels[first], env, settings);
+  }
+  const slash = spec.indexOf("/");
+  if (slash >= 0) return choose(spec.slice(0, slash), spec.slice(slash + 1), env, settings);
+  const [provider] = configured.length > 1 ? [spec.startsWith("claude") ? "anthropic" : "openai"] : configured;
+  if (provider === undefined)
+    throw invalid(
+      `a model "${spec}" needs its provider: expected ${expected(settings)}, or one of ${Object.values(known)
+        .map(({ keyEnv }) => keyEnv)
+        .join(", ")} in the environment`,
+    );
+  return choose(provider, spec, env, settings);
+}
+
+function choose(provider: string, modelId: string, env: Env, settings: ModelSettings): ModelChoice {
+  if (modelId === "") throw invalid(`a model should be ${expected(settings)}; "${provider}/" has no name`);
+  if (provider === "scripted") return { provider, modelId, load: () => loadScripted(modelId) };
+  const { baseURL, apiKey, keyEnv, host } = addressOf(provider, env, settings);
+  if (baseURL === undefined && host === undefined)
+    throw invalid(`a model should be ${expected(settings)}; "${provider}" is none of these providers`);
+  if (baseURL !== undefined && !/^https?:$/.test(URL.parse(baseURL)?.protocol ?? ""))
+    throw invalid(`the base URL of ${provider} should start with http:// or https://; it is "${baseURL}"`);
+  if (apiKey === undefined && host !== undefined && URL.parse(baseURL ?? `https://${host}`)?.hostname === host) {
+    throw invalid(
+      `${provider}/${modelId} needs a key: ${keyEnv} is not set (a server of your own needs none: set its base URL)`,
+    );
+  }
+  return {
+    provider,
+    modelId,
+    async load() {
+      const address = { modelId, ...(baseURL !== undefined && { baseURL }), ...(apiKey !== undefined && { apiKey }) };
+      const model =
+        provider === "anthropic"
+          ? (await import("./anthropic.ts")).anthropic(address)
+          : (await import("./openai.ts")).openai({ name: provider, ...address });
+      return withRetry(model, { secret: apiKey });
+    },
+  };
+}
+
+async function loadScripted(path: string): Promise<Model> {
+  const { loadScript, scripted } = await import("./scripted.ts");
+  return scripted(await loadScript(path));
+}
+
+function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings) {
+  const own = Object.hasOwn(known, provider) ? known[provider as Known] : undefined;
+  const setting = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+  const keyEnv = setting?.apiKeyEnv ?? own?.keyEnv;
+  // Shells set a variable to nothing when they mean to unset it.
+  const read = (name: string | undefined) => (name && env[name]) || undefined;
+  return { baseURL: read(own?.baseEnv) ?? setting?.baseURL, apiKey: read(keyEnv), keyEnv, host: own?.host };
+}
+
+function expected({ providers = {} }: ModelSettings): string {
+  return (
+    [...new Set([...Object.keys(known), ...Object.keys(providers)])]
+      .map((provider) => `${provider}/<name>`)
+      .join(", ") + " or scripted/<file>"
+  );
+}
+
+function invalid(message: string): SageError {
+  return new SageError("config-invalid", message);
+}

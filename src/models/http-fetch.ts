@@ -1,0 +1,81 @@
+import http from "node:http";
+import https from "node:https";
+import { ReadableStream } from "node:stream/web";
+
+/** The part of a Response that the AI SDK's providers read. */
+type ProviderResponse = {
+  ok: boolean;
+  status: number;
+  statusText: string;
+  headers: Map<string, string>;
+  body: ReadableStream<Uint8Array>;
+};
+
+// A machine that slept comes back with sockets that look open and are dead: do not keep idle ones for long.
+const keepAlive = { keepAlive: true, noDelay: true, timeout: 30_000 };
+const agents = { http: new http.Agent(keepAlive), https: new https.Agent(keepAlive) };
+
+/**
+ * Just enough of `fetch` for a model provider. The global one loads undici at a cost of 20 ms and 20 MB, and 1.5 ms more a request.
+ * Fails with code ETIMEDOUT when nothing at all moved on the connection for `idleTimeoutMs`.
+ */
+export function createFetch(idleTimeoutMs: number): typeof globalThis.fetch {
+  const post = (input: unknown, init: RequestInit = {}): Promise<ProviderResponse> =>
+    new Promise((resolve, reject) => {
+      const url = new URL(String(input));
+      const body = init.body as string;
+      const { request, agent } =
+        url.protocol === "https:"
+          ? { request: https.request, agent: agents.https }
+          : { request: http.request, agent: agents.http };
+      let response: http.IncomingMessage | undefined;
+      const outgoing = request(url, {
+        agent,
+        method: init.method ?? "POST",
+        headers: { ...(init.headers as Record<string, string>), "content-length": Buffer.byteLength(body) },
+        timeout: idleTimeoutMs,
+        ...(init.signal && { signal: init.signal }),
+      });
+      outgoing.on("timeout", () => {
+        const error = Object.assign(new Error(`no data from ${url.host} for ${idleTimeoutMs / 1000} s`), {
+          code: "ETIMEDOUT",
+        });
+        // Destroying the request alone would reach the reader of the body as a reset connection.
+        response?.destroy(error);
+        outgoing.destroy(error);
+      });
+      outgoing.on("error", reject);
+      outgoing.on("response", (incoming) => {
+        response = incoming;
+        const status = incoming.statusCode ?? 0;
+        resolve({
+          ok: status >= 200 && status < 300,
+          status,
+          statusText: incoming.statusMessage ?? "",
+          headers: new Map(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+          body: streamOf(incoming),
+        });
+      });
+      outgoing.end(body);
+    });
+  return post as unknown as typeof globalThis.fetch;
+}
+
+function streamOf(incoming: http.IncomingMessage): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      incoming.on("data", (chunk: Buffer) => {
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) <= 0) incoming.pause();
+      });
+      incoming.on("end", () => controller.close());
+      incoming.on("error", (error) => controller.error(error));
+    },
+    pull() {
+      incoming.resume();
+    },
+    cancel() {
+      incoming.destroy();
+    },
+  });
+}

@@ -1,0 +1,112 @@
+import { readFile } from "node:fs/promises";
+import { messageOf, noUsage, SageError, type Call, type Finish, type Part, type Usage } from "../protocol/index.ts";
+import type { Model, ModelRequest, ModelScope } from "./model.ts";
+import { sleep } from "./sleep.ts";
+
+export type ScriptedTurn = {
+  reasoning?: string;
+  text?: string;
+  calls?: ScriptedCall[];
+  /** How long the reply takes to stream. */
+  delayMs?: number;
+  usage?: Partial<Usage>;
+  finish?: Finish;
+};
+
+export type ScriptedCall = Omit<Call, "type" | "id"> & { id?: string };
+
+export type Turns = readonly (ScriptedTurn | ((request: ModelRequest) => ScriptedTurn))[];
+
+/** The root's turns, or turns by agent path joined with "/", the root's being "". */
+export type Script = Turns | Readonly<Record<string, Turns>>;
+
+/**
+ * Plays turns instead of asking a model. Which one comes next is read off the messages, so a new process goes on where the last one stopped.
+ */
+export function scripted(script: Script, id = "scripted"): Model {
+  const byAgent: Readonly<Record<string, Turns>> = isTurns(script) ? { "": script } : script;
+  return {
+    id,
+    async reply(request, scope) {
+      const agent = request.agent.join("/");
+      const step = countReplies(request);
+      const next = byAgent[agent]?.[step];
+      if (!next) {
+        throw new SageError(
+          "model-unavailable",
+          `the script has no turn ${step} for ${agent === "" ? "the root agent" : `agent "${agent}"`}: it has ${byAgent[agent]?.length ?? 0}, counted from 0`,
+        );
+      }
+      const turn = typeof next === "function" ? next(request) : next;
+      await stream(turn, scope);
+      const calls = (turn.calls ?? []).map((call, n): Call => ({
+        type: "call",
+        ...call,
+        id: call.id ?? `call_${step}_${n}`,
+      }));
+      return {
+        parts: [...said("reasoning", turn.reasoning), ...said("text", turn.text), ...calls],
+        usage: { ...noUsage, ...turn.usage },
+        finish: turn.finish ?? (calls.length > 0 ? "calls" : "stop"),
+        model: id,
+      };
+    },
+  };
+}
+
+/** A script from a JSON file, where a turn cannot be a function. */
+export async function loadScript(path: string): Promise<Script> {
+  const { z } = await import("zod"); // Only files need it, and it is slow to load.
+  const call = z.strictObject({
+    tool: z.string(),
+    input: z.record(z.string(), z.unknown()),
+    id: z.string().optional(),
+    malformed: z.string().optional(),
+  });
+  const turn = z.strictObject({
+    reasoning: z.string().optional(),
+    text: z.string().optional(),
+    calls: z.array(call).optional(),
+    delayMs: z.number().nonnegative().optional(),
+  });
+  const script = z.union([z.array(turn), z.record(z.string(), z.array(turn))]);
+  try {
+    return script.parse(JSON.parse(await readFile(path, "utf8"))) as Script;
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+    throw new SageError(
+      "config-invalid",
+      `${path} should be a JSON list of turns like {"text": "…", "calls": [{"tool": "…", "input": {}}]}, or such lists by agent path: ${reason}`,
+    );
+  }
+}
+
+function isTurns(script: Script): script is Turns {
+  return Array.isArray(script);
+}
+
+function countReplies({ messages }: ModelRequest): number {
+  let count = 0;
+  for (const { role } of messages) if (role === "assistant") count++;
+  return count;
+}
+
+function said(type: "text" | "reasoning", text = ""): Part[] {
+  return text === "" ? [] : [{ type, text }];
+}
+
+async function stream({ reasoning = "", text = "", delayMs = 0 }: ScriptedTurn, scope: ModelScope): Promise<void> {
+  const thoughts = pieces(reasoning);
+  const deltas = [...thoughts, ...pieces(text)];
+  const pauseMs = delayMs / Math.max(1, deltas.length);
+  if (deltas.length === 0 && delayMs > 0) await sleep(delayMs, scope.signal);
+  for (const [n, delta] of deltas.entries()) {
+    if (delayMs > 0) await sleep(pauseMs, scope.signal);
+    scope[n < thoughts.length ? "reasoning" : "text"](delta);
+  }
+}
+
+/** By code points, so that no character is torn in two. */
+function pieces(text: string): string[] {
+  return text.match(/[^]{1,16}/gu) ?? [];
+}
