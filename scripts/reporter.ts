@@ -1,0 +1,35 @@
+// For logs: one line per test file, each failure whole, and the runner's own totals.
+import { relative } from "node:path";
+import type { TestEvent } from "node:test/reporters";
+import { inspect } from "node:util";
+
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  for await (const { type, data } of events) {
+    switch (type) {
+      case "test:stdout":
+      case "test:stderr":
+        yield data.message;
+        break;
+      case "test:diagnostic":
+        yield `# ${data.message}\n`;
+        break;
+      case "test:fail": {
+        const { error } = data.details;
+        // A parent fails for what its subtest has told already.
+        if ("failureType" in error && error.failureType === "subtestsFailed") break;
+        const place = data.file === undefined ? "" : `${short(data.file)}:${data.line ?? 1} `;
+        yield `✖ ${place}${data.name}\n${inspect(error.cause ?? error).replaceAll(/^/gm, "    ")}\n`;
+        break;
+      }
+      case "test:summary":
+        if (data.file === undefined) break;
+        yield `${data.success ? "✔" : "✖"} ${short(data.file)} (${data.counts.tests} in ${Math.round(data.duration_ms)} ms)\n`;
+        break;
+      default:
+    }
+  }
+}
+
+function short(file: string): string {
+  return relative(process.cwd(), file);
+}

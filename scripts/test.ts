@@ -1,0 +1,64 @@
+// npm test                       everything
+// npm test -- test/tools         one folder, file or glob
+// npm test -- --test-only        flags are the runner's own
+import { spawn } from "node:child_process";
+import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { check } from "./check.ts";
+
+const root = join(import.meta.dirname, "..");
+const started = performance.now();
+
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
+const filters = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const files = globSync((filters.length > 0 ? filters : ["test"]).map(asGlob), { cwd: root });
+
+const checked = await check();
+const tested = files.length > 0 && (await runTests());
+if (files.length === 0) console.error(`no test file matches ${filters.join(", ")}`);
+
+const verdict = (ok: boolean) => (ok ? "ok" : "FAILED");
+const seconds = ((performance.now() - started) / 1000).toFixed(1);
+console.log(`\nsage: check ${verdict(checked)}, tests ${verdict(tested)} (${seconds} s)`);
+process.exitCode = checked && tested ? 0 : 1;
+
+function asGlob(filter: string): string {
+  return statSync(join(root, filter), { throwIfNoEntry: false })?.isDirectory() ? `${filter}/**/*.test.ts` : filter;
+}
+
+async function runTests(): Promise<boolean> {
+  const home = mkdtempSync(join(tmpdir(), "sage-test-"));
+  const child = spawn(
+    process.execPath,
+    [
+      "--test",
+      `--test-concurrency=${Math.max(2, availableParallelism())}`,
+      "--test-timeout=60000",
+      `--import=${new URL("deadline.ts", import.meta.url).href}`,
+      `--test-reporter=${process.stdout.isTTY ? "spec" : new URL("reporter.ts", import.meta.url).href}`,
+      ...flags,
+      ...files,
+    ],
+    { cwd: root, stdio: "inherit", env: isolated(home) },
+  );
+  // The runner ends its files and reports; the temporary home goes when it has.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+  const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+  rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+  return code === 0;
+}
+
+/** No key, proxy or setting of the person at the keyboard decides whether a test passes. */
+function isolated(home: string): NodeJS.ProcessEnv {
+  const personal = /^(ANTHROPIC|OPENAI|SAGE|XDG)_|^(https?|all|no)_proxy$/i;
+  return {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !personal.test(name))),
+    NODE_ENV: "test",
+    // Halves the time a test file needs to load what another has loaded before.
+    NODE_COMPILE_CACHE: join(home, "compiled"),
+    HOME: home,
+    USERPROFILE: home,
+    SAGE_HOME: join(home, ".sage"),
+  };
+}
