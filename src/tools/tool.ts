@@ -1,5 +1,12 @@
 import type { z } from "zod";
-import type { Effect, PermissionMode, PermissionResult, RequestBody, Resolution, ToolResult } from "../protocol/index.ts";
+import type {
+  Effect,
+  PermissionMode,
+  PermissionResult,
+  RequestBody,
+  Resolution,
+  ToolResult,
+} from "../protocol/index.ts";
 
 /** What a tool may look at when it gives its view on a call. Synchronous and without side effects. */
 export type PermissionContext = { cwd: string; home: string; roots: readonly string[]; mode: PermissionMode };
@@ -23,6 +30,7 @@ export type ToolScope = {
   requestInput(body: RequestBody, why: string): Promise<Resolution>;
 };
 
+// oxlint-disable-next-line typescript/no-explicit-any -- a list holds tools of unlike inputs, each checked by its own schema
 export type Tool<I = any> = {
   name: string;
   /** What the model reads; lives in a .md file beside the tool. */

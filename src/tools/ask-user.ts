@@ -1,0 +1,131 @@
+import { z } from "zod";
+import type { Answer, Answers, InputResponse, Resolution, ToolResult } from "../protocol/index.ts";
+import { describe } from "./describe.ts";
+import { failed } from "./result.ts";
+import type { Tool } from "./tool.ts";
+
+const maxHeader = 12;
+
+const filled = z.string().refine((text) => text.trim() !== "", "must not be empty");
+
+const optionSchema = z.strictObject({
+  label: filled.describe("What the person picks: one to five words"),
+  description: filled.describe("What picking it means"),
+});
+
+const questionSchema = z.strictObject({
+  question: filled.describe("The whole question, with what the person needs to know to answer it"),
+  header: filled
+    .refine((text) => countGraphemes(text) <= maxHeader, `must have at most ${maxHeader} characters`)
+    .describe(`A short tag, at most ${maxHeader} characters`),
+  options: z
+    .array(optionSchema)
+    .min(2)
+    .max(4)
+    .refine((options) => areDistinct(options.map(({ label }) => label)), "labels must differ from each other"),
+  multiSelect: z.boolean().default(false).describe("Whether several options may be picked"),
+});
+
+const inputSchema = z.strictObject({
+  questions: z
+    .array(questionSchema)
+    .min(1)
+    .max(4)
+    .refine(
+      (questions) => areDistinct(questions.map(({ question }) => question)),
+      "questions must differ from each other",
+    ),
+});
+
+type Input = z.infer<typeof inputSchema>;
+
+export const askUser: Tool<Input> = {
+  name: "AskUserQuestion",
+  description: describe("ask-user"),
+  inputSchema,
+  effect: "waits",
+  requiresUserInteraction: true,
+  checkPermissions: () => ({ behavior: "ask", reason: "Answer questions?" }),
+  request: ({ questions }) => ({ kind: "question", questions }),
+  answered,
+  execute: () => Promise.reject(new Error("AskUserQuestion is answered by a person, never executed")),
+};
+
+function answered(input: Input, resolution: Resolution): ToolResult {
+  switch (resolution.outcome) {
+    case "answered":
+    case "partial":
+      return tell(input, resolution.response, "User answered");
+    case "timed_out": {
+      if (resolution.response === undefined) return unanswered("nobody answered in time", resolution.reason);
+      const { ok, text } = tell(input, resolution.response, "Answers set in advance");
+      const nobody = `Nobody answered in time (${resolution.reason}), so the default was used. It is not the person's own choice.`;
+      return { ok, text: `${nobody}\n${text}` };
+    }
+    case "declined":
+      return unanswered("the person chose not to answer", resolution.reason);
+    case "cancelled":
+      return unanswered("the request was cancelled", resolution.reason);
+    case "superseded":
+      return unanswered("the request was no longer needed", resolution.reason);
+    case "no_surface":
+      return unanswered("nobody can be asked here", resolution.reason);
+    default:
+      return resolution satisfies never;
+  }
+}
+
+/** Never a success without an answer: an empty one has been read as consent before. */
+function tell(input: Input, response: InputResponse, title: string): ToolResult {
+  if (response.type === "text" && response.text.trim() !== "") {
+    return { ok: true, text: `${title}: ${ownWords(response.text)}` };
+  }
+  if (response.type !== "answers") return unanswered("the reply held no answer", `it was "${response.type}"`);
+
+  const { answers, remark = "" } = response;
+  const given = input.questions.filter(({ question }) => isGiven(answers[question]));
+  const missing = input.questions.filter(({ question }) => !isGiven(answers[question]));
+  const remarks = remark.trim() === "" ? [] : [`Remark, ${ownWords(remark)}`];
+  if (given.length === 0) return unanswered("no question was answered", remarks.join());
+
+  const some = missing.length === 0 ? "" : ` ${given.length} of ${input.questions.length} questions`;
+  const lines = [
+    `${title}${some}:`,
+    ...given.map(({ question }) => `- ${question} → ${showAnswer(answers, question)}`),
+    ...missing.map(({ question }) => `- ${question} → NOT answered. Do not assume an answer.`),
+    ...remarks,
+  ];
+  return { ok: true, text: lines.join("\n") };
+}
+
+function unanswered(why: string, reason: string): ToolResult {
+  const because = reason.trim() === "" ? "" : ` (${reason})`;
+  return failed(
+    `NOT answered: ${why}${because}. This is neither consent nor a choice of any option. ` +
+      "Go on only with what does not depend on the answer, or say what you need to know.",
+  );
+}
+
+function showAnswer(answers: Answers, question: string): string {
+  const { selected, other = "" } = answers[question] ?? { selected: [] };
+  const words = other.trim() === "" ? [] : [`Other, ${ownWords(other)}`];
+  return [...selected.map((label) => JSON.stringify(label)), ...words].join("; ");
+}
+
+/** Quoted, so that nothing a person types can look like another line of the result. */
+function ownWords(text: string): string {
+  return `in the person's own words: ${JSON.stringify(text)}`;
+}
+
+function isGiven(answer: Answer | undefined): boolean {
+  return answer !== undefined && (answer.selected.length > 0 || (answer.other ?? "").trim() !== "");
+}
+
+/** Bytes or code units would refuse a short Chinese header. The segmenter is slow to make, so not before it is needed. */
+function countGraphemes(text: string): number {
+  return [...new Intl.Segmenter().segment(text)].length;
+}
+
+function areDistinct(texts: string[]): boolean {
+  return new Set(texts.map((text) => text.trim())).size === texts.length;
+}

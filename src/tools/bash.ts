@@ -1,0 +1,146 @@
+import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
+import { existsSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { messageOf } from "../protocol/index.ts";
+import type { ToolResult } from "../protocol/index.ts";
+import { describe } from "./describe.ts";
+import { createExcerpt } from "./excerpt.ts";
+import { attempt, failed } from "./result.ts";
+import type { Tool, ToolScope } from "./tool.ts";
+
+const graceMs = 2_000;
+
+const inputSchema = z.strictObject({
+  command: z.string().min(1).describe("The command line, for bash"),
+  description: z.string().optional().describe("What it does, in five to ten words, for the person who approves it"),
+  timeout: z.int().min(1).max(600_000).default(120_000).describe("Milliseconds before it is stopped"),
+});
+
+type Input = z.infer<typeof inputSchema>;
+
+export const bash: Tool<Input> = {
+  name: "Bash",
+  description: describe("bash"),
+  inputSchema,
+  effect: "writes",
+  specifier: (input) => input.command,
+  execute: (input, scope) =>
+    attempt("Bash", async () => {
+      if (scope.signal.aborted) return failed("Interrupted by the person before the command was started.");
+      return watch(start(input.command, scope), input, scope);
+    }),
+};
+
+type Running = ChildProcessByStdio<null, Readable, null>;
+
+function start(command: string, scope: ToolScope): Running {
+  // The outer shell only joins both outputs into one pipe, which keeps their order, and becomes the inner one.
+  const join = 'exec "$BASH" --noprofile --norc -c "$1" 2>&1';
+  return spawn("bash", ["--noprofile", "--norc", "-c", join, "bash", command], {
+    cwd: scope.cwd,
+    env: { ...scope.env, ...quiet },
+    // A group of its own, so that what the command starts can be ended with it; and no terminal to ask on.
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+}
+
+const quiet: NodeJS.ProcessEnv = {
+  PAGER: "cat",
+  MANPAGER: "cat",
+  GIT_PAGER: "cat",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+  BASH_ENV: undefined,
+  ENV: undefined,
+  RIPGREP_CONFIG_PATH: undefined,
+};
+
+type Exit = { code: number | null; signal: NodeJS.Signals | null; error?: Error };
+
+async function watch(child: Running, input: Input, scope: ToolScope): Promise<ToolResult> {
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("error", (error) => resolve({ code: null, signal: null, error }));
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const { error } = await exited;
+    return failed(existsSync(scope.cwd) ? messageOf(error) : `The working directory ${scope.cwd} does not exist.`);
+  }
+  scope.spawned(pid);
+
+  let stopped: "interrupted" | "timed out" | undefined;
+  let ending: Promise<boolean> | undefined;
+  const stop = (why: "interrupted" | "timed out") => {
+    stopped ??= why;
+    ending ??= endGroup(pid);
+  };
+  const interrupt = () => stop("interrupted");
+  const timer = setTimeout(stop, input.timeout, "timed out");
+  scope.signal.addEventListener("abort", interrupt, { once: true });
+
+  const excerpt = createExcerpt(scope.keepDir);
+  const drained = drain(child.stdout, excerpt.push, scope.output);
+  const exit = await exited;
+  clearTimeout(timer);
+  scope.signal.removeEventListener("abort", interrupt);
+  const leftOver = await (ending ?? endGroup(pid));
+  // A process that left the group may hold the pipe for as long as it likes; nobody waits for it.
+  await Promise.race([drained, sleep(graceMs, undefined, { ref: false })]);
+  child.stdout.destroy();
+  await drained;
+  const output = await excerpt.end();
+
+  const ok = stopped === undefined && exit.code === 0;
+  const notes = [
+    stopped === "interrupted" && "Interrupted by the person: the command was stopped, the output is what came before.",
+    stopped === "timed out" &&
+      `Timed out after ${input.timeout} ms: the command was stopped, the output is what came before.`,
+    stopped === undefined && exit.signal !== null && `Ended by ${exit.signal}.`,
+    stopped === undefined && exit.code !== null && exit.code !== 0 && `Exit code ${exit.code}.`,
+    stopped === undefined && leftOver && "Processes it had left in the background were ended.",
+  ].filter((note) => note !== false);
+  return { ok, text: [output || "(no output)", ...notes].join("\n") };
+}
+
+async function drain(
+  pipe: Readable,
+  push: (bytes: Buffer, text: string) => Promise<void>,
+  output: (text: string) => void,
+): Promise<void> {
+  const decoder = new StringDecoder("utf8");
+  const take = async (bytes: Buffer, text: string) => {
+    if (text !== "") output(text);
+    await push(bytes, text);
+  };
+  try {
+    for await (const bytes of pipe as AsyncIterable<Buffer>) await take(bytes, decoder.write(bytes));
+  } catch {
+    // Destroyed by us: what came until then counts.
+  }
+  await take(Buffer.alloc(0), decoder.end());
+}
+
+/** Asks every process of the group to end, and after a while makes it. False when there was none. */
+async function endGroup(group: number): Promise<boolean> {
+  if (!signalGroup(group, "SIGTERM")) return false;
+  for (const from = performance.now(); performance.now() - from < graceMs;) {
+    await sleep(20);
+    if (!signalGroup(group, 0)) return true;
+  }
+  signalGroup(group, "SIGKILL");
+  return true;
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,122 @@
+import { isUtf8 } from "node:buffer";
+import { z } from "zod";
+import type { ToolResult } from "../protocol/index.ts";
+import { describe } from "./describe.ts";
+import { contentSchema, explain, judgeWrite, operandOf, readState, replaceFile, sha256 } from "./file.ts";
+import { canonicalPath, lexicalPath, pathSchema } from "./path.ts";
+import { attempt, failed } from "./result.ts";
+import type { Tool } from "./tool.ts";
+
+const inputSchema = z
+  .strictObject({
+    file_path: pathSchema.describe("The file, absolute or relative to the working directory"),
+    old_string: contentSchema
+      .min(1, "old_string is empty; use Write to create a file")
+      .describe("The exact text to replace"),
+    new_string: contentSchema.describe("The text to put in its place"),
+    replace_all: z.boolean().optional().describe("Replace every occurrence instead of exactly one"),
+  })
+  .refine(
+    (input) => input.old_string !== input.new_string,
+    "old_string and new_string are the same: nothing would change",
+  );
+
+type Input = z.infer<typeof inputSchema>;
+
+export const edit: Tool<Input> = {
+  name: "Edit",
+  description: describe("edit"),
+  inputSchema,
+  effect: "writes",
+  checkPermissions: (input, context) => judgeWrite(input.file_path, context),
+  specifier: (input, { cwd }) => lexicalPath(input.file_path, cwd),
+  operand: (input, { cwd }) => operandOf(input.file_path, cwd),
+
+  execute: (input, scope) =>
+    attempt("Edit", async () => {
+      const { real } = canonicalPath(input.file_path, scope.cwd);
+      const before = await readState(real);
+      if (before.kind !== "file") return failed(explain(before, real));
+      const seen = scope.seen(real);
+      if (seen === undefined) return failed(`You have not read ${real}. Read it before editing it.`);
+      if (seen !== before.hash) return failed(`${real} has changed since you read it. Read it again first.`);
+      if (!isUtf8(before.bytes)) return failed(`${real} is not valid UTF-8; editing it as text would damage it.`);
+
+      const text = before.bytes.toString();
+      const { old, fresh } = inLineEndingsOf(text, input);
+      const places = occurrences(text, old);
+      if (places.length === 0) return failed(explainMiss(text, input, real));
+      if (places.length > 1 && input.replace_all !== true) return failed(explainMany(text, places, real));
+      const after = Buffer.from(text.split(old).join(fresh));
+      await replaceFile(real, after, before);
+      return edited(
+        after,
+        real,
+        `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesOf(text, places)}`,
+      );
+    }),
+
+  /** Takes the edit back in memory: if that gives what was there before, the edit had happened. */
+  async reconcile(input, { cwd, before }) {
+    const { real } = canonicalPath(input.file_path, cwd);
+    const now = await readState(real);
+    if (now.kind !== "file") return undefined;
+    if (now.hash === before) return "again";
+    const text = now.bytes.toString();
+    const { old, fresh } = inLineEndingsOf(text, input);
+    if (fresh === "") return undefined;
+    const undone = input.replace_all
+      ? [text.split(fresh).join(old)]
+      : occurrences(text, fresh)
+          .slice(0, 100)
+          .map((at) => text.slice(0, at) + old + text.slice(at + fresh.length));
+    return undone.some((candidate) => sha256(candidate) === before)
+      ? edited(now.bytes, real, "before a restart")
+      : undefined;
+  },
+};
+
+function edited(after: Buffer, real: string, where: string): ToolResult {
+  return { ok: true, text: `Edited ${real} (${where}).`, seen: { [real]: sha256(after) } };
+}
+
+/** Models write \n; in a file whose lines end in \r\n that has to mean \r\n. */
+function inLineEndingsOf(text: string, input: Input): { old: string; fresh: string } {
+  const crlf = occurrences(text, "\r\n").length;
+  if (crlf * 2 <= occurrences(text, "\n").length) return { old: input.old_string, fresh: input.new_string };
+  const convert = (part: string) => part.replace(/\r?\n/g, "\r\n");
+  const old = convert(input.old_string);
+  return { old: text.includes(old) ? old : input.old_string, fresh: convert(input.new_string) };
+}
+
+function occurrences(text: string, part: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) places.push(at);
+  return places;
+}
+
+function explainMiss(text: string, input: Input, path: string): string {
+  const miss = `old_string was not found in ${path}.`;
+  const withoutNumbers = input.old_string.replace(/^ *\d+\t/gm, "");
+  if (withoutNumbers !== input.old_string && text.includes(withoutNumbers)) {
+    return `${miss} Leave out the line numbers that Read puts before each line.`;
+  }
+  const words = input.old_string.split(/\s+/).filter((word) => word !== "");
+  const near = words.length === 0 ? null : new RegExp(words.map(literal).join("\\s+")).exec(text);
+  return near === null
+    ? `${miss} Read the file again and copy the text exactly.`
+    : `${miss} The same words stand at ${linesOf(text, [near.index])} with other blanks, tabs or line breaks: copy those exactly.`;
+}
+
+function literal(word: string): string {
+  return word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+function explainMany(text: string, places: number[], path: string): string {
+  return `old_string occurs ${places.length} times in ${path} (${linesOf(text, places)}). Add lines around it until it is unique, or set replace_all.`;
+}
+
+function linesOf(text: string, places: number[]): string {
+  const lines = places.slice(0, 10).map((place) => text.slice(0, place).split("\n").length);
+  return `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${places.length > 10 ? ", …" : ""}`;
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../protocol/index.ts";
+
+const maxCharacters = 30_000;
+const maxKept = 100 * 1024 * 1024;
+
+/** Output of any length in bounded memory: its beginning and its end for the model, all of it in a file once it is long. */
+export function createExcerpt(folder: string): {
+  push(bytes: Buffer, text: string): Promise<void>;
+  end(): Promise<string>;
+} {
+  const half = maxCharacters / 2;
+  let head = "";
+  let tail = "";
+  let length = 0;
+  let early: Buffer[] = [];
+  let kept = 0;
+  let file: FileHandle | undefined;
+  let path = "";
+  let trouble: string | undefined;
+
+  const keep = async (bytes: Buffer) => {
+    if (trouble !== undefined) return;
+    try {
+      if (file === undefined) {
+        await mkdir(folder, { recursive: true });
+        path = join(folder, `bash-${randomUUID()}.txt`);
+        file = await open(path, "wx", 0o600);
+      }
+      const part = bytes.subarray(0, maxKept - kept);
+      await file.writeFile(part);
+      kept += part.length;
+      if (kept === maxKept) trouble = "only its first 100 MB were kept";
+    } catch (error) {
+      trouble = `not all of it could be kept: ${messageOf(error)}`;
+    }
+  };
+
+  return {
+    async push(bytes, text) {
+      const room = Math.max(0, half - head.length);
+      head += text.slice(0, room);
+      tail = (tail + text.slice(room)).slice(-half);
+      length += text.length;
+      if (length <= maxCharacters) {
+        early.push(bytes);
+        return;
+      }
+      await keep(Buffer.concat([...early, bytes]));
+      early = [];
+    },
+
+    async end() {
+      await file?.close();
+      if (length <= maxCharacters) return head + tail;
+      const cut = length - head.length - tail.length;
+      const where = kept === 0 ? "" : `; the whole output is in ${path}`;
+      const but = trouble === undefined ? "" : ` (${trouble})`;
+      return `${head.toWellFormed()}\n[${cut} characters were cut here${where}${but}]\n${tail.toWellFormed()}`;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { createHash, randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { mkdir, open, readlink, realpath, rename, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { z } from "zod";
+import { messageOf } from "../protocol/index.ts";
+import type { PermissionResult } from "../protocol/index.ts";
+import { canonicalPath } from "./path.ts";
+import { protectedReason } from "./protected.ts";
+import type { PermissionContext } from "./tool.ts";
+
+export type FileState =
+  | { kind: "file"; bytes: Buffer; hash: string; mode: number; uid: number; gid: number }
+  | { kind: "huge"; size: number }
+  | { kind: "missing" | "directory" | "special" };
+
+/** A half surrogate pair cannot be written as UTF-8: it would silently become another character. */
+export const contentSchema = z.string().refine((text) => text.isWellFormed(), "text must be well-formed Unicode");
+
+const largest = 50 * 1024 * 1024;
+
+export function sha256(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** "" stands for no file, as in the facts. */
+export function hashOf(state: FileState): string | undefined {
+  if (state.kind === "file") return state.hash;
+  return state.kind === "missing" ? "" : undefined;
+}
+
+/** Throws for a link: `real` was resolved, so one that is there now was put there since. */
+export async function readState(real: string): Promise<FileState> {
+  let file: FileHandle;
+  try {
+    // Non-blocking, since opening a pipe that nobody writes to would wait for ever.
+    file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { kind: "missing" };
+    throw error;
+  }
+  try {
+    const stat = await file.stat();
+    if (stat.isDirectory()) return { kind: "directory" };
+    if (!stat.isFile()) return { kind: "special" };
+    if (stat.size > largest) return { kind: "huge", size: stat.size };
+    const bytes = await file.readFile();
+    return { kind: "file", bytes, hash: sha256(bytes), mode: stat.mode & 0o7777, uid: stat.uid, gid: stat.gid };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Says what is there when it is not a file that can be shown or changed. */
+export function explain(state: Exclude<FileState, { kind: "file" }>, path: string): string {
+  switch (state.kind) {
+    case "missing":
+      return `${path} does not exist.`;
+    case "directory":
+      return `${path} is a directory, not a file.`;
+    case "special":
+      return `${path} is a device, pipe or socket, not a regular file.`;
+    case "huge":
+      return `${path} is too large (${showSize(state.size)}; the limit is ${showSize(largest)}). Use Grep, or head, tail and sed through Bash.`;
+    default:
+      return state satisfies never;
+  }
+}
+
+export function showSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+/** The view of a tool that writes to `path`: a protected place is always asked about, the rest is up to the rules. */
+export function judgeWrite(path: string, context: PermissionContext): PermissionResult {
+  try {
+    const { lexical, real } = canonicalPath(path, context.cwd);
+    const sageHome = process.env["SAGE_HOME"];
+    const reason = protectedReason(real, sageHome) ?? protectedReason(lexical, sageHome);
+    return reason === undefined
+      ? { behavior: "passthrough", reason: `writes ${real}` }
+      : { behavior: "ask", hard: true, reason: `${real} is protected: ${reason}` };
+  } catch (error) {
+    return { behavior: "ask", hard: true, reason: messageOf(error) };
+  }
+}
+
+/** The file a call changes, or undefined when its path leads nowhere. */
+export function operandOf(path: string, cwd: string): string | undefined {
+  try {
+    return canonicalPath(path, cwd).real;
+  } catch {
+    return undefined;
+  }
+}
+
+/** All or nothing, also through a crash: whoever looks sees the old content or the new one, never a part. */
+export async function replaceFile(real: string, content: Buffer, before: FileState): Promise<void> {
+  const folder = dirname(real);
+  await mkdir(folder, { recursive: true });
+  const directory = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const at = await pin(directory, folder);
+    const temporary = join(at, `.sage-${randomUUID()}.tmp`);
+    try {
+      await writeDurably(temporary, content, before);
+      const now = await readState(join(at, basename(real)));
+      if (hashOf(now) !== hashOf(before)) throw new Error("somebody else changed the file meanwhile; Read it again");
+      await rename(temporary, join(at, basename(real)));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await directory.sync();
+    await pin(directory, folder);
+  } finally {
+    await directory.close();
+  }
+}
+
+/**
+ * Node has no `openat`. On Linux the descriptor's own path does the same, so that a directory swapped for a link cannot
+ * lead a write elsewhere; on other systems the swap is noticed, if only afterwards.
+ */
+async function pin(directory: FileHandle, folder: string): Promise<string> {
+  const own = `/proc/self/fd/${directory.fd}`;
+  const where = await readlink(own).catch(() => undefined);
+  const actual = where ?? (await realpath(folder));
+  if (actual !== folder)
+    throw new Error(`${folder} was moved or replaced by a link while writing; it led to ${actual}`);
+  return where === undefined ? folder : own;
+}
+
+async function writeDurably(path: string, content: Buffer, before: FileState): Promise<void> {
+  const file = await open(path, "wx", before.kind === "file" ? 0o600 : 0o666);
+  try {
+    await file.writeFile(content);
+    if (before.kind === "file") {
+      // Only root may give a file away; for everyone else it is theirs already, or stays theirs.
+      await file.chown(before.uid, before.gid).catch(() => undefined);
+      await file.chmod(before.mode);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

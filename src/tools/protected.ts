@@ -1,0 +1,46 @@
+/**
+ * Why a write to this absolute path must be asked about whatever rule or mode allows it, or undefined. Files that do
+ * not exist are protected as well: creating one is the attack. What belongs below the home directory counts at any
+ * depth, because people keep those very files in repositories and link them.
+ */
+export function protectedReason(path: string, sageHome?: string): string | undefined {
+  const folded = `/${fold(path)}/`;
+  if (sageHome !== undefined && folded.startsWith(`/${fold(sageHome)}/`)) return "Sage's own state";
+  return Object.keys(places).find((reason) => places[reason]?.some((place) => folded.includes(place)));
+}
+
+/** A place that ends in a slash is a whole name, a file or a directory; any other is how a name begins. */
+const places: Record<string, string[]> = {
+  "Sage's own settings": ["/.sage/", "/.mcp.json/"],
+  "keys and credentials": ["/.ssh/", "/.gnupg/", "/.aws/", "/.config/gh/", "/.netrc/", "/.npmrc/", "/.pypirc/"],
+  "git runs programs named here": [
+    ...["/.git/", "/.gitmodules/", "/.gitconfig/", "/.config/git/", "/.husky/", "/.pre-commit-config.yaml/"],
+  ],
+  "run by the shell when it starts": [
+    ...["/.bashrc/", "/.bash_profile/", "/.bash_login/", "/.bash_logout/", "/.bash_aliases/", "/.profile/"],
+    ...["/.zshrc/", "/.zprofile/", "/.zshenv/", "/.zlogin/", "/.zlogout/", "/.envrc/", "/.config/fish/"],
+  ],
+  "started by the system": [
+    ...["/etc/cron", "/var/spool/cron", "/.config/systemd/user/", "/.local/share/systemd/user/"],
+    ...["/library/launchagents/", "/library/launchdaemons/", "/etc/systemd/"],
+  ],
+  "configures programs that tools run": [
+    ...["/.vscode/", "/.idea/", "/.devcontainer/", "/.cargo/config", "/.yarnrc", "/.ripgreprc/"],
+  ],
+};
+
+/**
+ * Case, composition, invisible characters and trailing dots do not tell files apart on every disk, so a name that
+ * differs from a protected one only in these is protected too.
+ */
+function fold(path: string): string {
+  return path
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .normalize("NFC")
+    .toUpperCase()
+    .toLowerCase()
+    .split(/[/\\]/)
+    .map((name) => name.replace(/[. ]+$/, ""))
+    .filter((name) => name !== "")
+    .join("/");
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { SageError } from "../protocol/index.ts";
+import { askUser } from "./ask-user.ts";
+import { bash } from "./bash.ts";
+import { edit } from "./edit.ts";
+import { glob } from "./glob.ts";
+import { grep } from "./grep.ts";
+import { read } from "./read.ts";
+import { todoWrite } from "./todo-write.ts";
+import type { Tool } from "./tool.ts";
+import { write } from "./write.ts";
+
+/** A tool as a model is told of it. */
+export type OfferedTool = { name: string; description: string; inputSchema: Record<string, unknown> };
+
+export type ToolRegistry = {
+  get(name: string): Tool | undefined;
+  names(): string[];
+  list(): Tool[];
+  /** A registry of those among these names that are known here. */
+  filterByNames(names: readonly string[]): ToolRegistry;
+  clone(): ToolRegistry;
+  register(tool: Tool): void;
+  offers(): readonly OfferedTool[];
+};
+
+export function builtinTools(): Tool[] {
+  return [read, write, edit, bash, glob, grep, todoWrite, askUser];
+}
+
+export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
+  const byName = new Map<string, Tool>();
+  let offered: readonly OfferedTool[] | undefined;
+
+  const register = (tool: Tool) => {
+    if (byName.has(tool.name)) throw new SageError("config-invalid", `there are two tools named "${tool.name}"`);
+    byName.set(tool.name, tool);
+    offered = undefined;
+  };
+  const list = () => [...byName.values()];
+
+  for (const tool of tools) register(tool);
+  return {
+    get: (name) => byName.get(name),
+    names: () => [...byName.keys()],
+    list,
+    filterByNames: (names) => createToolRegistry(list().filter(({ name }) => names.includes(name))),
+    clone: () => createToolRegistry(list()),
+    register,
+    offers: () => (offered ??= list().map(offer)),
+  };
+}
+
+function offer({ name, description, inputSchema }: Tool): OfferedTool {
+  const { $schema: _, ...schema } = z.toJSONSchema(inputSchema, { io: "input" });
+  return { name, description, inputSchema: schema };
+}

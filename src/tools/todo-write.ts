@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { describe } from "./describe.ts";
+import type { Tool } from "./tool.ts";
+
+const inputSchema = z.strictObject({
+  todos: z
+    .array(
+      z.strictObject({
+        content: z.string().min(1).describe("What is to be done, as an instruction"),
+        status: z.enum(["pending", "in_progress", "completed"]),
+      }),
+    )
+    .describe("The whole list; it replaces the earlier one"),
+});
+
+type Input = z.infer<typeof inputSchema>;
+
+const marks = { pending: "[ ]", in_progress: "[>]", completed: "[x]" };
+
+export const todoWrite: Tool<Input> = {
+  name: "TodoWrite",
+  description: describe("todo-write"),
+  inputSchema,
+  effect: "reads",
+  checkPermissions: () => ({ behavior: "allow", reason: "changes nothing but the agent's own list" }),
+  execute: async ({ todos }) => ({
+    ok: true,
+    text: todos.map(({ content, status }) => `${marks[status]} ${content}`).join("\n") || "(the list is empty)",
+  }),
+};
