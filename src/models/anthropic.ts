@@ -30,7 +30,7 @@ export function anthropic(options: AnthropicOptions): Model {
 const cached: SharedV4ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
 function adapt(options: LanguageModelV4CallOptions, request: ModelRequest): LanguageModelV4CallOptions {
-  const { thinkingTokens } = request.options;
+  const { thinkingTokens = 0 } = request.options;
   return {
     ...options,
     prompt: withBreakpoints(options.prompt),
@@ -40,7 +40,7 @@ function adapt(options: LanguageModelV4CallOptions, request: ModelRequest): Lang
       anthropic: {
         // Arguments streamed eagerly may be invalid JSON, and nobody watches them grow.
         toolStreaming: false,
-        ...(thinkingTokens !== undefined &&
+        ...(thinkingTokens > 0 &&
           mayThink(options.prompt) && { thinking: { type: "enabled", budgetTokens: thinkingTokens } }),
       },
     },

@@ -63,7 +63,8 @@ function classify(error: unknown, secret: string | undefined): Failure {
   const mayWork =
     thrown.isRetryable === true || thrown.retryable === true || network !== undefined || isRetryableStatus(status);
   return {
-    status,
+    // A stream that breaks has a status too: the 200 it began with.
+    status: network ? undefined : status,
     code: network?.code,
     said: redact(network ? network.message || network.code : (thrown.message ?? String(error)), secret),
     retryable: mayWork && headers["x-should-retry"] !== "false",
@@ -121,7 +122,8 @@ function headline(status: number | undefined, code: string | undefined): string 
   if (code === "ECONNRESET" || code === "EPIPE") return "The connection broke off";
   if (code !== undefined) return "The server could not be reached";
   if (status === undefined) return "The reply broke off";
-  if (status === 401 || status === 403) return "The server refused the key";
+  if (status === 401) return "The server refused the key";
+  if (status === 403) return "The server refused access";
   if (status === 404) return "The server does not know this model or address";
   if (status === 413) return "The conversation is too large for the server";
   if (status === 429) return "The server allows no more for now";
@@ -133,7 +135,7 @@ function advice({ status, code, retryable, retryAfterMs = 0 }: Failure): string 
   if (retryAfterMs > longestWaitMs)
     return `Try again in ${inWords(retryAfterMs)}, after ${new Date(Date.now() + retryAfterMs).toLocaleString()}.`;
   if (status === 401 || status === 403) return "Check the API key, and that it may use this model.";
-  if (status === 404) return "Check the name of the model and the base URL.";
+  if (status === 404 || (status !== undefined && status < 400)) return "Check the name of the model and the base URL.";
   if (status === 429) return "Go on later, or raise the limits of the account.";
   if (code !== undefined) return "Check the network, the base URL and that the server is running, then go on.";
   return retryable

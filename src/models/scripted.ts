@@ -68,6 +68,10 @@ export async function loadScript(path: string): Promise<Script> {
     text: z.string().optional(),
     calls: z.array(call).optional(),
     delayMs: z.number().nonnegative().optional(),
+    usage: z
+      .partialRecord(z.enum(["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"]), z.number())
+      .optional(),
+    finish: z.enum(["stop", "calls", "length", "filtered", "other"]).optional(),
   });
   const script = z.union([z.array(turn), z.record(z.string(), z.array(turn))]);
   try {
