@@ -102,7 +102,7 @@ function backOff(retry: number): number {
 /** Servers like to quote the key that they refuse. */
 function redact(text: string, secret: string | undefined): string {
   const known = secret ? text.replaceAll(secret, "[key]") : text;
-  return known.replace(/\b(sk|pk|rk)-[\w*.-]{6,}|\bBearer\s+\S+/gi, "[key]").slice(0, 500);
+  return known.replace(/\b(sk|pk|rk)-[\w*.-]{6,}|\bBearer\s+\S{8,}/gi, "[key]").slice(0, 500);
 }
 
 function giveUp(id: string, failure: Failure, error: unknown): SageError {
@@ -112,16 +112,17 @@ function giveUp(id: string, failure: Failure, error: unknown): SageError {
   return new SageError("model-unavailable", `${id}: ${sentence(failure)} ${advice(failure)}`, { retryable, cause });
 }
 
-function sentence({ status, code, said }: Failure): string {
+function sentence(failure: Failure): string {
+  const { status, said } = failure;
   const detail = [status, said].filter((part) => part !== undefined && part !== "").join(": ");
-  return `${headline(status, code)}${detail && ` (${detail})`}.`;
+  return `${headline(failure)}${detail && ` (${detail})`}.`;
 }
 
-function headline(status: number | undefined, code: string | undefined): string {
+function headline({ status, code, retryable }: Failure): string {
   if (code === "ETIMEDOUT") return "The server went silent";
   if (code === "ECONNRESET" || code === "EPIPE") return "The connection broke off";
   if (code !== undefined) return "The server could not be reached";
-  if (status === undefined) return "The reply broke off";
+  if (status === undefined) return retryable ? "The reply broke off" : "The request could not be made";
   if (status === 401) return "The server refused the key";
   if (status === 403) return "The server refused access";
   if (status === 404) return "The server does not know this model or address";

@@ -146,12 +146,13 @@ test("a server that says so is not asked again", async () => {
 
 test("an error inside the stream is judged by what it says", async () => {
   await using server = await modelServer(
+    { reply: talk, at: 0, ending: { type: "overloaded_error", message: "Busy" } },
     { reply: talk, at: 3, ending: { type: "overloaded_error", message: "Busy" } },
     { reply: talk, at: 3, ending: { type: "invalid_request_error", message: "Bad" } },
   );
   const { error, reasons } = await ask(overAnthropic(server));
-  assert.equal(reasons.length, 1);
-  assert.match(reasons[0]!, /^The server is overloaded \(529: Busy\)\./);
+  assert.equal(reasons.length, 2);
+  for (const reason of reasons) assert.match(reason, /^The server is overloaded \(529: Busy\)\./);
   assert.match(error?.message ?? "", /The server refused the request \(400: Bad\)\. The same request will fail again/);
 
   server.plays.push(
@@ -234,4 +235,11 @@ test("an error that is no failed request goes through as it is", async () => {
   const lost = new SageError("lease-lost", "another process runs this session");
   const { error } = await ask({ id: "x", reply: () => Promise.reject(lost) });
   assert.equal(error, lost);
+});
+
+test("a request that could not even be made is explained, and keeps its cause", async () => {
+  const cause = Object.assign(new Error("certificate has expired"), { code: "CERT_HAS_EXPIRED" });
+  const { error, slept } = await ask({ id: "x", reply: () => Promise.reject(cause) });
+  assert.match(error?.message ?? "", /^x: The request could not be made \(certificate has expired\)\. /);
+  assert.deepEqual([error?.code, error?.retryable, error?.cause, slept], ["model-unavailable", false, cause, []]);
 });
