@@ -1,6 +1,6 @@
-import type { Durable } from "../journal/durable.ts";
+import type { Durable, Opened } from "../journal/durable.ts";
 import type { Store } from "../journal/store.ts";
-import { SageError, messageOf, type AutoResponse, type DeadlinePolicy, type ExecutionMode, type InputRequest, type NewRequest, type Resolution } from "../protocol/index.ts";
+import { SageError, messageOf, type AutoResponder, type DeadlinePolicy, type ExecutionMode, type InputRequest, type NewRequest, type Resolution } from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
 import { respond, settle } from "./respond.ts";
@@ -9,8 +9,8 @@ import { respond, settle } from "./respond.ts";
 export type Asking = {
   store: Store;
   mode: ExecutionMode;
-  /** `reject` refuses a second request while one is open instead of queueing it. */
-  policy: "queue" | "reject";
+  /** Set where a second request is refused while one is open, instead of queued: holds the open one. */
+  reject?: Set<string>;
   promptTimeout?: number;
   timeoutPolicy?: DeadlinePolicy;
 };
@@ -20,26 +20,28 @@ export class NeedsInput extends Error {
   override readonly name = "NeedsInput";
 }
 
-/** Opens a request now, in order; the returned function waits for its end. */
-export function ask(d: Durable, key: string, request: NewRequest, asking: Asking): () => Promise<Resolution> {
+/** Opens a request now, in order; waiting for its end is separate. */
+export function ask(d: Durable, key: string, request: NewRequest, asking: Asking): Opened {
   const opened = d.open(key, withDeadline(request, asking), (open) => settleAtOnce(open, asking));
-  return async () => {
-    if (opened.resolution) return opened.resolution;
-    const { mode, store } = asking;
-    if (mode.type === "batch") {
-      const late = store.resolution(opened.request.id); // answered from elsewhere since
-      if (late) return late;
-      throw new NeedsInput(opened.request.id);
-    }
-    const waiting = opened.wait();
-    const disarm = arm(store, opened.request);
-    if (mode.type === "nonInteractive" && typeof mode.autoResponse === "function") void consult(mode.autoResponse, opened.request, store);
-    try {
-      return await waiting;
-    } finally {
-      disarm();
-    }
-  };
+  return opened.resolution ? opened : { request: opened.request, resolution: undefined, wait: () => waitFor(opened, asking) };
+}
+
+async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise<Resolution> {
+  const { request } = opened;
+  if (mode.type === "batch") {
+    const answeredElsewhere = store.resolution(request.id);
+    if (answeredElsewhere) return answeredElsewhere;
+    throw new NeedsInput(request.id);
+  }
+  const waiting = opened.wait();
+  const disarm = request.deadline && arm(store, request);
+  if (mode.type === "nonInteractive" && typeof mode.autoResponse === "function") void consult(mode.autoResponse, request, store);
+  try {
+    return await waiting;
+  } finally {
+    disarm?.();
+    reject?.delete(request.id);
+  }
 }
 
 function withDeadline(request: NewRequest, { promptTimeout, timeoutPolicy = "fail" }: Asking): NewRequest {
@@ -53,15 +55,15 @@ function policyFor(request: NewRequest, policy: DeadlinePolicy): DeadlinePolicy 
   throw new SageError("config-invalid", `a deadline's default for a permission may only be "denied"; got "${policy.default.type}"`);
 }
 
-function settleAtOnce(request: InputRequest, { mode, policy, store }: Asking): Resolution | undefined {
+function settleAtOnce(request: InputRequest, { mode, reject }: Asking): Resolution | undefined {
   if (mode.type === "nonInteractive" && typeof mode.autoResponse !== "function") return autoResolve(mode.autoResponse, request);
-  if (policy === "queue" || !store.pending(request.session).some((open) => open.id !== request.id)) return undefined;
+  if (!reject || reject.size === 0) return void reject?.add(request.id);
   const frame = { requestId: request.id, by: "policy", surface: "reject", at: Date.now() };
   return { ...frame, outcome: "no_surface", reason: "another request of this session is open, and a second one is refused here" };
 }
 
 /** A custom responder is code: whatever it does wrong ends as a refusal, never as consent. */
-async function consult(auto: AutoResponse & Function, request: InputRequest, store: Store): Promise<void> {
+async function consult(auto: AutoResponder, request: InputRequest, store: Store): Promise<void> {
   const sender = { by: "auto", surface: "custom" };
   try {
     respond(store, { ...(await auto(request)), requestId: request.id }, sender);

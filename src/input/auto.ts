@@ -1,10 +1,10 @@
-import type { AutoResponse, InputRequest, Resolution } from "../protocol/index.ts";
+import type { AutoResponder, AutoResponse, InputRequest, Resolution } from "../protocol/index.ts";
 
 /**
  * What is answered where nobody may be asked. Nothing is ever allowed because nobody was there:
  * `alwaysAllow` is a person's standing order for ordinary permissions, and for those alone.
  */
-export function autoResolve(auto: Exclude<AutoResponse, Function>, request: InputRequest): Resolution {
+export function autoResolve(auto: Exclude<AutoResponse, AutoResponder>, request: InputRequest): Resolution {
   const frame = { requestId: request.id, by: "auto", surface: auto, at: Date.now() };
   if (request.kind !== "permission") {
     return auto === "alwaysDeny"

@@ -13,7 +13,6 @@ let timer: NodeJS.Timeout | undefined;
 
 /** Counts down on the monotonic clock from now; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
-  if (!request.deadline) return () => {};
   armed.set(request.id, { due: performance.now() + remaining(request.deadline), request, store });
   schedule();
   return () => {
@@ -22,7 +21,9 @@ export function arm(store: Store, request: InputRequest): () => void {
 }
 
 /** A wall clock that was set back must not make anybody wait longer than was said. */
-function remaining({ at, timeoutMs }: Deadline): number {
+function remaining(deadline: Deadline | undefined): number {
+  if (!deadline) return Infinity;
+  const { at, timeoutMs } = deadline;
   return Math.min(Math.max(0, at - Date.now()), timeoutMs);
 }
 

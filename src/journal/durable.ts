@@ -53,4 +53,9 @@ export interface Durable {
   branch(key: string): Durable;
   /** Was the turn interrupted after `key` was written by an earlier attempt? */
   interruptedSince(key: string): boolean;
+  /** A branch on which nothing new may happen: what is known replays, anything else throws `Stopped`. */
+  closedBranch(key: string): Durable;
+  /** Ends this attempt: whatever runs or waits in it is told, and its results may still be recorded. */
+  stop(reason: Error): void;
+  readonly stopped: unknown;
 }

@@ -1,5 +1,5 @@
 import { SageError, type Fact, type InputRequest, type Resolution } from "../protocol/index.ts";
-import { createHub, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
+import { createHub, draftKeys, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
 
 type Session = { facts: Fact[]; keys: Map<string, Fact>; epoch: number; cwd: string; pending: Map<string, InputRequest> };
 
@@ -62,6 +62,16 @@ export function memoryStore(): Store {
       const { session, key } = splitRequestId(id);
       const asked = sessions.get(session)?.keys.get(key);
       return asked?.type === "input.requested" ? { request: asked.data, resolution: resolution(id) } : undefined;
+    },
+    draft(id) {
+      const { session, key } = splitRequestId(id);
+      const { prefix } = draftKeys(key);
+      const saved = sessions.get(session)?.facts.findLast((fact) => fact.type === "draft.saved" && fact.key.startsWith(prefix));
+      return saved?.type === "draft.saved" ? saved.data.draft : undefined;
+    },
+    session(id) {
+      const session = sessions.get(id);
+      return session && row(id, session);
     },
     sessions: () => [...sessions].map(([id, session]) => row(id, session)),
     since: (id, after) => known(id).facts.filter((fact) => fact.seq > after),

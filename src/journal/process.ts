@@ -11,12 +11,12 @@ export function startOf(pid: number): string {
 }
 
 /** Does any process of this group live? The leader may be gone while its children work on; zombies do not count. */
-export function groupLives(group: number, leaderStarted: string): boolean {
-  if (process.platform !== "linux") return startOf(group) === leaderStarted;
+export function groupLives(group: number, leaderStarted?: string): boolean {
   const leader = startOf(group);
   // The kernel gives a group's number to nobody while the group has members, so another start time means: ours is over.
-  if (leader !== "") return leader === leaderStarted;
-  if (!leaderStarted.startsWith(`${boot()}:`)) return false;
+  if (leader !== "") return leaderStarted === undefined || leader === leaderStarted;
+  if (process.platform !== "linux") return false;
+  if (leaderStarted !== undefined && !leaderStarted.startsWith(`${boot()}:`)) return false;
   return readdirSync("/proc").some((name) => {
     if (!/^\d+$/.test(name)) return false;
     try {

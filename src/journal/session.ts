@@ -29,6 +29,8 @@ export class SessionLog {
   readonly loaded: readonly Fact[];
   /** What people said, loaded or heard since; oldest first. */
   readonly said: Fact<"user.said">[] = [];
+  /** Up to this seq it was seen by the model. */
+  sawUpTo = 0;
   #replay: Map<string, Fact> | undefined;
   #interruptedAt = 0;
   #buffer: Fact[] = [];
@@ -54,17 +56,23 @@ export class SessionLog {
   /** What other writers add while this process holds the session. */
   fact(fact: Fact): void {
     if (fact.seq <= this.#loadedUpTo) return;
+    this.#saw(fact);
     if (fact.type === "user.said") this.said.push(fact);
     else if (fact.type === "turn.interrupted")
       this.stop(fact.data.then === "cancel" ? new Stopped("cancelled", `${fact.data.by} stopped the turn`) : new Stopped("interrupted", `${fact.data.by} interrupted`));
   }
 
   #know(fact: Fact): void {
+    this.#saw(fact);
     if (fact.type === "user.said") this.said.push(fact);
     else if (fact.type === "turn.interrupted") this.#interruptedAt = fact.seq;
     // A finished turn is only folded, never replayed.
     else if (fact.type === "turn.ended") this.#replay = undefined;
     else (this.#replay ??= new Map()).set(fact.key, fact);
+  }
+
+  #saw(fact: Fact): void {
+    if (fact.type === "turn.begun" || fact.type === "model.replied") this.sawUpTo = Math.max(this.sawUpTo, fact.data.sawUpTo);
   }
 
   get interruptedAt(): number {
@@ -160,6 +168,14 @@ export class SessionLog {
     if (waiting) for (const reject of waiting.values()) reject(reason);
   }
 
+  /** The work here is done: others may have the session at once. */
+  release(): void {
+    if (this.#closed) return;
+    this.flush();
+    this.close();
+    this.store.release(this.id, this.epoch);
+  }
+
   /** As `stop`, and nothing can be recorded any more: the lease is gone, the disk is full, or the person leaves. */
   close(reason: unknown = new Stopped("leaving", "Sage is leaving")): void {
     if (this.#closed) return;
@@ -175,16 +191,28 @@ const tick = (log: SessionLog) => log.tick();
 class Line implements Durable {
   readonly #log: SessionLog;
   readonly #prefix: string;
-  constructor(log: SessionLog, prefix: string) {
+  /** Why nothing new may happen here, if so. */
+  readonly #over: Stopped | undefined;
+  constructor(log: SessionLog, prefix: string, over?: Stopped) {
     this.#log = log;
     this.#prefix = prefix;
+    this.#over = over;
   }
 
   get signal(): AbortSignal {
     return this.#log.signal;
   }
+  get stopped(): unknown {
+    return this.#over ?? this.#log.stopped;
+  }
+  stop(reason: Error): void {
+    this.#log.stop(reason);
+  }
   branch(key: string): Durable {
-    return new Line(this.#log, `${this.#prefix}${key}/`);
+    return new Line(this.#log, `${this.#prefix}${key}/`, this.#over);
+  }
+  closedBranch(key: string): Durable {
+    return new Line(this.#log, `${this.#prefix}${key}/`, new Stopped("interrupted", "the person interrupted"));
   }
   interruptedSince(key: string): boolean {
     const fact = this.#log.peek(this.#prefix + key);
@@ -202,7 +230,7 @@ class Line implements Durable {
   async step<T extends FactType>(key: string, type: T, fn: (scope: StepScope) => Promise<FactData[T]>): Promise<FactData[T]> {
     const known = this.#log.take<T>(this.#prefix + key);
     if (known) return known.data;
-    if (this.#log.stopped) throw this.#log.stopped;
+    if (this.stopped) throw this.stopped;
     const value = await fn(new Scope(this.#log, this.#prefix + key));
     this.#log.add(this.#prefix + key, type, value);
     return value;
@@ -229,7 +257,7 @@ class Line implements Durable {
       }
       if (found !== "again") return this.#finish(path, found);
     }
-    if (log.stopped) throw log.stopped;
+    if (this.stopped) throw this.stopped;
     if (!again) log.add(`${path}.started`, "call.started", options.started());
     log.flush(); // on disk before the effect
     return this.#finish(path, await fn(new Scope(log, path)));
@@ -244,6 +272,7 @@ class Line implements Durable {
     const path = this.#prefix + key;
     const asked = log.take<"input.requested">(path);
     const resolved = log.take<"input.resolved">(resolvedKey(path));
+    if (!asked && this.stopped) throw this.stopped;
     const request = asked?.data ?? { ...draft, id: requestId(log.id, path), session: log.id, at: Date.now() };
     if (!asked) log.add(path, "input.requested", request);
     let resolution = resolved?.data ?? settle?.(request);

@@ -1,9 +1,9 @@
 import { hash, randomUUID } from "node:crypto";
-import { SageError, type Fact, type FactType, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { SageError, type Fact, type FactData, type FactType, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { openDatabase } from "./database.ts";
 import { fault } from "./fault.ts";
 import { groupLives, startOf } from "./process.ts";
-import { createHub, requestId, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
+import { createHub, draftKeys, requestId, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
 
 type Row = { seq: number; session: string; key: string; type: FactType; at: number; data: string };
 
@@ -106,6 +106,13 @@ export function sqliteStore(path: string): Store {
     return startOf(other.pid) === other.started && Date.now() - other.beat < SILENT_MS ? other : undefined;
   };
 
+  const summaries = (which: string, ...values: string[]): SessionRow[] => {
+    const columns = "id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending";
+    type Found = Omit<SessionRow, "open" | "owned"> & { open: number; process: string | null };
+    const rows = q(`SELECT ${columns} FROM session ${which}`).all(...values) as Found[];
+    return rows.map(({ process, open, ...found }) => ({ ...found, open: open === 1, owned: holds(process) !== undefined }));
+  };
+
   let beating: NodeJS.Timeout | undefined;
   const beat = () => {
     const done = q("UPDATE process SET beat=? WHERE id=?").run(Date.now(), me.id);
@@ -193,11 +200,14 @@ export function sqliteStore(path: string): Store {
       if (asked?.type !== "input.requested") return undefined;
       return { request: asked.data, resolution: byKey(session, resolvedKey(key))?.data as Resolution | undefined };
     },
-    sessions: () =>
-      (
-        q(`SELECT id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending
-           FROM session ORDER BY last_at DESC`).all() as (Omit<SessionRow, "open" | "owned"> & { open: number; process: string | null })[]
-      ).map(({ process, open, ...found }) => ({ ...found, open: open === 1, owned: holds(process) !== undefined })),
+    draft(id) {
+      const { session, key } = splitRequestId(id);
+      const { prefix, end } = draftKeys(key);
+      const found = q("SELECT data FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1").get(session, prefix, end) as Row | undefined;
+      return found && (JSON.parse(found.data) as FactData["draft.saved"]).draft;
+    },
+    session: (id) => summaries("WHERE id=?", id)[0],
+    sessions: () => summaries("ORDER BY last_at DESC"),
     since: (session, after) => (q("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq").all(session, after) as Row[]).map(stored),
     noteChild(session, key, pid) {
       writeUnsynced(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));

@@ -1,4 +1,4 @@
-import type { Delta, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
+import type { Delta, Draft, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
 
@@ -36,6 +36,9 @@ export interface Store {
   pending(session?: string): InputRequest[];
   resolution(requestId: string): Resolution | undefined;
   find(requestId: string): { request: InputRequest; resolution: Resolution | undefined } | undefined;
+  /** The latest half-filled answer to a request. */
+  draft(requestId: string): Draft | undefined;
+  session(id: string): SessionRow | undefined;
   sessions(): SessionRow[];
   /** Facts after a seq, for those who watch. */
   since(session: string, after: number): Fact[];
@@ -68,6 +71,9 @@ export function splitRequestId(id: string): { session: string; key: string } {
 }
 
 export const resolvedKey = (key: string): string => `${key}.resolved`;
+
+/** Drafts of one request lie side by side, so that the latest is found without reading the session. */
+export const draftKeys = (requestKey: string): { prefix: string; end: string } => ({ prefix: `draft/${requestKey}/`, end: `draft/${requestKey}0` });
 
 export function createHub(onInterest: (interested: boolean) => void = () => {}): Hub {
   const waiting = new Map<string, (resolution: Resolution) => void>();

@@ -21,7 +21,7 @@ export type Command =
   /** Open requests, of one session or of all. */
   | { type: "pending"; session?: string };
 
-export type SessionState = "idle" | "running" | "waiting" | "paused" | "stopped";
+export type SessionState = "idle" | "running" | "waiting" | "stopped";
 
 export type SessionSummary = {
   id: string;

@@ -1,6 +1,9 @@
 import type { InputRequest, InputResponse } from "./request.ts";
 
-export type AutoResponse = "default" | "alwaysAllow" | "alwaysDeny" | ((request: InputRequest) => InputResponse | Promise<InputResponse>);
+/** Answers in a person's place. Whatever it does wrong ends as a refusal. */
+export type AutoResponder = (request: InputRequest) => InputResponse | Promise<InputResponse>;
+
+export type AutoResponse = "default" | "alwaysAllow" | "alwaysDeny" | AutoResponder;
 
 export type ExecutionMode =
   /** Waits for a person. */

@@ -38,6 +38,8 @@ export type Verdict = Omit<PermissionResult, "behavior"> & {
   effect: Effect;
   /** sha-256 over tool, canonical input, the file it edits and the tool's schema. */
   digest: string;
+  /** sha-256 of the file the call changes, as it was when judged; "" when there was none. */
+  before?: string;
   /** Only when it is not what the model sent: a hook or a person edited it. */
   input?: ToolInput;
 };

@@ -16,9 +16,7 @@ export type ToolScope = {
   readonly cwd: string;
   /** sha-256 of a file's content as the model last saw it (by real path), from the `seen` of earlier results. */
   seen(path: string): string | undefined;
-  /** Where output too long for the model is kept; returns the path to name in the result. */
-  keep(name: string, content: string | Buffer): Promise<string>;
-  /** The folder behind `keep`, for tools that stream to a file. */
+  /** The folder for output too long for the model; the result names the file. */
   readonly keepDir: string;
   /** Live output, for whoever watches. Not journaled. */
   output(text: string): void;

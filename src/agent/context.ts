@@ -1,0 +1,56 @@
+import type { Asking } from "../input/ask.ts";
+import type { Model } from "../models/model.ts";
+import type { ExecutionOptions, Fact, InputRequest, Message, PermissionMode, Rule, ToolUse, Usage, Verdict } from "../protocol/index.ts";
+import type { ToolRegistry } from "../tools/registry.ts";
+import type { Activity } from "./activity.ts";
+
+/** What an agent is made of; shared by all its turns and never changed by one. */
+export type AgentConfig = {
+  model: Model;
+  tools: ToolRegistry;
+  rules: readonly Rule[];
+  permissionMode: PermissionMode;
+  system: string;
+  home: string;
+  /** Folders in which reading needs no permission. */
+  roots: readonly string[];
+  /** What tools give to the processes they start. */
+  env: NodeJS.ProcessEnv;
+  /** Where output too long for the model is kept. */
+  keepDir: string;
+  /** Takes secrets out of tool output, before journal and model alike. */
+  redact(text: string): string;
+};
+
+/** Everything one turn needs. The executor keeps nothing between turns. */
+export type ExecutionContext = {
+  config: AgentConfig;
+  options: ExecutionOptions;
+  asking: Asking;
+  /** Names from the root's child down to this agent; empty for the root. */
+  agent: readonly string[];
+  /** A subagent whose definition says so may put questions to the root's surfaces. */
+  asksRoot: boolean;
+  /** Rules given in this session, on top of the configured ones. */
+  sessionRules: Rule[];
+  /** Files whose content the model knows: real path → sha-256. */
+  seen: Map<string, string>;
+  /** Open permission requests, to be judged again when a rule is added. */
+  permits: Map<string, { request: InputRequest; judge(): Verdict }>;
+  activity: Activity;
+};
+
+/** How far a turn has come; what its outcome is made of, also when it ends half-way. */
+export type Progress = {
+  messages: Message[];
+  /** What people said; grows while the turn runs. */
+  said: readonly Fact<"user.said">[];
+  /** Messages up to this seq are in `messages`. */
+  sawUpTo: number;
+  maxSteps: number;
+  steps: number;
+  modelCalls: number;
+  usage: Usage;
+  toolHistory: ToolUse[];
+  text: string;
+};

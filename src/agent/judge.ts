@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { judge } from "../permission/judge.ts";
+import type { Call, ToolInput, Verdict } from "../protocol/index.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ExecutionContext } from "./context.ts";
+import { digestOf, hashFile } from "./digest.ts";
+
+/** May this call run? Runs inside a step: the answer is a fact, and replay never comes here again. */
+export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): Verdict {
+  const tool = c.config.tools.get(call.tool);
+  if (!tool) return refuse(`there is no tool "${call.tool}"; the tools are ${c.config.tools.names().join(", ")}`);
+  if (call.malformed !== undefined && !edited)
+    return refuse(`the arguments of ${call.tool} should be one JSON object; got ${JSON.stringify(call.malformed.slice(0, 200))}`);
+  const parsed = tool.inputSchema.safeParse(edited ?? call.input);
+  if (!parsed.success) return refuse(`the input of ${call.tool} does not fit: ${z.prettifyError(parsed.error)}`);
+  if (tool.requiresUserInteraction && c.agent.length > 0 && !c.asksRoot)
+    return refuse(`${call.tool} is not available to a subagent: only the main agent may ask the person. Report what you need to know instead.`);
+  return judgeInput(c, tool, parsed.data as ToolInput, edited);
+}
+
+function judgeInput(c: ExecutionContext, tool: Tool, input: ToolInput, edited: ToolInput | undefined): Verdict {
+  const { config, options } = c;
+  const where = { cwd: options.workingDirectory, home: config.home, roots: config.roots, mode: config.permissionMode };
+  const result = judge({
+    rules: c.sessionRules.length > 0 ? [...config.rules, ...c.sessionRules] : config.rules,
+    mode: config.permissionMode,
+    cwd: where.cwd,
+    home: where.home,
+    tool: { name: tool.name, requiresUserInteraction: tool.requiresUserInteraction ?? false },
+    specifier: tool.specifier?.(input, where),
+    check: () => tool.checkPermissions?.(input, where) ?? { behavior: "passthrough", reason: "" },
+  });
+  const operand = tool.operand?.(input, where);
+  const before = operand === undefined ? undefined : hashFile(operand);
+  return {
+    ...result,
+    behavior: result.behavior === "passthrough" ? "ask" : result.behavior,
+    effect: tool.effect,
+    digest: digestOf(tool, () => config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema, input, before),
+    ...(before !== undefined && { before }),
+    ...(edited && { input: edited }),
+  };
+}
+
+function refuse(reason: string): Verdict {
+  return { behavior: "deny", reason, effect: "reads", digest: "" };
+}

@@ -1,0 +1,45 @@
+import { NeedsInput } from "../input/ask.ts";
+import type { Durable } from "../journal/durable.ts";
+import { Stopped } from "../journal/session.ts";
+import type { Call, ToolResult, Verdict } from "../protocol/index.ts";
+import { openRequest, runCall } from "./call.ts";
+import type { ExecutionContext } from "./context.ts";
+import { judgeCall } from "./judge.ts";
+import { notRun } from "./words.ts";
+
+/**
+ * One reply's calls: judge all, open all requests in the model's order, then each goes its own way.
+ * Readers start at once; writers keep the model's order, so one that waits for a person holds the later ones.
+ */
+export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<ToolResult[]> {
+  const verdicts = await judgeAll(d, c, calls);
+  if (verdicts instanceof Stopped) return calls.map((_, n) => d.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
+  const lines = calls.map((call, n) => ({ call, line: d.branch(`${n}`), verdict: verdicts[n] as Verdict }));
+  const asked = lines.map(({ line, verdict, call }) => (verdict.behavior === "ask" && !d.stopped ? openRequest(line, c, call, verdict, 0) : undefined));
+  let before: Promise<unknown> | undefined;
+  const results = lines.map(({ line, verdict, call }, n) => {
+    const result = runCall(line, c, call, { verdict, asked: asked[n], before });
+    if (verdict.effect === "writes") before = result;
+    return result;
+  });
+  return allOf(results, c);
+}
+
+async function judgeAll(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<Verdict[] | Stopped> {
+  try {
+    return (await d.step("judged", "calls.judged", async () => ({ verdicts: calls.map((call) => judgeCall(c, call)) }))).verdicts;
+  } catch (error) {
+    if (error instanceof Stopped && error.why !== "leaving") return error;
+    throw error;
+  }
+}
+
+/** Waits for every call, also when one of them failed: nothing of a step goes on behind the loop's back. */
+async function allOf(running: readonly Promise<ToolResult>[], c: ExecutionContext): Promise<ToolResult[]> {
+  const settled = await Promise.allSettled(running);
+  const failures = settled.filter((one) => one.status === "rejected").map((one) => one.reason as unknown);
+  if (failures.length > 0) throw failures.find((reason) => !(reason instanceof NeedsInput)) ?? failures[0];
+  const results = settled.map((one) => (one as PromiseFulfilledResult<ToolResult>).value);
+  for (const { seen } of results) if (seen) for (const [path, hash] of Object.entries(seen)) c.seen.set(path, hash);
+  return results;
+}

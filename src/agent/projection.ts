@@ -1,0 +1,80 @@
+import { callsOf, type Call, type Fact, type Message, type Reply, type Rule, type ToolResult } from "../protocol/index.ts";
+
+/** A session as the fold of its facts. */
+export type Folded = {
+  /** The conversation up to the last turn that ended; an open turn is replayed, not folded. */
+  messages: Message[];
+  /** Messages of people up to this seq are in there. */
+  sawUpTo: number;
+  seen: Map<string, string>;
+  rules: Rule[];
+  /** Number of the turn that is open, or comes next. */
+  turn: number;
+  open: Fact<"turn.begun"> | undefined;
+  /** The open turn was stopped for good while nobody ran it. */
+  cancelledBy: string | undefined;
+};
+
+export function fold(facts: readonly Fact[]): Folded {
+  const folded: Folded = { messages: [], sawUpTo: 0, seen: new Map(), rules: [], turn: 0, open: undefined, cancelledBy: undefined };
+  let ofTurn: Fact[] = [];
+  for (const fact of facts) {
+    if (fact.type === "rule.added") folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
+    else if (fact.type === "turn.begun") {
+      folded.open = fact;
+      folded.cancelledBy = undefined;
+    } else if (fact.type === "turn.interrupted" && folded.open && fact.data.then === "cancel") folded.cancelledBy = fact.data.by;
+    if (fact.type !== "turn.ended") {
+      ofTurn.push(fact);
+      continue;
+    }
+    addTurn(folded, ofTurn);
+    folded.turn++;
+    folded.open = undefined;
+    // What was said while the turn ran and was not seen by it belongs to the next one.
+    ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
+  }
+  return folded;
+}
+
+function addTurn(folded: Folded, facts: readonly Fact[]): void {
+  const said = facts.filter((fact) => fact.type === "user.said");
+  const hear = (upTo: number) => {
+    folded.messages.push(...between(said, folded.sawUpTo, upTo));
+    folded.sawUpTo = Math.max(folded.sawUpTo, upTo);
+  };
+  let calls: readonly Call[] = [];
+  let results: (ToolResult | undefined)[] = [];
+  const close = () => {
+    if (calls.length > 0) folded.messages.push(toolMessage(calls, calls.map((_, n) => results[n] ?? { ok: false, text: "Not run: the turn ended before." })));
+    [calls, results] = [[], []];
+  };
+  for (const fact of facts) {
+    const place = /^t\d+\/\d+\/(?:model$|(\d+)\/[^/]+$)/.exec(fact.key); // deeper keys are a subagent's own conversation
+    if (fact.type === "turn.begun") hear(fact.data.sawUpTo);
+    else if (!place) continue;
+    else if (fact.type === "model.replied") {
+      close();
+      hear(fact.data.sawUpTo);
+      folded.messages.push(assistantMessage(fact.data));
+      calls = callsOf(fact.data);
+    } else if (fact.type === "call.finished") {
+      results[Number(place[1])] = fact.data;
+      for (const [path, hash] of Object.entries(fact.data.seen ?? {})) folded.seen.set(path, hash);
+    }
+  }
+  close();
+}
+
+export function between(said: readonly Fact<"user.said">[], after: number, upTo: number): Message[] {
+  if ((said.at(-1)?.seq ?? 0) <= after) return [];
+  return said.filter(({ seq }) => seq > after && seq <= upTo).map(({ data }) => ({ role: "user", text: data.text }));
+}
+
+export function assistantMessage({ parts, model }: Reply): Message {
+  return { role: "assistant", parts, model };
+}
+
+export function toolMessage(calls: readonly Call[], results: readonly ToolResult[]): Message {
+  return { role: "tool", results: calls.map(({ id, tool }, n) => ({ call: id, tool, result: results[n] as ToolResult })) };
+}

@@ -1,0 +1,87 @@
+import { ask } from "../input/ask.ts";
+import type { Durable } from "../journal/durable.ts";
+import { groupLives } from "../journal/process.ts";
+import { Stopped } from "../journal/session.ts";
+import type { QuestionOption, Resolution, ToolInput, ToolResult, Verdict } from "../protocol/index.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ExecutionContext } from "./context.ts";
+
+type Lost = { tool: Tool; input: ToolInput; verdict: Verdict; round: number; running: number[] };
+
+/** It was started once and its end is unknown: only a person may say what follows. Never silently twice. */
+export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Promise<ToolResult | "rerun"> {
+  let known = "Sage was stopped while this ran, and how it ended is not known.";
+  const { round, running } = lost;
+  if (running.length > 0) {
+    const groups = running.join(", ");
+    const choice = await choose(d, c, lost, {
+      key: `lost${round}.running`,
+      why: `Sage was stopped while this ran. The command is still running (process group ${groups}).`,
+      options: [
+        { label: "wait", description: "wait until it ends by itself" },
+        { label: "kill", description: "end it now, with everything it started" },
+        { label: "leave", description: "let it run on, and go on without it" },
+      ],
+    });
+    if (choice !== "wait" && choice !== "kill") return unknown(`The command is still running as process group ${groups}; it was left alone.`);
+    const { reason } = await d.step(`lost${round}.ended`, "call.unknown", async (scope) => {
+      if (choice === "kill") running.forEach(kill);
+      await ended(running, scope.signal);
+      return { reason: choice === "kill" ? "It outlived Sage and was killed on the person's word." : "It outlived Sage and has ended since; its output is not known." };
+    });
+    known = reason;
+  }
+  const choice = await choose(d, c, lost, {
+    key: `lost${round}`,
+    why: known,
+    options: [
+      { label: "rerun", description: "run it once more" },
+      { label: "done", description: "take it as done and go on" },
+      { label: "stop", description: "stop the turn here" },
+    ],
+  });
+  if (choice === "rerun") return "rerun";
+  if (choice === "done") return { ok: true, text: `${known} The person says that it is done. Its output is not known: look before you rely on it.` };
+  if (choice === "stop") d.stop(new Stopped("cancelled", "stopped after an interrupted command"));
+  return unknown(`${known} It was not run again: check what it left behind before anything else.`);
+}
+
+async function choose(d: Durable, c: ExecutionContext, { tool, input, verdict }: Lost, asked: { key: string; why: string; options: QuestionOption[] }): Promise<string | undefined> {
+  const question = `${tool.name} was interrupted: ${tool.specifier?.(input, { cwd: c.options.workingDirectory }) ?? JSON.stringify(input)}`;
+  const opened = ask(
+    d,
+    asked.key,
+    {
+      kind: "question",
+      source: "recovery",
+      agent: c.agent,
+      why: asked.why,
+      digest: verdict.digest,
+      questions: [{ question, header: "Interrupted", options: asked.options, multiSelect: false }],
+    },
+    c.asking,
+  );
+  const resolution: Resolution = await opened.wait();
+  if (resolution.outcome === "cancelled") d.stop(new Stopped("cancelled", resolution.reason));
+  if (resolution.outcome !== "answered" || resolution.response.type !== "answers") return undefined;
+  return resolution.response.answers[question]?.selected[0];
+}
+
+function kill(group: number): void {
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch {
+    // gone already
+  }
+}
+
+async function ended(groups: number[], signal: AbortSignal): Promise<void> {
+  while (groups.some((group) => groupLives(group))) {
+    signal.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function unknown(text: string): ToolResult {
+  return { ok: false, text };
+}

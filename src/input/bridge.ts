@@ -1,0 +1,27 @@
+import type { Store } from "../journal/store.ts";
+import { SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
+import type { InputChannel } from "./channel.ts";
+import { respond } from "./respond.ts";
+
+/** Shows a session's open requests on a channel, and takes its answers to the journal. Returns the end of it. */
+export function bridge(store: Store, session: string, channel: InputChannel): () => void {
+  const shown = new Map<string, (ended: Resolution) => void>();
+  const show = (request: InputRequest) => {
+    const hide = channel.show(request, (response) => {
+      const { won, resolution } = respond(store, response, { by: "handle", surface: "channel" });
+      if (won) return resolution;
+      throw new SageError("request-resolved", `already ${resolution.outcome} by ${resolution.by} from ${resolution.surface}`, { cause: resolution });
+    });
+    shown.set(request.id, hide);
+  };
+  for (const request of store.pending(session)) show(request);
+  return store.hub.subscribe(session, {
+    fact(fact) {
+      if (fact.type === "input.requested" && !shown.has(fact.data.id)) show(fact.data);
+      else if (fact.type === "input.resolved") {
+        shown.get(fact.data.requestId)?.(fact.data);
+        shown.delete(fact.data.requestId);
+      }
+    },
+  });
+}

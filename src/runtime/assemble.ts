@@ -1,0 +1,73 @@
+import { mkdirSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import type { AgentConfig } from "../agent/context.ts";
+import { UnifiedExecutor } from "../agent/executor.ts";
+import { environment } from "../context/environment.ts";
+import { findInstructions } from "../context/instructions.ts";
+import { systemPrompt } from "../context/prompt.ts";
+import type { InputChannel } from "../input/channel.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
+import type { Model } from "../models/model.ts";
+import type { ExecutionOptions, PermissionMode, Rule } from "../protocol/index.ts";
+import { builtinTools, createToolRegistry } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
+import { createHost, type LocalHost } from "./host.ts";
+import { childEnv, redactor } from "./secrets.ts";
+import { version } from "./version.ts";
+
+export type Parts = {
+  store: Store;
+  /** Loaded when the first turn begins. */
+  model(): Promise<Model>;
+  rules: readonly Rule[];
+  permissionMode: PermissionMode;
+  options: Partial<ExecutionOptions>;
+  env: NodeJS.ProcessEnv;
+  /** Where long output is kept. */
+  output: string;
+  /** Beside the built-in ones. */
+  tools?: readonly Tool[];
+  /** Answers from code, for embedders. */
+  channel?: InputChannel;
+};
+
+/** Wires the rooms together. */
+export function assemble(parts: Parts): LocalHost {
+  const { store } = parts;
+  let model: Promise<Model> | undefined;
+  return createHost({
+    store,
+    version,
+    async executor(session) {
+      const config = agentConfig(parts, session, await (model ??= parts.model()));
+      return new UnifiedExecutor({ ...config, store }, { ...parts.options, workingDirectory: session.cwd }, parts.channel);
+    },
+  });
+}
+
+function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConfig {
+  const { env, options } = parts;
+  const tools = createToolRegistry([...builtinTools(), ...(parts.tools ?? [])]);
+  const home = homedir();
+  const mode = options.mode?.type ?? "interactive";
+  mkdirSync(parts.output, { recursive: true, mode: 0o700 });
+  return {
+    model,
+    tools,
+    rules: parts.rules,
+    permissionMode: parts.permissionMode,
+    system: systemPrompt({
+      ...environment({ cwd: session.cwd, date: new Date(session.at) }),
+      model: model.id,
+      tools: tools.names(),
+      instructions: findInstructions(session.cwd, { home }).instructions,
+      interactive: mode === "interactive",
+      agent: [],
+    }),
+    home,
+    roots: [realpathSync(session.cwd), realpathSync(parts.output)],
+    env: childEnv(env),
+    keepDir: parts.output,
+    redact: redactor(env),
+  };
+}

@@ -1,0 +1,26 @@
+import type { Delta, Fact } from "../protocol/index.ts";
+
+/** What is being streamed right now, whole: for a surface that attaches in the middle of a reply. */
+export type Blocks = { fact(fact: Fact): void; delta(delta: Delta): void; of(session: string): Delta[]; forget(session: string): void };
+
+export function createBlocks(): Blocks {
+  const blocks = new Map<string, Map<string, Delta>>();
+  return {
+    fact({ session, key }) {
+      const ofSession = blocks.get(session);
+      if (!ofSession) return;
+      const done = key.replace(/\.finished$/, "");
+      for (const [id, block] of ofSession) if (block.key === done) ofSession.delete(id);
+    },
+    delta(delta) {
+      const ofSession = blocks.get(delta.session) ?? new Map<string, Delta>();
+      blocks.set(delta.session, ofSession);
+      const id = `${delta.key} ${delta.kind}`;
+      const block = ofSession.get(id);
+      if (!block || block.attempt < delta.attempt) ofSession.set(id, delta);
+      else ofSession.set(id, { ...delta, text: block.text + delta.text });
+    },
+    of: (session) => [...(blocks.get(session)?.values() ?? [])],
+    forget: (session) => void blocks.delete(session),
+  };
+}

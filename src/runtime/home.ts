@@ -1,0 +1,18 @@
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { SageError } from "../protocol/index.ts";
+
+/** Where Sage keeps its state: readable by its owner alone. */
+export type Home = { dir: string; journal: string; settings: string; output: string };
+
+export function sageHome(env: NodeJS.ProcessEnv): Home {
+  const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
+  if (!isAbsolute(dir)) throw new SageError("config-invalid", `SAGE_HOME should be an absolute path; got "${dir}"`);
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new SageError("config-invalid", `${dir} cannot be created; set SAGE_HOME to a directory you may write to`, { cause: error });
+  }
+  return { dir, journal: join(dir, "journal.db"), settings: join(dir, "settings.json"), output: join(dir, "output") };
+}

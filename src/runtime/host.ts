@@ -1,0 +1,246 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { UnifiedExecutor } from "../agent/executor.ts";
+import { respond, settle } from "../input/respond.ts";
+import { openSession, type SessionLog } from "../journal/session.ts";
+import { draftKeys, splitRequestId, type SessionRow, type Store } from "../journal/store.ts";
+import { parseRule } from "../permission/rules.ts";
+import {
+  SageError,
+  messageOf,
+  type AgentOutcome,
+  type Command,
+  type CommandReply,
+  type Fact,
+  type Host,
+  type InputResponse,
+  type PendingRequest,
+  type SessionSummary,
+  type WatchEvent,
+} from "../protocol/index.ts";
+import { createBlocks } from "./blocks.ts";
+import { watch } from "./watch.ts";
+
+const QUEUED_MESSAGES = 50;
+
+export type LocalHost = Host & {
+  /** Runs the session's open turn or begins one, in this process, and gives its outcome. */
+  run(session: string): Promise<AgentOutcome>;
+  /** Leaves: nothing is resolved, nothing is lost, and another process may go on. */
+  close(): Promise<void>;
+};
+
+export type HostParts = {
+  store: Store;
+  version: string;
+  /** Who runs a session's turns; made when the first one begins. */
+  executor(session: SessionRow): Promise<UnifiedExecutor>;
+};
+
+type Running = { log: SessionLog | undefined; done: Promise<AgentOutcome>; leave(): void };
+
+export function createHost({ store, version, executor }: HostParts): LocalHost {
+  const running = new Map<string, Running>();
+  const watchers = new Map<string, number>();
+  const blocks = createBlocks();
+
+  const known = (id: string): SessionRow => {
+    const session = store.session(id);
+    if (!session) throw new SageError("session-unknown", `there is no session ${id}; \`sage sessions\` lists them`);
+    return session;
+  };
+
+  /** One turn after the other, until nothing said is left unseen. */
+  const start = (id: string): Running => {
+    const before = running.get(id);
+    if (before) return before;
+    let log: SessionLog | undefined;
+    let left = false;
+    const attempt = async (): Promise<AgentOutcome> => {
+      const runner = await executor(known(id));
+      for (;;) {
+        log = openSession(store, id);
+        if (left) log.close();
+        const unwatch = store.hub.subscribe(id, blocks);
+        try {
+          const outcome = await drain(runner, log);
+          if (!isOver(outcome) || !unseen(log)) return outcome;
+        } finally {
+          unwatch();
+          blocks.forget(id);
+          log.release();
+        }
+      }
+    };
+    const one: Running = {
+      get log() {
+        return log;
+      },
+      leave() {
+        left = true;
+        log?.close();
+      },
+      done: attempt().finally(() => running.delete(id)),
+    };
+    one.done.catch(() => {}); // whoever asked for the outcome hears of it; nobody else has to
+    running.set(id, one);
+    return one;
+  };
+
+  /** Starts a session here unless somebody else runs it: they hear of what was written by themselves. */
+  const wake = (id: string): void => {
+    if (running.has(id) || known(id).owned) return;
+    start(id);
+  };
+
+  const cancel = (id: string, sender: { by: string; surface: string }): void => {
+    const reason = `${sender.by} stopped the turn`;
+    for (const request of store.pending(id))
+      settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason });
+    store.append(id, { key: `interrupt/${randomUUID()}`, type: "turn.interrupted", at: Date.now(), data: { then: "cancel", ...sender } });
+    wake(id); // if nobody runs it, the turn is ended here
+  };
+
+  const handlers: { [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Exclude<CommandReply<C>, { ok: false }> } = {
+    open({ session, cwd }) {
+      if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
+      for (;;) {
+        const id = session ?? newSessionId();
+        if (store.create(id, { cwd, version })) return { ok: true, session: id, created: true };
+      }
+    },
+    say({ session, text, id = randomUUID(), by, surface }) {
+      known(session);
+      if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
+      const waiting = running.get(session)?.log;
+      if (waiting && queued(waiting) >= QUEUED_MESSAGES)
+        throw new SageError("queue-full", `${QUEUED_MESSAGES} messages wait to be read already; wait for the agent, or interrupt it`);
+      const { fact } = store.append(session, { key: `said/${id}`, type: "user.said", at: Date.now(), data: { text, by, surface } });
+      wake(session);
+      return { ok: true, seq: fact.seq };
+    },
+    respond({ response, by, surface }) {
+      checkRules(response);
+      const { won, resolution } = respond(store, response, { by, surface });
+      if (!won) throw new AlreadyResolved(resolution);
+      const { session } = splitRequestId(response.requestId);
+      return { ok: true, resolution, running: running.has(session) || known(session).owned };
+    },
+    interrupt({ session, cancel: forGood, by, surface }) {
+      const row = known(session);
+      if (!row.open && !running.has(session)) return { ok: true, then: "nothing" };
+      const working = (running.has(session) || row.owned) && row.pending === 0;
+      if (working && !forGood && (watchers.get(session) ?? 0) > 0) {
+        store.append(session, { key: `interrupt/${randomUUID()}`, type: "turn.interrupted", at: Date.now(), data: { then: "pause", by, surface } });
+        return { ok: true, then: "pause" };
+      }
+      cancel(session, { by, surface });
+      return { ok: true, then: "cancel" };
+    },
+    resume({ session }) {
+      if (known(session).open) wake(session);
+      return { ok: true };
+    },
+    saveDraft({ requestId, draft, by, surface }) {
+      const found = store.find(requestId);
+      if (!found) throw new SageError("request-unknown", `there is no request ${requestId}`);
+      if (found.resolution) throw new AlreadyResolved(found.resolution);
+      const { session, key } = splitRequestId(requestId);
+      const data = { requestId, draft, by, surface };
+      store.append(session, { key: draftKeys(key).prefix + randomUUID(), type: "draft.saved", at: Date.now(), data });
+      return { ok: true };
+    },
+    sessions: () => ({ ok: true, sessions: store.sessions().map((row) => summary(row, running.has(row.id))) }),
+    pending: ({ session }) => ({ ok: true, requests: pending(store, session) }),
+  };
+
+  return {
+    async send(command) {
+      try {
+        const handle = handlers[command.type] as unknown as (c: typeof command) => CommandReply<(typeof command)["type"]>;
+        return handle(command);
+      } catch (error) {
+        return refusal(error) as CommandReply<(typeof command)["type"]>;
+      }
+    },
+    async *watch(session, options): AsyncGenerator<WatchEvent> {
+      known(session);
+      watchers.set(session, (watchers.get(session) ?? 0) + 1);
+      try {
+        yield* watch(store, session, { ...options, blocks: () => blocks.of(session), live: () => running.has(session) || !known(session).owned, pending: () => pending(store, session) });
+      } finally {
+        watchers.set(session, (watchers.get(session) ?? 1) - 1);
+      }
+    },
+    run: (session) => start(session).done,
+    async close() {
+      const all = [...running.values()];
+      for (const one of all) one.leave();
+      await Promise.allSettled(all.map((one) => one.done));
+      store.close();
+    },
+  };
+}
+
+async function drain(runner: UnifiedExecutor, log: SessionLog): Promise<AgentOutcome> {
+  const events = runner.execute({ log });
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) return value;
+  }
+}
+
+function isOver(outcome: AgentOutcome): boolean {
+  return outcome.status !== "paused" && outcome.status !== "needs-input";
+}
+
+function unseen(log: SessionLog): boolean {
+  return queued(log) > 0;
+}
+
+/** Messages that no reply has seen yet. */
+function queued(log: SessionLog): number {
+  return log.said.filter(({ seq }) => seq > log.sawUpTo).length;
+}
+
+function pending(store: Store, session: string | undefined): PendingRequest[] {
+  return store.pending(session).map((request) => {
+    const draft = store.draft(request.id);
+    return draft ? { request, draft } : { request };
+  });
+}
+
+function summary({ open, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
+  const runs = here || owned;
+  const state = !open ? "idle" : waiting > 0 ? "waiting" : runs ? "running" : "stopped";
+  return { ...row, pending: waiting, state };
+}
+
+/** Short enough to type, from an alphabet without look-alikes. */
+function newSessionId(): string {
+  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
+  return Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join("");
+}
+
+/** A rule that would not parse must not be recorded as granted. */
+function checkRules(response: InputResponse): void {
+  if (response.type !== "granted") return;
+  for (const { rule, destination } of response.rules ?? []) {
+    const parsed = parseRule(rule);
+    if (!parsed.ok) throw new SageError("request-invalid", `the rule "${rule}" cannot be read: ${parsed.message}`);
+    if (destination !== "session") throw new SageError("request-invalid", `rules are kept for the session here; expected the destination "session", got "${destination}"`);
+  }
+}
+
+class AlreadyResolved extends Error {
+  readonly resolution;
+  constructor(resolution: Fact<"input.resolved">["data"]) {
+    super(`already ${resolution.outcome} by ${resolution.by} from ${resolution.surface} at ${new Date(resolution.at).toISOString()}`);
+    this.resolution = resolution;
+  }
+}
+
+function refusal(error: unknown): CommandReply & { ok: false } {
+  if (error instanceof AlreadyResolved) return { ok: false, code: "request-resolved", message: error.message, resolution: error.resolution };
+  if (error instanceof SageError) return { ok: false, code: error.code, message: error.message };
+  return { ok: false, code: "turn-failed", message: messageOf(error) };
+}

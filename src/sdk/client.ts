@@ -1,0 +1,144 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
+import { memoryStore } from "../journal/memory.ts";
+import { sqliteStore } from "../journal/sqlite.ts";
+import { chooseModel } from "../models/choose.ts";
+import type { Model } from "../models/model.ts";
+import { loadRules, type RuleLists } from "../permission/rules.ts";
+import { SageError, isSuccess, messageOf, noUsage, type AgentOutcome, type ExecutionOptions, type InputRequest, type PermissionMode } from "../protocol/index.ts";
+import { assemble } from "../runtime/assemble.ts";
+import type { LocalHost } from "../runtime/host.ts";
+import type { Tool } from "../tools/tool.ts";
+
+export type SdkOptions = {
+  /** A model, or `provider/name` as for `sage --model`; by default what the environment points to. */
+  model?: Model | string;
+  /** Beside the built-in ones. */
+  tools?: readonly Tool[];
+  rules?: RuleLists;
+  permissionMode?: PermissionMode;
+  /** The journal's file. Without one the sessions live in memory and end with the process. */
+  journal?: string;
+  workingDirectory?: string;
+  env?: NodeJS.ProcessEnv;
+};
+
+export type RunOptions = Partial<ExecutionOptions> & {
+  /** Goes on with a session instead of opening one. */
+  session?: string;
+};
+
+export type ChannelOptions = RunOptions & {
+  bufferSize?: number;
+  /** After each answer in words the handle is shown a `text` request; answering it is the next message, denying it ends. */
+  conversation?: boolean;
+};
+
+export class SageAgentSDK {
+  readonly #options: SdkOptions;
+  readonly #store;
+
+  constructor(options: SdkOptions = {}) {
+    this.#options = options;
+    this.#store = options.journal === undefined ? memoryStore() : sqliteStore(options.journal);
+  }
+
+  /** Runs a task where nobody is asked: what would need a person is refused, and the agent is told. */
+  run(task: string): Promise<AgentOutcome> {
+    return this.runWithOptions(task, {});
+  }
+
+  async runWithOptions(task: string, options: RunOptions): Promise<AgentOutcome> {
+    const host = this.#host({ mode: { type: "nonInteractive", autoResponse: "default" }, ...options });
+    return runTask(host, await this.#open(host, options), task);
+  }
+
+  /** Returns at once: the handle answers while the result is still to come. */
+  executeWithChannel(task: string, options: ChannelOptions = {}): { handle: InputChannelHandle; result: Promise<AgentOutcome> } {
+    const { bufferSize = 16, conversation = false, ...rest } = options;
+    const [channel, handle] = InputChannel.create(bufferSize);
+    const host = this.#host(rest, channel);
+    const converse = async (): Promise<AgentOutcome> => {
+      const session = await this.#open(host, rest);
+      let next: string | undefined = task;
+      for (;;) {
+        const outcome: AgentOutcome = await runTask(host, session, next);
+        if (!conversation || !isSuccess(outcome)) return outcome;
+        next = await nextMessage(channel, outcome);
+        if (next === undefined) return outcome;
+      }
+    };
+    return { handle, result: converse().finally(() => channel.close()) };
+  }
+
+  /** Ends what runs, as safely as a crash would: a journal on disk goes on from there. */
+  close(): void {
+    this.#store.close();
+  }
+
+  #host(run: Partial<ExecutionOptions>, channel?: InputChannel): LocalHost {
+    const { model, tools, rules = {}, permissionMode = "default", env = process.env } = this.#options;
+    const { rules: loaded, warnings } = loadRules(rules, "user");
+    if (warnings.length > 0) throw new SageError("config-invalid", warnings.join("\n"));
+    return assemble({
+      store: this.#store,
+      model: () => resolveModel(model, env),
+      rules: loaded,
+      permissionMode,
+      options: run,
+      env,
+      output: join(tmpdir(), `sage-output-${process.getuid?.() ?? 0}`),
+      ...(tools && { tools }),
+      ...(channel && { channel }),
+    });
+  }
+
+  async #open(host: LocalHost, { session, workingDirectory }: RunOptions): Promise<string> {
+    const cwd = workingDirectory ?? this.#options.workingDirectory ?? process.cwd();
+    const opened = await host.send({ type: "open", cwd, ...(session !== undefined && { session }) });
+    if (!opened.ok) throw new SageError(opened.code, opened.message);
+    return opened.session;
+  }
+}
+
+async function runTask(host: LocalHost, session: string, task: string): Promise<AgentOutcome> {
+  const said = await host.send({ type: "say", session, text: task, by: "caller", surface: "sdk" });
+  if (!said.ok) throw new SageError(said.code, said.message);
+  try {
+    return await host.run(session);
+  } catch (error) {
+    const code = error instanceof SageError ? error.code : "turn-failed";
+    const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
+    return { status: "error", error: { code, message: messageOf(error) }, session, text: "", usage: noUsage, stats, messages: [], toolHistory: [] };
+  }
+}
+
+/** Idle is not a request of the journal: no deadline runs on it and no inbox lists it. */
+async function nextMessage(channel: InputChannel, { session, text }: AgentOutcome): Promise<string | undefined> {
+  const request: InputRequest = {
+    kind: "text",
+    id: `${session}/idle`,
+    session,
+    source: "model",
+    agent: [],
+    why: "the turn has ended",
+    at: Date.now(),
+    digest: "",
+    prompt: "What next?",
+    lastResponse: text,
+  };
+  try {
+    const response = await channel.requestInput(request);
+    return response.type === "text" ? response.text : undefined;
+  } catch {
+    return undefined; // the handle was closed: the conversation is over
+  }
+}
+
+async function resolveModel(model: Model | string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {
+  if (typeof model === "object") return model;
+  const chosen = chooseModel({ spec: model, env });
+  if (chosen) return chosen.load();
+  throw new SageError("config-invalid", "no model: pass one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL");
+}

@@ -1,0 +1,12 @@
+export { UnifiedExecutor } from "../agent/executor.ts";
+export type { AgentConfig } from "../agent/context.ts";
+export { executionOptions } from "../agent/options.ts";
+export { InputChannel, type InputChannelHandle } from "../input/channel.ts";
+export { memoryStore } from "../journal/memory.ts";
+export { sqliteStore } from "../journal/sqlite.ts";
+export type { Model, ModelRequest, ModelScope } from "../models/model.ts";
+export { scripted } from "../models/scripted.ts";
+export { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
+export type { PermissionContext, Tool, ToolScope } from "../tools/tool.ts";
+export { SageAgentSDK, type ChannelOptions, type RunOptions, type SdkOptions } from "./client.ts";
+export * from "../protocol/index.ts";
