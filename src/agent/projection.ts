@@ -1,4 +1,4 @@
-import { callsOf, type Call, type Fact, type Message, type Reply, type Rule, type ToolResult } from "../protocol/index.ts";
+import { callsOf, type Call, type Fact, type Message, type Reply, type Rule, type ToolResult, type TurnEnd } from "../protocol/index.ts";
 
 /** A session as the fold of its facts. */
 export type Folded = {
@@ -11,12 +11,14 @@ export type Folded = {
   /** Number of the turn that is open, or comes next. */
   turn: number;
   open: Fact<"turn.begun"> | undefined;
+  /** How the last turn ended. */
+  ended: TurnEnd | undefined;
   /** The open turn was stopped for good while nobody ran it. */
   cancelledBy: string | undefined;
 };
 
 export function fold(facts: readonly Fact[]): Folded {
-  const folded: Folded = { messages: [], sawUpTo: 0, seen: new Map(), rules: [], turn: 0, open: undefined, cancelledBy: undefined };
+  const folded: Folded = { messages: [], sawUpTo: 0, seen: new Map(), rules: [], turn: 0, open: undefined, ended: undefined, cancelledBy: undefined };
   let ofTurn: Fact[] = [];
   for (const fact of facts) {
     if (fact.type === "rule.added") folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
@@ -31,6 +33,7 @@ export function fold(facts: readonly Fact[]): Folded {
     addTurn(folded, ofTurn);
     folded.turn++;
     folded.open = undefined;
+    folded.ended = fact.data;
     // What was said while the turn ran and was not seen by it belongs to the next one.
     ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
   }

@@ -5,7 +5,7 @@ import { SageError, messageOf, noUsage, type AgentOutcome, type ExecutionOptions
 import { createActivity } from "./activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
 import { loop } from "./executor.ts";
-import { between, fold } from "./projection.ts";
+import { between, fold, type Folded } from "./projection.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
 const LOOP = 1;
@@ -15,6 +15,7 @@ export type TurnInput = { config: AgentConfig; options: ExecutionOptions; asking
 /** From `turn.begun` to an outcome, whatever happens on the way. */
 export async function runTurn(log: SessionLog, { config, options, asking }: TurnInput): Promise<AgentOutcome> {
   const folded = fold(log.loaded);
+  if (!folded.open && (log.said.at(-1)?.seq ?? 0) <= folded.sawUpTo) return nothingNew(log, folded);
   const root = log.branch("");
   const turn = `t${folded.turn}`;
   const at = folded.open?.at ?? Date.now();
@@ -60,6 +61,12 @@ export async function runTurn(log: SessionLog, { config, options, asking }: Turn
     // Nothing can be recorded any more: the turn stays open, and goes on when it can.
     return status.status === "error" ? outcome : { ...outcome, ...failed(error) };
   }
+}
+
+/** Asked to run with nothing to do: the last turn's outcome stands. */
+function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome {
+  if (!ended) throw new SageError("input-invalid", `nothing was said in session ${log.id} yet`);
+  return { ...ended, session: log.id, messages, toolHistory: [] };
 }
 
 async function ending(log: SessionLog, work: () => Promise<OutcomeStatus>): Promise<OutcomeStatus> {

@@ -133,7 +133,7 @@ export class SessionLog {
     }
   }
 
-  delta(delta: Delta): void {
+  show(delta: Delta): void {
     this.store.hub.delta(delta);
   }
 
@@ -316,7 +316,7 @@ class Scope implements StepScope {
   delta(kind: Delta["kind"], text: string): void {
     // A new owner's attempt must outrank every restart of the one before it.
     const attempt = this.#log.epoch * 1_000 + this.#restarts;
-    this.#log.delta({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text });
+    this.#log.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text });
   }
   restart(): void {
     this.#restarts++;

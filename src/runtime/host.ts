@@ -42,6 +42,7 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
   const running = new Map<string, Running>();
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
+  const closing = new AbortController();
 
   const known = (id: string): SessionRow => {
     const session = store.session(id);
@@ -166,7 +167,8 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
       known(session);
       watchers.set(session, (watchers.get(session) ?? 0) + 1);
       try {
-        yield* watch(store, session, { ...options, blocks: () => blocks.of(session), live: () => running.has(session) || !known(session).owned, pending: () => pending(store, session) });
+        const signal = AbortSignal.any([options.signal, closing.signal]);
+        yield* watch(store, session, { ...options, signal, blocks: () => blocks.of(session), live: () => running.has(session) || !known(session).owned, pending: () => pending(store, session) });
       } finally {
         watchers.set(session, (watchers.get(session) ?? 1) - 1);
       }
@@ -176,6 +178,7 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
       const all = [...running.values()];
       for (const one of all) one.leave();
       await Promise.allSettled(all.map((one) => one.done));
+      closing.abort();
       store.close();
     },
   };

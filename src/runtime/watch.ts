@@ -29,6 +29,7 @@ export async function* watch(store: Store, session: string, { after = 0, signal,
     for (const fact of store.since(session, after)) {
       told = fact.seq;
       yield { type: "fact", fact };
+      if (signal.aborted) return;
     }
     yield { type: "ready", requests: pending(), live: live() };
     // Deltas that arrived while the facts were read are part of these blocks already.

@@ -1,0 +1,51 @@
+// One process that runs one session on a real journal: what the crash stories kill.
+// argv: <dir> <session>; the script is <dir>/script.json. ANSWER=self answers every request as it opens.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
+import { createHost } from "../../src/runtime/host.ts";
+import { config } from "./sage.ts";
+
+const [dir = "", session = "s"] = process.argv.slice(2);
+const script = JSON.parse(readFileSync(join(dir, "script.json"), "utf8"));
+const store = sqliteStore(join(dir, "journal.db"));
+const host = createHost({
+  store,
+  version: "test",
+  executor: async () => new UnifiedExecutor(config({ script, dir, store }), { workingDirectory: dir }),
+});
+const sender = { by: "runner", surface: "test" };
+
+const done = new AbortController();
+const opened = await host.send({ type: "open", session, cwd: dir });
+// A new process may die before it said anything: the same message again is the same message.
+await host.send({ type: "say", session, text: "go", id: "first", ...sender });
+if (opened.ok && !opened.created) await host.send({ type: "resume", session });
+void watch();
+const outcome = await host.run(session);
+done.abort();
+process.stdout.write(`${JSON.stringify({ status: outcome.status, text: outcome.text })}\n`);
+await host.close();
+
+async function watch(): Promise<void> {
+  for await (const event of host.watch(session, { signal: done.signal })) {
+    if (event.type === "ready") for (const { request } of event.requests) await open(request);
+    if (event.type === "fact" && event.fact.type === "input.requested") await open(event.fact.data);
+    if (event.type === "fact") process.stderr.write(`${event.fact.type} ${event.fact.key}\n`);
+  }
+}
+
+async function open(request: InputRequest): Promise<void> {
+  if (process.env["ANSWER"] === "self") await host.send({ type: "respond", response: answer(request), ...sender });
+}
+
+function answer(request: InputRequest): InputResponse {
+  const requestId = request.id;
+  if (request.kind === "permission") return { type: "granted", requestId };
+  if (request.kind === "text") return { type: "text", requestId, text: "some text" };
+  const choice = request.source === "recovery" ? (process.env["LOST"] ?? "done") : undefined;
+  const answers = request.questions.map(({ question, options }) => [question, { selected: [options.find(({ label }) => label === choice)?.label ?? options[0]?.label ?? ""] }]);
+  return { type: "answers", requestId, answers: Object.fromEntries(answers) };
+}
