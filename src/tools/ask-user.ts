@@ -83,8 +83,8 @@ function tell(input: Input, response: InputResponse, title: string): ToolResult 
   if (response.type !== "answers") return unanswered("the reply held no answer", `it was "${response.type}"`);
 
   const { answers, remark = "" } = response;
-  const given = input.questions.filter(({ question }) => isGiven(answers[question]));
-  const missing = input.questions.filter(({ question }) => !isGiven(answers[question]));
+  const given = input.questions.filter(({ question }) => showAnswer(answers, question) !== "");
+  const missing = input.questions.filter(({ question }) => showAnswer(answers, question) === "");
   const remarks = remark.trim() === "" ? [] : [`Remark, ${ownWords(remark)}`];
   if (given.length === 0) return unanswered("no question was answered", remarks.join());
 
@@ -106,8 +106,11 @@ function unanswered(why: string, reason: string): ToolResult {
   );
 }
 
+/** Empty when it holds nothing. A question may be called "constructor", so only what was really put there counts. */
 function showAnswer(answers: Answers, question: string): string {
-  const { selected, other = "" } = answers[question] ?? { selected: [] };
+  const { selected = [], other = "" }: Partial<Answer> = Object.hasOwn(answers, question)
+    ? (answers[question] ?? {})
+    : {};
   const words = other.trim() === "" ? [] : [`Other, ${ownWords(other)}`];
   return [...selected.map((label) => JSON.stringify(label)), ...words].join("; ");
 }
@@ -115,10 +118,6 @@ function showAnswer(answers: Answers, question: string): string {
 /** Quoted, so that nothing a person types can look like another line of the result. */
 function ownWords(text: string): string {
   return `in the person's own words: ${JSON.stringify(text)}`;
-}
-
-function isGiven(answer: Answer | undefined): boolean {
-  return answer !== undefined && (answer.selected.length > 0 || (answer.other ?? "").trim() !== "");
 }
 
 /** Bytes or code units would refuse a short Chinese header. The segmenter is slow to make, so not before it is needed. */

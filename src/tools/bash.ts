@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,7 +39,7 @@ type Running = ChildProcessByStdio<null, Readable, null>;
 
 function start(command: string, scope: ToolScope): Running {
   // The outer shell only joins both outputs into one pipe, which keeps their order, and becomes the inner one.
-  const join = 'exec "$BASH" --noprofile --norc -c "$1" 2>&1';
+  const join = 'exec -a bash "$BASH" --noprofile --norc -c "$1" 2>&1';
   return spawn("bash", ["--noprofile", "--norc", "-c", join, "bash", command], {
     cwd: scope.cwd,
     env: { ...scope.env, ...quiet },
@@ -128,13 +128,29 @@ async function drain(
 
 /** Asks every process of the group to end, and after a while makes it. False when there was none. */
 async function endGroup(group: number): Promise<boolean> {
-  if (!signalGroup(group, "SIGTERM")) return false;
-  for (const from = performance.now(); performance.now() - from < graceMs;) {
-    await sleep(20);
-    if (!signalGroup(group, 0)) return true;
+  if (!isRunning(group)) return false;
+  signalGroup(group, "SIGTERM");
+  for (const from = performance.now(); performance.now() - from < graceMs; await sleep(20)) {
+    if (!isRunning(group)) return true;
   }
   signalGroup(group, "SIGKILL");
   return true;
+}
+
+/** The dead that nobody has reaped yet still take signals. In a container that may be for long, so they are looked at. */
+function isRunning(group: number): boolean {
+  if (!signalGroup(group, 0)) return false;
+  return !existsSync("/proc/self/stat") || readdirSync("/proc").some((entry) => isAliveIn(group, entry));
+}
+
+function isAliveIn(group: number, entry: string): boolean {
+  try {
+    // After the name, which may hold anything: state, parent, group.
+    const [state, , itsGroup] = readFileSync(`/proc/${entry}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return Number(itsGroup) === group && state !== "Z";
+  } catch {
+    return false;
+  }
 }
 
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {

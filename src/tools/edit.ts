@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { z } from "zod";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
-import { contentSchema, explain, judgeWrite, operandOf, readState, replaceFile, sha256 } from "./file.ts";
+import { contentSchema, explain, judgeWrite, lookAgain, operandOf, readState, replaceFile, sha256 } from "./file.ts";
 import { canonicalPath, lexicalPath, pathSchema } from "./path.ts";
 import { attempt, failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
@@ -43,7 +43,7 @@ export const edit: Tool<Input> = {
       if (!isUtf8(before.bytes)) return failed(`${real} is not valid UTF-8; editing it as text would damage it.`);
 
       const text = before.bytes.toString();
-      const { old, fresh } = inLineEndingsOf(text, input);
+      const { old, fresh } = inLineEndingsOf(text, input.old_string, input.new_string);
       const places = occurrences(text, old);
       if (places.length === 0) return failed(explainMiss(text, input, real));
       if (places.length > 1 && input.replace_all !== true) return failed(explainMany(text, places, real));
@@ -58,12 +58,12 @@ export const edit: Tool<Input> = {
 
   /** Takes the edit back in memory: if that gives what was there before, the edit had happened. */
   async reconcile(input, { cwd, before }) {
-    const { real } = canonicalPath(input.file_path, cwd);
-    const now = await readState(real);
-    if (now.kind !== "file") return undefined;
+    const found = await lookAgain(input.file_path, cwd);
+    if (found?.now.kind !== "file") return undefined;
+    const { real, now } = found;
     if (now.hash === before) return "again";
     const text = now.bytes.toString();
-    const { old, fresh } = inLineEndingsOf(text, input);
+    const { old: fresh, fresh: old } = inLineEndingsOf(text, input.new_string, input.old_string);
     if (fresh === "") return undefined;
     const undone = input.replace_all
       ? [text.split(fresh).join(old)]
@@ -81,12 +81,11 @@ function edited(after: Buffer, real: string, where: string): ToolResult {
 }
 
 /** Models write \n; in a file whose lines end in \r\n that has to mean \r\n. */
-function inLineEndingsOf(text: string, input: Input): { old: string; fresh: string } {
+function inLineEndingsOf(text: string, old: string, fresh: string): { old: string; fresh: string } {
   const crlf = occurrences(text, "\r\n").length;
-  if (crlf * 2 <= occurrences(text, "\n").length) return { old: input.old_string, fresh: input.new_string };
+  if (crlf * 2 <= occurrences(text, "\n").length) return { old, fresh };
   const convert = (part: string) => part.replace(/\r?\n/g, "\r\n");
-  const old = convert(input.old_string);
-  return { old: text.includes(old) ? old : input.old_string, fresh: convert(input.new_string) };
+  return { old: text.includes(convert(old)) ? convert(old) : old, fresh: convert(fresh) };
 }
 
 function occurrences(text: string, part: string): number[] {

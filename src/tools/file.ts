@@ -96,6 +96,16 @@ export function operandOf(path: string, cwd: string): string | undefined {
   }
 }
 
+/** What is there after a crash; undefined when even that cannot be told. */
+export async function lookAgain(path: string, cwd: string): Promise<{ real: string; now: FileState } | undefined> {
+  try {
+    const { real } = canonicalPath(path, cwd);
+    return { real, now: await readState(real) };
+  } catch {
+    return undefined;
+  }
+}
+
 /** All or nothing, also through a crash: whoever looks sees the old content or the new one, never a part. */
 export async function replaceFile(real: string, content: Buffer, before: FileState): Promise<void> {
   const folder = dirname(real);

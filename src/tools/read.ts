@@ -33,7 +33,8 @@ export const read: Tool<Input> = {
       const state = await readState(real);
       if (state.kind !== "file") return failed(explain(state, real));
       if (state.bytes.subarray(0, 8_192).includes(0)) return failed(explainBinary(real, state.bytes.length));
-      return { ...show(state.bytes, input, real), seen: { [real]: state.hash } };
+      const shown = show(state.bytes, input, real);
+      return shown.ok ? { ...shown, seen: { [real]: state.hash } } : shown;
     }),
 };
 

@@ -17,6 +17,7 @@ export async function* ripgrep(args: string[], end: "\n" | "\0", signal: AbortSi
     signal: AbortSignal.any([signal, late]),
     env: {},
   });
+  child.on("error", () => undefined);
   const closed = once(child, "close").catch(() => [null]);
   child.stdout.setEncoding("utf8");
   child.stderr.setEncoding("utf8");

@@ -6,6 +6,7 @@ import {
   explain,
   hashOf,
   judgeWrite,
+  lookAgain,
   operandOf,
   readState,
   replaceFile,
@@ -48,10 +49,11 @@ export const write: Tool<Input> = {
     }),
 
   async reconcile(input, { cwd, before }) {
-    const { real } = canonicalPath(input.file_path, cwd);
-    const now = hashOf(await readState(real));
-    if (now === sha256(input.content)) return written(input, real);
-    return now === before ? "again" : undefined;
+    const found = await lookAgain(input.file_path, cwd);
+    if (found === undefined) return undefined;
+    const hash = hashOf(found.now);
+    if (hash === sha256(input.content)) return written(input, found.real);
+    return hash === before ? "again" : undefined;
   },
 };
 
