@@ -94,7 +94,7 @@ async function watch(child: Running, input: Input, scope: ToolScope): Promise<To
   await Promise.race([drained, sleep(graceMs, undefined, { ref: false })]);
   child.stdout.destroy();
   await drained;
-  const output = await excerpt.end();
+  const output = (await excerpt.end()).replace(/\n$/, "");
 
   const ok = stopped === undefined && exit.code === 0;
   const notes = [

@@ -2,7 +2,17 @@ import { isUtf8 } from "node:buffer";
 import { z } from "zod";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
-import { contentSchema, explain, judgeWrite, lookAgain, operandOf, readState, replaceFile, sha256 } from "./file.ts";
+import {
+  contentSchema,
+  explain,
+  hashOf,
+  judgeWrite,
+  lookAgain,
+  operandOf,
+  readState,
+  replaceFile,
+  sha256,
+} from "./file.ts";
 import { canonicalPath, lexicalPath, pathSchema } from "./path.ts";
 import { attempt, failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
@@ -59,9 +69,10 @@ export const edit: Tool<Input> = {
   /** Takes the edit back in memory: if that gives what was there before, the edit had happened. */
   async reconcile(input, { cwd, before }) {
     const found = await lookAgain(input.file_path, cwd);
-    if (found?.now.kind !== "file") return undefined;
+    if (found === undefined) return undefined;
     const { real, now } = found;
-    if (now.hash === before) return "again";
+    if (hashOf(now) === before) return "again";
+    if (now.kind !== "file") return undefined;
     const text = now.bytes.toString();
     const { old: fresh, fresh: old } = inLineEndingsOf(text, input.new_string, input.old_string);
     if (fresh === "") return undefined;

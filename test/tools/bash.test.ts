@@ -22,14 +22,14 @@ test("both outputs come in the order in which they were written, live and in the
 
 test("the result tells exit code, signal and silence", async () => {
   assert.deepEqual(await ran("true"), { ok: true, text: "(no output)" });
-  assert.deepEqual(await ran("echo no; exit 3"), { ok: false, text: "no\n\nExit code 3." });
+  assert.deepEqual(await ran("echo no; exit 3"), { ok: false, text: "no\nExit code 3." });
   assert.deepEqual(await ran("kill -SEGV $$"), { ok: false, text: "(no output)\nEnded by SIGSEGV." });
-  assert.match((await ran("definitely-not-a-command")).text, /command not found\n\nExit code 127\.$/);
+  assert.match((await ran("definitely-not-a-command")).text, /command not found\nExit code 127\.$/);
   assert.match((await ran("if")).text, /syntax error[\s\S]*Exit code 2\.$/);
 });
 
 test("the command is an argument, never part of another line", async () => {
-  assert.equal((await ran(`echo "$0 $#" '$1' "\${1-}" \`echo "; exit 9"\``)).text, "bash 0 $1  ; exit 9\n");
+  assert.equal((await ran(`echo "$0 $#" '$1' "\${1-}" \`echo "; exit 9"\``)).text, "bash 0 $1  ; exit 9");
 });
 
 test("there is no terminal, no input, no start-up file and no pager", async () => {
@@ -37,13 +37,13 @@ test("there is no terminal, no input, no start-up file and no pager", async () =
   work.env = { ...work.env, BASH_ENV: work.path("rc.sh"), ENV: work.path("rc.sh"), PAGER: "less", SECRETLESS: "kept" };
   const command =
     'cat; read -r x || echo eof; { : < /dev/tty; } 2>/dev/null || echo no-tty; echo "$PAGER $GIT_PAGER ${BASH_ENV-unset} $SECRETLESS"';
-  assert.equal((await work.run(bash, { command })).text, "eof\nno-tty\ncat cat unset kept\n");
+  assert.equal((await work.run(bash, { command })).text, "eof\nno-tty\ncat cat unset kept");
 });
 
 test("the working directory is the session's at every call", async () => {
   using work = new Workspace({ "sub/a": "" });
   await work.run(bash, { command: "cd sub && pwd" });
-  assert.equal((await work.run(bash, { command: "pwd" })).text, `${work.root}\n`);
+  assert.equal((await work.run(bash, { command: "pwd" })).text, work.root);
 });
 
 test("a command that cannot be started is a result", async () => {
@@ -123,7 +123,7 @@ test("long output is cut in the middle for the model and kept whole on disk, in 
   assert.equal(ok, true);
   assert.ok(text.length < 31_000, `${text.length}`);
   assert.match(text, /^first\n/);
-  assert.match(text, /last\n$/);
+  assert.match(text, /last$/);
   assert.ok(largest - before < 60_000_000, `grew by ${largest - before}`);
   const [, path = ""] = /\n\[\d+ characters were cut here; the whole output is in (.*)\]\n/.exec(text) ?? [];
   assert.equal(statSync(path).size, 60_000_012);
