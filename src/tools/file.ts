@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { constants } from "node:fs";
+import { constants, lstatSync } from "node:fs";
 import { mkdir, open, readlink, realpath, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -87,10 +87,12 @@ export function judgeWrite(path: string, context: PermissionContext): Permission
   }
 }
 
-/** The file a call changes, or undefined when its path leads nowhere. */
+/** The file a call changes. Undefined for what is no file: whoever reads a pipe or a device to hash it never returns. */
 export function operandOf(path: string, cwd: string): string | undefined {
   try {
-    return canonicalPath(path, cwd).real;
+    const { real } = canonicalPath(path, cwd);
+    const stat = lstatSync(real, { throwIfNoEntry: false });
+    return stat === undefined || stat.isFile() ? real : undefined;
   } catch {
     return undefined;
   }

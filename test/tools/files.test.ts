@@ -260,6 +260,7 @@ test("Write refuses directories, devices and half characters, and reports a pare
   using work = new Workspace({ "a.txt": "a" });
   assert.match((await work.run(write, { file_path: ".", content: "x" })).text, /is a directory/);
   assert.match((await work.run(write, { file_path: "/dev/full", content: "x" })).text, /is a device/);
+  assert.equal(write.operand?.({ file_path: "/dev/full", content: "x" }, { cwd: work.root }), undefined);
   assert.match((await work.run(write, { file_path: "a.txt/b.txt", content: "x" })).text, /^Write failed: ENOTDIR/);
   assert.ok(refusedBy(write, { file_path: "b.txt", content: "\ud800" }));
 });
