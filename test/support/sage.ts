@@ -5,7 +5,9 @@ import type { AgentConfig } from "../../src/agent/context.ts";
 import type { Store } from "../../src/journal/store.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
-import type { Rule } from "../../src/protocol/index.ts";
+import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import type { AgentOutcome, CommandReply, ExecutionOptions, Fact, InputRequest, InputResponse, Rule } from "../../src/protocol/index.ts";
+import { createHost, type LocalHost } from "../../src/runtime/host.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 
@@ -44,3 +46,58 @@ export const question = (text: string, options = ["Red", "Blue"], multiSelect = 
 export const askUser = (...questions: ReturnType<typeof question>[]) => ({ tool: "AskUserQuestion", input: { questions } });
 export const bash = (command: string) => ({ tool: "Bash", input: { command } });
 export const allow = (text: string): Rule => ({ behavior: "allow", text, source: "user" });
+
+export type TestSage = {
+  host: LocalHost;
+  store: Store;
+  session: string;
+  say(text: string): Promise<void>;
+  outcome(): Promise<AgentOutcome>;
+  /** Waits until this many requests are open, and gives them. */
+  open(count?: number): Promise<InputRequest[]>;
+  answer(response: InputResponse, by?: string): Promise<CommandReply<"respond">>;
+  facts(): Fact[];
+  /** What the model was told of the nth call of a step. */
+  result(step: number, call: number): string;
+} & AsyncDisposable;
+
+/** A host with one session in this process, and a person who can do what a surface can. */
+export async function sageWith(options: TestConfig & { options?: Partial<ExecutionOptions>; watched?: boolean }): Promise<TestSage> {
+  const { store = memoryStore(), dir } = options;
+  const made = config({ ...options, store });
+  const host = createHost({ store, version: "test", executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }) });
+  const opened = await host.send({ type: "open", cwd: dir });
+  if (!opened.ok) throw new Error(opened.message);
+  const { session } = opened;
+  const leaving = new AbortController();
+  if (options.watched ?? true) void (async () => { for await (const _ of host.watch(session, { signal: leaving.signal })); })();
+  let running: Promise<AgentOutcome> | undefined;
+  return {
+    host,
+    store,
+    session,
+    async say(text) {
+      const said = await host.send({ type: "say", session, text, by: "Lin", surface: "test" });
+      if (!said.ok) throw new Error(said.message);
+      running = host.run(session);
+    },
+    outcome: () => running ?? host.run(session),
+    async open(count = 1) {
+      for (;;) {
+        const open = store.pending(session);
+        if (open.length >= count) return open;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    },
+    answer: (response, by = "Lin") => host.send({ type: "respond", response, by, surface: "test" }),
+    facts: () => store.load(session),
+    result(step, call) {
+      const message = store.load(session).findLast((fact) => fact.type === "call.finished" && fact.key.startsWith(`t0/${step}/${call}/`));
+      return message?.type === "call.finished" ? message.data.text : "";
+    },
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await host.close();
+    },
+  };
+}

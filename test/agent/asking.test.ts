@@ -1,0 +1,322 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { z } from "zod";
+import { fold } from "../../src/agent/projection.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { AutoResponse, ExecutionMode } from "../../src/protocol/index.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { allow, askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
+
+const lin = { by: "Lin", surface: "test" };
+
+test("a question blocks the turn, and the answer is the result of that very call", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("Which colour?"))] }, { text: "fine" }] });
+  await sage.say("paint it");
+  const [request] = await sage.open();
+  assert.equal(request?.kind, "question");
+  await sage.answer({ type: "answers", requestId: request?.id ?? "", answers: { "Which colour?": { selected: ["Blue"] } }, remark: "a dark one" });
+  const outcome = await sage.outcome();
+  assert.equal(outcome.status, "success");
+  assert.match(sage.result(0, 0), /^User answered:/);
+  assert.match(sage.result(0, 0), /Blue[\s\S]*a dark one/);
+  // History shows the call and its result, no item of its own for question and answer.
+  assert.deepEqual(outcome.messages.map(({ role }) => role), ["user", "assistant", "tool", "assistant"]);
+});
+
+test("an empty or foreign answer is refused, and the request stays open", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("Which colour?"))] }, { text: "fine" }] });
+  await sage.say("paint it");
+  const requestId = (await sage.open())[0]?.id ?? "";
+  for (const answers of [{}, { "Which colour?": { selected: [] } }, { "Which colour?": { selected: ["Green"] } }, { "Which colour?": { selected: ["Red", "Blue"] } }, { Other: { selected: ["Red"] } }]) {
+    const reply = await sage.answer({ type: "answers", requestId, answers });
+    assert.deepEqual([reply.ok, !reply.ok && reply.code], [false, "request-invalid"]);
+  }
+  const granted = await sage.answer({ type: "granted", requestId });
+  assert.equal(granted.ok, false, "a question is not a permission");
+  assert.deepEqual((await sage.open()).map(({ id }) => id), [requestId]);
+  await sage.answer({ type: "answers", requestId, answers: { "Which colour?": { selected: [], other: "绿色" } } });
+  assert.equal((await sage.outcome()).status, "success");
+  assert.match(sage.result(0, 0), /绿色/);
+});
+
+test("two surfaces answer in the same tick: the first is kept, the second is told who won", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo x >> ran")] }, { text: "ok" }] });
+  await sage.say("go");
+  const requestId = (await sage.open())[0]?.id ?? "";
+  const replies = await Promise.all([sage.answer({ type: "granted", requestId }, "Ann"), sage.answer({ type: "denied", requestId, reason: "no" }, "Bo")]);
+  assert.deepEqual(replies.map(({ ok }) => ok), [true, false]);
+  const [, lost] = replies;
+  assert.equal(!lost.ok && lost.code, "request-resolved");
+  assert.equal(!lost.ok && lost.resolution?.by, "Ann");
+  await sage.outcome();
+  assert.equal(readFileSync(here.path("ran"), "utf8"), "x\n");
+});
+
+test("the reason of a refusal and the comment of a grant reach the model in that call's result", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("rm -r dist"), bash("echo hello")] }, { text: "ok" }] });
+  await sage.say("go");
+  const [first, second] = await sage.open(2);
+  await sage.answer({ type: "denied", requestId: first?.id ?? "", reason: "用 git clean，别用 rm" });
+  await sage.answer({ type: "granted", requestId: second?.id ?? "", comment: "but only this once" });
+  assert.equal((await sage.outcome()).status, "success", "refusing one call affects that call only");
+  assert.match(sage.result(0, 0), /refused it.*"用 git clean，别用 rm"/);
+  assert.match(sage.result(0, 1), /hello[\s\S]*"but only this once"/);
+});
+
+test("stopping the turn is a choice of its own: siblings do not run, the turn is cancelled, nothing stays open", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo a >> ran"), bash("echo b >> ran")] }, { text: "never" }] });
+  await sage.say("go");
+  const [first] = await sage.open(2);
+  await sage.answer({ type: "cancelled", requestId: first?.id ?? "" });
+  assert.equal((await sage.outcome()).status, "cancelled");
+  assert.equal(existsSync(here.path("ran")), false);
+  assert.deepEqual(sage.store.pending(), []);
+  assert.deepEqual(sage.facts().filter((f) => f.type === "call.finished").length, 2, "both calls have a result");
+});
+
+test("an edited grant runs the edited input; an edit that a rule denies is refused", async () => {
+  using here = workspace();
+  const rules = [{ behavior: "deny", text: "Bash(rm:*)", source: "user" } as const];
+  await using sage = await sageWith({ dir: here.dir, rules, script: [{ calls: [bash("echo one >> ran"), bash("echo two")] }, { text: "ok" }] });
+  await sage.say("go");
+  const [first, second] = await sage.open(2);
+  await sage.answer({ type: "granted", requestId: first?.id ?? "", input: { command: "echo edited >> ran" } });
+  await sage.answer({ type: "granted", requestId: second?.id ?? "", input: { command: "rm -rf x" } });
+  await sage.outcome();
+  assert.equal(readFileSync(here.path("ran"), "utf8"), "edited\n");
+  assert.match(sage.result(0, 1), /Not run: .*rm/);
+});
+
+test("'always' answers its twins: what a new rule decides is superseded and goes on", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo hi"), bash("echo hi"), bash("echo other")] }, { text: "ok" }] });
+  await sage.say("go");
+  const [first, , third] = await sage.open(3);
+  const suggestion = first?.kind === "permission" ? first.suggestions[0] : undefined;
+  assert.equal(suggestion?.rule, "Bash(echo hi)");
+  const broken = await sage.answer({ type: "granted", requestId: first?.id ?? "", rules: [{ rule: "Bash(", behavior: "allow", destination: "session" }] });
+  assert.equal(broken.ok, false);
+  await sage.answer({ type: "granted", requestId: first?.id ?? "", rules: [{ rule: "Bash(echo hi)", behavior: "allow", destination: "session" }] });
+  await sage.answer({ type: "granted", requestId: third?.id ?? "" });
+  assert.equal((await sage.outcome()).status, "success");
+  assert.match(sage.result(0, 1), /hi/);
+  const outcomes = sage.facts().flatMap((fact) => (fact.type === "input.resolved" ? [fact.data.outcome] : []));
+  assert.deepEqual(outcomes.toSorted(), ["answered", "answered", "superseded"]);
+});
+
+test("a file that changed after its edit was approved is asked about again", async () => {
+  using here = workspace();
+  writeFileSync(here.path("a.txt"), "one\n");
+  const edit = { tool: "Edit", input: { file_path: here.path("a.txt"), old_string: "one", new_string: "two" } };
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [{ tool: "Read", input: { file_path: here.path("a.txt") } }] }, { calls: [edit] }, { text: "ok" }] });
+  await sage.say("go");
+  const [first] = await sage.open();
+  writeFileSync(here.path("a.txt"), "one\nand more\n");
+  await sage.answer({ type: "granted", requestId: first?.id ?? "" });
+  const [again] = await sage.open();
+  assert.notEqual(again?.id, first?.id);
+  assert.match(again?.why ?? "", /changed after/);
+  await sage.answer({ type: "denied", requestId: again?.id ?? "" });
+  await sage.outcome();
+  assert.equal(readFileSync(here.path("a.txt"), "utf8"), "one\nand more\n");
+});
+
+test("readers start at once, writers keep the model's order: one that waits holds the later ones", async () => {
+  using here = workspace();
+  writeFileSync(here.path("a.txt"), "content");
+  const script = [{ calls: [bash("echo first >> order"), { tool: "Read", input: { file_path: here.path("a.txt") } }, bash("echo second >> order")] }, { text: "ok" }];
+  await using sage = await sageWith({ dir: here.dir, script });
+  await sage.say("go");
+  const [first, second] = await sage.open(2);
+  await sage.answer({ type: "granted", requestId: second?.id ?? "" });
+  while (!sage.result(0, 1)) await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.equal(existsSync(here.path("order")), false);
+  await sage.answer({ type: "granted", requestId: first?.id ?? "" });
+  await sage.outcome();
+  assert.equal(readFileSync(here.path("order"), "utf8"), "first\nsecond\n");
+});
+
+test("deny rules hold and bypass mode neither answers questions nor passes deny and ask rules", async () => {
+  using here = workspace();
+  const rules = [
+    { behavior: "deny", text: "Bash(curl:*)", source: "user" },
+    { behavior: "ask", text: "Bash(git push:*)", source: "user" },
+  ] as const;
+  const script = [{ calls: [bash("curl x"), bash("git push"), bash("echo free"), askUser(question("Sure?"))] }, { text: "ok" }];
+  await using sage = await sageWith({ dir: here.dir, script, rules: [...rules], permissionMode: "bypass" });
+  await sage.say("go");
+  const open = await sage.open(2);
+  assert.deepEqual(open.map(({ kind }) => kind), ["permission", "question"]);
+  await sage.answer({ type: "denied", requestId: open[0]?.id ?? "" });
+  await sage.answer({ type: "denied", requestId: open[1]?.id ?? "", reason: "not now" });
+  await sage.outcome();
+  assert.match(sage.result(0, 0), /Not run: .*curl/);
+  assert.match(sage.result(0, 2), /free/);
+  assert.match(sage.result(0, 3), /not answered/i);
+});
+
+const nonInteractive = (autoResponse: AutoResponse): ExecutionMode => ({ type: "nonInteractive", autoResponse });
+const modes: [string, ExecutionMode, { permission: RegExp; hard: RegExp; question: RegExp }][] = [
+  ["default", nonInteractive("default"), { permission: /nobody can be asked/, hard: /nobody can be asked/, question: /not answered/i }],
+  ["alwaysAllow", nonInteractive("alwaysAllow"), { permission: /^ran/, hard: /only a person may allow/, question: /not answered/i }],
+  ["alwaysDeny", nonInteractive("alwaysDeny"), { permission: /refused/, hard: /refused/, question: /declin/i }],
+  [
+    "custom",
+    nonInteractive((request) => (request.kind === "permission" ? { type: "granted", requestId: request.id } : { type: "answers", requestId: request.id, answers: { "Sure?": { selected: ["Blue"] } } })),
+    { permission: /^ran/, hard: /^ran/, question: /Blue/ },
+  ],
+  ["custom that throws", nonInteractive(() => assert.fail("broken")), { permission: /Not run/, hard: /Not run/, question: /not answered/i }],
+];
+for (const [name, mode, expected] of modes) {
+  test(`where nobody is asked (${name}) nothing is allowed by absence`, async () => {
+    using here = workspace();
+    const rules = [{ behavior: "ask", text: "Bash(echo ran hard)", source: "user" } as const];
+    const script = [{ calls: [bash("echo ran"), bash("echo ran hard"), askUser(question("Sure?"))] }, { text: "ok" }];
+    await using sage = await sageWith({ dir: here.dir, script, rules, options: { mode } });
+    await sage.say("go");
+    assert.equal((await sage.outcome()).status, "success");
+    assert.match(sage.result(0, 0), expected.permission);
+    assert.match(sage.result(0, 1), expected.hard);
+    assert.match(sage.result(0, 2), expected.question);
+    assert.deepEqual(sage.store.pending(), []);
+    assert.equal(sage.facts().filter(({ type }) => type === "input.resolved").length, 3, "every decision is on record");
+  });
+}
+
+test("batch: the rest of the step runs, the outcome says that a person is needed, and the same turn goes on later", async () => {
+  using here = workspace();
+  const script = [{ calls: [bash("echo free"), bash("echo asked >> ran"), askUser(question("Sure?"))] }, { text: "ok" }];
+  const journal = here.path("journal.db");
+  const rules = [allow("Bash(echo free)")];
+  let ids: string[];
+  let session: string;
+  {
+    await using sage = await sageWith({ dir: here.dir, script, rules, store: sqliteStore(journal), options: { mode: { type: "batch" } } });
+    await sage.say("go");
+    const outcome = await sage.outcome();
+    assert.equal(outcome.status, "needs-input");
+    ids = outcome.status === "needs-input" ? outcome.requests : [];
+    session = sage.session;
+    assert.equal(ids.length, 2);
+    assert.match(sage.result(0, 0), /free/);
+  }
+  const store = sqliteStore(journal);
+  await using later = await sageWith({ dir: here.dir, script, rules, store });
+  assert.deepEqual(store.pending(session).map(({ id }) => id), ids);
+  await later.answer({ type: "granted", requestId: ids[0] ?? "" });
+  await later.answer({ type: "answers", requestId: ids[1] ?? "", answers: { "Sure?": { selected: ["Red"] } } });
+  assert.equal((await later.host.run(session)).status, "success");
+  assert.equal(readFileSync(here.path("ran"), "utf8"), "asked\n");
+});
+
+test("a deadline's policy: fail ends the turn, a default goes on, and the model is told which", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo x >> ran")] }, { text: "never" }], options: { promptTimeout: 20 } });
+  await sage.say("go");
+  const outcome = await sage.outcome();
+  assert.equal(outcome.status === "error" && outcome.error.code, "timeout");
+  assert.match(sage.result(0, 0), /nobody answered within 20 ms/);
+  assert.equal(existsSync(here.path("ran")), false);
+  assert.deepEqual(sage.store.pending(), []);
+});
+
+test("waiting for a person does not count against the execution timeout, working does", async () => {
+  using here = workspace();
+  await using patient = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }], options: { executionTimeout: 150 } });
+  await patient.say("go");
+  const requestId = (await patient.open())[0]?.id ?? "";
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await patient.answer({ type: "answers", requestId, answers: { "Sure?": { selected: ["Red"] } } });
+  assert.equal((await patient.outcome()).status, "success");
+
+  await using busy = await sageWith({ dir: here.dir, rules: [allow("Bash")], script: [{ calls: [bash("sleep 30")] }, { text: "never" }], options: { executionTimeout: 100 } });
+  await busy.say("go");
+  const outcome = await busy.outcome();
+  assert.equal(outcome.status === "error" && outcome.error.code, "timeout");
+});
+
+test("any tool that declares it blocks for a person, not one special name", async () => {
+  using here = workspace();
+  const deploy: Tool<{ target: string }> = {
+    name: "Deploy",
+    description: "Deploys.",
+    inputSchema: z.object({ target: z.string() }),
+    effect: "writes",
+    requiresUserInteraction: true,
+    checkPermissions: () => ({ behavior: "allow", reason: "I think it is fine" }),
+    execute: async ({ target }) => ({ ok: true, text: `deployed to ${target}` }),
+  };
+  await using sage = await sageWith({ dir: here.dir, tools: [deploy], rules: [allow("Deploy")], permissionMode: "bypass", script: [{ calls: [{ tool: "Deploy", input: { target: "prod" } }] }, { text: "ok" }] });
+  await sage.say("go");
+  const [request] = await sage.open();
+  assert.equal(request?.kind === "permission" && request.hard, true);
+  await sage.answer({ type: "granted", requestId: request?.id ?? "" });
+  await sage.outcome();
+  assert.equal(sage.result(0, 0), "deployed to prod");
+});
+
+test("a tool that waits may ask in the midst of its work, and is refused where nobody may be asked", async () => {
+  using here = workspace();
+  const interview: Tool = {
+    name: "Interview",
+    description: "Asks twice.",
+    inputSchema: z.object({}),
+    effect: "waits",
+    checkPermissions: () => ({ behavior: "allow", reason: "it only asks" }),
+    async execute(_input, scope) {
+      const name = await scope.requestInput({ kind: "text", prompt: "Your name?" }, "to greet you");
+      const mood = await scope.requestInput({ kind: "text", prompt: "How are you?" }, "to be polite");
+      const words = [name, mood].map((r) => ("response" in r && r.response?.type === "text" ? r.response.text : r.outcome));
+      return { ok: true, text: words.join(" is ") };
+    },
+  };
+  const script = [{ calls: [{ tool: "Interview", input: {} }] }, { text: "ok" }];
+  await using sage = await sageWith({ dir: here.dir, tools: [interview], script });
+  await sage.say("go");
+  for (const text of ["小林", "fine"]) await sage.answer({ type: "text", requestId: (await sage.open())[0]?.id ?? "", text });
+  await sage.outcome();
+  assert.equal(sage.result(0, 0), "小林 is fine");
+
+  await using alone = await sageWith({ dir: here.dir, tools: [interview], script, options: { mode: nonInteractive("default") } });
+  await alone.say("go");
+  await alone.outcome();
+  assert.equal(alone.result(0, 0), "no_surface is no_surface");
+});
+
+test("what an earlier turn said is folded for the next exactly as it was lived", async () => {
+  using here = workspace();
+  const script = [{ text: "thinking", calls: [askUser(question("Which?")), bash("echo one")] }, { text: "first done" }, { calls: [bash("echo two")] }, { text: "second done" }];
+  await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
+  await sage.say("first");
+  await sage.answer({ type: "answers", requestId: (await sage.open())[0]?.id ?? "", answers: { "Which?": { selected: ["Red"] } } });
+  const first = await sage.outcome();
+  assert.deepEqual(fold(sage.facts()).messages, first.messages);
+  await sage.say("second");
+  const second = await sage.outcome();
+  assert.deepEqual(second.messages.slice(0, first.messages.length), first.messages);
+  assert.deepEqual(fold(sage.facts()).messages, second.messages);
+  assert.equal(second.text, "second done");
+});
+
+test("half-filled answers are kept as a draft for whichever surface comes next", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("One?"), question("Two?"))] }, { text: "ok" }] });
+  await sage.say("go");
+  const requestId = (await sage.open())[0]?.id ?? "";
+  const draft = { answers: { "One?": { selected: ["Red"] } } };
+  assert.equal((await sage.host.send({ type: "saveDraft", requestId, draft, ...lin })).ok, true);
+  const listed = await sage.host.send({ type: "pending" });
+  assert.deepEqual(listed.ok && listed.requests.map((one) => one.draft), [draft]);
+  const incomplete = await sage.answer({ type: "answers", requestId, ...draft });
+  assert.equal(incomplete.ok, false);
+  await sage.answer({ type: "answers", requestId, ...draft, partial: true });
+  await sage.outcome();
+  assert.match(sage.result(0, 0), /Two\?/);
+  assert.equal((await sage.host.send({ type: "saveDraft", requestId, draft, ...lin })).ok, false, "it is answered");
+});
