@@ -1,0 +1,67 @@
+export const star = Symbol("star");
+export type Star = typeof star;
+
+/**
+ * Does the whole sequence match, where a star stands for any run of items, none included?
+ * Only the last star is ever moved, so the cost is at most pattern times items: there is nothing to blow up.
+ */
+export function wild<P, T>(
+  pattern: readonly (P | Star)[],
+  items: ArrayLike<T>,
+  same: (expected: P, item: T) => boolean,
+): boolean {
+  let at = 0;
+  let item = 0;
+  let lastStar = -1;
+  let resumeAt = 0;
+  while (item < items.length) {
+    const expected = pattern[at];
+    if (at < pattern.length && expected === star) {
+      lastStar = at++;
+      if (at === pattern.length) return true;
+      resumeAt = item;
+    } else if (at < pattern.length && same(expected as P, items[item] as T)) {
+      at++;
+      item++;
+    } else if (lastStar >= 0) {
+      at = lastStar + 1;
+      item = ++resumeAt;
+    } else return false;
+  }
+  while (at < pattern.length && pattern[at] === star) at++;
+  return at === pattern.length;
+}
+
+/** Text in which stars may stand; one entry per character. */
+export type Glob = readonly (string | Star)[];
+
+export function matchesGlob(glob: Glob, text: string): boolean {
+  return wild(glob, [...text], (expected: string, char) => expected === char);
+}
+
+/**
+ * A rule's specifier, character by character: a bare `*` is a star, and an escaped `\(`, `\)`, `\*` or `\\` stays
+ * together as one entry of two characters, so that a lexer can still tell it from the bare one.
+ */
+export function unitsOf(specifier: string): Glob {
+  const units: (string | Star)[] = [];
+  const chars = [...specifier];
+  for (let i = 0; i < chars.length; i++) {
+    const char = chars[i]!;
+    const next = chars[i + 1];
+    if (char === "\\" && next !== undefined && "()*\\".includes(next)) {
+      units.push(char + next);
+      i++;
+    } else units.push(char === "*" ? star : char);
+  }
+  return units;
+}
+
+/** The character behind an escaped unit; undefined for any other. */
+export function escaped(unit: string | Star): string | undefined {
+  return typeof unit === "string" && unit.length === 2 && unit.startsWith("\\") ? unit.slice(1) : undefined;
+}
+
+export function escapeSpecifier(text: string, special = "()*\\"): string {
+  return [...text].map((char) => (special.includes(char) ? `\\${char}` : char)).join("");
+}
