@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import type { ToolInput } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
 
-/** What an approval is bound to: the tool, its exact input, the file it changes, and what the tool promised to take. */
-export function digestOf(tool: Tool, schema: () => unknown, input: ToolInput, before: string | undefined): string {
-  return hash("sha256", `${tool.name}\n${canonical(input)}\n${before ?? ""}\n${schemaHash(tool, schema)}`, "base64url");
+/** What an approval is bound to: the tool, its exact input, the file it changes (by its real path), and what the tool promised to take. */
+export function digestOf(tool: Tool, schema: () => unknown, input: ToolInput, file: { path: string; hash: string } | undefined): string {
+  const changed = file ? `${file.path}\n${file.hash}` : "";
+  return hash("sha256", `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(tool, schema)}`, "base64url");
 }
 
 /** sha-256 of a file's content; "" when it cannot be read, which for a file to be created is the same as not there. */

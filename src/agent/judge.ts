@@ -30,14 +30,15 @@ function judgeInput(c: ExecutionContext, tool: Tool, input: ToolInput, edited: T
     specifier: tool.specifier?.(input, where),
     check: () => tool.checkPermissions?.(input, where) ?? { behavior: "passthrough", reason: "" },
   });
-  const operand = tool.operand?.(input, where);
-  const before = operand === undefined ? undefined : hashFile(operand);
+  const path = tool.operand?.(input, where);
+  const file = path === undefined ? undefined : { path, hash: hashFile(path) };
+  const schema = () => config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema;
   return {
     ...result,
     behavior: result.behavior === "passthrough" ? "ask" : result.behavior,
     effect: tool.effect,
-    digest: digestOf(tool, () => config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema, input, before),
-    ...(before !== undefined && { before }),
+    digest: digestOf(tool, schema, input, file),
+    ...(file && { before: file.hash }),
     ...(edited && { input: edited }),
   };
 }

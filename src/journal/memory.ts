@@ -1,7 +1,7 @@
 import { SageError, type Fact, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { createHub, draftKeys, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
 
-type Session = { facts: Fact[]; keys: Map<string, Fact>; epoch: number; cwd: string; pending: Map<string, InputRequest> };
+type Session = { facts: Fact[]; keys: Map<string, Fact>; epoch: number; owned: boolean; cwd: string; pending: Map<string, InputRequest> };
 
 /** For tests, embedders who want no disk, and as the yardstick of the benchmark: one process, gone with it. */
 export function memoryStore(): Store {
@@ -30,13 +30,20 @@ export function memoryStore(): Store {
     hub,
     create(id, opened) {
       if (sessions.has(id)) return false;
-      const session: Session = { facts: [], keys: new Map(), epoch: 0, cwd: opened.cwd, pending: new Map() };
+      const session: Session = { facts: [], keys: new Map(), epoch: 0, owned: false, cwd: opened.cwd, pending: new Map() };
       sessions.set(id, session);
       keep(session, { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened });
       return true;
     },
-    claim: (id) => ++known(id).epoch,
-    release() {},
+    claim(id) {
+      const session = known(id);
+      session.owned = true;
+      return ++session.epoch;
+    },
+    release(id, epoch) {
+      const session = known(id);
+      if (session.epoch === epoch) session.owned = false;
+    },
     load: (id) => [...known(id).facts],
     commit(id, epoch, facts) {
       const session = known(id);
@@ -82,7 +89,7 @@ export function memoryStore(): Store {
   };
 }
 
-function row(id: string, { facts, cwd, pending }: Session): SessionRow {
+function row(id: string, { facts, cwd, owned, pending }: Session): SessionRow {
   const said = facts.find((fact) => fact.type === "user.said");
   const turn = facts.findLast((fact) => fact.type === "turn.begun" || fact.type === "turn.ended");
   return {
@@ -92,7 +99,7 @@ function row(id: string, { facts, cwd, pending }: Session): SessionRow {
     at: facts[0]?.at ?? 0,
     lastAt: facts.at(-1)?.at ?? 0,
     open: turn?.type === "turn.begun",
-    owned: true,
+    owned,
     pending: pending.size,
   };
 }

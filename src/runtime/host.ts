@@ -175,6 +175,7 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
     },
     run: (session) => start(session).done,
     async close() {
+      if (closing.signal.aborted) return;
       const all = [...running.values()];
       for (const one of all) one.leave();
       await Promise.allSettled(all.map((one) => one.done));
