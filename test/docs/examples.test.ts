@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+
+const root = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+
+const expected: Record<string, RegExp> = {
+  "custom-tool.ts": /杭州: 21 °C, clear\nTake no umbrella/,
+  "auto-responder.ts": /ls -a \/ → ran\nrm -rf build → Not run: .*only listing is fine here/,
+  "answer-from-code.ts": /asked: Which database\?\nSQLite it is\./,
+};
+
+for (const name of readdirSync(join(root, "examples"))) {
+  test(`examples/${name} runs and prints what it promises`, async () => {
+    const { stdout } = await run(process.execPath, ["--conditions=sage-source", join(root, "examples", name)]);
+    assert.match(stdout, expected[name] ?? assert.fail(`say here what examples/${name} prints`));
+  });
+}
+
+test("code shown in the docs is code that runs", () => {
+  const pages = ["README.md", ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
+  let shown = 0;
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), "utf8");
+    for (const [, file = "", code = ""] of text.matchAll(/```ts file=(\S+)\n([\s\S]*?)```/g)) {
+      assert.equal(code, readFileSync(join(root, file), "utf8"), `${page} shows ${file} as it is no longer`);
+      shown++;
+    }
+    assert.doesNotMatch(text, /```ts\n/, `${page} shows code that no test runs; write \`\`\`ts file=…`);
+  }
+  assert.ok(shown > 0);
+});
+
+test("links between the pages lead somewhere", async () => {
+  const { existsSync } = await import("node:fs");
+  const { dirname } = await import("node:path");
+  const pages = ["README.md", "AGENTS.md", "CHANGELOG.md", ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
+  for (const page of pages) {
+    for (const [, link = ""] of readFileSync(join(root, page), "utf8").matchAll(/\]\(((?!https?:|#)[^)#]+)/g))
+      assert.ok(existsSync(join(root, dirname(page), link)), `${page} links to ${link}, which is not there`);
+  }
+});
