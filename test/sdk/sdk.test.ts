@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { SageAgentSDK, isSuccess, scripted } from "../../src/sdk/index.ts";
+import { askUser, bash, question, workspace } from "../support/sage.ts";
+
+test("run: what needs a person is refused, the agent is told, and nothing hangs", async () => {
+  using here = workspace();
+  const model = scripted([{ calls: [bash("echo x >> ran"), askUser(question("Sure?"))] }, { text: "then not" }]);
+  const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
+  const outcome = await sage.run("do it");
+  sage.close();
+  assert.ok(isSuccess(outcome));
+  assert.equal(outcome.text, "then not");
+  assert.ok(outcome.toolHistory.every(({ result }) => !result.ok));
+});
+
+test("runWithOptions: modes, limits and the session to go on with", async () => {
+  using here = workspace();
+  const model = scripted([{ calls: [bash("echo x >> ran")] }, { text: "one" }, { text: "two" }]);
+  const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
+  const first = await sage.runWithOptions("do it", { mode: { type: "nonInteractive", autoResponse: "alwaysAllow" } });
+  assert.equal(readFileSync(here.path("ran"), "utf8"), "x\n");
+  const second = await sage.runWithOptions("and again", { session: first.session });
+  assert.equal(second.text, "two");
+  assert.equal(second.messages.length, 6);
+  const broke = await sage.runWithOptions("no script left", { session: first.session });
+  assert.equal(broke.status === "error" && broke.error.code, "model-unavailable");
+  sage.close();
+});
+
+test("executeWithChannel returns at once, and the handle answers while the result is still to come", async () => {
+  using here = workspace();
+  const model = scripted([{ calls: [bash("echo one"), bash("echo two")] }, { text: "done" }]);
+  const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("do it");
+  const asked: string[] = [];
+  for (let n = 0; n < 2; n++) {
+    const request = await handle.nextRequest();
+    asked.push(request?.kind === "permission" ? String(request.input["command"]) : "?");
+    assert.equal(handle.pending().length, 2 - n, "both are open, one is shown");
+    await handle.respond({ type: "granted", requestId: request?.id ?? "" });
+    await assert.rejects(handle.respond({ type: "denied", requestId: request?.id ?? "" }), { code: "request-resolved" });
+  }
+  assert.deepEqual(asked, ["echo one", "echo two"]);
+  assert.equal((await result).text, "done");
+  assert.equal(await handle.nextRequest(), undefined);
+  sage.close();
+});
+
+test("a conversation over the handle: idle is a text request, and answering it is the next message", async () => {
+  using here = workspace();
+  const model = scripted([{ text: "hello" }, { text: "你好" }]);
+  const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("hi", { conversation: true });
+  const idle = await handle.nextRequest();
+  assert.equal(idle?.kind === "text" && idle.lastResponse, "hello");
+  await handle.respond({ type: "text", requestId: idle?.id ?? "", text: "说中文" });
+  const again = await handle.nextRequest();
+  await handle.respond({ type: "denied", requestId: again?.id ?? "" });
+  assert.equal((await result).text, "你好");
+  sage.close();
+});
+
+test("a journal on disk: a new process of the SDK goes on with the session", async () => {
+  using here = workspace();
+  const model = scripted([{ text: "one" }, { text: "two" }]);
+  const open = () => new SageAgentSDK({ model, workingDirectory: here.dir, journal: here.path("journal.db") });
+  const first = open();
+  const { session } = await first.run("hi");
+  first.close();
+  const second = open();
+  assert.equal((await second.runWithOptions("more", { session })).text, "two");
+  second.close();
+});
+
+test("bad configuration says what was expected and what came", async () => {
+  assert.throws(() => new SageAgentSDK({ journal: import.meta.dirname }), { code: "journal-damaged" });
+  const sage = new SageAgentSDK({ env: {} });
+  const outcome = await sage.run("hi");
+  assert.match(outcome.status === "error" ? outcome.error.message : "", /ANTHROPIC_API_KEY/);
+  await assert.rejects(new SageAgentSDK({ rules: { deny: ["Bash("] } }).run("hi"), { code: "config-invalid" });
+  sage.close();
+});
