@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -18,29 +18,20 @@ export type Sample = {
 
 export type Command = { argv: string[]; cwd: string; env?: NodeJS.ProcessEnv };
 
-/** Runs every command `times` times, taking turns, so that a busy moment of the machine hits all of them alike. */
-export async function takeTurns<Name extends string>(
-  times: number,
-  commands: Record<Name, Command>,
-): Promise<Record<Name, Sample[]>> {
-  const names = Object.keys(commands) as Name[];
-  const samples = Object.fromEntries(names.map((name) => [name, [] as Sample[]])) as Record<Name, Sample[]>;
-  for (let turn = 0; turn < times; turn++) {
-    for (const name of names) samples[name].push(await sample(commands[name]));
-  }
-  return samples;
-}
+const longestMs = 60_000;
 
 // Node cannot ask for a child's rusage; bash's `time` can, to the millisecond and grandchildren included.
 const timed = `TIMEFORMAT="%R %U %S"; echo $EPOCHREALTIME >&3; { time "$@" 2>&4 3>&- 4>&-; } 4>&2 2>&3`;
 
-/** Runs a command once; one that fails is an error, not a fast run. */
+/** Runs a command once; one that fails or does not end is an error, not a figure. */
 export async function sample({ argv, cwd, env = process.env }: Command): Promise<Sample> {
   const child = spawn("bash", ["-c", timed, "bash", ...argv], { cwd, env, stdio: ["ignore", "pipe", "pipe", "pipe"] });
   const peak = watchPeak(child.pid ?? 0);
+  const deadline = setTimeout(() => [peak.command(), child.pid ?? 0].forEach(kill), longestMs);
   const outputs = [child.stdout, child.stderr, child.stdio[3]].map((stream) => text(stream as NodeJS.ReadableStream));
   const [code] = (await once(child, "close")) as [number | null];
   peak.stop();
+  clearTimeout(deadline);
   const [stdout = "", stderr = "", report = ""] = await Promise.all(outputs);
   if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}: ${stderr}`);
   const [started = 0, real = 0, user = 0, sys = 0] = report.replaceAll(",", ".").trim().split(/\s+/).map(Number);
@@ -54,7 +45,7 @@ export async function sample({ argv, cwd, env = process.env }: Command): Promise
 }
 
 /** VmHWM never falls, so looking often enough misses only what is allocated in the last moment. */
-function watchPeak(shell: number): { mb(): number; stop(): void } {
+function watchPeak(shell: number): { mb(): number; command(): number; stop(): void } {
   let command = "";
   let kilobytes = 0;
   const timer = setInterval(() => {
@@ -66,7 +57,15 @@ function watchPeak(shell: number): { mb(): number; stop(): void } {
       // Not there yet, or no longer.
     }
   }, 2);
-  return { mb: () => kilobytes / 1024, stop: () => clearInterval(timer) };
+  return { mb: () => kilobytes / 1024, command: () => Number(command), stop: () => clearInterval(timer) };
+}
+
+function kill(pid: number): void {
+  try {
+    if (pid > 0) process.kill(pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
 }
 
 export type ModelServer = AsyncDisposable & {
@@ -101,24 +100,45 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-export type Row = { figure: string; unit: string; sage: number; floor?: { name: string; value: number } };
+export type Row = {
+  figure: string;
+  unit: string;
+  sage: number;
+  floor?: { name: string; value: number };
+  /** What the figure itself, or its ratio to the floor, should not exceed. */
+  aim?: { atMost: number } | { ratio: number };
+};
 
-/** One line per figure: what it is for Sage, what the bare thing takes, and how many times that is. */
+/** One line per figure: what it is for Sage, what the bare thing takes, how many times that is, and what was aimed at. */
 export function table(rows: readonly Row[]): string {
-  const lines = rows.map(({ figure, unit, sage, floor }) => [
-    figure,
-    `${round(sage)} ${unit}`,
-    floor === undefined ? "" : `${round(floor.value)} ${unit}`,
-    floor === undefined ? "" : `${round(sage / floor.value)}×`,
-    floor?.name ?? "",
+  const lines = rows.map((row) => [
+    row.figure,
+    `${round(row.sage)} ${row.unit}`,
+    row.floor === undefined ? "" : `${round(row.floor.value)} ${row.unit}`,
+    row.floor === undefined ? "" : `${round(row.sage / row.floor.value)}×`,
+    aimOf(row),
+    row.floor?.name ?? "",
   ]);
-  const all = [["figure", "sage", "floor", "ratio", "floor is"], ...lines];
+  const all = [["figure", "sage", "floor", "ratio", "aim", "floor is"], ...lines];
   const widths = all[0]!.map((_, column) => Math.max(...all.map((line) => line[column]!.length)));
   const pad = (cell: string, column: number) =>
     [1, 2, 3].includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
   return all.map((line) => line.map(pad).join("  ").trimEnd()).join("\n");
 }
 
+function aimOf({ aim, unit, sage, floor }: Row): string {
+  if (aim === undefined) return "";
+  const [text, met] =
+    "atMost" in aim
+      ? [`≤ ${aim.atMost} ${unit}`, sage <= aim.atMost]
+      : [`≤ ${aim.ratio}×`, floor !== undefined && sage / floor.value <= aim.ratio];
+  return met ? text : `${text} MISSED`;
+}
+
 function round(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+export function removeDatabase(file: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
 }

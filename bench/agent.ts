@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { UnifiedExecutor } from "../src/agent/executor.ts";
+import { respond } from "../src/input/respond.ts";
+import { openSession, type SessionLog } from "../src/journal/session.ts";
+import type { Store } from "../src/journal/store.ts";
+import type { Model } from "../src/models/model.ts";
+import { noUsage } from "../src/protocol/index.ts";
+import { createToolRegistry } from "../src/tools/registry.ts";
+import type { Tool } from "../src/tools/tool.ts";
+
+/** The real loop over a model and a tool that cost nothing. No rule covers the tool, so every call asks. */
+export function createAgent(store: Store, approvals: number): UnifiedExecutor {
+  return new UnifiedExecutor(
+    {
+      store,
+      model: createModel(approvals),
+      tools: createToolRegistry([shell]),
+      rules: [],
+      permissionMode: "default",
+      system: "You are measured.",
+      home: "/",
+      roots: [],
+      env: {},
+      keepDir: "/",
+      redact: (text) => text,
+    },
+    { workingDirectory: "/", maxSteps: Number.MAX_SAFE_INTEGER },
+  );
+}
+
+/** A session in which something was said, ready to run. */
+export function begin(store: Store, session: string): void {
+  store.create(session, { cwd: "/", version: "bench" });
+  const data = { text: "go", by: "bench", surface: "bench" };
+  store.append(session, { key: "said/0", type: "user.said", at: Date.now(), data });
+}
+
+/** A turn under way, seen by somebody who waits for its requests. */
+export class Run {
+  readonly #log: SessionLog;
+  readonly #events: ReturnType<UnifiedExecutor["execute"]>;
+  constructor(agent: UnifiedExecutor, store: Store, session: string) {
+    this.#log = openSession(store, session);
+    this.#events = agent.execute({ log: this.#log });
+  }
+  /** The id of the next request, once it is open; undefined when the turn has ended. */
+  async next(): Promise<string | undefined> {
+    for (;;) {
+      const { done, value } = await this.#events.next();
+      if (done) return undefined;
+      if ("type" in value && value.type === "input.requested") return value.data.id;
+    }
+  }
+  close(): void {
+    this.#log.close();
+  }
+}
+
+export function grant(store: Store, requestId: string): void {
+  respond(store, { type: "granted", requestId }, { by: "bench", surface: "bench" });
+}
+
+const shell: Tool<{ command: string }> = {
+  name: "shell",
+  description: "Runs a command",
+  inputSchema: z.object({ command: z.string() }),
+  effect: "writes",
+  execute: async () => ({ ok: true, text: "the command ended with exit code 0" }),
+};
+
+function createModel(approvals: number): Model {
+  return {
+    id: "bench",
+    async reply({ messages }) {
+      const step = (messages.length - 1) / 2;
+      if (step >= approvals) {
+        return { parts: [{ type: "text", text: "done" }], usage: noUsage, finish: "stop", model: "bench" };
+      }
+      const call = { type: "call", id: `call-${step}`, tool: "shell", input: { command: `true ${step}` } } as const;
+      return { parts: [call], usage: noUsage, finish: "calls", model: "bench" };
+    },
+  };
+}

@@ -1,0 +1,28 @@
+// npm run bench                  everything, in under three minutes
+// npm run bench -- approvals     one part: approvals, blocked, resume or cli
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { approvals } from "./approvals.ts";
+import { blocked } from "./blocked.ts";
+import { cli } from "./cli.ts";
+import { table, type Row } from "./measure.ts";
+import { resume } from "./resume.ts";
+
+const parts: Record<string, (dir: string) => Promise<Row[]>> = { approvals, blocked, resume, cli };
+
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
+const stranger = chosen.find((name) => !Object.hasOwn(parts, name));
+if (stranger !== undefined) {
+  console.error(`bench: there is no part "${stranger}"; the parts are ${Object.keys(parts).join(", ")}`);
+  process.exit(1);
+}
+
+const dir = mkdtempSync(join(tmpdir(), "sage-bench-"));
+try {
+  const rows: Row[] = [];
+  for (const name of chosen) rows.push(...(await parts[name]!(dir)));
+  console.log(table(rows));
+} finally {
+  rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+}
