@@ -1,0 +1,51 @@
+import { readFileSync, statSync } from "node:fs";
+import { arch, release, type } from "node:os";
+import { join, resolve } from "node:path";
+import { repositoryRoot } from "./repository.ts";
+
+export type Environment = { platform: string; cwd: string; date: string; gitBranch?: string };
+
+/** What the prompt says about the place. The date is the session's, so that the prompt stays the same throughout. */
+export function environment({ cwd, date }: { cwd: string; date: Date }): Environment {
+  const branch = gitBranch(cwd);
+  return {
+    platform: `${type()} ${release()} (${arch()})`,
+    cwd,
+    date: [date.getFullYear(), pad(date.getMonth() + 1), pad(date.getDate())].join("-"),
+    ...(branch !== undefined && { gitBranch: branch }),
+  };
+}
+
+/** Read from the files: a git process costs more than all the rest of the prompt, and may run what a repository configures. */
+export function gitBranch(cwd: string): string | undefined {
+  const root = repositoryRoot(cwd);
+  if (root === undefined) return undefined;
+  try {
+    const head = firstLine(join(gitDirectory(root), "HEAD"));
+    if (/^[0-9a-f]{40,64}$/.test(head)) return `detached at ${head.slice(0, 7)}`;
+    const branch = head.startsWith("ref: refs/heads/") ? head.slice("ref: refs/heads/".length) : "";
+    // A repository with reftables has a placeholder here.
+    return /^[^\s\p{Cc}]{1,255}$/u.test(branch) && branch !== ".invalid" ? branch : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function gitDirectory(root: string): string {
+  const git = join(root, ".git");
+  if (statSync(git).isDirectory()) return git;
+  const line = firstLine(git);
+  if (!line.startsWith("gitdir: ")) throw new Error(`${git} names no directory`);
+  return resolve(root, line.slice("gitdir: ".length));
+}
+
+// Opening a pipe would wait for ever, and these files are never large.
+function firstLine(path: string): string {
+  const stats = statSync(path);
+  if (!stats.isFile() || stats.size > 4_096) throw new Error(`${path} is not what git writes`);
+  return readFileSync(path, "utf8").split("\n", 1)[0]!.trimEnd();
+}
+
+function pad(part: number): string {
+  return String(part).padStart(2, "0");
+}

@@ -1,0 +1,82 @@
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { messageOf } from "../protocol/index.ts";
+import { repositoryRoot } from "./repository.ts";
+
+export type Instruction = { path: string; text: string };
+
+const names = ["AGENTS.md", "CLAUDE.md"];
+const longest = 64 * 1024;
+
+/** What a repository wants its agents to know: from its root down to the working directory, so the nearest has the last word. */
+export function findInstructions(
+  cwd: string,
+  { home }: { home: string },
+): { instructions: Instruction[]; warnings: string[] } {
+  const instructions: Instruction[] = [];
+  const warnings: string[] = [];
+  const root = rootOf(cwd, home);
+  for (const directory of downTo(root, resolve(cwd))) {
+    const told = new Set<string>();
+    for (const path of names.map((name) => join(directory, name))) {
+      try {
+        const text = read(path, root);
+        if (text === undefined || text.trim() === "" || told.has(text)) continue;
+        told.add(text);
+        instructions.push({ path, text });
+      } catch (error) {
+        warnings.push(`${path} is left out: ${messageOf(error)}`);
+      }
+    }
+  }
+  return { instructions, warnings };
+}
+
+/** A home directory under version control does not make one repository of everything below it. */
+function rootOf(cwd: string, home: string): string {
+  const root = repositoryRoot(cwd);
+  return root === undefined || root === resolve(home) ? resolve(cwd) : root;
+}
+
+function downTo(root: string, cwd: string): string[] {
+  const directories = [cwd];
+  for (let directory = cwd; directory !== root; directories.unshift(directory)) directory = dirname(directory);
+  return directories;
+}
+
+function read(path: string, root: string): string | undefined {
+  const real = realPath(path);
+  if (real === undefined) return undefined;
+  if (!isInside(realpathSync.native(root), real)) throw new Error(`it is a link that leaves ${root}`);
+  const stats = statSync(real);
+  if (!stats.isFile()) throw new Error("it is not a regular file");
+  const text = beginning(real);
+  if (stats.size <= longest) return text;
+  return `${text}\n\n[Cut here: only the first ${longest / 1024} KB of ${Math.ceil(stats.size / 1024)} KB are shown.]`;
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function beginning(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(longest);
+    const length = readSync(file, bytes, 0, longest, 0);
+    // As a stream: a character that was cut in half is dropped, not garbled.
+    return new TextDecoder().decode(bytes.subarray(0, length), { stream: length === longest });
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
