@@ -8,8 +8,8 @@ export type Line = { words: Word[]; loose: boolean };
 type Reading = {
   /** False: quotes and backslashes are as good as absent, so that scripts inside quotes are seen too. */
   quotes: boolean;
-  /** Backslash-newline joins lines, except where it does not (a comment). */
-  joins: boolean;
+  /** Where backslash-newline joins two lines. In a comment it does not, but what seems a comment may be none. */
+  joins: "always" | "outside comments" | "never";
 };
 
 type Frame = { closer: string; line: Word[]; word: Word | undefined; target: boolean; broken: boolean };
@@ -26,6 +26,7 @@ export function linesOf(text: Glob, { quotes, joins }: Reading): Line[] {
   const outer: Frame[] = [];
   let piece: Line = { words: [], loose: false };
   let quote: string | undefined;
+  let inComment = false;
 
   const emit = (line: Line) => void (line.words.length > 0 && lines.push(line));
   const push = (char: Word[number]) => void (frame.word ??= []).push(char);
@@ -67,6 +68,7 @@ export function linesOf(text: Glob, { quotes, joins }: Reading): Line[] {
   for (let i = 0; i < units.length; i++) {
     const char = units[i]!;
     const next = units[i + 1];
+    inComment = char !== "\n" && (inComment || (char === "#" && frame.word === undefined));
     if (char === star || escaped(char) !== undefined) push(escaped(char) ?? char);
     else if (quote !== undefined) {
       if (char === quote) quote = undefined;
@@ -74,7 +76,7 @@ export function linesOf(text: Glob, { quotes, joins }: Reading): Line[] {
         push(units[++i]!);
       else push(char);
     } else if (char === "\\") {
-      if (next === "\n") i += joins ? 1 : 0;
+      if (next === "\n") i += joins === "always" || (joins === "outside comments" && !inComment) ? 1 : 0;
       else if (quotes && next !== undefined) push(units[++i]!);
     } else if (char === "'" || char === '"') {
       if (quotes) {

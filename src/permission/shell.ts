@@ -25,7 +25,7 @@ export function readShell(command: string): ShellReading {
       const rule = openEnd(unitsOf(specifier));
       // Each reading of the rule is held against the same reading of the command, so a rule always meets its own text.
       return readings.some((quotes, i) =>
-        linesOf(rule, { quotes, joins: false }).every((line) => {
+        linesOf(rule, { quotes, joins: "never" }).every((line) => {
           const expected = suspicion(line.words);
           return suspects![i]!.some((suspect) => meets(expected, suspect));
         }),
@@ -58,9 +58,9 @@ function covers(specifier: string, words: readonly string[]): boolean {
 type Suspect = { words: readonly string[]; anywhere: boolean };
 
 function suspectsOf(units: readonly string[], quotes: boolean): Suspect[] {
-  const joined = linesOf(units, { quotes, joins: true });
-  const continued = units.some((unit, i) => unit === "\\" && units[i + 1] === "\n");
-  return (continued ? [...joined, ...linesOf(units, { quotes, joins: false })] : joined).flatMap(startsOf);
+  const isContinued = units.some((unit, i) => unit === "\\" && units[i + 1] === "\n");
+  const joins = isContinued ? (["always", "outside comments", "never"] as const) : (["always"] as const);
+  return joins.flatMap((joins) => linesOf(units, { quotes, joins })).flatMap(startsOf);
 }
 
 function startsOf(line: Line): Suspect[] {

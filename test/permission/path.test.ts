@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
@@ -93,8 +93,9 @@ test("Read governs every tool that reads, Edit every tool that writes, and a Rea
   }
 });
 
-test("links: an allow needs the path as written and where it leads, a deny needs either", () => {
+test("links: an allow needs the path as written and where it leads, a deny needs either", (t) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "sage-path-")));
+  t.after(() => rmSync(root, { recursive: true }));
   for (const name of ["w/lib", "w/vault", "outside"]) mkdirSync(join(root, name), { recursive: true });
   symlinkSync(join(root, "outside"), join(root, "w/lib/out"));
   symlinkSync(join(root, "w/vault"), join(root, "w/lib/v"));

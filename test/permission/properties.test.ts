@@ -205,7 +205,7 @@ test("many stars cost pattern times text at most", () => {
 test("what is read from a command grows with its length and no faster", () => {
   const size = (text: string) =>
     [true, false]
-      .flatMap((quotes) => linesOf([...text], { quotes, joins: true }))
+      .flatMap((quotes) => linesOf([...text], { quotes, joins: "always" }))
       .reduce((sum, line) => sum + 1 + line.words.reduce((chars, each) => chars + 1 + each.length, 0), 0);
   const units = ["$(", "((", "(}", "`a ", "a;", "{", "a b ", "> a ", "<(", "$(a) b ", "'", "\\", ") (", "2>&1 "];
   for (const unit of units) {
