@@ -9,12 +9,18 @@ const onlyListing: AutoResponder = (request) => {
 };
 
 const model = scripted([
-  { calls: [{ tool: "Bash", input: { command: "ls -a /" } }, { tool: "Bash", input: { command: "rm -rf build" } }] },
+  {
+    calls: [
+      { tool: "Bash", input: { command: "ls -a /" } },
+      { tool: "Bash", input: { command: "rm -rf build" } },
+    ],
+  },
   { text: "Listed, and left alone what I may not remove." },
 ]);
 
 const sage = new SageAgentSDK({ model });
 const outcome = await sage.runWithOptions("Tidy up", { mode: { type: "nonInteractive", autoResponse: onlyListing } });
-for (const { input, result } of outcome.toolHistory) console.log(input["command"], "→", result.ok ? "ran" : result.text);
+for (const { input, result } of outcome.toolHistory)
+  console.log(input["command"], "→", result.ok ? "ran" : result.text);
 console.log(outcome.text);
 sage.close();

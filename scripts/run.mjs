@@ -11,7 +11,9 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const windows = process.platform === "win32";
 const stamp = join(root, "node_modules", ".sage-install");
-const lockfile = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+const lockfile = createHash("sha256")
+  .update(readFileSync(join(root, "package-lock.json")))
+  .digest("hex");
 
 if (!installed()) locked(() => installed() || install());
 
@@ -34,7 +36,14 @@ function installed() {
 
 function install() {
   process.stderr.write("sage: installing dependencies (once)…\n");
-  const flags = ["--include=dev", "--include=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const flags = [
+    "--include=dev",
+    "--include=optional",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ];
   if (npm("ci", ...flags) !== 0 && npm("install", "--no-save", ...flags) !== 0) {
     process.stderr.write("sage: the install failed; see npm's message above, then run the same command again.\n");
     process.exit(1);
@@ -60,7 +69,8 @@ function locked(work) {
       break;
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
-      if (existsSync(holder) && !alive(Number(readFileSync(holder, "utf8")))) rmSync(lock, { recursive: true, force: true });
+      if (existsSync(holder) && !alive(Number(readFileSync(holder, "utf8"))))
+        rmSync(lock, { recursive: true, force: true });
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
     }
   }
@@ -86,6 +96,8 @@ function findNode() {
   const platform = windows ? "win" : process.platform;
   const bundled = join(root, "node_modules", `node-${platform}-${process.arch}`, windows ? "bin/node.exe" : "bin/node");
   if (existsSync(bundled)) return bundled;
-  process.stderr.write(`sage: needs Node 24 or newer; this is ${process.version} and no packaged Node fits ${process.platform}/${process.arch}.\n`);
+  process.stderr.write(
+    `sage: needs Node 24 or newer; this is ${process.version} and no packaged Node fits ${process.platform}/${process.arch}.\n`,
+  );
   process.exit(1);
 }

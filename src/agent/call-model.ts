@@ -12,7 +12,10 @@ export function callModel(c: ExecutionContext, p: Progress, scope: StepScope): P
   p.modelCalls++;
   return c.activity.during(async () => {
     const messages = fresh.length > 0 ? [...p.messages, ...fresh] : p.messages;
-    const reply = await model.reply({ system, messages, tools: tools.offers(), options: c.options.llmOptions, agent: c.agent }, modelScope(scope));
+    const reply = await model.reply(
+      { system, messages, tools: tools.offers(), options: c.options.llmOptions, agent: c.agent },
+      modelScope(scope),
+    );
     return { ...reply, sawUpTo };
   });
 }

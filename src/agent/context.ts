@@ -1,6 +1,16 @@
 import type { Asking } from "../input/ask.ts";
 import type { Model } from "../models/model.ts";
-import type { ExecutionOptions, Fact, InputRequest, Message, PermissionMode, Rule, ToolUse, Usage, Verdict } from "../protocol/index.ts";
+import type {
+  ExecutionOptions,
+  Fact,
+  InputRequest,
+  Message,
+  PermissionMode,
+  Rule,
+  ToolUse,
+  Usage,
+  Verdict,
+} from "../protocol/index.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Activity } from "./activity.ts";
 
@@ -35,6 +45,8 @@ export type ExecutionContext = {
   sessionRules: Rule[];
   /** Files whose content the model knows: real path → sha-256. */
   seen: Map<string, string>;
+  /** sha-256 of every content this turn wrote to a file. */
+  wrote: Set<string>;
   /** Open permission requests, to be judged again when a rule is added. */
   permits: Map<string, { request: InputRequest; judge(): Verdict }>;
   activity: Activity;

@@ -4,7 +4,12 @@ import type { ToolInput } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
 
 /** What an approval is bound to: the tool, its exact input, the file it changes (by its real path), and what the tool promised to take. */
-export function digestOf(tool: Tool, schema: () => unknown, input: ToolInput, file: { path: string; hash: string } | undefined): string {
+export function digestOf(
+  tool: Tool,
+  schema: () => unknown,
+  input: ToolInput,
+  file: { path: string; hash: string } | undefined,
+): string {
   const changed = file ? `${file.path}\n${file.hash}` : "";
   return hash("sha256", `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(tool, schema)}`, "base64url");
 }

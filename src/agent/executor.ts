@@ -4,7 +4,16 @@ import type { InputChannel } from "../input/channel.ts";
 import type { Durable } from "../journal/durable.ts";
 import { openSession, type SessionLog } from "../journal/session.ts";
 import type { Store } from "../journal/store.ts";
-import { addUsage, callsOf, textOf, type AgentOutcome, type Delta, type ExecutionOptions, type Fact, type OutcomeStatus } from "../protocol/index.ts";
+import {
+  addUsage,
+  callsOf,
+  textOf,
+  type AgentOutcome,
+  type Delta,
+  type ExecutionOptions,
+  type Fact,
+  type OutcomeStatus,
+} from "../protocol/index.ts";
 import { callModel } from "./call-model.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
 import { follow } from "./follow.ts";
@@ -29,7 +38,9 @@ export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promis
     if (calls.length === 0) return { status: "success" };
     const results = await runCalls(line, c, calls);
     p.messages.push(toolMessage(calls, results));
-    calls.forEach(({ tool, input }, n) => p.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }));
+    calls.forEach(({ tool, input }, n) =>
+      p.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }),
+    );
   }
   return { status: "max-steps", steps: p.maxSteps };
 }
@@ -40,11 +51,18 @@ export class UnifiedExecutor {
   readonly #options: ExecutionOptions;
   readonly #channel: InputChannel | undefined;
 
-  constructor(config: AgentConfig & { store: Store }, options: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">, channel?: InputChannel) {
+  constructor(
+    config: AgentConfig & { store: Store },
+    options: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
+    channel?: InputChannel,
+  ) {
     this.#config = config;
     this.#channel = channel;
     const auto = channel?.autoResponse;
-    this.#options = executionOptions({ ...(auto !== undefined && { mode: { type: "nonInteractive", autoResponse: auto } }), ...options });
+    this.#options = executionOptions({
+      ...(auto !== undefined && { mode: { type: "nonInteractive", autoResponse: auto } }),
+      ...options,
+    });
   }
 
   /** Runs the session's open turn, or begins one with what was said. Yields every fact and delta; ends in the outcome. */
@@ -65,7 +83,12 @@ export class UnifiedExecutor {
     const { store } = this.#config;
     const session = randomUUID();
     store.create(session, { cwd: this.#options.workingDirectory, version: "sdk" });
-    store.append(session, { key: "said/0", type: "user.said", at: Date.now(), data: { text: task, by: "caller", surface: "sdk" } });
+    store.append(session, {
+      key: "said/0",
+      type: "user.said",
+      at: Date.now(),
+      data: { text: task, by: "caller", surface: "sdk" },
+    });
     const log = openSession(store, session);
     try {
       const events = this.execute({ log });

@@ -2,7 +2,11 @@ import type { Store } from "../journal/store.ts";
 import type { Delta, Fact } from "../protocol/index.ts";
 
 /** Everything a session writes and streams while `work` goes on, as an async generator that ends with its result. */
-export async function* follow<T>(store: Store, session: string, work: () => Promise<T>): AsyncGenerator<Fact | Delta, T> {
+export async function* follow<T>(
+  store: Store,
+  session: string,
+  work: () => Promise<T>,
+): AsyncGenerator<Fact | Delta, T> {
   let queue: (Fact | Delta)[] = [];
   let wake: (() => void) | undefined;
   let done = false;

@@ -2,9 +2,10 @@ import { NeedsInput } from "../input/ask.ts";
 import type { Durable } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
 import type { Call, ToolResult, Verdict } from "../protocol/index.ts";
-import { openRequest, runCall } from "./call.ts";
+import { runCall } from "./call.ts";
 import type { ExecutionContext } from "./context.ts";
 import { judgeCall } from "./judge.ts";
+import { openRequest } from "./request.ts";
 import { notRun } from "./words.ts";
 
 /**
@@ -13,21 +14,27 @@ import { notRun } from "./words.ts";
  */
 export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<ToolResult[]> {
   const verdicts = await judgeAll(d, c, calls);
-  if (verdicts instanceof Stopped) return calls.map((_, n) => d.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
+  if (verdicts instanceof Stopped)
+    return calls.map((_, n) => d.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
   const lines = calls.map((call, n) => ({ call, line: d.branch(`${n}`), verdict: verdicts[n] as Verdict }));
-  const asked = lines.map(({ line, verdict, call }) => (verdict.behavior === "ask" && !d.stopped ? openRequest(line, c, call, verdict, 0) : undefined));
+  const asked = lines.map(({ line, verdict, call }) =>
+    verdict.behavior === "ask" && !d.stopped ? openRequest(line, c, call, verdict, 0) : undefined,
+  );
   let before: Promise<unknown> | undefined;
   const results = lines.map(({ line, verdict, call }, n) => {
-    const result = runCall(line, c, call, { verdict, asked: asked[n], before });
+    const result = runCall(line, c, call, { verdict, asked: asked[n], before }).then((one) =>
+      remember(c, verdict, one),
+    );
     if (verdict.effect === "writes") before = result;
     return result;
   });
-  return allOf(results, c);
+  return allOf(results);
 }
 
 async function judgeAll(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<Verdict[] | Stopped> {
   try {
-    return (await d.step("judged", "calls.judged", async () => ({ verdicts: calls.map((call) => judgeCall(c, call)) }))).verdicts;
+    return (await d.step("judged", "calls.judged", async () => ({ verdicts: calls.map((call) => judgeCall(c, call)) })))
+      .verdicts;
   } catch (error) {
     if (error instanceof Stopped && error.why !== "leaving") return error;
     throw error;
@@ -35,11 +42,18 @@ async function judgeAll(d: Durable, c: ExecutionContext, calls: readonly Call[])
 }
 
 /** Waits for every call, also when one of them failed: nothing of a step goes on behind the loop's back. */
-async function allOf(running: readonly Promise<ToolResult>[], c: ExecutionContext): Promise<ToolResult[]> {
+async function allOf(running: readonly Promise<ToolResult>[]): Promise<ToolResult[]> {
   const settled = await Promise.allSettled(running);
   const failures = settled.filter((one) => one.status === "rejected").map((one) => one.reason as unknown);
   if (failures.length > 0) throw failures.find((reason) => !(reason instanceof NeedsInput)) ?? failures[0];
-  const results = settled.map((one) => (one as PromiseFulfilledResult<ToolResult>).value);
-  for (const { seen } of results) if (seen) for (const [path, hash] of Object.entries(seen)) c.seen.set(path, hash);
-  return results;
+  return settled.map((one) => (one as PromiseFulfilledResult<ToolResult>).value);
+}
+
+/** What the model knows of files now; later calls of the same reply count on it. */
+function remember(c: ExecutionContext, { effect }: Verdict, result: ToolResult): ToolResult {
+  for (const [path, hash] of Object.entries(result.seen ?? {})) {
+    c.seen.set(path, hash);
+    if (effect === "writes") c.wrote.add(hash);
+  }
+  return result;
 }

@@ -1,4 +1,13 @@
-import { callsOf, type Call, type Fact, type Message, type Reply, type Rule, type ToolResult, type TurnEnd } from "../protocol/index.ts";
+import {
+  callsOf,
+  type Call,
+  type Fact,
+  type Message,
+  type Reply,
+  type Rule,
+  type ToolResult,
+  type TurnEnd,
+} from "../protocol/index.ts";
 
 /** A session as the fold of its facts. */
 export type Folded = {
@@ -18,14 +27,25 @@ export type Folded = {
 };
 
 export function fold(facts: readonly Fact[]): Folded {
-  const folded: Folded = { messages: [], sawUpTo: 0, seen: new Map(), rules: [], turn: 0, open: undefined, ended: undefined, cancelledBy: undefined };
+  const folded: Folded = {
+    messages: [],
+    sawUpTo: 0,
+    seen: new Map(),
+    rules: [],
+    turn: 0,
+    open: undefined,
+    ended: undefined,
+    cancelledBy: undefined,
+  };
   let ofTurn: Fact[] = [];
   for (const fact of facts) {
-    if (fact.type === "rule.added") folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
+    if (fact.type === "rule.added")
+      folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
     else if (fact.type === "turn.begun") {
       folded.open = fact;
       folded.cancelledBy = undefined;
-    } else if (fact.type === "turn.interrupted" && folded.open && fact.data.then === "cancel") folded.cancelledBy = fact.data.by;
+    } else if (fact.type === "turn.interrupted" && folded.open && fact.data.to === "cancel")
+      folded.cancelledBy = fact.data.by;
     if (fact.type !== "turn.ended") {
       ofTurn.push(fact);
       continue;
@@ -49,7 +69,13 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
   let calls: readonly Call[] = [];
   let results: (ToolResult | undefined)[] = [];
   const close = () => {
-    if (calls.length > 0) folded.messages.push(toolMessage(calls, calls.map((_, n) => results[n] ?? { ok: false, text: "Not run: the turn ended before." })));
+    if (calls.length > 0)
+      folded.messages.push(
+        toolMessage(
+          calls,
+          calls.map((_, n) => results[n] ?? { ok: false, text: "Not run: the turn ended before." }),
+        ),
+      );
     [calls, results] = [[], []];
   };
   for (const fact of facts) {
@@ -79,5 +105,8 @@ export function assistantMessage({ parts, model }: Reply): Message {
 }
 
 export function toolMessage(calls: readonly Call[], results: readonly ToolResult[]): Message {
-  return { role: "tool", results: calls.map(({ id, tool }, n) => ({ call: id, tool, result: results[n] as ToolResult })) };
+  return {
+    role: "tool",
+    results: calls.map(({ id, tool }, n) => ({ call: id, tool, result: results[n] as ToolResult })),
+  };
 }

@@ -2,9 +2,10 @@ import { ask } from "../input/ask.ts";
 import type { Durable } from "../journal/durable.ts";
 import { groupLives } from "../journal/process.ts";
 import { Stopped } from "../journal/session.ts";
-import type { QuestionOption, Resolution, ToolInput, ToolResult, Verdict } from "../protocol/index.ts";
+import type { QuestionOption, ToolInput, ToolResult, Verdict } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
+import { endTurnIfSaid } from "./request.ts";
 
 type Lost = { tool: Tool; input: ToolInput; verdict: Verdict; round: number; running: number[] };
 
@@ -23,11 +24,17 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
         { label: "leave", description: "let it run on, and go on without it" },
       ],
     });
-    if (choice !== "wait" && choice !== "kill") return unknown(`The command is still running as process group ${groups}; it was left alone.`);
+    if (choice !== "wait" && choice !== "kill")
+      return unknown(`The command is still running as process group ${groups}; it was left alone.`);
     const { reason } = await d.step(`lost${round}.ended`, "call.unknown", async (scope) => {
       if (choice === "kill") running.forEach(kill);
       await ended(running, scope.signal);
-      return { reason: choice === "kill" ? "It outlived Sage and was killed on the person's word." : "It outlived Sage and has ended since; its output is not known." };
+      return {
+        reason:
+          choice === "kill"
+            ? "It outlived Sage and was killed on the person's word."
+            : "It outlived Sage and has ended since; its output is not known.",
+      };
     });
     known = reason;
   }
@@ -41,12 +48,21 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
     ],
   });
   if (choice === "rerun") return "rerun";
-  if (choice === "done") return { ok: true, text: `${known} The person says that it is done. Its output is not known: look before you rely on it.` };
+  if (choice === "done")
+    return {
+      ok: true,
+      text: `${known} The person says that it is done. Its output is not known: look before you rely on it.`,
+    };
   if (choice === "stop") d.stop(new Stopped("cancelled", "stopped after an interrupted command"));
   return unknown(`${known} It was not run again: check what it left behind before anything else.`);
 }
 
-async function choose(d: Durable, c: ExecutionContext, { tool, input, verdict }: Lost, asked: { key: string; why: string; options: QuestionOption[] }): Promise<string | undefined> {
+async function choose(
+  d: Durable,
+  c: ExecutionContext,
+  { tool, input, verdict }: Lost,
+  asked: { key: string; why: string; options: QuestionOption[] },
+): Promise<string | undefined> {
   const question = `${tool.name} was interrupted: ${tool.specifier?.(input, { cwd: c.options.workingDirectory }) ?? JSON.stringify(input)}`;
   const opened = ask(
     d,
@@ -61,8 +77,8 @@ async function choose(d: Durable, c: ExecutionContext, { tool, input, verdict }:
     },
     c.asking,
   );
-  const resolution: Resolution = await opened.wait();
-  if (resolution.outcome === "cancelled") d.stop(new Stopped("cancelled", resolution.reason));
+  const resolution = await opened.wait();
+  endTurnIfSaid(d, resolution, opened.request);
   if (resolution.outcome !== "answered" || resolution.response.type !== "answers") return undefined;
   return resolution.response.answers[question]?.selected[0];
 }

@@ -3,14 +3,20 @@ import type { Resolution, ToolResult, Verdict } from "../protocol/index.ts";
 
 /** What the model reads when a call did not run. Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
-  return failure(verdict.rule ? `Not run: ${verdict.reason}. Do not try to get round the rule; choose another way or ask.` : `Not run: ${verdict.reason}.`);
+  return failure(
+    verdict.rule
+      ? `Not run: ${verdict.reason}. Do not try to get round the rule; choose another way or ask.`
+      : `Not run: ${verdict.reason}.`,
+  );
 }
 
 export function notApproved(resolution: Resolution): ToolResult {
   switch (resolution.outcome) {
     case "answered":
     case "partial":
-      return failure(`Not run: the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`);
+      return failure(
+        `Not run: the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`,
+      );
     case "declined":
       return failure(`Not run: the person chose not to decide.${quote("Their words", resolution.reason)}`);
     case "timed_out":
@@ -27,13 +33,24 @@ export function notApproved(resolution: Resolution): ToolResult {
 }
 
 export function notRun(stopped: Stopped): ToolResult {
-  const because = { interrupted: "the person interrupted", cancelled: "the turn was cancelled", timeout: "the turn's time was up", leaving: "Sage was closed" };
+  const because = {
+    interrupted: "the person interrupted",
+    cancelled: "the turn was cancelled",
+    timeout: "the turn's time was up",
+    leaving: "Sage was closed",
+  };
   return failure(`Not run: ${because[stopped.why]} before it started.`);
+}
+
+export function changedSince(): ToolResult {
+  return failure("Not run: what would run is not what was approved. Make the call again.");
 }
 
 /** The person's own words, marked as theirs, in the result of the same call. */
 export function withComment(result: ToolResult, comment: string | undefined): ToolResult {
-  return comment ? { ...result, text: `${result.text}${quote("\nThe person approved this and said", comment)}` } : result;
+  return comment
+    ? { ...result, text: `${result.text}${quote("\nThe person approved this and said", comment)}` }
+    : result;
 }
 
 function quote(lead: string, words: string | undefined): string {

@@ -1,6 +1,15 @@
 import type { Durable, Opened } from "../journal/durable.ts";
 import type { Store } from "../journal/store.ts";
-import { SageError, messageOf, type AutoResponder, type DeadlinePolicy, type ExecutionMode, type InputRequest, type NewRequest, type Resolution } from "../protocol/index.ts";
+import {
+  SageError,
+  messageOf,
+  type AutoResponder,
+  type DeadlinePolicy,
+  type ExecutionMode,
+  type InputRequest,
+  type NewRequest,
+  type Resolution,
+} from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
 import { respond, settle } from "./respond.ts";
@@ -23,7 +32,9 @@ export class NeedsInput extends Error {
 /** Opens a request now, in order; waiting for its end is separate. */
 export function ask(d: Durable, key: string, request: NewRequest, asking: Asking): Opened {
   const opened = d.open(key, withDeadline(request, asking), (open) => settleAtOnce(open, asking));
-  return opened.resolution ? opened : { request: opened.request, resolution: undefined, wait: () => waitFor(opened, asking) };
+  return opened.resolution
+    ? opened
+    : { request: opened.request, resolution: undefined, wait: () => waitFor(opened, asking) };
 }
 
 async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise<Resolution> {
@@ -35,7 +46,8 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   }
   const waiting = opened.wait();
   const disarm = request.deadline && arm(store, request);
-  if (mode.type === "nonInteractive" && typeof mode.autoResponse === "function") void consult(mode.autoResponse, request, store);
+  if (mode.type === "nonInteractive" && typeof mode.autoResponse === "function")
+    void consult(mode.autoResponse, request, store);
   try {
     return await waiting;
   } finally {
@@ -46,20 +58,31 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
 
 function withDeadline(request: NewRequest, { promptTimeout, timeoutPolicy = "fail" }: Asking): NewRequest {
   if (request.deadline || promptTimeout === undefined) return request;
-  return { ...request, deadline: { at: Date.now() + promptTimeout, timeoutMs: promptTimeout, policy: policyFor(request, timeoutPolicy) } };
+  return {
+    ...request,
+    deadline: { at: Date.now() + promptTimeout, timeoutMs: promptTimeout, policy: policyFor(request, timeoutPolicy) },
+  };
 }
 
 /** Silence is never consent: a default may refuse a permission or answer a question, not grant. */
 function policyFor(request: NewRequest, policy: DeadlinePolicy): DeadlinePolicy {
   if (typeof policy === "string" || request.kind !== "permission" || policy.default.type === "denied") return policy;
-  throw new SageError("config-invalid", `a deadline's default for a permission may only be "denied"; got "${policy.default.type}"`);
+  throw new SageError(
+    "config-invalid",
+    `a deadline's default for a permission may only be "denied"; got "${policy.default.type}"`,
+  );
 }
 
 function settleAtOnce(request: InputRequest, { mode, reject }: Asking): Resolution | undefined {
-  if (mode.type === "nonInteractive" && typeof mode.autoResponse !== "function") return autoResolve(mode.autoResponse, request);
+  if (mode.type === "nonInteractive" && typeof mode.autoResponse !== "function")
+    return autoResolve(mode.autoResponse, request);
   if (!reject || reject.size === 0) return void reject?.add(request.id);
   const frame = { requestId: request.id, by: "policy", surface: "reject", at: Date.now() };
-  return { ...frame, outcome: "no_surface", reason: "another request of this session is open, and a second one is refused here" };
+  return {
+    ...frame,
+    outcome: "no_surface",
+    reason: "another request of this session is open, and a second one is refused here",
+  };
 }
 
 /** A custom responder is code: whatever it does wrong ends as a refusal, never as consent. */

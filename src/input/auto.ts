@@ -13,9 +13,21 @@ export function autoResolve(auto: Exclude<AutoResponse, AutoResponder>, request:
   }
   const requestId = request.id;
   if (auto === "alwaysDeny")
-    return { ...frame, outcome: "answered", response: { type: "denied", requestId, reason: "this run denies every permission request" } };
+    return {
+      ...frame,
+      outcome: "answered",
+      response: { type: "denied", requestId, reason: "this run denies every permission request" },
+    };
   if (auto === "default") return { ...frame, outcome: "no_surface", reason: "nobody can be asked in this run" };
   if (request.hard)
-    return { ...frame, outcome: "answered", response: { type: "denied", requestId, reason: "only a person may allow this one, and nobody can be asked in this run" } };
+    return {
+      ...frame,
+      outcome: "answered",
+      response: {
+        type: "denied",
+        requestId,
+        reason: "only a person may allow this one, and nobody can be asked in this run",
+      },
+    };
   return { ...frame, outcome: "answered", response: { type: "granted", requestId } };
 }

@@ -10,7 +10,11 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
     const hide = channel.show(request, (response) => {
       const { won, resolution } = respond(store, response, { by: "handle", surface: "channel" });
       if (won) return resolution;
-      throw new SageError("request-resolved", `already ${resolution.outcome} by ${resolution.by} from ${resolution.surface}`, { cause: resolution });
+      throw new SageError(
+        "request-resolved",
+        `already ${resolution.outcome} by ${resolution.by} from ${resolution.surface}`,
+        { cause: resolution },
+      );
     });
     shown.set(request.id, hide);
   };

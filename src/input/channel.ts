@@ -1,4 +1,10 @@
-import { SageError, type AutoResponse, type InputRequest, type InputResponse, type Resolution } from "../protocol/index.ts";
+import {
+  SageError,
+  type AutoResponse,
+  type InputRequest,
+  type InputResponse,
+  type Resolution,
+} from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
 import { resolve } from "./validate.ts";
 
@@ -35,9 +41,15 @@ const REMEMBERED = 1_000;
 
 export const InputChannel = {
   /** `bufferSize` requests are held for the handle; more wait their turn behind them. */
-  create(bufferSize: number, options: { policy?: "queue" | "reject"; defaultTimeout?: number } = {}): [InputChannel, InputChannelHandle] {
+  create(
+    bufferSize: number,
+    options: { policy?: "queue" | "reject"; defaultTimeout?: number } = {},
+  ): [InputChannel, InputChannelHandle] {
     if (!Number.isInteger(bufferSize) || bufferSize < 1)
-      throw new SageError("config-invalid", `the buffer size of a channel should be a whole number from 1; got ${bufferSize}`);
+      throw new SageError(
+        "config-invalid",
+        `the buffer size of a channel should be a whole number from 1; got ${bufferSize}`,
+      );
     return createChannel(bufferSize, options);
   },
 
@@ -51,7 +63,8 @@ export const InputChannel = {
       }
       const resolution = autoResolve(autoResponse, request);
       if (resolution.outcome === "answered") return resolution.response;
-      if (resolution.outcome === "declined") return { type: "denied", requestId: request.id, reason: resolution.reason };
+      if (resolution.outcome === "declined")
+        return { type: "denied", requestId: request.id, reason: resolution.reason };
       throw new SageError("no-surface", "nobody can be asked here: this channel is not interactive");
     };
     return {
@@ -66,7 +79,10 @@ export const InputChannel = {
   },
 };
 
-function createChannel(bufferSize: number, { policy = "queue", defaultTimeout }: { policy?: "queue" | "reject"; defaultTimeout?: number }): [InputChannel, InputChannelHandle] {
+function createChannel(
+  bufferSize: number,
+  { policy = "queue", defaultTimeout }: { policy?: "queue" | "reject"; defaultTimeout?: number },
+): [InputChannel, InputChannelHandle] {
   const offers = new Map<string, Offer>();
   const ended = new Map<string, Resolution>();
   const takers: ((request: InputRequest | undefined) => void)[] = [];
@@ -109,9 +125,18 @@ function createChannel(bufferSize: number, { policy = "queue", defaultTimeout }:
     for (const taker of takers.splice(0)) taker(undefined);
   };
 
-  const requestInput = (request: InputRequest, signal?: AbortSignal, timeoutMs = defaultTimeout): Promise<InputResponse> => {
+  const requestInput = (
+    request: InputRequest,
+    signal?: AbortSignal,
+    timeoutMs = defaultTimeout,
+  ): Promise<InputResponse> => {
     if (policy === "reject" && [...offers.values()].some((offer) => offer.request.session === request.session))
-      return Promise.reject(new SageError("request-pending", `session ${request.session} already waits for an answer; this channel takes one request at a time`));
+      return Promise.reject(
+        new SageError(
+          "request-pending",
+          `session ${request.session} already waits for an answer; this channel takes one request at a time`,
+        ),
+      );
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((done, fail) => {
       const finish = (resolution: Resolution) => {
@@ -171,7 +196,9 @@ function createChannel(bufferSize: number, { policy = "queue", defaultTimeout }:
       if (offer) return await offer.settle(response);
       const winner = ended.get(response.requestId);
       if (!winner) throw new SageError("request-unknown", `this channel never showed a request ${response.requestId}`);
-      throw new SageError("request-resolved", `already ${winner.outcome} by ${winner.by} from ${winner.surface}`, { cause: winner });
+      throw new SageError("request-resolved", `already ${winner.outcome} by ${winner.by} from ${winner.surface}`, {
+        cause: winner,
+      });
     },
     pending: () => [...offers.values()].map((offer) => offer.request),
     close,

@@ -11,7 +11,11 @@ export type Responded = { won: true; resolution: Resolution } | { won: false; re
  */
 export function respond(store: Store, response: InputResponse, sender: { by: string; surface: string }): Responded {
   const found = store.find(response.requestId);
-  if (!found) throw new SageError("request-unknown", `there is no request ${response.requestId}; \`sage inbox\` lists the open ones`);
+  if (!found)
+    throw new SageError(
+      "request-unknown",
+      `there is no request ${response.requestId}; \`sage inbox\` lists the open ones`,
+    );
   if (found.resolution) return { won: false, resolution: found.resolution };
   return settle(store, found.request, resolve(found.request, response, sender));
 }
@@ -19,7 +23,11 @@ export function respond(store: Store, response: InputResponse, sender: { by: str
 /** The one place where a request ends. Under the request's key that is the whole of first-answer-wins. */
 export function settle(store: Store, request: InputRequest, resolution: Resolution): Responded {
   const { session, key } = splitRequestId(request.id);
-  const { won, fact } = store.append(session, { key: resolvedKey(key), type: "input.resolved", at: resolution.at, data: resolution });
+  const { won, fact } = store.append(session, {
+    key: resolvedKey(key),
+    type: "input.resolved",
+    at: resolution.at,
+    data: resolution,
+  });
   return { won, resolution: fact.data as Resolution };
 }
-

@@ -33,7 +33,8 @@ function checkAnswers(request: InputRequest, response: InputResponse & { type: "
   for (const { question, options, multiSelect } of request.questions) {
     const answer = given.get(question);
     given.delete(question);
-    if (answer && checkAnswer(question, answer, { labels: options.map((option) => option.label), multiSelect })) answered++;
+    if (answer && checkAnswer(question, answer, { labels: options.map((option) => option.label), multiSelect }))
+      answered++;
   }
   const [stranger] = given.keys();
   if (stranger !== undefined) {
@@ -43,23 +44,41 @@ function checkAnswers(request: InputRequest, response: InputResponse & { type: "
   if (answered === request.questions.length) return "answered";
   if (answered === 0) throw refused("an empty answer is not an answer; choose an option, write your own, or decline");
   if (response.partial) return "partial";
-  throw refused(`${answered} of ${request.questions.length} questions are answered; answer the rest, or submit it as partial`);
+  throw refused(
+    `${answered} of ${request.questions.length} questions are answered; answer the rest, or submit it as partial`,
+  );
 }
 
 /** False when the question was left open. */
-function checkAnswer(question: string, answer: Answer, { labels, multiSelect }: { labels: string[]; multiSelect: boolean }): boolean {
+function checkAnswer(
+  question: string,
+  answer: Answer,
+  { labels, multiSelect }: { labels: string[]; multiSelect: boolean },
+): boolean {
   const stranger = answer.selected.find((label) => !labels.includes(label));
-  if (stranger !== undefined) throw refused(`"${stranger}" is not an option of "${question}"; expected ${labels.map((l) => `"${l}"`).join(", ")}`);
-  if (new Set(answer.selected).size < answer.selected.length) throw refused(`an option of "${question}" is chosen twice`);
+  if (stranger !== undefined)
+    throw refused(
+      `"${stranger}" is not an option of "${question}"; expected ${labels.map((l) => `"${l}"`).join(", ")}`,
+    );
+  if (new Set(answer.selected).size < answer.selected.length)
+    throw refused(`an option of "${question}" is chosen twice`);
   const other = answer.other !== undefined && answer.other.trim() !== "";
   const count = answer.selected.length + (other ? 1 : 0);
   if (count > 1 && !multiSelect) throw refused(`"${question}" takes one answer; ${count} were given`);
   return count > 0;
 }
 
-function expectKind<K extends InputRequest["kind"]>(request: InputRequest, kind: K, response: InputResponse): asserts request is InputRequest & { kind: K } {
+function expectKind<K extends InputRequest["kind"]>(
+  request: InputRequest,
+  kind: K,
+  response: InputResponse,
+): asserts request is InputRequest & { kind: K } {
   if (request.kind === kind) return;
-  const fits = { question: "answers, denied or cancelled", permission: "granted, denied or cancelled", text: "text, denied or cancelled" };
+  const fits = {
+    question: "answers, denied or cancelled",
+    permission: "granted, denied or cancelled",
+    text: "text, denied or cancelled",
+  };
   throw refused(`this is a ${request.kind} request and takes ${fits[request.kind]}; got "${response.type}"`);
 }
 

@@ -120,7 +120,10 @@ function pragma(db: DatabaseSync, name: string): number {
 }
 
 function foreign(path: string): SageError {
-  return new SageError("journal-damaged", `${path} is a database of another program; move it away, or set SAGE_HOME to another directory`);
+  return new SageError(
+    "journal-damaged",
+    `${path} is a database of another program; move it away, or set SAGE_HOME to another directory`,
+  );
 }
 
 /** SQLite's errors in words that say what to do next. Nothing is ever repaired or reset silently. */
@@ -133,16 +136,31 @@ function explained<T>(path: string, fn: () => T): T {
     switch (code(error) & 0xff) {
       case 5:
       case 6:
-        throw new SageError("journal-locked", `not recorded: another process keeps ${path} busy; try again`, { retryable: true, ...because });
+        throw new SageError("journal-locked", `not recorded: another process keeps ${path} busy; try again`, {
+          retryable: true,
+          ...because,
+        });
       case 8:
       case 14:
-        throw new SageError("config-invalid", `${path} cannot be opened for writing; check its permissions, or set SAGE_HOME to another directory`, because);
+        throw new SageError(
+          "config-invalid",
+          `${path} cannot be opened for writing; check its permissions, or set SAGE_HOME to another directory`,
+          because,
+        );
       case 10:
       case 13:
-        throw new SageError("disk-full", `not recorded: writing to ${path} failed (${messageOf(error)}); free some space and go on`, { retryable: true, ...because });
+        throw new SageError(
+          "disk-full",
+          `not recorded: writing to ${path} failed (${messageOf(error)}); free some space and go on`,
+          { retryable: true, ...because },
+        );
       case 11:
       case 26:
-        throw new SageError("journal-damaged", `${path} is damaged or not a journal (${messageOf(error)}); keep a copy, and set SAGE_HOME to another directory to go on`, because);
+        throw new SageError(
+          "journal-damaged",
+          `${path} is damaged or not a journal (${messageOf(error)}); keep a copy, and set SAGE_HOME to another directory to go on`,
+          because,
+        );
       default:
         throw error;
     }

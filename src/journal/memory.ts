@@ -1,7 +1,14 @@
 import { SageError, type Fact, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { createHub, draftKeys, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
 
-type Session = { facts: Fact[]; keys: Map<string, Fact>; epoch: number; owned: boolean; cwd: string; pending: Map<string, InputRequest> };
+type Session = {
+  facts: Fact[];
+  keys: Map<string, Fact>;
+  epoch: number;
+  owned: boolean;
+  cwd: string;
+  pending: Map<string, InputRequest>;
+};
 
 /** For tests, embedders who want no disk, and as the yardstick of the benchmark: one process, gone with it. */
 export function memoryStore(): Store {
@@ -14,7 +21,8 @@ export function memoryStore(): Store {
     return session;
   };
   const keep = (session: Session, fact: Fact) => {
-    if (session.keys.has(fact.key)) throw new Error(`the key ${fact.key} of session ${fact.session} is written already`);
+    if (session.keys.has(fact.key))
+      throw new Error(`the key ${fact.key} of session ${fact.session} is written already`);
     fact.seq = ++seq;
     session.facts.push(fact);
     session.keys.set(fact.key, fact);
@@ -30,7 +38,14 @@ export function memoryStore(): Store {
     hub,
     create(id, opened) {
       if (sessions.has(id)) return false;
-      const session: Session = { facts: [], keys: new Map(), epoch: 0, owned: false, cwd: opened.cwd, pending: new Map() };
+      const session: Session = {
+        facts: [],
+        keys: new Map(),
+        epoch: 0,
+        owned: false,
+        cwd: opened.cwd,
+        pending: new Map(),
+      };
       sessions.set(id, session);
       keep(session, { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened });
       return true;
@@ -73,7 +88,9 @@ export function memoryStore(): Store {
     draft(id) {
       const { session, key } = splitRequestId(id);
       const { prefix } = draftKeys(key);
-      const saved = sessions.get(session)?.facts.findLast((fact) => fact.type === "draft.saved" && fact.key.startsWith(prefix));
+      const saved = sessions
+        .get(session)
+        ?.facts.findLast((fact) => fact.type === "draft.saved" && fact.key.startsWith(prefix));
       return saved?.type === "draft.saved" ? saved.data.draft : undefined;
     },
     session(id) {
@@ -103,4 +120,3 @@ function row(id: string, { facts, cwd, owned, pending }: Session): SessionRow {
     pending: pending.size,
   };
 }
-

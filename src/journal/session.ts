@@ -36,6 +36,8 @@ export class SessionLog {
   #buffer: Fact[] = [];
   #scheduled = false;
   #waiting: Map<string, (reason: unknown) => void> | undefined;
+  /** The newest fact known here. */
+  lastSeq = 0;
   #loadedUpTo = 0;
   #controller: AbortController | undefined;
   #stopped: unknown;
@@ -49,17 +51,22 @@ export class SessionLog {
     // Listen before reading: what others write in between is heard, and known already when it is told.
     this.#unsubscribe = store.hub.subscribe(id, this);
     this.loaded = store.load(id);
-    this.#loadedUpTo = this.loaded.at(-1)?.seq ?? 0;
+    this.#loadedUpTo = this.lastSeq = this.loaded.at(-1)?.seq ?? 0;
     for (const fact of this.loaded) this.#know(fact);
   }
 
   /** What other writers add while this process holds the session. */
   fact(fact: Fact): void {
     if (fact.seq <= this.#loadedUpTo) return;
+    this.lastSeq = fact.seq;
     this.#saw(fact);
     if (fact.type === "user.said") this.said.push(fact);
     else if (fact.type === "turn.interrupted")
-      this.stop(fact.data.then === "cancel" ? new Stopped("cancelled", `${fact.data.by} stopped the turn`) : new Stopped("interrupted", `${fact.data.by} interrupted`));
+      this.stop(
+        fact.data.to === "cancel"
+          ? new Stopped("cancelled", `${fact.data.by} stopped the turn`)
+          : new Stopped("interrupted", `${fact.data.by} interrupted`),
+      );
   }
 
   #know(fact: Fact): void {
@@ -72,7 +79,8 @@ export class SessionLog {
   }
 
   #saw(fact: Fact): void {
-    if (fact.type === "turn.begun" || fact.type === "model.replied") this.sawUpTo = Math.max(this.sawUpTo, fact.data.sawUpTo);
+    if (fact.type === "turn.begun" || fact.type === "model.replied")
+      this.sawUpTo = Math.max(this.sawUpTo, fact.data.sawUpTo);
   }
 
   get interruptedAt(): number {
@@ -168,10 +176,13 @@ export class SessionLog {
     if (waiting) for (const reject of waiting.values()) reject(reason);
   }
 
-  /** The work here is done: others may have the session at once. */
+  /** The work here is done, however it ended: others may have the session at once. */
   release(): void {
-    if (this.#closed) return;
-    this.flush();
+    try {
+      if (!this.#closed) this.flush();
+    } catch {
+      // The loop has met this error already and told it in its outcome.
+    }
     this.close();
     this.store.release(this.id, this.epoch);
   }
@@ -227,7 +238,11 @@ class Line implements Durable {
     return value;
   }
 
-  async step<T extends FactType>(key: string, type: T, fn: (scope: StepScope) => Promise<FactData[T]>): Promise<FactData[T]> {
+  async step<T extends FactType>(
+    key: string,
+    type: T,
+    fn: (scope: StepScope) => Promise<FactData[T]>,
+  ): Promise<FactData[T]> {
     const known = this.#log.take<T>(this.#prefix + key);
     if (known) return known.data;
     if (this.stopped) throw this.stopped;
@@ -252,7 +267,9 @@ class Line implements Durable {
       const found = await options.reconcile?.(started.data);
       again = found === "again";
       if (found === undefined) {
-        log.add(`${path}.finished`, "call.unknown", { reason: "Sage was stopped while this ran; how it ended is not known" });
+        log.add(`${path}.finished`, "call.unknown", {
+          reason: "Sage was stopped while this ran; how it ended is not known",
+        });
         return { ok: false, running: log.store.children(log.id, path) };
       }
       if (found !== "again") return this.#finish(path, found);

@@ -1,5 +1,12 @@
 import { hash, randomUUID } from "node:crypto";
-import { SageError, type Fact, type FactData, type FactType, type InputRequest, type Resolution } from "../protocol/index.ts";
+import {
+  SageError,
+  type Fact,
+  type FactData,
+  type FactType,
+  type InputRequest,
+  type Resolution,
+} from "../protocol/index.ts";
 import { openDatabase } from "./database.ts";
 import { fault } from "./fault.ts";
 import { groupLives, startOf } from "./process.ts";
@@ -83,10 +90,12 @@ export function sqliteStore(path: string): Store {
         if (noted.delete(key)) q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
         break;
       }
+      default:
     }
   };
   const noted = new Set<string>();
-  const advance = (session: string, at: number, head: string) => q("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
+  const advance = (session: string, at: number, head: string) =>
+    q("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
   const row = (session: string) => {
     const found = q("SELECT epoch, head, process FROM session WHERE id=?").get(session) as
       | { epoch: number; head: string; process: string | null }
@@ -101,16 +110,22 @@ export function sqliteStore(path: string): Store {
 
   /** Alive, and heard of lately: or merely slow, with nobody else interested yet. */
   const holds = (process: string | null): { pid: number } | undefined => {
-    const other = process && (q("SELECT pid, started, beat FROM process WHERE id=?").get(process) as Process | undefined);
+    const other =
+      process && (q("SELECT pid, started, beat FROM process WHERE id=?").get(process) as Process | undefined);
     if (!other) return undefined;
     return startOf(other.pid) === other.started && Date.now() - other.beat < SILENT_MS ? other : undefined;
   };
 
   const summaries = (which: string, ...values: string[]): SessionRow[] => {
-    const columns = "id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending";
+    const columns =
+      "id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending";
     type Found = Omit<SessionRow, "open" | "owned"> & { open: number; process: string | null };
     const rows = q(`SELECT ${columns} FROM session ${which}`).all(...values) as Found[];
-    return rows.map(({ process, open, ...found }) => ({ ...found, open: open === 1, owned: holds(process) !== undefined }));
+    return rows.map(({ process, open, ...found }) => ({
+      ...found,
+      open: open === 1,
+      owned: holds(process) !== undefined,
+    }));
   };
 
   let beating: NodeJS.Timeout | undefined;
@@ -138,7 +153,12 @@ export function sqliteStore(path: string): Store {
       write(() => {
         const at = Date.now();
         const fact: Fact = { session, seq: 0, key: "session", type: "session.opened", at, data: opened };
-        const made = q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(session, opened.cwd, at, at);
+        const made = q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(
+          session,
+          opened.cwd,
+          at,
+          at,
+        );
         if (made.changes === 0) return false;
         advance(session, at, insert(fact, session));
         return true;
@@ -147,7 +167,11 @@ export function sqliteStore(path: string): Store {
       writeUnsynced(() => {
         const { process, epoch } = row(session);
         const owner = process === me.id ? undefined : holds(process);
-        if (owner) throw new SageError("session-owned", `session ${session} is run by process ${owner.pid}; answer from here, or stop that one first`);
+        if (owner)
+          throw new SageError(
+            "session-owned",
+            `session ${session} is run by process ${owner.pid}; answer from here, or stop that one first`,
+          );
         register();
         q("UPDATE session SET epoch=?, process=? WHERE id=?").run(epoch + 1, me.id, session);
         return epoch + 1;
@@ -162,7 +186,8 @@ export function sqliteStore(path: string): Store {
     commit(session, epoch, facts) {
       write(() => {
         const owner = row(session);
-        if (owner.epoch !== epoch) throw new SageError("lease-lost", `session ${session} was taken over by another process`);
+        if (owner.epoch !== epoch)
+          throw new SageError("lease-lost", `session ${session} was taken over by another process`);
         let head = owner.head;
         for (const fact of facts) head = insert(fact, head);
         for (const fact of facts) indexes(fact);
@@ -188,7 +213,9 @@ export function sqliteStore(path: string): Store {
       (
         (session === undefined
           ? q("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq ORDER BY a.seq").all()
-          : q("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq WHERE a.session=? ORDER BY a.seq").all(session)) as Row[]
+          : q("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq WHERE a.session=? ORDER BY a.seq").all(
+              session,
+            )) as Row[]
       ).map((found) => JSON.parse(found.data) as InputRequest),
     resolution(id) {
       const { session, key } = splitRequestId(id);
@@ -203,23 +230,35 @@ export function sqliteStore(path: string): Store {
     draft(id) {
       const { session, key } = splitRequestId(id);
       const { prefix, end } = draftKeys(key);
-      const found = q("SELECT data FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1").get(session, prefix, end) as Row | undefined;
+      const found = q("SELECT data FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1").get(
+        session,
+        prefix,
+        end,
+      ) as Row | undefined;
       return found && (JSON.parse(found.data) as FactData["draft.saved"]).draft;
     },
     session: (id) => summaries("WHERE id=?", id)[0],
     sessions: () => summaries("ORDER BY last_at DESC"),
-    since: (session, after) => (q("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq").all(session, after) as Row[]).map(stored),
+    since: (session, after) =>
+      (q("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq").all(session, after) as Row[]).map(stored),
     noteChild(session, key, pid) {
       writeUnsynced(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
       noted.add(key);
     },
     children: (session, key) =>
-      (q("SELECT pid, started FROM child WHERE session=? AND key=?").all(session, key) as { pid: number; started: string }[])
+      (
+        q("SELECT pid, started FROM child WHERE session=? AND key=?").all(session, key) as {
+          pid: number;
+          started: string;
+        }[]
+      )
         .filter(({ pid, started }) => groupLives(pid, started))
         .map(({ pid }) => pid),
     verify(session) {
       let head = session;
-      for (const fact of q("SELECT * FROM fact WHERE session=? ORDER BY seq").iterate(session) as Iterable<Row & { hash: string }>) {
+      for (const fact of q("SELECT * FROM fact WHERE session=? ORDER BY seq").iterate(session) as Iterable<
+        Row & { hash: string }
+      >) {
         head = chain(head, fact, fact.data);
         if (head !== fact.hash) return { seq: fact.seq, key: fact.key };
       }

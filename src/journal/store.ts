@@ -73,7 +73,10 @@ export function splitRequestId(id: string): { session: string; key: string } {
 export const resolvedKey = (key: string): string => `${key}.resolved`;
 
 /** Drafts of one request lie side by side, so that the latest is found without reading the session. */
-export const draftKeys = (requestKey: string): { prefix: string; end: string } => ({ prefix: `draft/${requestKey}/`, end: `draft/${requestKey}0` });
+export const draftKeys = (requestKey: string): { prefix: string; end: string } => ({
+  prefix: `draft/${requestKey}/`,
+  end: `draft/${requestKey}0`,
+});
 
 export function createHub(onInterest: (interested: boolean) => void = () => {}): Hub {
   const waiting = new Map<string, (resolution: Resolution) => void>();

@@ -11,12 +11,17 @@ export type FactData = {
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;
   "input.resolved": Resolution;
-  "call.started": { tool: string; effect: Effect; digest: string; /** sha-256 of the file to be changed, as it was. */ before?: string };
+  "call.started": {
+    tool: string;
+    effect: Effect;
+    digest: string;
+    /** sha-256 of the file to be changed, as it was. */ before?: string;
+  };
   "call.finished": ToolResult;
   "call.unknown": { reason: string };
   "rule.added": { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination; by: string };
   "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };
-  "turn.interrupted": { then: "pause" | "cancel"; by: string; surface: string };
+  "turn.interrupted": { to: "pause" | "cancel"; by: string; surface: string };
   "turn.ended": TurnEnd;
 };
 

@@ -34,7 +34,12 @@ export type SessionSummary = {
   pending: number;
 };
 
-type Refused = { ok: false; code: SageErrorCode; message: string; /** Who won, when somebody else answered first. */ resolution?: Resolution };
+type Refused = {
+  ok: false;
+  code: SageErrorCode;
+  message: string;
+  /** Who won, when somebody else answered first. */ resolution?: Resolution;
+};
 
 export type CommandReply<C extends Command["type"] = Command["type"]> =
   | Refused
@@ -43,9 +48,13 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
       : C extends "say"
         ? { ok: true; seq: number }
         : C extends "respond"
-          ? { ok: true; resolution: Resolution; /** False: recorded, and nothing runs this session now. */ running: boolean }
+          ? {
+              ok: true;
+              resolution: Resolution;
+              /** False: recorded, and nothing runs this session now. */ running: boolean;
+            }
           : C extends "interrupt"
-            ? { ok: true; then: "pause" | "cancel" | "nothing" }
+            ? { ok: true; to: "pause" | "cancel" | "nothing" }
             : C extends "sessions"
               ? { ok: true; sessions: SessionSummary[] }
               : C extends "pending"

@@ -29,7 +29,11 @@ export type RequestBody =
   | { kind: "text"; prompt: string; lastResponse?: string };
 
 /** What only a person can supply. Plain data: it survives the process that asked. */
-export type InputRequest = NewRequest & { /** Session and key: the same after every restart. */ id: string; session: string; at: number };
+export type InputRequest = NewRequest & {
+  /** Session and key: the same after every restart. */ id: string;
+  session: string;
+  at: number;
+};
 
 /** A request before it has a place in the journal. */
 export type NewRequest = RequestBody & {

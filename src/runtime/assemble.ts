@@ -40,7 +40,11 @@ export function assemble(parts: Parts): LocalHost {
     version,
     async executor(session) {
       const config = agentConfig(parts, session, await (model ??= parts.model()));
-      return new UnifiedExecutor({ ...config, store }, { ...parts.options, workingDirectory: session.cwd }, parts.channel);
+      return new UnifiedExecutor(
+        { ...config, store },
+        { ...parts.options, workingDirectory: session.cwd },
+        parts.channel,
+      );
     },
   });
 }

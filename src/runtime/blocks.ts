@@ -1,7 +1,12 @@
 import type { Delta, Fact } from "../protocol/index.ts";
 
 /** What is being streamed right now, whole: for a surface that attaches in the middle of a reply. */
-export type Blocks = { fact(fact: Fact): void; delta(delta: Delta): void; of(session: string): Delta[]; forget(session: string): void };
+export type Blocks = {
+  fact(fact: Fact): void;
+  delta(delta: Delta): void;
+  of(session: string): Delta[];
+  forget(session: string): void;
+};
 
 export function createBlocks(): Blocks {
   const blocks = new Map<string, Map<string, Delta>>();

@@ -12,7 +12,9 @@ export function sageHome(env: NodeJS.ProcessEnv): Home {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new SageError("config-invalid", `${dir} cannot be created; set SAGE_HOME to a directory you may write to`, { cause: error });
+    throw new SageError("config-invalid", `${dir} cannot be created; set SAGE_HOME to a directory you may write to`, {
+      cause: error,
+    });
   }
   return { dir, journal: join(dir, "journal.db"), settings: join(dir, "settings.json"), output: join(dir, "output") };
 }

@@ -3,7 +3,7 @@ import type { UnifiedExecutor } from "../agent/executor.ts";
 import { respond, settle } from "../input/respond.ts";
 import { openSession, type SessionLog } from "../journal/session.ts";
 import { draftKeys, splitRequestId, type SessionRow, type Store } from "../journal/store.ts";
-import { parseRule } from "../permission/rules.ts";
+import { readRule } from "../permission/rules.ts";
 import {
   SageError,
   messageOf,
@@ -59,17 +59,18 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
     const attempt = async (): Promise<AgentOutcome> => {
       const runner = await executor(known(id));
       for (;;) {
-        log = openSession(store, id);
-        if (left) log.close();
+        const held = (log = openSession(store, id));
+        if (left) held.close();
         const unwatch = store.hub.subscribe(id, blocks);
+        let outcome: AgentOutcome;
         try {
-          const outcome = await drain(runner, log);
-          if (!isOver(outcome) || !unseen(log)) return outcome;
+          outcome = await drain(runner, held);
         } finally {
           unwatch();
           blocks.forget(id);
-          log.release();
+          held.release();
         }
+        if (left || !isOver(outcome) || !heardMore(store, held)) return outcome;
       }
     };
     const one: Running = {
@@ -97,11 +98,18 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
     const reason = `${sender.by} stopped the turn`;
     for (const request of store.pending(id))
       settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason });
-    store.append(id, { key: `interrupt/${randomUUID()}`, type: "turn.interrupted", at: Date.now(), data: { then: "cancel", ...sender } });
+    store.append(id, {
+      key: `interrupt/${randomUUID()}`,
+      type: "turn.interrupted",
+      at: Date.now(),
+      data: { to: "cancel", ...sender },
+    });
     wake(id); // if nobody runs it, the turn is ended here
   };
 
-  const handlers: { [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Exclude<CommandReply<C>, { ok: false }> } = {
+  const handlers: {
+    [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Exclude<CommandReply<C>, { ok: false }>;
+  } = {
     open({ session, cwd }) {
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
       for (;;) {
@@ -114,8 +122,16 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
       if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
       const waiting = running.get(session)?.log;
       if (waiting && queued(waiting) >= QUEUED_MESSAGES)
-        throw new SageError("queue-full", `${QUEUED_MESSAGES} messages wait to be read already; wait for the agent, or interrupt it`);
-      const { fact } = store.append(session, { key: `said/${id}`, type: "user.said", at: Date.now(), data: { text, by, surface } });
+        throw new SageError(
+          "queue-full",
+          `${QUEUED_MESSAGES} messages wait to be read already; wait for the agent, or interrupt it`,
+        );
+      const { fact } = store.append(session, {
+        key: `said/${id}`,
+        type: "user.said",
+        at: Date.now(),
+        data: { text, by, surface },
+      });
       wake(session);
       return { ok: true, seq: fact.seq };
     },
@@ -128,14 +144,19 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
     },
     interrupt({ session, cancel: forGood, by, surface }) {
       const row = known(session);
-      if (!row.open && !running.has(session)) return { ok: true, then: "nothing" };
+      if (!row.open && !running.has(session)) return { ok: true, to: "nothing" };
       const working = (running.has(session) || row.owned) && row.pending === 0;
       if (working && !forGood && (watchers.get(session) ?? 0) > 0) {
-        store.append(session, { key: `interrupt/${randomUUID()}`, type: "turn.interrupted", at: Date.now(), data: { then: "pause", by, surface } });
-        return { ok: true, then: "pause" };
+        store.append(session, {
+          key: `interrupt/${randomUUID()}`,
+          type: "turn.interrupted",
+          at: Date.now(),
+          data: { to: "pause", by, surface },
+        });
+        return { ok: true, to: "pause" };
       }
       cancel(session, { by, surface });
-      return { ok: true, then: "cancel" };
+      return { ok: true, to: "cancel" };
     },
     resume({ session }) {
       if (known(session).open) wake(session);
@@ -157,7 +178,9 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
   return {
     async send(command) {
       try {
-        const handle = handlers[command.type] as unknown as (c: typeof command) => CommandReply<(typeof command)["type"]>;
+        const handle = handlers[command.type] as unknown as (
+          c: typeof command,
+        ) => CommandReply<(typeof command)["type"]>;
         return handle(command);
       } catch (error) {
         return refusal(error) as CommandReply<(typeof command)["type"]>;
@@ -168,7 +191,13 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
       watchers.set(session, (watchers.get(session) ?? 0) + 1);
       try {
         const signal = AbortSignal.any([options.signal, closing.signal]);
-        yield* watch(store, session, { ...options, signal, blocks: () => blocks.of(session), live: () => running.has(session) || !known(session).owned, pending: () => pending(store, session) });
+        yield* watch(store, session, {
+          ...options,
+          signal,
+          blocks: () => blocks.of(session),
+          live: () => running.has(session) || !known(session).owned,
+          pending: () => pending(store, session),
+        });
       } finally {
         watchers.set(session, (watchers.get(session) ?? 1) - 1);
       }
@@ -197,8 +226,9 @@ function isOver(outcome: AgentOutcome): boolean {
   return outcome.status !== "paused" && outcome.status !== "needs-input";
 }
 
-function unseen(log: SessionLog): boolean {
-  return queued(log) > 0;
+/** Was something said that no turn has seen? Also what another process wrote while this one still held the session. */
+function heardMore(store: Store, log: SessionLog): boolean {
+  return queued(log) > 0 || store.since(log.id, log.lastSeq).some(({ type }) => type === "user.said");
 }
 
 /** Messages that no reply has seen yet. */
@@ -228,23 +258,30 @@ function newSessionId(): string {
 /** A rule that would not parse must not be recorded as granted. */
 function checkRules(response: InputResponse): void {
   if (response.type !== "granted") return;
-  for (const { rule, destination } of response.rules ?? []) {
-    const parsed = parseRule(rule);
+  for (const { rule, behavior, destination } of response.rules ?? []) {
+    const parsed = readRule(rule, behavior);
     if (!parsed.ok) throw new SageError("request-invalid", `the rule "${rule}" cannot be read: ${parsed.message}`);
-    if (destination !== "session") throw new SageError("request-invalid", `rules are kept for the session here; expected the destination "session", got "${destination}"`);
+    if (destination !== "session")
+      throw new SageError(
+        "request-invalid",
+        `rules are kept for the session here; expected the destination "session", got "${destination}"`,
+      );
   }
 }
 
 class AlreadyResolved extends Error {
   readonly resolution;
   constructor(resolution: Fact<"input.resolved">["data"]) {
-    super(`already ${resolution.outcome} by ${resolution.by} from ${resolution.surface} at ${new Date(resolution.at).toISOString()}`);
+    super(
+      `already ${resolution.outcome} by ${resolution.by} from ${resolution.surface} at ${new Date(resolution.at).toISOString()}`,
+    );
     this.resolution = resolution;
   }
 }
 
 function refusal(error: unknown): CommandReply & { ok: false } {
-  if (error instanceof AlreadyResolved) return { ok: false, code: "request-resolved", message: error.message, resolution: error.resolution };
+  if (error instanceof AlreadyResolved)
+    return { ok: false, code: "request-resolved", message: error.message, resolution: error.resolution };
   if (error instanceof SageError) return { ok: false, code: error.code, message: error.message };
   return { ok: false, code: "turn-failed", message: messageOf(error) };
 }

@@ -8,7 +8,9 @@ const schema = z.strictObject({
   $schema: z.string().optional(),
   /** provider/name, as for --model. */
   model: z.string().optional(),
-  providers: z.record(z.string(), z.strictObject({ baseURL: z.url().optional(), apiKeyEnv: z.string().optional() })).default({}),
+  providers: z
+    .record(z.string(), z.strictObject({ baseURL: z.url().optional(), apiKeyEnv: z.string().optional() }))
+    .default({}),
   permissions: z.strictObject({ deny: rules, ask: rules, allow: rules }).prefault({}),
 });
 

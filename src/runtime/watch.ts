@@ -10,7 +10,11 @@ export type WatchOptions = {
 };
 
 /** Facts after `after`, then what is open, then the text so far of what streams, then whatever comes. Nothing is told twice. */
-export async function* watch(store: Store, session: string, { after = 0, signal, blocks, live, pending }: WatchOptions): AsyncGenerator<WatchEvent> {
+export async function* watch(
+  store: Store,
+  session: string,
+  { after = 0, signal, blocks, live, pending }: WatchOptions,
+): AsyncGenerator<WatchEvent> {
   let queue: WatchEvent[] = [];
   let wake: (() => void) | undefined;
   let told = after;

@@ -6,7 +6,16 @@ import { sqliteStore } from "../journal/sqlite.ts";
 import { chooseModel } from "../models/choose.ts";
 import type { Model } from "../models/model.ts";
 import { loadRules, type RuleLists } from "../permission/rules.ts";
-import { SageError, isSuccess, messageOf, noUsage, type AgentOutcome, type ExecutionOptions, type InputRequest, type PermissionMode } from "../protocol/index.ts";
+import {
+  SageError,
+  isSuccess,
+  messageOf,
+  noUsage,
+  type AgentOutcome,
+  type ExecutionOptions,
+  type InputRequest,
+  type PermissionMode,
+} from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
 import type { LocalHost } from "../runtime/host.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -55,7 +64,10 @@ export class SageAgentSDK {
   }
 
   /** Returns at once: the handle answers while the result is still to come. */
-  executeWithChannel(task: string, options: ChannelOptions = {}): { handle: InputChannelHandle; result: Promise<AgentOutcome> } {
+  executeWithChannel(
+    task: string,
+    options: ChannelOptions = {},
+  ): { handle: InputChannelHandle; result: Promise<AgentOutcome> } {
     const { bufferSize = 16, conversation = false, ...rest } = options;
     const [channel, handle] = InputChannel.create(bufferSize);
     const host = this.#host(rest, channel);
@@ -110,7 +122,16 @@ async function runTask(host: LocalHost, session: string, task: string): Promise<
   } catch (error) {
     const code = error instanceof SageError ? error.code : "turn-failed";
     const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
-    return { status: "error", error: { code, message: messageOf(error) }, session, text: "", usage: noUsage, stats, messages: [], toolHistory: [] };
+    return {
+      status: "error",
+      error: { code, message: messageOf(error) },
+      session,
+      text: "",
+      usage: noUsage,
+      stats,
+      messages: [],
+      toolHistory: [],
+    };
   }
 }
 
@@ -140,5 +161,8 @@ async function resolveModel(model: Model | string | undefined, env: NodeJS.Proce
   if (typeof model === "object") return model;
   const chosen = chooseModel({ spec: model, env });
   if (chosen) return chosen.load();
-  throw new SageError("config-invalid", "no model: pass one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL");
+  throw new SageError(
+    "config-invalid",
+    "no model: pass one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL",
+  );
 }

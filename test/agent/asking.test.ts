@@ -12,31 +12,54 @@ const lin = { by: "Lin", surface: "test" };
 
 test("a question blocks the turn, and the answer is the result of that very call", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("Which colour?"))] }, { text: "fine" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [askUser(question("Which colour?"))] }, { text: "fine" }],
+  });
   await sage.say("paint it");
   const [request] = await sage.open();
   assert.equal(request?.kind, "question");
-  await sage.answer({ type: "answers", requestId: request?.id ?? "", answers: { "Which colour?": { selected: ["Blue"] } }, remark: "a dark one" });
+  await sage.answer({
+    type: "answers",
+    requestId: request?.id ?? "",
+    answers: { "Which colour?": { selected: ["Blue"] } },
+    remark: "a dark one",
+  });
   const outcome = await sage.outcome();
   assert.equal(outcome.status, "success");
   assert.match(sage.result(0, 0), /^User answered:/);
   assert.match(sage.result(0, 0), /Blue[\s\S]*a dark one/);
   // History shows the call and its result, no item of its own for question and answer.
-  assert.deepEqual(outcome.messages.map(({ role }) => role), ["user", "assistant", "tool", "assistant"]);
+  assert.deepEqual(
+    outcome.messages.map(({ role }) => role),
+    ["user", "assistant", "tool", "assistant"],
+  );
 });
 
 test("an empty or foreign answer is refused, and the request stays open", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("Which colour?"))] }, { text: "fine" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [askUser(question("Which colour?"))] }, { text: "fine" }],
+  });
   await sage.say("paint it");
   const requestId = (await sage.open())[0]?.id ?? "";
-  for (const answers of [{}, { "Which colour?": { selected: [] } }, { "Which colour?": { selected: ["Green"] } }, { "Which colour?": { selected: ["Red", "Blue"] } }, { Other: { selected: ["Red"] } }]) {
+  for (const answers of [
+    {},
+    { "Which colour?": { selected: [] } },
+    { "Which colour?": { selected: ["Green"] } },
+    { "Which colour?": { selected: ["Red", "Blue"] } },
+    { Other: { selected: ["Red"] } },
+  ]) {
     const reply = await sage.answer({ type: "answers", requestId, answers });
     assert.deepEqual([reply.ok, !reply.ok && reply.code], [false, "request-invalid"]);
   }
   const granted = await sage.answer({ type: "granted", requestId });
   assert.equal(granted.ok, false, "a question is not a permission");
-  assert.deepEqual((await sage.open()).map(({ id }) => id), [requestId]);
+  assert.deepEqual(
+    (await sage.open()).map(({ id }) => id),
+    [requestId],
+  );
   await sage.answer({ type: "answers", requestId, answers: { "Which colour?": { selected: [], other: "绿色" } } });
   assert.equal((await sage.outcome()).status, "success");
   assert.match(sage.result(0, 0), /绿色/);
@@ -47,8 +70,14 @@ test("two surfaces answer in the same tick: the first is kept, the second is tol
   await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo x >> ran")] }, { text: "ok" }] });
   await sage.say("go");
   const requestId = (await sage.open())[0]?.id ?? "";
-  const replies = await Promise.all([sage.answer({ type: "granted", requestId }, "Ann"), sage.answer({ type: "denied", requestId, reason: "no" }, "Bo")]);
-  assert.deepEqual(replies.map(({ ok }) => ok), [true, false]);
+  const replies = await Promise.all([
+    sage.answer({ type: "granted", requestId }, "Ann"),
+    sage.answer({ type: "denied", requestId, reason: "no" }, "Bo"),
+  ]);
+  assert.deepEqual(
+    replies.map(({ ok }) => ok),
+    [true, false],
+  );
   const [, lost] = replies;
   assert.equal(!lost.ok && lost.code, "request-resolved");
   assert.equal(!lost.ok && lost.resolution?.by, "Ann");
@@ -58,7 +87,10 @@ test("two surfaces answer in the same tick: the first is kept, the second is tol
 
 test("the reason of a refusal and the comment of a grant reach the model in that call's result", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("rm -r dist"), bash("echo hello")] }, { text: "ok" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("rm -r dist"), bash("echo hello")] }, { text: "ok" }],
+  });
   await sage.say("go");
   const [first, second] = await sage.open(2);
   await sage.answer({ type: "denied", requestId: first?.id ?? "", reason: "用 git clean，别用 rm" });
@@ -70,7 +102,10 @@ test("the reason of a refusal and the comment of a grant reach the model in that
 
 test("stopping the turn is a choice of its own: siblings do not run, the turn is cancelled, nothing stays open", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo a >> ran"), bash("echo b >> ran")] }, { text: "never" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("echo a >> ran"), bash("echo b >> ran")] }, { text: "never" }],
+  });
   await sage.say("go");
   const [first] = await sage.open(2);
   await sage.answer({ type: "cancelled", requestId: first?.id ?? "" });
@@ -83,7 +118,11 @@ test("stopping the turn is a choice of its own: siblings do not run, the turn is
 test("an edited grant runs the edited input; an edit that a rule denies is refused", async () => {
   using here = workspace();
   const rules = [{ behavior: "deny", text: "Bash(rm:*)", source: "user" } as const];
-  await using sage = await sageWith({ dir: here.dir, rules, script: [{ calls: [bash("echo one >> ran"), bash("echo two")] }, { text: "ok" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    rules,
+    script: [{ calls: [bash("echo one >> ran"), bash("echo two")] }, { text: "ok" }],
+  });
   await sage.say("go");
   const [first, second] = await sage.open(2);
   await sage.answer({ type: "granted", requestId: first?.id ?? "", input: { command: "echo edited >> ran" } });
@@ -95,14 +134,25 @@ test("an edited grant runs the edited input; an edit that a rule denies is refus
 
 test("'always' answers its twins: what a new rule decides is superseded and goes on", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo hi"), bash("echo hi"), bash("echo other")] }, { text: "ok" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("echo hi"), bash("echo hi"), bash("echo other")] }, { text: "ok" }],
+  });
   await sage.say("go");
   const [first, , third] = await sage.open(3);
   const suggestion = first?.kind === "permission" ? first.suggestions[0] : undefined;
   assert.equal(suggestion?.rule, "Bash(echo hi)");
-  const broken = await sage.answer({ type: "granted", requestId: first?.id ?? "", rules: [{ rule: "Bash(", behavior: "allow", destination: "session" }] });
+  const broken = await sage.answer({
+    type: "granted",
+    requestId: first?.id ?? "",
+    rules: [{ rule: "Bash(", behavior: "allow", destination: "session" }],
+  });
   assert.equal(broken.ok, false);
-  await sage.answer({ type: "granted", requestId: first?.id ?? "", rules: [{ rule: "Bash(echo hi)", behavior: "allow", destination: "session" }] });
+  await sage.answer({
+    type: "granted",
+    requestId: first?.id ?? "",
+    rules: [{ rule: "Bash(echo hi)", behavior: "allow", destination: "session" }],
+  });
   await sage.answer({ type: "granted", requestId: third?.id ?? "" });
   assert.equal((await sage.outcome()).status, "success");
   assert.match(sage.result(0, 1), /hi/);
@@ -114,14 +164,21 @@ test("a file that changed after its edit was approved is asked about again", asy
   using here = workspace();
   writeFileSync(here.path("a.txt"), "one\n");
   const edit = { tool: "Edit", input: { file_path: here.path("a.txt"), old_string: "one", new_string: "two" } };
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [{ tool: "Read", input: { file_path: here.path("a.txt") } }] }, { calls: [edit] }, { text: "ok" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [
+      { calls: [{ tool: "Read", input: { file_path: here.path("a.txt") } }] },
+      { calls: [edit] },
+      { text: "ok" },
+    ],
+  });
   await sage.say("go");
   const [first] = await sage.open();
   writeFileSync(here.path("a.txt"), "one\nand more\n");
   await sage.answer({ type: "granted", requestId: first?.id ?? "" });
   const [again] = await sage.open();
   assert.notEqual(again?.id, first?.id);
-  assert.match(again?.why ?? "", /changed after/);
+  assert.match(again?.why ?? "", /changed in between/);
   await sage.answer({ type: "denied", requestId: again?.id ?? "" });
   await sage.outcome();
   assert.equal(readFileSync(here.path("a.txt"), "utf8"), "one\nand more\n");
@@ -130,7 +187,16 @@ test("a file that changed after its edit was approved is asked about again", asy
 test("readers start at once, writers keep the model's order: one that waits holds the later ones", async () => {
   using here = workspace();
   writeFileSync(here.path("a.txt"), "content");
-  const script = [{ calls: [bash("echo first >> order"), { tool: "Read", input: { file_path: here.path("a.txt") } }, bash("echo second >> order")] }, { text: "ok" }];
+  const script = [
+    {
+      calls: [
+        bash("echo first >> order"),
+        { tool: "Read", input: { file_path: here.path("a.txt") } },
+        bash("echo second >> order"),
+      ],
+    },
+    { text: "ok" },
+  ];
   await using sage = await sageWith({ dir: here.dir, script });
   await sage.say("go");
   const [first, second] = await sage.open(2);
@@ -148,11 +214,17 @@ test("deny rules hold and bypass mode neither answers questions nor passes deny 
     { behavior: "deny", text: "Bash(curl:*)", source: "user" },
     { behavior: "ask", text: "Bash(git push:*)", source: "user" },
   ] as const;
-  const script = [{ calls: [bash("curl x"), bash("git push"), bash("echo free"), askUser(question("Sure?"))] }, { text: "ok" }];
+  const script = [
+    { calls: [bash("curl x"), bash("git push"), bash("echo free"), askUser(question("Sure?"))] },
+    { text: "ok" },
+  ];
   await using sage = await sageWith({ dir: here.dir, script, rules: [...rules], permissionMode: "bypass" });
   await sage.say("go");
   const open = await sage.open(2);
-  assert.deepEqual(open.map(({ kind }) => kind), ["permission", "question"]);
+  assert.deepEqual(
+    open.map(({ kind }) => kind),
+    ["permission", "question"],
+  );
   await sage.answer({ type: "denied", requestId: open[0]?.id ?? "" });
   await sage.answer({ type: "denied", requestId: open[1]?.id ?? "", reason: "not now" });
   await sage.outcome();
@@ -163,15 +235,31 @@ test("deny rules hold and bypass mode neither answers questions nor passes deny 
 
 const nonInteractive = (autoResponse: AutoResponse): ExecutionMode => ({ type: "nonInteractive", autoResponse });
 const modes: [string, ExecutionMode, { permission: RegExp; hard: RegExp; question: RegExp }][] = [
-  ["default", nonInteractive("default"), { permission: /nobody can be asked/, hard: /nobody can be asked/, question: /not answered/i }],
-  ["alwaysAllow", nonInteractive("alwaysAllow"), { permission: /^ran/, hard: /only a person may allow/, question: /not answered/i }],
+  [
+    "default",
+    nonInteractive("default"),
+    { permission: /nobody can be asked/, hard: /nobody can be asked/, question: /not answered/i },
+  ],
+  [
+    "alwaysAllow",
+    nonInteractive("alwaysAllow"),
+    { permission: /^ran/, hard: /only a person may allow/, question: /not answered/i },
+  ],
   ["alwaysDeny", nonInteractive("alwaysDeny"), { permission: /refused/, hard: /refused/, question: /declin/i }],
   [
     "custom",
-    nonInteractive((request) => (request.kind === "permission" ? { type: "granted", requestId: request.id } : { type: "answers", requestId: request.id, answers: { "Sure?": { selected: ["Blue"] } } })),
+    nonInteractive((request) =>
+      request.kind === "permission"
+        ? { type: "granted", requestId: request.id }
+        : { type: "answers", requestId: request.id, answers: { "Sure?": { selected: ["Blue"] } } },
+    ),
     { permission: /^ran/, hard: /^ran/, question: /Blue/ },
   ],
-  ["custom that throws", nonInteractive(() => assert.fail("broken")), { permission: /Not run/, hard: /Not run/, question: /not answered/i }],
+  [
+    "custom that throws",
+    nonInteractive(() => assert.fail("broken")),
+    { permission: /Not run/, hard: /Not run/, question: /not answered/i },
+  ],
 ];
 for (const [name, mode, expected] of modes) {
   test(`where nobody is asked (${name}) nothing is allowed by absence`, async () => {
@@ -191,13 +279,22 @@ for (const [name, mode, expected] of modes) {
 
 test("batch: the rest of the step runs, the outcome says that a person is needed, and the same turn goes on later", async () => {
   using here = workspace();
-  const script = [{ calls: [bash("echo free"), bash("echo asked >> ran"), askUser(question("Sure?"))] }, { text: "ok" }];
+  const script = [
+    { calls: [bash("echo free"), bash("echo asked >> ran"), askUser(question("Sure?"))] },
+    { text: "ok" },
+  ];
   const journal = here.path("journal.db");
   const rules = [allow("Bash(echo free)")];
   let ids: string[];
   let session: string;
   {
-    await using sage = await sageWith({ dir: here.dir, script, rules, store: sqliteStore(journal), options: { mode: { type: "batch" } } });
+    await using sage = await sageWith({
+      dir: here.dir,
+      script,
+      rules,
+      store: sqliteStore(journal),
+      options: { mode: { type: "batch" } },
+    });
     await sage.say("go");
     const outcome = await sage.outcome();
     assert.equal(outcome.status, "needs-input");
@@ -208,7 +305,10 @@ test("batch: the rest of the step runs, the outcome says that a person is needed
   }
   const store = sqliteStore(journal);
   await using later = await sageWith({ dir: here.dir, script, rules, store });
-  assert.deepEqual(store.pending(session).map(({ id }) => id), ids);
+  assert.deepEqual(
+    store.pending(session).map(({ id }) => id),
+    ids,
+  );
   await later.answer({ type: "granted", requestId: ids[0] ?? "" });
   await later.answer({ type: "answers", requestId: ids[1] ?? "", answers: { "Sure?": { selected: ["Red"] } } });
   assert.equal((await later.host.run(session)).status, "success");
@@ -217,7 +317,11 @@ test("batch: the rest of the step runs, the outcome says that a person is needed
 
 test("a deadline's policy: fail ends the turn, a default goes on, and the model is told which", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo x >> ran")] }, { text: "never" }], options: { promptTimeout: 20 } });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("echo x >> ran")] }, { text: "never" }],
+    options: { promptTimeout: 20 },
+  });
   await sage.say("go");
   const outcome = await sage.outcome();
   assert.equal(outcome.status === "error" && outcome.error.code, "timeout");
@@ -228,14 +332,23 @@ test("a deadline's policy: fail ends the turn, a default goes on, and the model 
 
 test("waiting for a person does not count against the execution timeout, working does", async () => {
   using here = workspace();
-  await using patient = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }], options: { executionTimeout: 150 } });
+  await using patient = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }],
+    options: { executionTimeout: 150 },
+  });
   await patient.say("go");
   const requestId = (await patient.open())[0]?.id ?? "";
   await new Promise((resolve) => setTimeout(resolve, 400));
   await patient.answer({ type: "answers", requestId, answers: { "Sure?": { selected: ["Red"] } } });
   assert.equal((await patient.outcome()).status, "success");
 
-  await using busy = await sageWith({ dir: here.dir, rules: [allow("Bash")], script: [{ calls: [bash("sleep 30")] }, { text: "never" }], options: { executionTimeout: 100 } });
+  await using busy = await sageWith({
+    dir: here.dir,
+    rules: [allow("Bash")],
+    script: [{ calls: [bash("sleep 30")] }, { text: "never" }],
+    options: { executionTimeout: 100 },
+  });
   await busy.say("go");
   const outcome = await busy.outcome();
   assert.equal(outcome.status === "error" && outcome.error.code, "timeout");
@@ -252,7 +365,13 @@ test("any tool that declares it blocks for a person, not one special name", asyn
     checkPermissions: () => ({ behavior: "allow", reason: "I think it is fine" }),
     execute: async ({ target }) => ({ ok: true, text: `deployed to ${target}` }),
   };
-  await using sage = await sageWith({ dir: here.dir, tools: [deploy], rules: [allow("Deploy")], permissionMode: "bypass", script: [{ calls: [{ tool: "Deploy", input: { target: "prod" } }] }, { text: "ok" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    tools: [deploy],
+    rules: [allow("Deploy")],
+    permissionMode: "bypass",
+    script: [{ calls: [{ tool: "Deploy", input: { target: "prod" } }] }, { text: "ok" }],
+  });
   await sage.say("go");
   const [request] = await sage.open();
   assert.equal(request?.kind === "permission" && request.hard, true);
@@ -272,18 +391,26 @@ test("a tool that waits may ask in the midst of its work, and is refused where n
     async execute(_input, scope) {
       const name = await scope.requestInput({ kind: "text", prompt: "Your name?" }, "to greet you");
       const mood = await scope.requestInput({ kind: "text", prompt: "How are you?" }, "to be polite");
-      const words = [name, mood].map((r) => ("response" in r && r.response?.type === "text" ? r.response.text : r.outcome));
+      const words = [name, mood].map((r) =>
+        "response" in r && r.response?.type === "text" ? r.response.text : r.outcome,
+      );
       return { ok: true, text: words.join(" is ") };
     },
   };
   const script = [{ calls: [{ tool: "Interview", input: {} }] }, { text: "ok" }];
   await using sage = await sageWith({ dir: here.dir, tools: [interview], script });
   await sage.say("go");
-  for (const text of ["小林", "fine"]) await sage.answer({ type: "text", requestId: (await sage.open())[0]?.id ?? "", text });
+  for (const text of ["小林", "fine"])
+    await sage.answer({ type: "text", requestId: (await sage.open())[0]?.id ?? "", text });
   await sage.outcome();
   assert.equal(sage.result(0, 0), "小林 is fine");
 
-  await using alone = await sageWith({ dir: here.dir, tools: [interview], script, options: { mode: nonInteractive("default") } });
+  await using alone = await sageWith({
+    dir: here.dir,
+    tools: [interview],
+    script,
+    options: { mode: nonInteractive("default") },
+  });
   await alone.say("go");
   await alone.outcome();
   assert.equal(alone.result(0, 0), "no_surface is no_surface");
@@ -291,10 +418,19 @@ test("a tool that waits may ask in the midst of its work, and is refused where n
 
 test("what an earlier turn said is folded for the next exactly as it was lived", async () => {
   using here = workspace();
-  const script = [{ text: "thinking", calls: [askUser(question("Which?")), bash("echo one")] }, { text: "first done" }, { calls: [bash("echo two")] }, { text: "second done" }];
+  const script = [
+    { text: "thinking", calls: [askUser(question("Which?")), bash("echo one")] },
+    { text: "first done" },
+    { calls: [bash("echo two")] },
+    { text: "second done" },
+  ];
   await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
   await sage.say("first");
-  await sage.answer({ type: "answers", requestId: (await sage.open())[0]?.id ?? "", answers: { "Which?": { selected: ["Red"] } } });
+  await sage.answer({
+    type: "answers",
+    requestId: (await sage.open())[0]?.id ?? "",
+    answers: { "Which?": { selected: ["Red"] } },
+  });
   const first = await sage.outcome();
   assert.deepEqual(fold(sage.facts()).messages, first.messages);
   await sage.say("second");
@@ -306,7 +442,10 @@ test("what an earlier turn said is folded for the next exactly as it was lived",
 
 test("half-filled answers are kept as a draft for whichever surface comes next", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("One?"), question("Two?"))] }, { text: "ok" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [askUser(question("One?"), question("Two?"))] }, { text: "ok" }],
+  });
   await sage.say("go");
   const requestId = (await sage.open())[0]?.id ?? "";
   const draft = { answers: { "One?": { selected: ["Red"] } } };
@@ -319,4 +458,75 @@ test("half-filled answers are kept as a draft for whichever surface comes next",
   await sage.outcome();
   assert.match(sage.result(0, 0), /Two\?/);
   assert.equal((await sage.host.send({ type: "saveDraft", requestId, draft, ...lin })).ok, false, "it is answered");
+});
+
+test("a record that was changed between the answer and the run is refused, and that is on record", async () => {
+  using here = workspace();
+  const journal = here.path("journal.db");
+  const script = [{ calls: [bash("echo harmless >> ran")] }, { text: "ok" }];
+  let session: string;
+  {
+    await using sage = await sageWith({
+      dir: here.dir,
+      script,
+      store: sqliteStore(journal),
+      options: { mode: { type: "batch" } },
+    });
+    await sage.say("go");
+    await sage.outcome();
+    session = sage.session;
+    await sage.answer({ type: "granted", requestId: `${session}/t0/0/0/permit0` });
+  }
+  const { DatabaseSync } = await import("node:sqlite");
+  const db = new DatabaseSync(journal);
+  db.exec("UPDATE fact SET data=replace(data, 'harmless', 'harmful') WHERE type='model.replied'");
+  db.close();
+  const store = sqliteStore(journal);
+  assert.match(store.verify(session)?.key ?? "", /model/, "the hash chain names it too");
+  await using later = await sageWith({ dir: here.dir, script, store });
+  await later.host.run(session);
+  assert.equal(existsSync(here.path("ran")), false);
+  const result = store.load(session).find(({ key }) => key === "t0/0/0/done");
+  assert.match(result?.type === "call.finished" ? result.data.text : "", /not what was approved/);
+});
+
+test("two edits of one file in one reply are asked about once each", async () => {
+  using here = workspace();
+  writeFileSync(here.path("a.txt"), "one two\n");
+  const edit = (from: string, to: string) => ({
+    tool: "Edit",
+    input: { file_path: here.path("a.txt"), old_string: from, new_string: to },
+  });
+  const script = [
+    { calls: [{ tool: "Read", input: { file_path: here.path("a.txt") } }] },
+    { calls: [edit("one", "1"), edit("two", "2")] },
+    { text: "ok" },
+  ];
+  await using sage = await sageWith({ dir: here.dir, script });
+  await sage.say("go");
+  for (const { id } of await sage.open(2)) await sage.answer({ type: "granted", requestId: id });
+  assert.equal((await sage.outcome()).status, "success");
+  assert.equal(readFileSync(here.path("a.txt"), "utf8"), "1 2\n");
+});
+
+test("an allow rule for a folder does not follow a link out of it", async () => {
+  using here = workspace();
+  using outside = workspace();
+  const { mkdirSync, symlinkSync } = await import("node:fs");
+  mkdirSync(here.path("lib"));
+  symlinkSync(outside.dir, here.path("lib/link"));
+  const write = (path: string) => ({ tool: "Write", input: { file_path: path, content: "x" } });
+  await using sage = await sageWith({
+    dir: here.dir,
+    rules: [allow("Edit(./lib/**)")],
+    script: [{ calls: [write(here.path("lib/a")), write(here.path("lib/link/b"))] }, { text: "ok" }],
+  });
+  await sage.say("go");
+  const [request, more] = await sage.open();
+  assert.match(request?.kind === "permission" ? String(request.input["file_path"]) : "", /link\/b$/);
+  assert.equal(more, undefined);
+  await sage.answer({ type: "denied", requestId: request?.id ?? "" });
+  await sage.outcome();
+  assert.equal(readFileSync(here.path("lib/a"), "utf8"), "x");
+  assert.equal(existsSync(outside.path("b")), false);
 });

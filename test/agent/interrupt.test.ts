@@ -20,15 +20,21 @@ test("an interrupt pauses the turn; what had not run does not run when it goes o
   let heard = "";
   const script = [
     { calls: [bash("echo begun >> ran; sleep 60; echo never >> ran"), bash("echo later >> ran")] },
-    (request: { messages: readonly unknown[] }) => ((heard = JSON.stringify(request.messages)), { text: "something else, then" }),
+    (request: { messages: readonly unknown[] }) => (
+      (heard = JSON.stringify(request.messages)),
+      { text: "something else, then" }
+    ),
   ];
   await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
   await sage.say("go");
   await until(() => existsSync(here.path("ran")));
   const paused = await interrupt(sage);
-  assert.deepEqual(paused, { ok: true, then: "pause" });
+  assert.deepEqual(paused, { ok: true, to: "pause" });
   assert.equal((await sage.outcome()).status, "paused");
-  assert.equal(sage.facts().some(({ type }) => type === "turn.ended"), false);
+  assert.equal(
+    sage.facts().some(({ type }) => type === "turn.ended"),
+    false,
+  );
   await sage.say("do something else");
   const outcome = await sage.outcome();
   assert.equal(outcome.status, "success");
@@ -47,17 +53,31 @@ test("interrupted, then killed before anything was recorded: what had not run st
   store.create("s", { cwd: here.dir, version: "test" });
   store.append("s", { key: "said/0", type: "user.said", at: 1, data: { text: "go", ...lin } });
   const log = openSession(store, "s");
-  const calls = [bash("echo one >> ran"), bash("echo two >> ran")].map((call, n) => ({ type: "call" as const, id: `c${n}`, ...call }));
+  const calls = [bash("echo one >> ran"), bash("echo two >> ran")].map((call, n) => ({
+    type: "call" as const,
+    id: `c${n}`,
+    ...call,
+  }));
   const d = log.branch("");
   d.decide("t0", "turn.begun", () => ({ loop: 1, maxSteps: 9, sawUpTo: 2 }));
   const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  d.decide("t0/0/model", "model.replied", () => ({ parts: calls, usage: noUsage, finish: "calls", model: "scripted", sawUpTo: 2 }));
+  d.decide("t0/0/model", "model.replied", () => ({
+    parts: calls,
+    usage: noUsage,
+    finish: "calls",
+    model: "scripted",
+    sawUpTo: 2,
+  }));
   const verdict = { behavior: "allow", reason: "", effect: "writes", digest: "x" } as const;
   d.decide("t0/0/judged", "calls.judged", () => ({ verdicts: [verdict, verdict] }));
   log.release();
-  store.append("s", { key: "interrupt/0", type: "turn.interrupted", at: 2, data: { then: "pause", ...lin } });
+  store.append("s", { key: "interrupt/0", type: "turn.interrupted", at: 2, data: { to: "pause", ...lin } });
 
-  const host = createHost({ store, version: "test", executor: async () => new UnifiedExecutor(config({ script, dir: here.dir, store }), { workingDirectory: here.dir }) });
+  const host = createHost({
+    store,
+    version: "test",
+    executor: async () => new UnifiedExecutor(config({ script, dir: here.dir, store }), { workingDirectory: here.dir }),
+  });
   await host.send({ type: "say", session: "s", text: "stop that", ...lin });
   const outcome = await host.run("s");
   await host.close();
@@ -67,10 +87,13 @@ test("interrupted, then killed before anything was recorded: what had not run st
 
 test("interrupting while a request is shown cancels it and the turn", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("Sure?")), bash("echo x >> ran")] }, { text: "never" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [askUser(question("Sure?")), bash("echo x >> ran")] }, { text: "never" }],
+  });
   await sage.say("go");
   await sage.open(2);
-  assert.deepEqual(await interrupt(sage), { ok: true, then: "cancel" });
+  assert.deepEqual(await interrupt(sage), { ok: true, to: "cancel" });
   assert.equal((await sage.outcome()).status, "cancelled");
   assert.match(sage.result(0, 0), /not answered/i);
   assert.deepEqual(sage.store.pending(), []);
@@ -85,16 +108,21 @@ test("a second interrupt, or one that nobody watches, cancels the turn", async (
   await until(() => existsSync(here.path("ran")));
   await interrupt(sage);
   await sage.outcome();
-  assert.deepEqual(await interrupt(sage), { ok: true, then: "cancel" });
+  assert.deepEqual(await interrupt(sage), { ok: true, to: "cancel" });
   await until(() => sage.facts().some(({ type }) => type === "turn.ended"));
   const end = sage.facts().findLast(({ type }) => type === "turn.ended");
   assert.equal(end?.type === "turn.ended" && end.data.status, "cancelled");
-  assert.deepEqual(await interrupt(sage), { ok: true, then: "nothing" });
+  assert.deepEqual(await interrupt(sage), { ok: true, to: "nothing" });
 
-  await using alone = await sageWith({ dir: here.dir, script: [{ calls: [bash("sleep 60")] }], rules: [allow("Bash")], watched: false });
+  await using alone = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("sleep 60")] }],
+    rules: [allow("Bash")],
+    watched: false,
+  });
   await alone.say("go");
   await until(() => alone.facts().some(({ type }) => type === "call.started"));
-  assert.deepEqual(await interrupt(alone), { ok: true, then: "cancel" });
+  assert.deepEqual(await interrupt(alone), { ok: true, to: "cancel" });
   assert.equal((await alone.outcome()).status, "cancelled");
 });
 
@@ -115,7 +143,10 @@ test("leaving resolves nothing: another process goes on with the same request", 
   }
   const store = sqliteStore(journal);
   await using next = await sageWith({ dir: here.dir, script, store });
-  assert.deepEqual(store.pending(session).map((request) => request.id), [id]);
+  assert.deepEqual(
+    store.pending(session).map((request) => request.id),
+    [id],
+  );
   const running = next.host.run(session);
   await next.answer({ type: "answers", requestId: id ?? "", answers: { "Sure?": { selected: ["Red"] } } });
   assert.equal((await running).status, "success");
@@ -124,8 +155,14 @@ test("leaving resolves nothing: another process goes on with the same request", 
 test("what is said while the agent works is queued, folded in after the open calls, and never lost", async () => {
   using here = workspace();
   const prompts: string[] = [];
-  const remember = (text: string, calls = [] as ReturnType<typeof bash>[]) => (request: { messages: readonly unknown[] }) => (prompts.push(JSON.stringify(request.messages)), { text, calls });
-  const script = [remember("", [bash("until [ -e go ]; do sleep 0.02; done; echo done")]), remember("first"), remember("second")];
+  const remember =
+    (text: string, calls = [] as ReturnType<typeof bash>[]) =>
+    (request: { messages: readonly unknown[] }) => (prompts.push(JSON.stringify(request.messages)), { text, calls });
+  const script = [
+    remember("", [bash("until [ -e go ]; do sleep 0.02; done; echo done")]),
+    remember("first"),
+    remember("second"),
+  ];
   await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
   await sage.say("work");
   await until(() => sage.facts().some(({ type }) => type === "call.started"));
@@ -133,7 +170,10 @@ test("what is said while the agent works is queued, folded in after the open cal
   writeFileSync(here.path("go"), "");
   assert.equal((await sage.outcome()).text, "first");
   const order = ["work", "done", "and be quick"].map((text) => prompts[1]?.indexOf(text) ?? -1);
-  assert.deepEqual(order.toSorted((a, b) => a - b), order);
+  assert.deepEqual(
+    order.toSorted((a, b) => a - b),
+    order,
+  );
   for (let n = 0; n < 3; n++) {
     const again = await sage.host.send({ type: "say", session: sage.session, text: "once more", id: "same", ...lin });
     assert.equal(again.ok, true, "a redelivered message is the same message");
@@ -144,18 +184,32 @@ test("what is said while the agent works is queued, folded in after the open cal
 
 test("more than fifty waiting messages are refused, not dropped", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }],
+  });
   await sage.say("go");
   await sage.open();
   const replies = [];
-  for (let n = 0; n < 51; n++) replies.push(await sage.host.send({ type: "say", session: sage.session, text: `message ${n}`, ...lin }));
+  for (let n = 0; n < 51; n++)
+    replies.push(await sage.host.send({ type: "say", session: sage.session, text: `message ${n}`, ...lin }));
   assert.equal(replies.filter(({ ok }) => ok).length, 50);
   assert.equal(replies.at(-1)?.ok === false && replies.at(-1)?.ok, false);
 });
 
 test("a tool name that does not exist, malformed arguments and a failing tool are results the model can act on", async () => {
   using here = workspace();
-  const script = [{ calls: [{ tool: "Fly", input: {} }, { tool: "Bash", input: {}, malformed: '{"command": "ls' }, { tool: "Read", input: { file_path: 7 } }, { tool: "Read", input: { file_path: here.path("none") } }] }, { text: "ok" }];
+  const script = [
+    {
+      calls: [
+        { tool: "Fly", input: {} },
+        { tool: "Bash", input: {}, malformed: '{"command": "ls' },
+        { tool: "Read", input: { file_path: 7 } },
+        { tool: "Read", input: { file_path: here.path("none") } },
+      ],
+    },
+    { text: "ok" },
+  ];
   await using sage = await sageWith({ dir: here.dir, script });
   await sage.say("go");
   assert.equal((await sage.outcome()).status, "success");
@@ -192,23 +246,30 @@ test("a subagent's context refuses questions with a clear error and shows its an
     asksRoot: false,
     sessionRules: [],
     seen: new Map(),
+    wrote: new Set<string>(),
     permits: new Map(),
     activity: { during: <T>(work: () => Promise<T>) => work() },
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };
   assert.match(judgeCall(context, call).reason, /not available to a subagent/);
   assert.equal(judgeCall({ ...context, asksRoot: true }, call).behavior, "ask");
-  const { openRequest } = await import("../../src/agent/call.ts");
+  const { openRequest } = await import("../../src/agent/request.ts");
   store.create("s", { cwd: here.dir, version: "test" });
   const log = openSession(store, "s");
   const bashCall = { type: "call" as const, id: "2", ...bash("make") };
-  assert.deepEqual(openRequest(log.branch("t0/0/0"), context, bashCall, judgeCall(context, bashCall), 0).request.agent, ["explore"]);
+  assert.deepEqual(
+    openRequest(log.branch("t0/0/0"), context, bashCall, judgeCall(context, bashCall), 0).request.agent,
+    ["explore"],
+  );
 });
 
 test("the executor yields every fact and delta in order, and a watcher who comes late misses nothing", async () => {
   using here = workspace();
   const store = memoryStore();
-  const executor = new UnifiedExecutor(config({ script: [{ text: "hello there, this is a reply" }], dir: here.dir, store }), { workingDirectory: here.dir });
+  const executor = new UnifiedExecutor(
+    config({ script: [{ text: "hello there, this is a reply" }], dir: here.dir, store }),
+    { workingDirectory: here.dir },
+  );
   store.create("s", { cwd: here.dir, version: "test" });
   store.append("s", { key: "said/0", type: "user.said", at: 1, data: { text: "hi", ...lin } });
   const seen: (Fact | Delta)[] = [];
@@ -217,6 +278,15 @@ test("the executor yields every fact and delta in order, and a watcher who comes
   let step = await events.next();
   for (; !step.done; step = await events.next()) seen.push(step.value);
   assert.equal(step.value.text, "hello there, this is a reply");
-  assert.deepEqual(seen.filter((event): event is Fact => "type" in event).map(({ type }) => type), ["turn.begun", "model.replied", "turn.ended"]);
-  assert.equal(seen.filter((event): event is Delta => "kind" in event).map(({ text }) => text).join(""), step.value.text);
+  assert.deepEqual(
+    seen.filter((event): event is Fact => "type" in event).map(({ type }) => type),
+    ["turn.begun", "model.replied", "turn.ended"],
+  );
+  assert.equal(
+    seen
+      .filter((event): event is Delta => "kind" in event)
+      .map(({ text }) => text)
+      .join(""),
+    step.value.text,
+  );
 });

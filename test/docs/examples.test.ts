@@ -22,7 +22,12 @@ for (const name of readdirSync(join(root, "examples"))) {
 }
 
 test("code shown in the docs is code that runs", () => {
-  const pages = ["README.md", ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
+  const pages = [
+    "README.md",
+    ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`),
+  ];
   let shown = 0;
   for (const page of pages) {
     const text = readFileSync(join(root, page), "utf8");
@@ -38,7 +43,14 @@ test("code shown in the docs is code that runs", () => {
 test("links between the pages lead somewhere", async () => {
   const { existsSync } = await import("node:fs");
   const { dirname } = await import("node:path");
-  const pages = ["README.md", "AGENTS.md", "CHANGELOG.md", ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
+  const pages = [
+    "README.md",
+    "AGENTS.md",
+    "CHANGELOG.md",
+    ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`),
+  ];
   for (const page of pages) {
     for (const [, link = ""] of readFileSync(join(root, page), "utf8").matchAll(/\]\(((?!https?:|#)[^)#]+)/g))
       assert.ok(existsSync(join(root, dirname(page), link)), `${page} links to ${link}, which is not there`);

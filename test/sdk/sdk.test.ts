@@ -40,7 +40,9 @@ test("executeWithChannel returns at once, and the handle answers while the resul
     asked.push(request?.kind === "permission" ? String(request.input["command"]) : "?");
     assert.equal(handle.pending().length, 2 - n, "both are open, one is shown");
     await handle.respond({ type: "granted", requestId: request?.id ?? "" });
-    await assert.rejects(handle.respond({ type: "denied", requestId: request?.id ?? "" }), { code: "request-resolved" });
+    await assert.rejects(handle.respond({ type: "denied", requestId: request?.id ?? "" }), {
+      code: "request-resolved",
+    });
   }
   assert.deepEqual(asked, ["echo one", "echo two"]);
   assert.equal((await result).text, "done");

@@ -9,7 +9,8 @@ import { askUser, bash, question, workspace } from "../support/sage.ts";
 
 type Here = ReturnType<typeof workspace>;
 
-const lines = (here: Here, name: string) => (existsSync(here.path(name)) ? readFileSync(here.path(name), "utf8").trim().split("\n").length : 0);
+const lines = (here: Here, name: string) =>
+  existsSync(here.path(name)) ? readFileSync(here.path(name), "utf8").trim().split("\n").length : 0;
 
 function run(here: Here, env: Record<string, string> = {}): Promise<Ended> {
   return start("test/support/runner.ts", [here.dir, "s"], { env }).ended;
@@ -57,7 +58,10 @@ function check(here: Here, ids: string[] | undefined): { interrupted: number; id
   if (ids) assert.deepEqual(asked, ids, "under the same ids");
   assert.equal(of("turn.ended").length, 1);
   const ran = ["a.txt", "b.txt"].map((name) => lines(here, name));
-  assert.ok(ran.every((n) => n <= 1 + lost), `ran ${ran}, asked about ${lost}`);
+  assert.ok(
+    ran.every((n) => n <= 1 + lost),
+    `ran ${ran}, asked about ${lost}`,
+  );
   assert.ok(ran.reduce((sum, n) => sum + Math.abs(n - 1), 0) <= lost, `ran ${ran}, asked about ${lost}`);
   assert.equal(readFileSync(here.path("w.txt"), "utf8"), "written\n");
   return { interrupted: lost, ids: asked };
@@ -94,7 +98,10 @@ test("kill -9 before and after every commit of a mixed batch, restarted each tim
 
 test("killed while a question is open, answered by another process while it is dead, finished by a third", async () => {
   using here = workspace();
-  const script = [{ calls: [askUser(question("Which colour?")), bash("echo once >> ran.txt")] }, { text: "blue it is" }];
+  const script = [
+    { calls: [askUser(question("Which colour?")), bash("echo once >> ran.txt")] },
+    { text: "blue it is" },
+  ];
   writeFileSync(here.path("script.json"), JSON.stringify(script));
 
   const first = start("test/support/runner.ts", [here.dir, "s"]);
@@ -108,9 +115,17 @@ test("killed while a question is open, answered by another process while it is d
     open.map(({ id }) => id),
     ["s/t0/0/0/ask0", "s/t0/0/1/permit0"],
   );
-  const answers: InputResponse = { type: "answers", requestId: "s/t0/0/0/ask0", answers: { "Which colour?": { selected: ["Blue"] } } };
+  const answers: InputResponse = {
+    type: "answers",
+    requestId: "s/t0/0/0/ask0",
+    answers: { "Which colour?": { selected: ["Blue"] } },
+  };
   assert.equal(respond(store, answers, { by: "Lin", surface: "other" }).won, true);
-  const late = respond(store, { ...answers, answers: { "Which colour?": { selected: ["Red"] } } }, { by: "Ann", surface: "late" });
+  const late = respond(
+    store,
+    { ...answers, answers: { "Which colour?": { selected: ["Red"] } } },
+    { by: "Ann", surface: "late" },
+  );
   assert.deepEqual([late.won, late.resolution.by], [false, "Lin"]);
   store.close();
 
@@ -139,9 +154,16 @@ test("a command that outlived a killed Sage is found, and rerun is not offered b
   if (request?.kind !== "question") throw new Error("expected a question");
   assert.equal(request.source, "recovery");
   assert.match(request.why, /still running/);
-  assert.deepEqual(request.questions[0]?.options.map(({ label }) => label), ["wait", "kill", "leave"]);
+  assert.deepEqual(
+    request.questions[0]?.options.map(({ label }) => label),
+    ["wait", "kill", "leave"],
+  );
   const pick = (id: string, label: string) =>
-    respond(store, { type: "answers", requestId: id, answers: { [request.questions[0]?.question ?? ""]: { selected: [label] } } }, { by: "Lin", surface: "test" });
+    respond(
+      store,
+      { type: "answers", requestId: id, answers: { [request.questions[0]?.question ?? ""]: { selected: [label] } } },
+      { by: "Lin", surface: "test" },
+    );
   pick(request.id, "wait");
   writeFileSync(here.path("stop"), "");
   await second.until(/input.requested t0\/0\/0\/lost0$/m);

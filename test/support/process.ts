@@ -4,7 +4,11 @@ import { join } from "node:path";
 export type Ended = { code: number | null; signal: string | null; out: string; err: string };
 
 /** A real process of Sage's rooms, to be watched and killed. */
-export function start(script: string, args: string[], options: { env?: Record<string, string>; cwd?: string } = {}): { child: ChildProcess; ended: Promise<Ended>; until(pattern: RegExp): Promise<void> } {
+export function start(
+  script: string,
+  args: string[],
+  options: { env?: Record<string, string>; cwd?: string } = {},
+): { child: ChildProcess; ended: Promise<Ended>; until(pattern: RegExp): Promise<void> } {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../..", script), ...args], {
     env: { ...process.env, ...options.env },
     ...(options.cwd !== undefined && { cwd: options.cwd }),
@@ -26,7 +30,9 @@ export function start(script: string, args: string[], options: { env?: Record<st
       new Promise((found, fail) => {
         waiting.push({ pattern, found });
         look();
-        void ended.then(({ code, signal }) => fail(new Error(`ended (${code ?? signal}) before ${pattern} appeared:\n${out}\n${err}`)));
+        void ended.then(({ code, signal }) =>
+          fail(new Error(`ended (${code ?? signal}) before ${pattern} appeared:\n${out}\n${err}`)),
+        );
       }),
   };
 }

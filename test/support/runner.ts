@@ -46,6 +46,9 @@ function answer(request: InputRequest): InputResponse {
   if (request.kind === "permission") return { type: "granted", requestId };
   if (request.kind === "text") return { type: "text", requestId, text: "some text" };
   const choice = request.source === "recovery" ? (process.env["LOST"] ?? "done") : undefined;
-  const answers = request.questions.map(({ question, options }) => [question, { selected: [options.find(({ label }) => label === choice)?.label ?? options[0]?.label ?? ""] }]);
+  const answers = request.questions.map(({ question, options }) => [
+    question,
+    { selected: [options.find(({ label }) => label === choice)?.label ?? options[0]?.label ?? ""] },
+  ]);
   return { type: "answers", requestId, answers: Object.fromEntries(answers) };
 }

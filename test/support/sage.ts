@@ -6,7 +6,15 @@ import type { Store } from "../../src/journal/store.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
 import { UnifiedExecutor } from "../../src/agent/executor.ts";
-import type { AgentOutcome, CommandReply, ExecutionOptions, Fact, InputRequest, InputResponse, Rule } from "../../src/protocol/index.ts";
+import type {
+  AgentOutcome,
+  CommandReply,
+  ExecutionOptions,
+  Fact,
+  InputRequest,
+  InputResponse,
+  Rule,
+} from "../../src/protocol/index.ts";
 import { createHost, type LocalHost } from "../../src/runtime/host.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
@@ -14,13 +22,31 @@ import type { Tool } from "../../src/tools/tool.ts";
 /** A folder that is gone when the test is. */
 export function workspace(): { dir: string; path(name: string): string } & Disposable {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-test-")));
-  return { dir, path: (name) => join(dir, name), [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }) };
+  return {
+    dir,
+    path: (name) => join(dir, name),
+    [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),
+  };
 }
 
-export type TestConfig = { script: Script; dir: string; store?: Store; tools?: Tool[]; rules?: Rule[]; permissionMode?: "default" | "bypass" };
+export type TestConfig = {
+  script: Script;
+  dir: string;
+  store?: Store;
+  tools?: Tool[];
+  rules?: Rule[];
+  permissionMode?: "default" | "bypass";
+};
 
 /** The real rooms over a scripted model. */
-export function config({ script, dir, store = memoryStore(), tools = [], rules = [], permissionMode = "default" }: TestConfig): AgentConfig & { store: Store } {
+export function config({
+  script,
+  dir,
+  store = memoryStore(),
+  tools = [],
+  rules = [],
+  permissionMode = "default",
+}: TestConfig): AgentConfig & { store: Store } {
   return {
     store,
     model: scripted(script),
@@ -43,7 +69,10 @@ export const question = (text: string, options = ["Red", "Blue"], multiSelect = 
   multiSelect,
 });
 
-export const askUser = (...questions: ReturnType<typeof question>[]) => ({ tool: "AskUserQuestion", input: { questions } });
+export const askUser = (...questions: ReturnType<typeof question>[]) => ({
+  tool: "AskUserQuestion",
+  input: { questions },
+});
 export const bash = (command: string) => ({ tool: "Bash", input: { command } });
 export const allow = (text: string): Rule => ({ behavior: "allow", text, source: "user" });
 
@@ -62,15 +91,24 @@ export type TestSage = {
 } & AsyncDisposable;
 
 /** A host with one session in this process, and a person who can do what a surface can. */
-export async function sageWith(options: TestConfig & { options?: Partial<ExecutionOptions>; watched?: boolean }): Promise<TestSage> {
+export async function sageWith(
+  options: TestConfig & { options?: Partial<ExecutionOptions>; watched?: boolean },
+): Promise<TestSage> {
   const { store = memoryStore(), dir } = options;
   const made = config({ ...options, store });
-  const host = createHost({ store, version: "test", executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }) });
+  const host = createHost({
+    store,
+    version: "test",
+    executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
+  });
   const opened = await host.send({ type: "open", cwd: dir });
   if (!opened.ok) throw new Error(opened.message);
   const { session } = opened;
   const leaving = new AbortController();
-  if (options.watched ?? true) void (async () => { for await (const _ of host.watch(session, { signal: leaving.signal })); })();
+  if (options.watched ?? true)
+    void (async () => {
+      for await (const _ of host.watch(session, { signal: leaving.signal }));
+    })();
   let running: Promise<AgentOutcome> | undefined;
   return {
     host,
@@ -92,7 +130,9 @@ export async function sageWith(options: TestConfig & { options?: Partial<Executi
     answer: (response, by = "Lin") => host.send({ type: "respond", response, by, surface: "test" }),
     facts: () => store.load(session),
     result(step, call) {
-      const message = store.load(session).findLast((fact) => fact.type === "call.finished" && fact.key.startsWith(`t0/${step}/${call}/`));
+      const message = store
+        .load(session)
+        .findLast((fact) => fact.type === "call.finished" && fact.key.startsWith(`t0/${step}/${call}/`));
       return message?.type === "call.finished" ? message.data.text : "";
     },
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,75 @@
+import { ask } from "../input/ask.ts";
+import { settle } from "../input/respond.ts";
+import type { Durable, Opened } from "../journal/durable.ts";
+import { Stopped } from "../journal/session.ts";
+import { suggest } from "../permission/suggest.ts";
+import type {
+  Call,
+  InputRequest,
+  InputResponse,
+  NewRequest,
+  Resolution,
+  ToolInput,
+  Verdict,
+} from "../protocol/index.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ExecutionContext } from "./context.ts";
+import { judgeCall, realPath } from "./judge.ts";
+
+/** Opens what a call has to ask: the tool's own request, or the permission to run it. */
+export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict: Verdict, round: number): Opened {
+  const tool = c.config.tools.get(call.tool) as Tool;
+  const input = inputOf(tool, call, verdict);
+  const frame = { agent: c.agent, why: verdict.reason, digest: verdict.digest };
+  if (tool.request) return ask(d, `ask${round}`, { ...frame, source: "tool", ...tool.request(input) }, c.asking);
+  const request: NewRequest = {
+    ...frame,
+    source: "approval",
+    kind: "permission",
+    tool: tool.name,
+    input,
+    hard: verdict.hard ?? false,
+    suggestions: [],
+  };
+  if (verdict.parts) request.parts = verdict.parts;
+  if (typeof input["description"] === "string") request.description = input["description"];
+  const specifier = tool.specifier?.(input, { cwd: c.options.workingDirectory });
+  if (!request.hard && specifier !== undefined) request.suggestions = suggest(tool.name, specifier, realPath(c));
+  const opened = ask(d, `permit${round}`, request, c.asking);
+  if (!opened.resolution)
+    c.permits.set(opened.request.id, { request: opened.request, judge: () => judgeCall(c, call, verdict.input) });
+  return opened;
+}
+
+/** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */
+export function endTurnIfSaid(d: Durable, resolution: Resolution, request: InputRequest): void {
+  if (resolution.outcome === "cancelled") d.stop(new Stopped("cancelled", resolution.reason));
+  if (resolution.outcome !== "timed_out" || resolution.response) return;
+  d.stop(new Stopped(request.deadline?.policy === "cancel" ? "cancelled" : "timeout", resolution.reason));
+}
+
+/** Saves the rules a person gave with a grant, and judges what else is open again: one "always" answers its twins. */
+export function addRules(
+  d: Durable,
+  c: ExecutionContext,
+  { rules = [] }: InputResponse & { type: "granted" },
+  { round, by }: { round: number; by: string },
+): void {
+  rules.forEach((grant, n) => {
+    const rule = d.decide(`rule${round}.${n}`, "rule.added", () => ({ ...grant, by }));
+    c.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
+  });
+  if (rules.length === 0) return;
+  for (const [id, { request, judge }] of c.permits) {
+    const verdict = judge();
+    if (verdict.behavior === "ask") continue;
+    c.permits.delete(id);
+    const reason = `decided by the new rule ${verdict.rule ?? ""}`;
+    const frame = { requestId: id, by, surface: "rule", at: Date.now() };
+    settle(c.asking.store, request, { ...frame, outcome: "superseded", reason });
+  }
+}
+
+export function inputOf(tool: Tool, call: Call, verdict: Verdict): ToolInput {
+  return tool.inputSchema.parse(verdict.input ?? call.input) as ToolInput;
+}
