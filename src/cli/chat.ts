@@ -1,0 +1,45 @@
+import { version } from "../runtime/version.ts";
+import { attachPlain, type PlainEnd } from "../surfaces/plain/index.ts";
+import { cliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
+import { texts } from "../texts/texts.ts";
+import { exitCodeOf, exitCodes } from "./exit-codes.ts";
+import { wantsColor } from "./inbox.ts";
+import { person } from "./journal.ts";
+import { onLeave } from "./leaving.ts";
+import type { Sage } from "./setup.ts";
+
+type Chat = { session: string; task: string | undefined; lang: Lang; late: { failed?: (message: string) => void } };
+
+/** A conversation on this terminal, or with whatever is piped in. */
+export async function chat({ host, store, model }: Sage, { session, task, lang, late }: Chat): Promise<number> {
+  console.log(cliTexts(lang).header(version, model, session));
+  const leaving = new AbortController();
+  const plain = attachPlain(host, {
+    session,
+    task,
+    lang,
+    input: process.stdin,
+    output: process.stdout,
+    color: wantsColor(process.stdout),
+    by: person(),
+    signal: leaving.signal,
+  });
+  late.failed = plain.failed;
+  process.on("SIGINT", plain.interrupt);
+  onLeave(() => {
+    leaving.abort();
+    return host.close();
+  });
+  const end = await plain.done;
+  if (store.session(session)?.title) console.log(texts(lang).resumeWith(`sage --resume ${session}`));
+  return codeOf(end);
+}
+
+function codeOf({ why, waiting, last }: PlainEnd): number {
+  if (why === "interrupted") return exitCodes.interrupted;
+  if (process.stdin.isTTY) return exitCodes.success;
+  // Whatever was piped in came to its end: a script wants to know how far it went.
+  if (waiting > 0) return exitCodes.needsPerson;
+  return last ? exitCodeOf(last) : exitCodes.success;
+}

@@ -1,0 +1,93 @@
+import { existsSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { sqliteStore } from "../journal/sqlite.ts";
+import { loadRules } from "../permission/rules.ts";
+import { messageOf } from "../protocol/index.ts";
+import { readSettings } from "../runtime/settings.ts";
+import type { CliTexts } from "../texts/cli.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { readFlags } from "./flags.ts";
+import { modelOf } from "./setup.ts";
+
+/** Looks and tells, starts nothing, changes nothing. */
+export async function doctor(args: string[]): Promise<number> {
+  const { t } = readFlags(args, {});
+  let problems = 0;
+  const ok = (text: string) => console.log(`✓ ${text}`);
+  const bad = (text: string) => {
+    problems++;
+    console.log(`✗ ${text}`);
+  };
+  const check = async (work: () => void | Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      bad(messageOf(error));
+    }
+  };
+  const report = { ok, bad, t: t.doctor };
+  const dir = process.env["SAGE_HOME"] ?? join(homedir(), ".sage");
+
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) >= 24) ok(t.doctor.node(node));
+  else bad(t.doctor.oldNode(node));
+  if (existsSync(dir)) checkModes(dir, report);
+  else ok(t.doctor.noHome(dir));
+  await check(() => checkJournal(join(dir, "journal.db"), report));
+  await check(() => checkConfig(join(dir, "settings.json"), report, t));
+  await check(() => checkRipgrep(report));
+
+  console.log(problems === 0 ? t.doctor.fine : t.doctor.problems(problems));
+  return problems === 0 ? exitCodes.success : exitCodes.failure;
+}
+
+type Report = { ok(text: string): void; bad(text: string): void; t: CliTexts["doctor"] };
+
+function checkModes(dir: string, { ok, bad, t }: Report): void {
+  const journal = ["journal.db", "journal.db-wal", "journal.db-shm", "settings.json"].map((name) => join(dir, name));
+  const open = [dir, ...journal].filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
+  for (const path of open) {
+    const mode = (statSync(path).mode & 0o777).toString(8);
+    bad(t.open(path, mode, path === dir ? "700" : "600"));
+  }
+  if (open.length === 0) ok(t.home(dir));
+}
+
+function checkJournal(path: string, { ok, bad, t }: Report): void {
+  if (!existsSync(path)) return ok(t.noJournal);
+  const store = sqliteStore(path);
+  try {
+    const sessions = store.sessions();
+    ok(t.journal(sessions.length, store.pending().length));
+    const broken = sessions.flatMap(({ id }) => {
+      const at = store.verify(id);
+      return at ? [{ id, ...at }] : [];
+    });
+    for (const { id, seq, key } of broken) bad(t.broken(id, seq, key));
+    if (broken.length === 0) ok(t.chain(sessions.length));
+  } finally {
+    store.close();
+  }
+}
+
+function checkConfig(path: string, { ok, bad, t }: Report, { noModel }: CliTexts): void {
+  const there = existsSync(path);
+  const settings = readSettings(path);
+  const choice = modelOf(settings, process.env);
+  const { warnings } = loadRules(settings.permissions, "user");
+  for (const warning of warnings) bad(warning);
+  if (warnings.length === 0) ok(there ? t.settings(path) : t.noSettings(path));
+  if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
+  else bad(noModel);
+}
+
+async function checkRipgrep({ ok, bad, t }: Report): Promise<void> {
+  try {
+    const { rgPath } = await import("@vscode/ripgrep");
+    if (existsSync(rgPath)) ok(t.ripgrep);
+    else bad(t.noRipgrep(rgPath));
+  } catch (error) {
+    bad(t.noRipgrep(messageOf(error)));
+  }
+}

@@ -1,0 +1,38 @@
+import type { OutcomeStatus, SageErrorCode } from "../protocol/index.ts";
+import type { ExitName } from "../texts/help.ts";
+
+/** What a script may rely on. */
+export const exitCodes = {
+  success: 0,
+  failure: 1,
+  usage: 2,
+  needsPerson: 3,
+  timeout: 4,
+  maxSteps: 5,
+  interrupted: 130,
+} as const satisfies Record<ExitName, number>;
+
+export function exitCodeOf(outcome: OutcomeStatus): number {
+  switch (outcome.status) {
+    case "success":
+      return exitCodes.success;
+    case "needs-input":
+      return exitCodes.needsPerson;
+    case "max-steps":
+      return exitCodes.maxSteps;
+    case "cancelled":
+    case "paused":
+      return exitCodes.interrupted;
+    case "error":
+      return exitCodeOfError(outcome.error.code);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+export function exitCodeOfError(code: SageErrorCode): number {
+  if (code === "timeout") return exitCodes.timeout;
+  return code === "usage" || code === "config-invalid" || code === "session-unknown" || code === "request-unknown"
+    ? exitCodes.usage
+    : exitCodes.failure;
+}

@@ -1,0 +1,59 @@
+import type { InputRequest, SessionSummary } from "../protocol/index.ts";
+import { createPaint } from "../surfaces/plain/paint.ts";
+import { questionLines, requestLines, type Style } from "../surfaces/plain/request.ts";
+import { cliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
+import { texts } from "../texts/texts.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { readFlags } from "./flags.ts";
+import { ask, openJournal } from "./journal.ts";
+
+/** Every open request of every session, with enough to answer it from here. */
+export async function inbox(args: string[]): Promise<number> {
+  const { values, lang, t } = readFlags(args, { json: { type: "boolean" } });
+  const { host } = openJournal(process.env);
+  const { requests } = await ask(host, { type: "pending" });
+  const { sessions } = await ask(host, { type: "sessions" });
+  await host.close();
+  if (values.json) console.log(JSON.stringify(requests, undefined, 2));
+  else if (requests.length === 0) console.log(t.inboxEmpty);
+  else {
+    const style = styleOf(process.stdout, lang);
+    for (const { request } of requests) {
+      const session = sessions.find(({ id }) => id === request.session);
+      console.log([...openLines(request, style, lang), whereLine(request, session, lang)].join("\n"));
+    }
+  }
+  return exitCodes.success;
+}
+
+/** A request with what to type to answer it. */
+export function openLines(request: InputRequest, style: Style, lang: Lang): string[] {
+  const questions = request.kind === "question" ? request.questions.flatMap((one) => questionLines(one, style)) : [];
+  return [...requestLines(request, style), ...questions, cliTexts(lang).howToAnswer(request.id, flagsFor(request))];
+}
+
+function whereLine(request: InputRequest, session: SessionSummary | undefined, lang: Lang): string {
+  return cliTexts(lang).inSession(request.session, session?.cwd ?? "?", texts(lang).duration(Date.now() - request.at));
+}
+
+function flagsFor(request: InputRequest): string {
+  switch (request.kind) {
+    case "permission":
+      return "--yes | --no";
+    case "question":
+      return request.questions.length === 1 ? '--choose "…"' : '--choose "1=…" --choose "2=…"';
+    case "text":
+      return '--text "…"';
+    default:
+      return request satisfies never;
+  }
+}
+
+export function styleOf(stream: NodeJS.WriteStream, lang: Lang): Style {
+  return { t: texts(lang), paint: createPaint(wantsColor(stream)), width: stream.isTTY ? stream.columns : undefined };
+}
+
+export function wantsColor(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+}

@@ -1,0 +1,30 @@
+import { userInfo } from "node:os";
+import { sqliteStore } from "../journal/sqlite.ts";
+import type { Store } from "../journal/store.ts";
+import { SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
+import { sageHome } from "../runtime/home.ts";
+import { createHost, type LocalHost } from "../runtime/host.ts";
+import { version } from "../runtime/version.ts";
+
+/** The journal alone, for commands that look and answer but run no turn. */
+export function openJournal(env: NodeJS.ProcessEnv): { host: LocalHost; store: Store } {
+  const store = sqliteStore(sageHome(env).journal);
+  const executor = () => Promise.reject(new SageError("turn-failed", "this command runs no turn"));
+  return { store, host: createHost({ store, version, executor }) };
+}
+
+/** A command's reply, or the reason why there is none as an error. */
+export async function ask<C extends Command>(host: Host, command: C): Promise<CommandReply<C["type"]> & { ok: true }> {
+  const reply = await host.send(command);
+  if (reply.ok) return reply;
+  throw new SageError(reply.code, reply.message);
+}
+
+/** Who is at the keyboard. */
+export function person(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env["USER"] ?? "you"; // a container may know no name for its user
+  }
+}

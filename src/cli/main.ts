@@ -1,0 +1,40 @@
+import { SageError, messageOf } from "../protocol/error.ts";
+
+// Each command is a file of its own, loaded when it is called: most of what Sage can do is not needed for most calls.
+const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+  sessions: async () => (await import("./sessions.ts")).sessions,
+  inbox: async () => (await import("./inbox.ts")).inbox,
+  answer: async () => (await import("./answer.ts")).answer,
+  doctor: async () => (await import("./doctor.ts")).doctor,
+  demo: async () => (await import("./demo.ts")).demo,
+  help: async () => (await import("./help.ts")).help,
+};
+
+// Whoever reads us may stop reading: `sage sessions | head -1`.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
+const code = await main(process.argv.slice(2)).catch(explain);
+process.stdout.write("", () => process.exit(code));
+
+async function main(args: string[]): Promise<number> {
+  const flags = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
+  if (flags.includes("--help") || flags.includes("-h")) return (await import("./help.ts")).help(args);
+  if (flags.includes("--version")) return (await import("./help.ts")).showVersion();
+  const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
+  if (command) return (await command())(args.slice(1));
+  return (await import("./run.ts")).run(args, Object.keys(commands));
+}
+
+async function explain(error: unknown): Promise<number> {
+  const { exitCodes, exitCodeOfError } = await import("./exit-codes.ts");
+  const debug = process.env["SAGE_DEBUG"] === "1";
+  if (debug) console.error(error);
+  if (error instanceof SageError) {
+    if (!debug) console.error(`sage: ${error.message}`);
+    return exitCodeOfError(error.code);
+  }
+  const { cliTexts } = await import("../texts/cli.ts");
+  const { languageOf } = await import("../texts/language.ts");
+  if (!debug) console.error(`sage: ${cliTexts(languageOf(process.env)).wrong(messageOf(error))}`);
+  return exitCodes.failure;
+}

@@ -1,0 +1,79 @@
+import { SageError, type AgentOutcome, type InputRequest } from "../protocol/index.ts";
+import { cliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
+import { exitCodeOf, exitCodes } from "./exit-codes.ts";
+import { usage } from "./flags.ts";
+import { ask, person } from "./journal.ts";
+import { onLeave } from "./leaving.ts";
+import type { Format } from "./run.ts";
+import type { Sage } from "./setup.ts";
+
+type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
+
+/** One turn without a conversation: its result goes to stdout, everything else to stderr. */
+export async function print({ host, store }: Sage, { session, task, format, lang }: Job): Promise<number> {
+  const t = cliTexts(lang);
+  const sender = { by: person(), surface: "cli" };
+  const row = store.session(session);
+  if (row?.owned) throw new SageError("session-owned", t.owned(session));
+  if (task === undefined && !row?.open) throw usage(t.noTurnToResume(session));
+
+  let interrupted = false;
+  process.on("SIGINT", () => {
+    if (interrupted) process.exit(exitCodes.interrupted);
+    interrupted = true;
+    void host.send({ type: "interrupt", session, cancel: true, ...sender });
+  });
+  onLeave(() => host.close());
+
+  const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
+  const unwatch =
+    format === "stream-json" &&
+    store.hub.subscribe(session, {
+      fact: (fact) => line({ type: "fact", fact }),
+      delta: (delta) => line({ type: "delta", delta }),
+    });
+  if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
+  const outcome = await host.run(session);
+  if (unwatch) unwatch();
+
+  const requests = store.pending(session);
+  if (format === "text") await tell(outcome, requests, lang);
+  else line(format === "json" ? report(outcome, requests) : { type: "outcome", outcome: report(outcome, requests) });
+  return exitCodeOf(outcome);
+}
+
+function report(outcome: AgentOutcome, requests: InputRequest[]): object {
+  const { messages: _messages, toolHistory: _toolHistory, ...rest } = outcome;
+  return { ...rest, requests };
+}
+
+async function tell(outcome: AgentOutcome, requests: InputRequest[], lang: Lang): Promise<void> {
+  if (outcome.text !== "") process.stdout.write(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
+  if (outcome.status === "success") return;
+  if (outcome.status !== "needs-input") {
+    const { texts } = await import("../texts/texts.ts");
+    return console.error(`sage: ${whyNot(outcome, texts(lang))}`);
+  }
+  const t = cliTexts(lang);
+  const { openLines, styleOf } = await import("./inbox.ts");
+  const style = styleOf(process.stderr, lang);
+  console.error(t.needed(requests.length));
+  for (const request of requests) console.error(openLines(request, style, lang).join("\n"));
+  console.error(t.thenResume(outcome.session));
+}
+
+function whyNot(outcome: AgentOutcome, t: typeof import("../texts/en.ts").en): string {
+  switch (outcome.status) {
+    case "error":
+      return outcome.error.message;
+    case "max-steps":
+      return t.turnMaxSteps(outcome.steps);
+    case "cancelled":
+      return t.turnCancelled(outcome.reason);
+    case "paused":
+      return t.turnPaused(outcome.reason);
+    default:
+      return t.turnNeedsInput;
+  }
+}

@@ -1,0 +1,151 @@
+import { realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Store } from "../journal/store.ts";
+import { SageError, messageOf, type ExecutionMode, type ExecutionOptions } from "../protocol/index.ts";
+import type { CliTexts } from "../texts/cli.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
+import { ask } from "./journal.ts";
+import { openSage, readConfig } from "./setup.ts";
+
+const options = {
+  print: { type: "boolean", short: "p" },
+  "output-format": { type: "string" },
+  yes: { type: "boolean" },
+  deny: { type: "boolean" },
+  bypass: { type: "boolean" },
+  model: { type: "string" },
+  "max-steps": { type: "string" },
+  timeout: { type: "string" },
+  "prompt-timeout": { type: "string" },
+  continue: { type: "boolean", short: "c" },
+  resume: { type: "string", short: "r" },
+  cwd: { type: "string" },
+} as const;
+
+type Values = Flags<typeof options>["values"];
+
+export const formats = ["text", "json", "stream-json"] as const;
+export type Format = (typeof formats)[number];
+
+/** `sage [task]` and `sage -p`. */
+export async function run(args: string[], commands: readonly string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const words = positionals.length === 0 ? undefined : positionals.join(" ");
+  checkFlags(values, t);
+  if (!values.print) checkCommand(positionals, commands, t);
+  const format = formatOf(values, t);
+  const execution = executionOptions(values, t);
+  const cwd = directory(values.cwd, t);
+  const again = values.continue === true || values.resume !== undefined;
+
+  const { choice, ...files } = readConfig(process.env, values.model);
+  if (!choice) return withoutModel(t, { args, asked: words !== undefined || again || values.print === true });
+  const late: { failed?: (message: string) => void } = {};
+  const sage = openSage({
+    config: { ...files, choice },
+    permissionMode: values.bypass ? "bypass" : "default",
+    options: execution,
+    onModelError: (error) => late.failed?.(messageOf(error)),
+  });
+  try {
+    const session = again ? findSession(sage.store, values, cwd, t) : undefined;
+    if (!values.print) {
+      const { chat } = await import("./chat.ts");
+      return await chat(sage, {
+        session: session ?? (await ask(sage.host, { type: "open", cwd })).session,
+        task: words,
+        lang,
+        late,
+      });
+    }
+    const { readTask } = await import("./stdin.ts");
+    const task = await readTask(words, t);
+    if (task === undefined && !again) throw usage(t.nothingToDo);
+    const { print } = await import("./print.ts");
+    return await print(sage, {
+      session: session ?? (await ask(sage.host, { type: "open", cwd })).session,
+      task,
+      format,
+      lang,
+    });
+  } finally {
+    await sage.host.close();
+  }
+}
+
+function checkFlags(values: Values, t: CliTexts): void {
+  if (values.yes && values.deny) throw usage(t.conflict("--yes", "--deny"));
+  if (values.bypass && values.deny) throw usage(t.conflict("--bypass", "--deny"));
+  if (values.continue && values.resume !== undefined) throw usage(t.conflict("--continue", "--resume"));
+  if (values.resume !== undefined && values.cwd !== undefined) throw usage(t.conflict("--resume", "--cwd"));
+  if (values["output-format"] !== undefined && !values.print) throw usage(t.only("--output-format", "-p"));
+}
+
+/** A mistyped command would cost a call to the model. */
+function checkCommand(positionals: readonly string[], commands: readonly string[], t: CliTexts): void {
+  const [word = ""] = positionals;
+  const meant = positionals.length === 1 && /^\w+$/.test(word) ? closest(word, commands) : undefined;
+  if (meant) throw usage(t.didYouMean(word, meant));
+}
+
+function formatOf(values: Values, t: CliTexts): Format {
+  const asked = values["output-format"] ?? "text";
+  const format = formats.find((one) => one === asked);
+  if (!format) throw usage(t.expected("--output-format", t.oneOf(formats), asked));
+  return format;
+}
+
+function executionOptions(values: Values, t: CliTexts): Partial<ExecutionOptions> {
+  const maxSteps = count("--max-steps", values["max-steps"], t);
+  const executionTimeout = duration("--timeout", values.timeout, t);
+  const promptTimeout = duration("--prompt-timeout", values["prompt-timeout"], t);
+  return {
+    mode: modeOf(values),
+    ...(maxSteps !== undefined && { maxSteps }),
+    ...(executionTimeout !== undefined && { executionTimeout }),
+    ...(promptTimeout !== undefined && { promptTimeout }),
+  };
+}
+
+function modeOf({ yes, deny, print }: Values): ExecutionMode {
+  if (yes) return { type: "nonInteractive", autoResponse: "alwaysAllow" };
+  if (deny) return { type: "nonInteractive", autoResponse: "alwaysDeny" };
+  return { type: print ? "batch" : "interactive" };
+}
+
+function directory(path: string | undefined, t: CliTexts): string {
+  const cwd = resolve(path ?? ".");
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw usage(t.noDirectory(cwd));
+  return realpathSync(cwd);
+}
+
+function findSession(store: Store, values: Values, cwd: string, t: CliTexts): string {
+  const all = store.sessions();
+  const { resume } = values;
+  if (resume === undefined) {
+    const last = all.find((one) => one.cwd === cwd && one.title !== "");
+    if (last) return last.id;
+    throw new SageError("session-unknown", t.noSessionHere(cwd));
+  }
+  const found = all.filter(({ id }) => id.startsWith(resume));
+  const exact = found.find(({ id }) => id === resume) ?? (found.length === 1 ? found[0] : undefined);
+  if (exact) return exact.id;
+  const candidates = found.slice(0, 10).map(({ id, title }) => `${id}  ${title.slice(0, 60)}`);
+  throw new SageError("session-unknown", found.length === 0 ? t.noSession(resume) : t.ambiguous(resume, candidates));
+}
+
+async function withoutModel(t: CliTexts, { args, asked }: { args: string[]; asked: boolean }): Promise<number> {
+  const lang = args.filter((arg, n) => arg.startsWith("--lang") || args[n - 1] === "--lang");
+  const play = async () => (await import("./demo.ts")).demo(lang);
+  console.error(`sage: ${t.noModel}`);
+  if (!asked) return play();
+  if (process.stdin.isTTY && process.stdout.isTTY && !args.includes("-p") && !args.includes("--print")) {
+    const { createInterface } = await import("node:readline/promises");
+    const reader = createInterface({ input: process.stdin, output: process.stdout });
+    const said = await reader.question(t.offerDemo);
+    reader.close();
+    if (/^(y|yes|是)$/i.test(said.trim())) return play();
+  } else console.error(`sage: ${t.demoHint}`);
+  return exitCodes.usage;
+}

@@ -1,0 +1,93 @@
+import type { Draft, InputRequest, InputResponse, PendingRequest } from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+import { begin, editable, hear, type Dialog } from "./input.ts";
+import type { Lines } from "./lines.ts";
+import { dialogLines, requestLines, type Style } from "./request.ts";
+import { oneLine } from "./safe.ts";
+
+/** One request on the screen, from the moment it is shown to its answer. */
+export type Asking = {
+  shown(): InputRequest | undefined;
+  present(pending: PendingRequest, place: string | undefined): void;
+  hear(line: string): void;
+  /** Only an optional remark is missing. */
+  canDoWithout(): boolean;
+  forget(): void;
+};
+
+type Parts = {
+  style: Style;
+  lines: Lines;
+  say(...lines: string[]): void;
+  /** From here on the prompt stands at the bottom. */
+  prompted(): void;
+  saveDraft(requestId: string, draft: Draft): void;
+  respond(request: InputRequest, response: InputResponse): void;
+};
+
+export function createAsking({ style, lines, say, prompted, saveDraft, respond }: Parts): Asking {
+  const { t, paint } = style;
+  let at: { request: InputRequest; dialog: Dialog } | undefined;
+
+  const goTo = (request: InputRequest, dialog: Dialog, { fresh }: { fresh: boolean }) => {
+    say(...dialogLines(request, dialog, style));
+    at = { request, dialog };
+    prompted();
+    const prefill = dialog.at === "edit" ? editable(request) : undefined;
+    lines.ask(paint.bold(`${labelOf(request, dialog, t)} > `), { fresh, prefill });
+  };
+
+  return {
+    shown: () => at?.request,
+    present({ request, draft }, place) {
+      const dialog = begin(request, draft);
+      const kept = "answers" in dialog ? Object.entries(dialog.answers) : [];
+      say(...requestLines(request, style, place));
+      for (const [question, { selected, other }] of kept)
+        say(paint.dim(t.kept(oneLine(question), oneLine([...selected, ...(other ? [other] : [])].join(", ")))));
+      goTo(request, dialog, { fresh: true });
+    },
+    hear(line) {
+      if (!at) return;
+      const { request, dialog } = at;
+      at = undefined;
+      const step = hear(request, dialog, line, t);
+      switch (step.type) {
+        case "respond":
+          return respond(request, step.response);
+        case "again":
+          say(paint.yellow(oneLine(step.message)));
+          // A pasted block that begins with something else must not end in an answer.
+          return goTo(request, dialog, { fresh: true });
+        case "next":
+          if (step.draft) saveDraft(request.id, step.draft);
+          if (step.note !== undefined) say(paint.yellow(step.note));
+          return goTo(request, step.dialog, { fresh: step.dialog.at === "question" || step.dialog.at === "choices" });
+        default:
+          return step satisfies never;
+      }
+    },
+    canDoWithout: () => at?.dialog.at === "remark",
+    forget: () => void (at = undefined),
+  };
+}
+
+function labelOf(request: InputRequest, dialog: Dialog, t: Texts): string {
+  switch (dialog.at) {
+    case "choices":
+      return t.permit;
+    case "reason":
+      return t.reason;
+    case "comment":
+      return t.comment;
+    case "edit":
+      return request.kind === "permission" && typeof request.input["command"] === "string" ? t.newCommand : t.newInput;
+    case "remark":
+      return t.remark;
+    case "question":
+    case "text":
+      return t.answer;
+    default:
+      return dialog satisfies never;
+  }
+}

@@ -1,0 +1,260 @@
+import { randomUUID } from "node:crypto";
+import type {
+  Command,
+  Fact,
+  Host,
+  InputRequest,
+  InputResponse,
+  PendingRequest,
+  TurnEnd,
+} from "../../protocol/index.ts";
+import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/texts.ts";
+import { createAsking } from "./asking.ts";
+import { keyboard, pipe, type Input, type Output } from "./lines.ts";
+import { createPaint } from "./paint.ts";
+import { createProgress } from "./progress.ts";
+import { headline, requestLines, type Style } from "./request.ts";
+import { oneLine } from "./safe.ts";
+import { createScreen } from "./screen.ts";
+import { createView, recorded, type Piece } from "./view.ts";
+
+export type PlainOptions = {
+  session: string;
+  input: Input;
+  output: Output;
+  lang: Lang;
+  color: boolean;
+  /** The person's name. */
+  by: string;
+  /** Shows everything after this seq; without it, the last turn. */
+  after?: number;
+  /** The first message. Without one, a turn that was left open goes on. */
+  task?: string | undefined;
+  /** Ends with the turn instead of asking what is next. */
+  once?: boolean;
+  /** How a piped line is shown as the answer it became. */
+  echo?: (line: string) => string;
+  signal: AbortSignal;
+};
+
+export type PlainEnd = {
+  /** By /quit, by Ctrl-C, or because no more input came. */
+  why: "left" | "interrupted" | "ended";
+  waiting: number;
+  last: TurnEnd | undefined;
+};
+
+export type Plain = {
+  done: Promise<PlainEnd>;
+  /** Ctrl-C: interrupts; the second one within two seconds, or one with nothing to interrupt, leaves. */
+  interrupt(): void;
+  /** The turn could not even begin. */
+  failed(message: string): void;
+};
+
+const TWICE_MS = 2_000;
+
+/** A session on lines of text: what happens is printed, what is asked is asked one at a time. */
+export function attachPlain(host: Host, options: PlainOptions): Plain {
+  const { session, input, output } = options;
+  const t = texts(options.lang);
+  const paint = createPaint(options.color);
+  const style: Style = {
+    t,
+    paint,
+    get width() {
+      return output.isTTY ? output.columns : undefined;
+    },
+  };
+  const sender = { by: options.by, surface: "plain" };
+  const echoed = new Set<string>();
+  const mine = new Set<string>();
+  const view = createView(style, (key) => echoed.has(key));
+  const screen = createScreen(output);
+  const progress = createProgress();
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+
+  let ready = false;
+  let sending = false;
+  let idle = false;
+  let open: PendingRequest[] = [];
+  let why: PlainEnd["why"] = "ended";
+  let lastInterrupt = -Infinity;
+
+  const on = { line, early, end, interrupt: () => void interrupt() };
+  const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
+  const asking = createAsking({
+    style,
+    lines,
+    say,
+    prompted: screen.hold,
+    saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
+    respond: (request, response) => void respond(request, response),
+  });
+
+  async function follow(): Promise<PlainEnd> {
+    const past: Fact[] = [];
+    const after = options.after === undefined ? {} : { after: options.after };
+    try {
+      for await (const event of host.watch(session, { ...after, signal })) {
+        if (event.type === "delta") print(view.delta(event.delta));
+        else if (event.type === "fact") {
+          progress.note(event.fact);
+          if (ready) print(happened(event.fact));
+          else past.push(event.fact);
+        } else {
+          print(options.after === undefined ? view.history(past) : past.flatMap(view.fact));
+          if (!event.live) say(paint.dim(t.facts));
+          [open, ready] = [[...event.requests], true];
+          if (options.task !== undefined) speak(options.task, { echo: true });
+          else if (progress.open) void command({ type: "resume", session });
+        }
+        if (options.once && progress.last) finish("ended");
+        settle();
+      }
+    } finally {
+      closePrompt();
+      lines.close();
+    }
+    return { why, waiting: open.length, last: progress.last };
+  }
+
+  function finish(reason: PlainEnd["why"]): void {
+    why = reason;
+    stop.abort();
+  }
+
+  function happened(fact: Fact): Piece[] {
+    if (fact.type === "input.requested") open.push({ request: fact.data });
+    if (fact.type !== "input.resolved") return view.fact(fact);
+    const { requestId } = fact.data;
+    open = open.filter(({ request }) => request.id !== requestId);
+    if (mine.has(requestId)) return [];
+    if (asking.shown()?.id === requestId) closePrompt();
+    return view.fact(fact);
+  }
+
+  function print(pieces: readonly Piece[]): void {
+    if (pieces.every((piece) => ("stream" in piece ? piece.stream === "" : piece.lines.length === 0))) return;
+    if (idle) closePrompt();
+    screen.write(pieces);
+  }
+  function say(...said: string[]): void {
+    print([{ lines: said }]);
+  }
+
+  /** Opens the prompt that should be open now: for the lowest request, or for the next message. */
+  function settle(): void {
+    if (!ready || sending || signal.aborted || asking.shown()) return;
+    const [next] = open;
+    if (next) {
+      closePrompt();
+      asking.present(next, open.length > 1 ? t.place(1, open.length) : undefined);
+    } else if (progress.working) closePrompt();
+    else if (!idle) {
+      idle = true;
+      screen.startLine();
+      lines.ask(paint.bold("> "), { fresh: false, joined: true });
+    }
+  }
+
+  function closePrompt(): void {
+    if (idle || asking.shown()) lines.hush();
+    idle = false;
+    asking.forget();
+    screen.release();
+  }
+
+  function line(text: string): void {
+    const message = idle;
+    idle = false;
+    screen.release();
+    if (message) heard(text);
+    else asking.hear(text);
+    settle();
+  }
+
+  async function respond(request: InputRequest, response: InputResponse): Promise<void> {
+    sending = true;
+    mine.add(request.id);
+    const reply = await host.send({ type: "respond", response, ...sender });
+    sending = false;
+    if (reply.ok || reply.resolution) open = open.filter((one) => one.request.id !== request.id);
+    if (reply.ok) {
+      say(recorded(reply.resolution, style));
+      if (!reply.running) void command({ type: "resume", session });
+    } else if (reply.resolution) say(paint.yellow(headline(reply.resolution, t)));
+    else say(paint.red(t.sendingFailed(oneLine(reply.message))));
+    settle();
+  }
+
+  function heard(text: string): void {
+    const typed = text.trim();
+    if (typed === "") return;
+    if (!/^\/\w+$/.test(typed)) speak(text, { echo: input.isTTY === true });
+    else if (typed === "/quit") finish("left");
+    else if (typed === "/resume") void command({ type: "resume", session });
+    else if (typed === "/inbox") void inbox();
+    else if (typed === "/help") say(...t.help);
+    else say(t.unknownCommand(oneLine(typed)));
+  }
+
+  function speak(text: string, { echo }: { echo: boolean }): void {
+    const id = randomUUID();
+    if (echo) echoed.add(`said/${id}`);
+    void command({ type: "say", session, text, id, ...sender });
+  }
+
+  async function command(asked: Command & { type: "say" | "resume" }): Promise<void> {
+    progress.working = true;
+    const reply = await host.send(asked);
+    if (!reply.ok) failed(reply.message);
+  }
+
+  async function inbox(): Promise<void> {
+    const reply = await host.send({ type: "pending" });
+    if (!reply.ok) return say(paint.red(oneLine(reply.message)));
+    if (reply.requests.length === 0) say(t.inboxEmpty);
+    for (const { request } of reply.requests) say(...requestLines(request, style), paint.dim(t.answerWith(request.id)));
+    settle();
+  }
+
+  /** Typed while nothing was asked: a message if the agent works, and never an answer. */
+  function early(text: string): void {
+    if (text.trim() === "" || !ready) return;
+    if (open.length > 0 || sending) return say(paint.dim(t.notUsed(oneLine(text))));
+    speak(text, { echo: false });
+    say(paint.dim(t.queued));
+  }
+
+  /** A pipe that ends where a remark might come has left it out. */
+  function end(): void {
+    if (!input.isTTY && asking.canDoWithout()) line("");
+    else finish("ended");
+  }
+
+  async function interrupt(): Promise<void> {
+    const now = performance.now();
+    const nothing = ready && !progress.working && open.length === 0;
+    if (nothing || now - lastInterrupt < TWICE_MS) return finish("interrupted");
+    lastInterrupt = now;
+    const text = asking.shown() ? t.cancelling : t.interrupting;
+    closePrompt();
+    say(paint.yellow(text));
+    sending = true;
+    const reply = await host.send({ type: "interrupt", session, ...sender });
+    sending = false;
+    if (reply.ok && reply.to === "cancel") open = [];
+    settle();
+  }
+
+  function failed(message: string): void {
+    progress.working = false;
+    say(paint.red(t.turnFailed(oneLine(message))));
+    settle();
+  }
+
+  return { done: follow(), interrupt: () => void interrupt(), failed };
+}

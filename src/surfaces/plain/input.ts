@@ -1,0 +1,208 @@
+import {
+  messageOf,
+  type Answer,
+  type Answers,
+  type Draft,
+  type InputRequest,
+  type InputResponse,
+  type Question,
+  type ToolInput,
+} from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+
+/** Where the person is in answering one request. */
+export type Dialog =
+  | { at: "choices" }
+  | { at: "reason" }
+  | { at: "comment" }
+  | { at: "edit" }
+  | { at: "text" }
+  | { at: "question"; n: number; answers: Answers }
+  | { at: "remark"; answers: Answers };
+
+/** What a typed line came to. */
+export type Step =
+  | { type: "respond"; response: InputResponse }
+  | { type: "next"; dialog: Dialog; draft?: Draft; note?: string }
+  /** No answer; the same is asked again. */
+  | { type: "again"; message: string };
+
+/** Answers in a draft that still fit are kept. */
+export function begin(request: InputRequest, draft: Draft | undefined): Dialog {
+  switch (request.kind) {
+    case "permission":
+      return { at: "choices" };
+    case "text":
+      return { at: "text" };
+    case "question": {
+      const given = Object.entries(draft?.answers ?? {}).filter(([text, answer]) => {
+        const labels = request.questions.find(({ question }) => question === text)?.options.map(({ label }) => label);
+        const filled = answer.selected.length > 0 || (answer.other ?? "").trim() !== "";
+        return labels && filled && answer.selected.every((label) => labels.includes(label));
+      });
+      return nextQuestion(request, Object.fromEntries(given));
+    }
+    default:
+      return request satisfies never;
+  }
+}
+
+export function hear(request: InputRequest, dialog: Dialog, line: string, t: Texts): Step {
+  const typed = line.trim();
+  const frame = { requestId: request.id };
+  const back: Step = { type: "next", dialog: { at: "choices" } };
+  switch (dialog.at) {
+    case "choices":
+      return request.kind === "permission" ? choose(request, typed, t) : { type: "again", message: t.noChoice(typed) };
+    case "reason":
+      return typed === "" ? back : { type: "respond", response: { type: "denied", ...frame, reason: typed } };
+    case "comment":
+      return typed === "" ? back : { type: "respond", response: { type: "granted", ...frame, comment: typed } };
+    case "edit":
+      return typed === "" || request.kind !== "permission" ? back : edit(request, line, t);
+    case "text":
+      if (typed === "") return { type: "again", message: t.emptyLine };
+      return (
+        leave(request, typed) ?? {
+          type: "respond",
+          response: { type: "text", ...frame, text: unquoted(typed) ?? typed },
+        }
+      );
+    case "question":
+      return request.kind === "question" ? answer(request, dialog, typed, t) : back;
+    case "remark": {
+      const given = typed === "" ? {} : { remark: unquoted(typed) ?? typed };
+      return (
+        leave(request, typed) ?? {
+          type: "respond",
+          response: { type: "answers", ...frame, answers: dialog.answers, ...given },
+        }
+      );
+    }
+    default:
+      return dialog satisfies never;
+  }
+}
+
+function choose(request: InputRequest & { kind: "permission" }, typed: string, t: Texts): Step {
+  const frame = { requestId: request.id };
+  switch (keyOf(typed)) {
+    case "":
+      return { type: "again", message: t.emptyLine };
+    case "y":
+    case "yes":
+    case "是":
+      return { type: "respond", response: { type: "granted", ...frame } };
+    case "a": {
+      const rules = request.suggestions.map(({ rule, behavior, destination }) => ({ rule, behavior, destination }));
+      if (rules.length === 0) return { type: "again", message: t.noRule };
+      return { type: "respond", response: { type: "granted", ...frame, rules } };
+    }
+    case "n":
+    case "no":
+    case "否":
+      return { type: "respond", response: { type: "denied", ...frame } };
+    case "r":
+      return { type: "next", dialog: { at: "reason" } };
+    case "e":
+      return { type: "next", dialog: { at: "edit" } };
+    case "c":
+      return { type: "next", dialog: { at: "comment" } };
+    case "s":
+      return { type: "respond", response: { type: "cancelled", ...frame } };
+    default:
+      return { type: "again", message: t.noChoice(typed) };
+  }
+}
+
+/** A line to start an edit from, where one line can hold it. */
+export function editable(request: InputRequest): string | undefined {
+  if (request.kind !== "permission") return undefined;
+  const { command } = request.input;
+  const text = typeof command === "string" ? command : JSON.stringify(request.input);
+  return /\p{Cc}/u.test(text) ? undefined : text;
+}
+
+function edit(request: InputRequest & { kind: "permission" }, line: string, t: Texts): Step {
+  const unchanged: Step = { type: "next", dialog: { at: "choices" }, note: t.unchanged };
+  const { input, id: requestId } = request;
+  if (typeof input["command"] === "string") {
+    if (line === input["command"]) return unchanged;
+    return { type: "respond", response: { type: "granted", requestId, input: { ...input, command: line } } };
+  }
+  try {
+    const fresh: unknown = JSON.parse(line);
+    if (fresh === null || typeof fresh !== "object" || Array.isArray(fresh))
+      return { type: "again", message: t.notJson(line) };
+    if (JSON.stringify(fresh) === JSON.stringify(input)) return unchanged;
+    return { type: "respond", response: { type: "granted", requestId, input: fresh as ToolInput } };
+  } catch (error) {
+    return { type: "again", message: t.notJson(messageOf(error)) };
+  }
+}
+
+type Asked = InputRequest & { kind: "question" };
+
+function answer(request: Asked, { n, answers }: Dialog & { at: "question" }, typed: string, t: Texts): Step {
+  if (typed === "") return { type: "again", message: t.emptyLine };
+  if (keyOf(typed) === "p") {
+    if (Object.keys(answers).length === 0) return { type: "again", message: t.nothingYet };
+    return { type: "respond", response: { type: "answers", requestId: request.id, answers, partial: true } };
+  }
+  const left = leave(request, typed);
+  const question = request.questions[n];
+  if (left || !question) return left ?? { type: "again", message: t.noChoice(typed) };
+  const given = question.multiSelect ? several(question, typed, t) : single(question, typed, t);
+  if (typeof given === "string") return { type: "again", message: given };
+  const all = { ...answers, [question.question]: given };
+  return { type: "next", dialog: nextQuestion(request, all), draft: { answers: all } };
+}
+
+function nextQuestion({ questions }: Asked, answers: Answers): Dialog {
+  const n = questions.findIndex(({ question }) => !Object.hasOwn(answers, question));
+  return n < 0 ? { at: "remark", answers } : { at: "question", n, answers };
+}
+
+function leave(request: InputRequest, typed: string): Step | undefined {
+  const key = keyOf(typed);
+  if (key === "d") return { type: "respond", response: { type: "denied", requestId: request.id } };
+  if (key === "s") return { type: "respond", response: { type: "cancelled", requestId: request.id } };
+  return undefined;
+}
+
+/** The answer, or why it is none. */
+function single({ options }: Question, typed: string, t: Texts): Answer | string {
+  const words = unquoted(typed);
+  if (words !== undefined) return { selected: [], other: words };
+  const number = /^\d+$/.exec(keyOf(typed))?.[0];
+  const picked = options[Number(number) - 1] ?? options.find(({ label }) => keyOf(label) === keyOf(typed));
+  if (picked) return { selected: [picked.label] };
+  return number === undefined ? { selected: [], other: typed } : t.noOption(number, options.length);
+}
+
+function several(question: Question, typed: string, t: Texts): Answer | string {
+  const selected = new Set<string>();
+  let rest = typed;
+  for (;;) {
+    // Full-width digits and commas come from Chinese keyboards.
+    const number = /^([0-9０-９]+)(?:[\s,，、;；]+|$)/.exec(rest);
+    if (!number) break;
+    const picked = single(question, number[1] ?? "", t);
+    if (typeof picked === "string") return picked;
+    for (const label of picked.selected) selected.add(label);
+    rest = rest.slice(number[0].length);
+  }
+  if (rest === "") return { selected: [...selected] };
+  const named = selected.size === 0 ? single(question, rest, t) : { selected: [], other: unquoted(rest) ?? rest };
+  return typeof named === "string" ? named : { ...named, selected: [...selected, ...named.selected] };
+}
+
+function keyOf(typed: string): string {
+  return typed.normalize("NFKC").trim().toLowerCase();
+}
+
+/** In quotes, text is only text: no number, no command. */
+function unquoted(typed: string): string | undefined {
+  const inner = /^["“](.*)["”]$/su.exec(typed)?.[1];
+  return inner?.trim() ? inner : undefined;
+}

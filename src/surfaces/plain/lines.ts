@@ -1,0 +1,174 @@
+import { createInterface } from "node:readline";
+import { Writable, type Readable } from "node:stream";
+
+export type Input = Readable & { isTTY?: boolean };
+export type Output = Writable & { isTTY?: boolean; columns?: number };
+
+export type Ask = {
+  /** Nothing typed before this was shown, or within a moment after, may answer it. */
+  fresh: boolean;
+  /** Lines that were pasted together are one answer. */
+  joined?: boolean;
+  /** Text to start from, where the person can edit it. */
+  prefill?: string | undefined;
+};
+
+/** Where typed lines come from: a keyboard, or a pipe in which every line counts in order. */
+export type Lines = {
+  /** Takes one line under this label. */
+  ask(label: string, ask: Ask): void;
+  /** Takes the label back: what it asked for is moot. */
+  hush(): void;
+  close(): void;
+};
+
+export type LineHandlers = {
+  line(text: string): void;
+  /** Typed while nothing was asked. */
+  early(text: string): void;
+  /** Nothing more will come, and somebody asked. */
+  end(): void;
+  interrupt(): void;
+};
+
+const QUIET_MS = 300;
+const PASTE_MS = 20;
+
+export function keyboard(input: Input, output: Output, on: LineHandlers): Lines {
+  let state: "hushed" | "quiet" | "asking" = "hushed";
+  let asked: { label: string; ask: Ask } = { label: "", ask: { fresh: false } };
+  let timer: NodeJS.Timeout | undefined;
+  let pasted: string[] = [];
+  /** Half a message, typed when something else was asked: it waits for the next free prompt. */
+  let kept = "";
+  let closed = false;
+
+  // While nothing is asked typing is not echoed: it would tear what is being written.
+  const gate = new Writable({
+    write(chunk, _encoding, done) {
+      if (state === "asking") output.write(chunk);
+      done();
+    },
+  });
+  Object.defineProperty(gate, "columns", { get: () => output.columns });
+  const resized = () => gate.emit("resize");
+  const rl = createInterface({ input, output: gate, terminal: output.isTTY === true, historySize: 100 });
+
+  const clear = (): string => {
+    const { line } = rl;
+    rl.write(null, { ctrl: true, name: "e" });
+    rl.write(null, { ctrl: true, name: "u" });
+    return line;
+  };
+  const arm = () => {
+    const typed = clear();
+    const { label, ask } = asked;
+    state = "asking";
+    rl.setPrompt(label);
+    rl.prompt();
+    const start = ask.prefill ?? (ask.fresh ? "" : kept || typed);
+    if (!ask.fresh) kept = "";
+    if (start !== "") rl.write(start);
+  };
+  const heard = () => {
+    const text = pasted.join("\n");
+    pasted = [];
+    state = "hushed";
+    on.line(text);
+  };
+
+  const typing = () => {
+    if (state === "quiet") timer?.refresh();
+  };
+  input.on("data", typing);
+  output.on("resize", resized);
+  rl.on("history", (history) => {
+    if (asked.ask.joined !== true) history.shift(); // "y" is nothing to come back to
+  });
+  rl.on("line", (text) => {
+    if (state !== "asking") return on.early(text);
+    pasted.push(text);
+    if (asked.ask.joined !== true) heard();
+    else if (pasted.length === 1) timer = setTimeout(heard, PASTE_MS);
+  });
+  rl.on("SIGINT", () => on.interrupt());
+  rl.on("close", () => {
+    closed = true;
+    if (state === "asking") output.write("\n");
+    if (state !== "hushed") on.end();
+  });
+
+  return {
+    ask(label, ask) {
+      if (closed) return void setImmediate(() => on.end());
+      asked = { label, ask };
+      if (!ask.fresh) return arm();
+      kept ||= clear();
+      state = "quiet";
+      timer = setTimeout(arm, QUIET_MS);
+    },
+    hush() {
+      clearTimeout(timer);
+      if (state === "asking") {
+        rl.write(null, { ctrl: true, name: "e" });
+        output.write("\n");
+        state = "hushed";
+        const typed = clear();
+        if (asked.ask.joined === true) kept = typed;
+      }
+      state = "hushed";
+      pasted = [];
+    },
+    close() {
+      clearTimeout(timer);
+      state = "hushed";
+      input.off("data", typing);
+      output.off("resize", resized);
+      rl.close();
+    },
+  };
+}
+
+export function pipe(
+  input: Input,
+  output: Output,
+  on: LineHandlers & { echo: ((line: string) => string) | undefined },
+): Lines {
+  const { echo = (line) => line } = on;
+  const queue: string[] = [];
+  let asking = false;
+  let ended = false;
+  const deliver = () => {
+    if (!asking) return;
+    const line = queue.shift();
+    if (line === undefined && !ended) return;
+    asking = false;
+    output.write(line === undefined ? "\n" : `${echo(line)}\n`);
+    if (line === undefined) on.end();
+    else on.line(line);
+  };
+  const rl = createInterface({ input, terminal: false });
+  rl.on("line", (line) => {
+    queue.push(line);
+    deliver();
+  });
+  rl.on("close", () => {
+    ended = true;
+    deliver();
+  });
+  return {
+    ask(label) {
+      asking = true;
+      output.write(label);
+      setImmediate(deliver);
+    },
+    hush() {
+      if (asking) output.write("\n");
+      asking = false;
+    },
+    close() {
+      asking = false;
+      rl.close();
+    },
+  };
+}

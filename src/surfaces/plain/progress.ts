@@ -1,0 +1,38 @@
+import type { Fact, TurnEnd } from "../../protocol/index.ts";
+
+/** Whether a turn runs, read off the facts. */
+export type Progress = { working: boolean; open: boolean; last: TurnEnd | undefined; note(fact: Fact): void };
+
+export function createProgress(): Progress {
+  let said = 0;
+  let seen = 0;
+  const progress: Progress = {
+    working: false,
+    open: false,
+    last: undefined,
+    note(fact) {
+      switch (fact.type) {
+        case "user.said":
+          said = fact.seq;
+          progress.working = true;
+          break;
+        case "turn.begun":
+          seen = Math.max(seen, fact.data.sawUpTo);
+          Object.assign(progress, { working: true, open: true, last: undefined });
+          break;
+        case "model.replied":
+          seen = Math.max(seen, fact.data.sawUpTo);
+          break;
+        case "turn.interrupted":
+          if (fact.data.to === "pause") progress.working = false;
+          break;
+        case "turn.ended":
+          // What nobody has read yet begins the next turn.
+          Object.assign(progress, { working: said > seen, open: false, last: fact.data });
+          break;
+        default:
+      }
+    },
+  };
+  return progress;
+}

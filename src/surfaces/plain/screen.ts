@@ -1,0 +1,37 @@
+import type { Writable } from "node:stream";
+import type { Piece } from "./view.ts";
+
+/** Writes pieces, each on its own line where it should be; holds them back while a prompt stands at the bottom. */
+export type Screen = { write(pieces: readonly Piece[]): void; startLine(): void; hold(): void; release(): void };
+
+export function createScreen(output: Writable): Screen {
+  let atStart = true;
+  let held: Piece[] | undefined;
+  const startLine = () => {
+    if (!atStart) output.write("\n");
+    atStart = true;
+  };
+  const put = (piece: Piece) => {
+    if ("stream" in piece) {
+      if (piece.stream === "") return;
+      output.write(piece.stream);
+      atStart = piece.stream.endsWith("\n");
+    } else if (piece.lines.length > 0) {
+      startLine();
+      output.write(piece.lines.map((line) => `${line}\n`).join(""));
+    }
+  };
+  return {
+    startLine,
+    write(pieces) {
+      if (held) held.push(...pieces);
+      else pieces.forEach(put);
+    },
+    hold: () => void (held ??= []),
+    release() {
+      const waiting = held ?? [];
+      held = undefined;
+      waiting.forEach(put);
+    },
+  };
+}

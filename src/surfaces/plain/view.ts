@@ -1,0 +1,170 @@
+import {
+  callsOf,
+  textOf,
+  type Call,
+  type Delta,
+  type Fact,
+  type Resolution,
+  type ToolInput,
+  type TurnEnd,
+} from "../../protocol/index.ts";
+import { ending, headline, type Style } from "./request.ts";
+import { clipped, folded, framed, oneLine, prose } from "./safe.ts";
+
+/** What to write: text that goes on where the last one stopped, or lines of their own. */
+export type Piece = { stream: string } | { lines: string[] };
+
+export type View = {
+  /** What to show on attaching: the last turn whole, the ones before it as a number. */
+  history(facts: readonly Fact[]): Piece[];
+  fact(fact: Fact): Piece[];
+  delta(delta: Delta): Piece[];
+};
+
+const RESULT_ROWS = 6;
+
+/** Turns what happens into text. `isEchoed` knows the messages that stand on the screen already, as they were typed there. */
+export function createView(style: Style, isEchoed: (key: string) => boolean): View {
+  const { t, paint } = style;
+  const streamed = new Map<string, { attempt: number; text: string }>();
+  const calls = new Map<string, Call>();
+  const asked = new Set<string>();
+  let shownCall = "";
+
+  const callLine = (key: string, { tool, input, malformed }: Call): string => {
+    shownCall = key;
+    const indent = key.includes("/sub/") ? "  " : "";
+    const summary = clipped(
+      malformed ?? summaryOf(input),
+      style.width && style.width - tool.length - 4 - indent.length,
+    );
+    return `${indent}${paint.cyan("●")} ${paint.bold(oneLine(tool))} ${summary}`;
+  };
+
+  const replied = ({ key, data }: Fact<"model.replied">): Piece[] => {
+    const whole = prose(textOf(data));
+    const sofar = streamed.get(key)?.text ?? "";
+    streamed.delete(key);
+    const pieces: Piece[] = [];
+    if (whole.startsWith(sofar)) pieces.push({ stream: whole.slice(sofar.length) });
+    else pieces.push({ lines: [t.startsAgain] }, { stream: whole });
+    const step = key.slice(0, -"model".length);
+    const lines = callsOf(data).flatMap((call, n) => {
+      calls.set(`${step}${n}`, call);
+      return isQuestion(call) ? [] : [callLine(`${step}${n}`, call)]; // the question itself is shown
+    });
+    return key.includes("/sub/") ? [{ lines }] : [...pieces, { lines }];
+  };
+
+  const finished = ({ key, data }: Fact<"call.finished">): Piece[] => {
+    const at = key.replace(/\/[^/]*$/, "");
+    const call = calls.get(at);
+    // What a person answered was shown as their answer.
+    if (!call || asked.has(at)) return [];
+    const head = shownCall === at ? [] : [callLine(at, call)];
+    if (at.includes("/sub/")) return [{ lines: head }];
+    const result = data.text.trim() === "" ? [] : folded(data.text, RESULT_ROWS, style).map(paint.dim);
+    return [{ lines: [...head, ...(data.ok ? [] : [paint.red(`  ✗ ${t.failed}`)]), ...result] }];
+  };
+
+  const show = (fact: Fact): Piece[] => {
+    const line = (...lines: string[]): Piece[] => [{ lines }];
+    switch (fact.type) {
+      case "user.said":
+        if (isEchoed(fact.key)) return [];
+        return line("", paint.bold(t.says(oneLine(fact.data.by))), ...framed(fact.data.text, style), "");
+      case "model.replied":
+        return replied(fact);
+      case "call.finished":
+        return finished(fact);
+      case "call.unknown":
+        return line(paint.yellow(`  ${t.unknownEnd(oneLine(fact.data.reason))}`));
+      case "input.requested":
+        if (fact.data.kind !== "permission") asked.add(fact.key.replace(/\/[^/]*$/, ""));
+        return [];
+      case "input.resolved":
+        return line(paint.dim(headline(fact.data, t)));
+      case "rule.added":
+        return line(paint.dim(t.ruleAdded(oneLine(fact.data.rule))));
+      case "turn.interrupted":
+        return line(paint.yellow((fact.data.to === "pause" ? t.interrupted : t.stopping)(oneLine(fact.data.by))));
+      case "turn.ended":
+        return line(outcomeLine(fact.data, style));
+      case "session.opened":
+      case "turn.begun":
+      case "calls.judged":
+      case "call.started":
+      case "draft.saved":
+        return [];
+      default:
+        return fact satisfies never;
+    }
+  };
+
+  return {
+    history(facts) {
+      const start = lastTurn(facts);
+      const before = facts.slice(0, start).filter(({ type }) => type === "turn.ended").length;
+      return [...(before > 0 ? [{ lines: [paint.dim(t.earlier(before))] }] : []), ...facts.slice(start).flatMap(show)];
+    },
+    fact: show,
+    delta({ key, kind, attempt, text }) {
+      if (kind === "notice") return [{ lines: [paint.yellow(oneLine(text))] }];
+      if (kind !== "text" || key.includes("/sub/")) return [];
+      const sofar = streamed.get(key) ?? { attempt, text: "" };
+      if (attempt < sofar.attempt) return [];
+      const again = attempt > sofar.attempt && sofar.text !== "";
+      const fresh = prose(text);
+      streamed.set(key, { attempt, text: attempt > sofar.attempt ? fresh : sofar.text + fresh });
+      return [...(again ? [{ lines: [paint.yellow(t.startsAgain)] }] : []), { stream: fresh }];
+    },
+  };
+}
+
+/** Where the open turn begins, or the last one if none is open. */
+function lastTurn(facts: readonly Fact[]): number {
+  const ends = facts.flatMap(({ type }, n) => (type === "turn.ended" ? [n + 1] : []));
+  const open = ends.at(-1) ?? 0;
+  return facts.slice(open).some(({ type }) => type === "user.said" || type === "turn.begun")
+    ? open
+    : (ends.at(-2) ?? 0);
+}
+
+function isQuestion({ input }: Call): boolean {
+  return Array.isArray(input["questions"]);
+}
+
+/** What a call is about, in the words a rule would use. */
+function summaryOf(input: ToolInput): string {
+  for (const field of ["command", "file_path", "path", "pattern", "url", "query", "prompt"]) {
+    const value = input[field];
+    if (typeof value === "string") return value;
+  }
+  return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
+}
+
+function outcomeLine(end: TurnEnd, { t, paint }: Style): string {
+  switch (end.status) {
+    case "success": {
+      const tokens = end.usage.inputTokens + end.usage.outputTokens;
+      return paint.dim(t.done(end.stats.toolCalls, tokens, t.duration(end.stats.durationMs)));
+    }
+    case "cancelled":
+      return paint.yellow(t.turnCancelled(oneLine(end.reason)));
+    case "paused":
+      return paint.yellow(t.turnPaused(oneLine(end.reason)));
+    case "max-steps":
+      return paint.yellow(t.turnMaxSteps(end.steps));
+    case "needs-input":
+      return paint.yellow(t.turnNeedsInput);
+    case "error":
+      return paint.red(t.turnFailed(oneLine(end.error.message)));
+    default:
+      return end satisfies never;
+  }
+}
+
+/** For the person who answered just now. */
+export function recorded(resolution: Resolution, { t, paint }: Style): string {
+  return paint.green(`✓ ${t.recorded}: ${oneLine(ending(resolution, t))}`);
+}

@@ -1,0 +1,150 @@
+import type { Lang } from "./language.ts";
+
+const en = {
+  unknownFlag: (flag: string, closest: string | undefined) =>
+    `there is no flag ${flag}${closest ? `; did you mean ${closest}?` : ""} (sage --help lists them)`,
+  didYouMean: (word: string, command: string) =>
+    `did you mean \`sage ${command}\`? A command comes first; to give “${word}” to the agent as a task, use -p`,
+  conflict: (a: string, b: string) => `${a} and ${b} exclude each other`,
+  only: (flag: string, other: string) => `${flag} goes with ${other} only`,
+  expected: (flag: string, what: string, got: string) => `${flag} expects ${what}; got "${got}"`,
+  count: "a whole number from 1",
+  duration: "a duration such as 30s, 5m, 2h or milliseconds",
+  oneOf: (values: readonly string[]) => `one of ${values.join(", ")}`,
+  noDirectory: (path: string) => `there is no directory ${path}`,
+  nothingToDo: "there is nothing to do: give a task, as an argument or on stdin",
+  noTurnToResume: (session: string) => `no turn of session ${session} is open: give a task to go on with it`,
+  noModel:
+    "no model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; or name one with --model",
+  offerDemo: "Play the demo with a scripted model instead? (y/n) ",
+  demoHint: "`sage demo` shows how Sage works without a model.",
+  noSession: (prefix: string) => `there is no session ${prefix}; \`sage sessions\` lists them`,
+  noSessionHere: (cwd: string) => `there is no session in ${cwd} to continue`,
+  ambiguous: (prefix: string, candidates: readonly string[]) =>
+    `"${prefix}" could be any of these, write more of it:\n${candidates.map((one) => `  ${one}`).join("\n")}`,
+  owned: (session: string) =>
+    `session ${session} is run by another process; follow it with \`sage --resume ${session}\``,
+  header: (version: string, model: string, session: string) =>
+    `Sage ${version} · ${model} · session ${session} · /help`,
+  noStdin: "nothing came on stdin for 3 s, going on without it (< /dev/null says so at once)",
+  stdinCut: (bytes: number) => `(cut here: only the first ${bytes.toLocaleString("en")} bytes of stdin are shown)`,
+  needed: (n: number) => (n === 1 ? "A person is needed for this:" : `A person is needed for these ${n}:`),
+  howToAnswer: (id: string, flags: string) => `Answer with:  sage answer ${id} ${flags}`,
+  thenResume: (session: string) => `Then go on with:  sage --resume ${session}`,
+  wrong: (message: string) => `something went wrong: ${message} (SAGE_DEBUG=1 shows where)`,
+
+  noSessions: "No sessions yet.",
+  states: { idle: "idle", running: "running", waiting: "waiting for you", stopped: "stopped" },
+  untitled: "(nothing said yet)",
+  inboxEmpty: "Nobody is waiting for you.",
+  inSession: (session: string, cwd: string, age: string) => `Session ${session} in ${cwd}, asked ${age} ago`,
+
+  answerWhat: "say which request: sage answer <request id> (`sage inbox` lists them)",
+  answerHow: "say what to answer: one of --yes, --no, --choose, --other, --text, --decline, --stop, --json",
+  unknownRequest: (target: string) => `no open request is called ${target}; \`sage inbox\` lists the open ones`,
+  notQuestion: (kind: string) => `this is a ${kind} request; --choose and --other are for questions`,
+  noSuggestion: "there is no rule to keep for this one: leave out --always",
+  whichQuestion: (choice: string, questions: readonly string[]) =>
+    `which question does "${choice}" answer? Write "question=answer"; the questions are:\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
+  notJsonObject: (flag: string) => `${flag} expects a JSON object`,
+  recorded: (what: string) => `Recorded: ${what}`,
+  takenUp: "The process that runs the session takes it up now.",
+
+  doctor: {
+    fine: "Everything is fine.",
+    problems: (n: number) => (n === 1 ? "One problem." : `${n} problems.`),
+    node: (version: string) => `Node ${version}`,
+    oldNode: (version: string) => `Node ${version} is too old: install Node 24 or newer`,
+    home: (path: string) => `state in ${path}`,
+    noHome: (path: string) => `${path} is not there yet; Sage creates it when it is first used`,
+    open: (path: string, mode: string, fix: string) =>
+      `${path} can be read by others (${mode}): run \`chmod ${fix} ${path}\``,
+    noJournal: "no journal yet; the first session begins one",
+    journal: (sessions: number, pending: number) => `journal opens: ${sessions} sessions, ${pending} open requests`,
+    chain: (sessions: number) => `hash chain holds in all ${sessions} sessions`,
+    broken: (session: string, seq: number, key: string) =>
+      `the record of session ${session} was changed or damaged at ${seq} (${key}): keep a copy of the journal and do not rely on what follows`,
+    settings: (path: string) => `settings are valid (${path})`,
+    noSettings: (path: string) => `no settings (${path}), the defaults hold`,
+    model: (name: string) => `model ${name}`,
+    ripgrep: "ripgrep is there",
+    noRipgrep: (why: string) => `ripgrep is missing (${why}): reinstall Sage; Grep will not work without it`,
+  },
+};
+
+export type CliTexts = typeof en;
+
+const zh: CliTexts = {
+  unknownFlag: (flag, closest) =>
+    `没有参数 ${flag}${closest ? `；是不是 ${closest}？` : ""}（sage --help 列出所有参数）`,
+  didYouMean: (word, command) => `是不是想用 \`sage ${command}\`？命令要写在最前面；若要把“${word}”作为任务，请用 -p`,
+  conflict: (a, b) => `${a} 与 ${b} 不能同时使用`,
+  only: (flag, other) => `${flag} 只能与 ${other} 一起使用`,
+  expected: (flag, what, got) => `${flag} 应为${what}；得到的是 "${got}"`,
+  count: "从 1 起的整数",
+  duration: "时长，如 30s、5m、2h，或毫秒数",
+  oneOf: (values) => `以下之一：${values.join("、")}`,
+  noDirectory: (path) => `没有目录 ${path}`,
+  nothingToDo: "没有要做的事：请把任务写成参数，或从标准输入给出",
+  noTurnToResume: (session) => `会话 ${session} 没有未完成的一轮：请给出任务再继续`,
+  noModel:
+    "还没有配置模型。请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器；也可以用 --model 指定",
+  offerDemo: "要不要改为播放演示（用剧本代替模型）？(y/n) ",
+  demoHint: "`sage demo` 不用模型也能演示 Sage 如何工作。",
+  noSession: (prefix) => `没有会话 ${prefix}；\`sage sessions\` 列出所有会话`,
+  noSessionHere: (cwd) => `${cwd} 里没有可以继续的会话`,
+  ambiguous: (prefix, candidates) =>
+    `"${prefix}" 可能是下面任何一个，请写得更长些：\n${candidates.map((one) => `  ${one}`).join("\n")}`,
+  owned: (session) => `会话 ${session} 正由另一个进程运行；可用 \`sage --resume ${session}\` 跟随`,
+  header: (version, model, session) => `Sage ${version} · ${model} · 会话 ${session} · /help`,
+  noStdin: "3 秒内标准输入没有内容，不再等待（用 < /dev/null 可立即说明）",
+  stdinCut: (bytes) => `（到此截断：只显示标准输入的前 ${bytes} 字节）`,
+  needed: (n) => `有 ${n} 件事需要人来回答：`,
+  howToAnswer: (id, flags) => `回答：  sage answer ${id} ${flags}`,
+  thenResume: (session) => `然后继续：  sage --resume ${session}`,
+  wrong: (message) => `出了问题：${message}（SAGE_DEBUG=1 显示位置）`,
+
+  noSessions: "还没有会话。",
+  states: { idle: "空闲", running: "运行中", waiting: "在等你", stopped: "已停下" },
+  untitled: "（还没有说过话）",
+  inboxEmpty: "没有人在等你。",
+  inSession: (session, cwd, age) => `会话 ${session}，位于 ${cwd}，${age}前提出`,
+
+  answerWhat: "请指明请求：sage answer <请求编号>（`sage inbox` 列出它们）",
+  answerHow: "请给出回答：--yes、--no、--choose、--other、--text、--decline、--stop、--json 之一",
+  unknownRequest: (target) => `没有叫 ${target} 的未决请求；\`sage inbox\` 列出所有未决请求`,
+  notQuestion: (kind) => `这是 ${kind} 请求；--choose 和 --other 只用于提问`,
+  noSuggestion: "这一项没有可以保留的规则：请去掉 --always",
+  whichQuestion: (choice, questions) =>
+    `"${choice}" 回答的是哪个问题？请写成 "问题=回答"；问题有：\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
+  notJsonObject: (flag) => `${flag} 应为 JSON 对象`,
+  recorded: (what) => `已记录：${what}`,
+  takenUp: "正在运行该会话的进程会马上接着做。",
+
+  doctor: {
+    fine: "一切正常。",
+    problems: (n) => `${n} 个问题。`,
+    node: (version) => `Node ${version}`,
+    oldNode: (version) => `Node ${version} 太旧：请安装 Node 24 或更新版本`,
+    home: (path) => `状态存放在 ${path}`,
+    noHome: (path) => `${path} 还不存在；Sage 首次使用时会创建`,
+    open: (path, mode, fix) => `${path} 可被其他人读取（${mode}）：请运行 \`chmod ${fix} ${path}\``,
+    noJournal: "还没有日志；第一个会话会创建它",
+    journal: (sessions, pending) => `日志可以打开：${sessions} 个会话，${pending} 个未决请求`,
+    chain: (sessions) => `全部 ${sessions} 个会话的哈希链完好`,
+    broken: (session, seq, key) =>
+      `会话 ${session} 的记录在 ${seq}（${key}）处被改动或损坏：请保留日志副本，不要信任其后的内容`,
+    settings: (path) => `设置有效（${path}）`,
+    noSettings: (path) => `没有设置文件（${path}），使用默认值`,
+    model: (name) => `模型 ${name}`,
+    ripgrep: "ripgrep 可用",
+    noRipgrep: (why) => `缺少 ripgrep（${why}）：请重新安装 Sage；没有它 Grep 无法工作`,
+  },
+};
+
+const tables = { en, zh } satisfies Record<Lang, CliTexts>;
+
+/** What the command line says, apart from help and demo. */
+export function cliTexts(lang: Lang): CliTexts {
+  return tables[lang];
+}

@@ -1,0 +1,133 @@
+import type { DeadlinePolicy, PermissionBehavior, RequestSource } from "../protocol/index.ts";
+
+const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+export const en = {
+  // What is asked
+  title: { permission: "Permission needed", question: "Question", text: "Text needed" },
+  place: (n: number, of: number) => `${n} of ${of}`,
+  tools: {
+    Bash: "Bash is to run this command:",
+    Edit: "Edit is to change this file:",
+    Write: "Write is to write this file, as a whole:",
+  } as Record<string, string>,
+  otherTool: (tool: string) => `${tool} is to run with this input:`,
+  everywhere: "(every occurrence)",
+  lines: (n: number) => plural(n, "line"),
+  blanks: (n: number) => `‹${n} blanks›`,
+  blankLines: (n: number) => `‹${n} blank lines›`,
+  why: (why: string) => `Why you are asked: ${why}`,
+  source: {
+    tool: "The agent asks.",
+    approval: "",
+    model: "The model's provider asks.",
+    mcp: "An outside server asks.",
+    recovery: "Sage asks: something was interrupted.",
+  } satisfies Record<RequestSource, string>,
+  hard: "Only a person may allow this one; no rule can.",
+  agent: (path: readonly string[]) => `Asked by the subagent ${path.join(" › ")}`,
+  ownWords: "The agent's own words about it (unchecked):",
+  parts: "Part by part:",
+  behavior: { allow: "allowed", deny: "refused", ask: "needs you", passthrough: "needs you" } satisfies Record<
+    PermissionBehavior,
+    string
+  >,
+  deadline: (time: string, left: string, policy: DeadlinePolicy) =>
+    `Waits until ${time} (${left}), then ${
+      policy === "fail" ? "the turn fails" : policy === "cancel" ? "the turn is cancelled" : "a default answer is used"
+    }.`,
+  overdue: "overdue",
+  inTime: (duration: string) => `${duration} left`,
+
+  // How to answer
+  once: "allow it once",
+  always: "allow it always in this session, with the rule",
+  no: "no",
+  noBecause: "no, with a reason",
+  edit: "edit it first",
+  yesAnd: "allow it, with a comment",
+  stop: "stop the turn",
+  ctrlC: "Ctrl-C cancels this and stops the turn. Leaving (Ctrl-C twice) keeps it open.",
+  permit: "allow? (y/n/…)",
+  reason: "reason (empty: back)",
+  comment: "comment, then it runs (empty: back)",
+  newCommand: "the whole new command, then it runs (empty: back)",
+  newInput: "the whole new input as JSON, then it runs (empty: back)",
+  answer: "answer",
+  remark: "remark for the agent (empty: none)",
+  questionPlace: (n: number, of: number) => `Question ${n} of ${of}`,
+  kept: (question: string, answer: string) => `Kept from your draft: ${question} → ${answer}`,
+  oneOf: "A number, or your own words.",
+  someOf: "Numbers, your own words, or both (1,3 and something else).",
+  declineHint: "d: do not answer · s: stop the turn",
+  partialHint: "p: submit what is answered so far",
+  textHint: "Your answer in one line.",
+
+  // Why a line was no answer
+  emptyLine: "An empty line answers nothing.",
+  noChoice: (typed: string) => `“${typed}” is none of the choices.`,
+  noRule: "There is no rule to keep for this one; y allows it once.",
+  noOption: (n: string, last: number) =>
+    `There is no option ${n}; the options are 1 to ${last}. To answer with the text itself, quote it: "${n}"`,
+  nothingYet: "No question is answered yet; answer one first, or d to decline.",
+  unchanged: "Nothing was changed; y allows it as it is.",
+  notJson: (why: string) => `The input should be a JSON object: ${why}`,
+  notUsed: (typed: string) => `“${typed}” was typed before this was shown, so it was not used.`,
+  sendingFailed: (why: string) => `Not taken: ${why}`,
+
+  // What became of it
+  answeredBy: (by: string, surface: string, time: string) => `Answered by ${by} from ${surface} at ${time}`,
+  endedBy: (by: string, surface: string, time: string) => `Ended by ${by} from ${surface} at ${time}`,
+  recorded: "Recorded",
+  allowed: "allowed",
+  allowedAlways: "allowed, always in this session",
+  allowedEdited: "allowed with changes",
+  refused: "refused",
+  declined: "not answered, on purpose",
+  cancelled: "cancelled",
+  timedOut: "nobody answered in time",
+  superseded: "no longer needed",
+  noSurface: "nobody could be asked",
+  partly: "in part",
+  notAnswered: "not answered",
+
+  // What happens
+  says: (by: string) => `${by} says:`,
+  startsAgain: "— the reply starts again —",
+  failed: "failed",
+  more: (n: number) => `… ${plural(n, "more line")}`,
+  earlier: (n: number) => `… ${plural(n, "earlier turn")}`,
+  facts: "Another process runs this session: its text appears when it is complete. You may answer and speak from here.",
+  ruleAdded: (rule: string) => `Rule for this session: ${rule}`,
+  unknownEnd: (why: string) => `Its end is unknown: ${why}`,
+  interrupted: (by: string) => `Interrupted by ${by}. Say what to do instead, or /resume.`,
+  stopping: (by: string) => `Stopped by ${by}.`,
+  interrupting: "Interrupting… (Ctrl-C again leaves)",
+  cancelling: "Cancelling the request and the turn… (Ctrl-C again leaves)",
+  queued: "(the agent reads it at its next step)",
+  done: (calls: number, tokens: number, time: string) =>
+    `Done: ${plural(calls, "tool call")}, ${plural(tokens, "token")}, ${time}`,
+  turnCancelled: (why: string) => `The turn was cancelled: ${why}`,
+  turnPaused: (why: string) => `The turn is paused: ${why}`,
+  turnMaxSteps: (steps: number) =>
+    `The turn stopped after ${plural(steps, "step")}, which is its limit. Say “go on” to continue.`,
+  turnNeedsInput: "A person is needed.",
+  turnFailed: (why: string) => `The turn failed: ${why}`,
+  resumeWith: (command: string) => `Nothing is lost. Go on with: ${command}`,
+  unknownCommand: (typed: string) => `There is no ${typed}; /help lists what there is.`,
+  help: [
+    "Type what you want done. While the agent works, a line you type is read at its next step.",
+    "/inbox   open requests of all sessions",
+    "/resume  go on with an interrupted turn",
+    "/quit    leave; nothing is lost",
+    "Ctrl-C   interrupts; twice leaves",
+  ],
+  inboxEmpty: "Nobody is waiting for you.",
+  answerWith: (id: string) => `sage answer ${id}`,
+  duration(ms: number): string {
+    if (ms < 1_000) return `${Math.round(ms)} ms`;
+    if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
+    if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+    return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;
+  },
+};

@@ -1,0 +1,127 @@
+import type { Lang } from "./language.ts";
+
+export type ExitName = "success" | "failure" | "usage" | "needsPerson" | "timeout" | "maxSteps" | "interrupted";
+
+export type HelpTexts = { usage: string; exitTitle: string; exit: Record<ExitName, string> };
+
+const en: HelpTexts = {
+  usage: `Sage: an agent that knows how to wait for you.
+
+  sage [task]                 work with the agent in this directory
+  sage -p "task"              do one task, print the result and exit
+  cat log | sage -p "why?"    the same, with stdin as context
+  sage sessions               list sessions
+  sage inbox                  list what waits for a person, in all sessions
+  sage answer <id> …          answer one of them, from any terminal
+  sage doctor                 check this installation
+  sage demo                   see how it works, without a model
+
+Running
+  -p, --print                 no conversation: print the result and exit
+  --output-format <f>         with -p: text, json (one object) or stream-json (one line per event)
+  --yes                       nobody is asked; ordinary permissions are granted
+  --deny                      nobody is asked; permissions and questions are refused
+                              (-p without either: stops at the first request with exit code 3)
+  --bypass                    ask for no ordinary permission at all; deny and ask rules still hold
+  --model <provider/name>     for example anthropic/claude-sonnet-4-5, openai/gpt-5
+  --max-steps <n>             model replies per turn (100)
+  --timeout <d>               working time per turn; waiting for you never counts
+  --prompt-timeout <d>        how long a request waits for a person (for ever)
+                              durations: 30s, 5m, 2h, or milliseconds
+  -c, --continue              go on with the last session of this directory
+  -r, --resume <id>           go on with this session; the start of its id is enough
+  --cwd <dir>                 work there
+  --lang <en|zh>              language of what you read
+  --version, --help
+
+Answering
+  sage answer <id> --yes [--comment <text>] [--input <json>] [--always]
+  sage answer <id> --no [--reason <text>]
+  sage answer <id> --choose <label> [--other <text>] [--remark <text>] [--partial]
+                              several questions: --choose "question=label", as often as needed
+  sage answer <id> --text <text>
+  sage answer <id> --decline [--reason <text>]
+  sage answer <id> --stop     cancel the request and its turn
+  sage answer <id> --json <response>
+  --run                       go on with the session at once, here
+  --json                      with sessions or inbox: machine-readable
+
+Environment
+  ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
+  SAGE_HOME                   where Sage keeps its state (~/.sage)
+  SAGE_LANG, NO_COLOR, SAGE_DEBUG`,
+  exitTitle: "Exit codes",
+  exit: {
+    success: "done",
+    failure: "the turn failed, or an answer was refused",
+    usage: "a flag, a setting or the model is wrong or missing",
+    needsPerson: "a person is needed; `sage inbox`, `sage answer`, then `sage --resume`",
+    timeout: "the time was up",
+    maxSteps: "the step limit was reached",
+    interrupted: "interrupted or cancelled",
+  },
+};
+
+const zh: HelpTexts = {
+  usage: `Sage：懂得等你的智能体。
+
+  sage [任务]                 在当前目录与智能体一起工作
+  sage -p "任务"              做一件事，打印结果后退出
+  cat log | sage -p "为什么?" 同上，并以标准输入为上下文
+  sage sessions               列出会话
+  sage inbox                  列出所有会话中等人回答的请求
+  sage answer <编号> …        在任何终端回答其中一个
+  sage doctor                 检查安装
+  sage demo                   不用模型，看看它如何工作
+
+运行
+  -p, --print                 不对话：打印结果后退出
+  --output-format <格式>      与 -p 合用：text、json（一个对象）或 stream-json（每个事件一行）
+  --yes                       不问人；普通许可自动给予
+  --deny                      不问人；许可和提问一律拒绝
+                              （-p 而两者皆无：遇到第一个请求即停，退出码 3）
+  --bypass                    普通许可一概不问；deny 和 ask 规则仍然有效
+  --model <提供方/名称>       例如 anthropic/claude-sonnet-4-5、openai/gpt-5
+  --max-steps <n>             每轮的模型回复数（100）
+  --timeout <时长>            每轮的工作时间；等你的时间不计
+  --prompt-timeout <时长>     请求等人多久（永远等）
+                              时长：30s、5m、2h，或毫秒数
+  -c, --continue              继续本目录的上一个会话
+  -r, --resume <编号>         继续这个会话；编号的开头即可
+  --cwd <目录>                在那里工作
+  --lang <en|zh>              界面语言
+  --version, --help
+
+回答
+  sage answer <编号> --yes [--comment <话>] [--input <json>] [--always]
+  sage answer <编号> --no [--reason <原因>]
+  sage answer <编号> --choose <选项> [--other <话>] [--remark <附言>] [--partial]
+                              多个问题：--choose "问题=选项"，可重复
+  sage answer <编号> --text <文字>
+  sage answer <编号> --decline [--reason <原因>]
+  sage answer <编号> --stop   取消请求和它所在的一轮
+  sage answer <编号> --json <回答>
+  --run                       随即在此继续该会话
+  --json                      与 sessions 或 inbox 合用：机器可读
+
+环境变量
+  ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
+  SAGE_HOME                   Sage 存放状态之处（~/.sage）
+  SAGE_LANG, NO_COLOR, SAGE_DEBUG`,
+  exitTitle: "退出码",
+  exit: {
+    success: "完成",
+    failure: "本轮失败，或回答未被接受",
+    usage: "参数、设置或模型有误或缺失",
+    needsPerson: "需要人来回答；`sage inbox`、`sage answer`，然后 `sage --resume`",
+    timeout: "超时",
+    maxSteps: "达到步数上限",
+    interrupted: "被打断或取消",
+  },
+};
+
+const tables = { en, zh } satisfies Record<Lang, HelpTexts>;
+
+export function helpTexts(lang: Lang): HelpTexts {
+  return tables[lang];
+}
