@@ -25,7 +25,10 @@ async function bundle(input: Record<string, string>): Promise<void> {
     platform: "node",
     // Finds its program by its own place in node_modules.
     external: ["@vscode/ripgrep"],
-    transform: { define: { "process.env.NODE_ENV": '"production"' } },
+    transform: {
+      define: { "process.env.NODE_ENV": '"production"' },
+      inject: { Headers: [join(root, "scripts/headers.ts"), "Headers"] },
+    },
     plugins: [descriptions()],
   });
   await build.write({ dir: dist, entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs", minify: true });
