@@ -7,8 +7,11 @@ import { bareCommits } from "./floors/bare-commits.ts";
 import { promiseLoop } from "./floors/promise-loop.ts";
 import { median, removeDatabase, type Row } from "./measure.ts";
 
-const lengths = [50, 200, 800];
-const rounds = 5;
+const lengths = [
+  { length: 50, rounds: 12 },
+  { length: 200, rounds: 6 },
+  { length: 800, rounds: 4 },
+];
 /** Of a call: the answer, `call.started`, and the result with all that follows up to the next request. */
 const commits = 3;
 
@@ -18,7 +21,7 @@ export async function approvals(dir: string): Promise<Row[]> {
   const rows: Row[] = [];
   await inMemory(500); // the first ones pay for the compiler
   await promiseLoop(500);
-  for (const length of lengths) {
+  for (const { length, rounds } of lengths) {
     const memory: number[][] = [];
     const promises: number[][] = [];
     const sqlite: number[][] = [];

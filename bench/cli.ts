@@ -69,27 +69,28 @@ export async function cli(dir: string): Promise<Row[]> {
   ];
 }
 
-/** Every run in an empty folder and an empty home; the compile cache alone is kept, as it is for a person. */
+/** Every run in an empty folder; the home with its journal and compile cache is there already, as it is for a person. */
 function command(program: Program, steps: number, { dir, baseURL }: { dir: string; baseURL: string }): Command {
-  const home = join(dir, "home");
+  const home = join(dir, program);
   const cwd = join(dir, "project");
-  for (const folder of [home, cwd]) {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder);
-  }
+  rmSync(cwd, { recursive: true, force: true });
+  for (const folder of [home, cwd]) mkdirSync(folder, { recursive: true });
   const task = `Take ${steps} steps`;
-  if (program === "bare") {
-    return { argv: [process.execPath, join(root, "bench/floors/bare-agent.mjs"), baseURL, task], cwd };
-  }
-  const script = join(root, program === "source" ? "src/cli/main.ts" : "dist/bin.mjs");
+  const sage = ["-p", task, "--yes", "--max-steps", `${most + 1}`];
+  const script = {
+    bare: ["bench/floors/bare-agent.mjs", baseURL, task],
+    source: ["src/cli/main.ts", ...sage],
+    bundle: ["dist/bin.mjs", ...sage],
+  };
+  const [file, ...args] = script[program];
   return {
-    argv: [process.execPath, script, "-p", task, "--yes", "--max-steps", `${most + 1}`],
+    argv: [process.execPath, join(root, file!), ...args],
     cwd,
     env: {
       PATH: process.env["PATH"],
       HOME: home,
       SAGE_HOME: join(home, ".sage"),
-      XDG_CACHE_HOME: join(dir, "cache"),
+      XDG_CACHE_HOME: join(home, ".cache"),
       OPENAI_BASE_URL: baseURL,
       OPENAI_API_KEY: "none",
     },
