@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UnifiedExecutor } from "../src/agent/executor.ts";
+import { noHooks } from "../src/hooks/hooks.ts";
 import { respond } from "../src/input/respond.ts";
 import { openSession, type SessionLog } from "../src/journal/session.ts";
 import type { Store } from "../src/journal/store.ts";
@@ -22,6 +23,8 @@ export function createAgent(store: Store, approvals: number): UnifiedExecutor {
       roots: [],
       env: {},
       keepDir: "/",
+      hooks: noHooks,
+      saveRule: () => "",
       redact: (text) => text,
     },
     { workingDirectory: "/", maxSteps: Number.MAX_SAFE_INTEGER },

@@ -2,10 +2,11 @@ import type { Durable, Opened } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
 import type { Call, InputResponse, Resolution, ToolResult, Verdict } from "../protocol/index.ts";
 import type { ExecutionContext } from "./context.ts";
+import { sameCall } from "./hooked.ts";
 import { judgeCall } from "./judge.ts";
 import { perform } from "./perform.ts";
 import { addRules, endTurnIfSaid, inputOf, openRequest } from "./request.ts";
-import { notApproved, notRun, refused } from "./words.ts";
+import { notApproved, notRun, refused, withContext } from "./words.ts";
 
 type Judged = { verdict: Verdict; asked: Opened | undefined; before: Promise<unknown> | undefined };
 
@@ -37,9 +38,12 @@ async function throughPermission(
     if (tool?.answered && opened.request.kind !== "permission")
       return finish(tool.answered(inputOf(tool, call, verdict), resolution));
     const granted = grantOf(resolution);
-    if (!granted && resolution.outcome !== "superseded") return finish(notApproved(resolution));
+    if (!granted && resolution.outcome !== "superseded") {
+      noteRefusal(c, call, resolution);
+      return finish(notApproved(resolution));
+    }
     comment = granted?.comment;
-    if (granted) addRules(d, c, granted, { round, by: resolution.by });
+    if (granted) await addRules(d, c, granted, { round, by: resolution.by });
     const shown = { ...verdict, digest: opened.request.digest };
     if (granted && !granted.input && !tool?.operand) {
       verdict = { ...shown, behavior: "allow" };
@@ -52,9 +56,18 @@ async function throughPermission(
       return granted.input ? afterEdit(judged, shown) : ifUnchanged(judged, shown, c);
     });
   }
-  if (verdict.behavior === "deny") return finish(refused(verdict));
+  if (verdict.behavior === "deny") {
+    if (verdict.repeated) c.refusals.inRow++;
+    return finish(withContext(refused(verdict), verdict));
+  }
   if (verdict.effect === "writes") await before;
   return perform(d, c, call, { verdict, comment });
+}
+
+function noteRefusal(c: ExecutionContext, call: Call, resolution: Resolution): void {
+  if (resolution.outcome !== "answered") return;
+  c.refusals.calls.add(sameCall(call));
+  c.refusals.inRow++;
 }
 
 function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) | undefined {

@@ -1,4 +1,5 @@
 import type { Asking } from "../input/ask.ts";
+import type { Hooks } from "../hooks/hook.ts";
 import type { Model } from "../models/model.ts";
 import type {
   ExecutionOptions,
@@ -6,6 +7,7 @@ import type {
   InputRequest,
   Message,
   PermissionMode,
+  RuleGrant,
   Rule,
   ToolUse,
   Usage,
@@ -28,12 +30,16 @@ export type AgentConfig = {
   env: NodeJS.ProcessEnv;
   /** Where output too long for the model is kept. */
   keepDir: string;
+  hooks: Hooks;
+  /** Puts a rule where the person wants it, and gives the file; throws when it is not saved. */
+  saveRule(grant: RuleGrant): string;
   /** Takes secrets out of tool output, before journal and model alike. */
   redact(text: string): string;
 };
 
 /** Everything one turn needs. The executor keeps nothing between turns. */
 export type ExecutionContext = {
+  session: string;
   config: AgentConfig;
   options: ExecutionOptions;
   asking: Asking;
@@ -47,6 +53,8 @@ export type ExecutionContext = {
   seen: Map<string, string>;
   /** sha-256 of every content this turn wrote to a file. */
   wrote: Set<string>;
+  /** What the person refused since they last said something: the same call again is refused without asking. */
+  refusals: { calls: Set<string>; inRow: number };
   /** Open permission requests, to be judged again when a rule is added. */
   permits: Map<string, { request: InputRequest; judge(): Verdict }>;
   activity: Activity;

@@ -30,7 +30,9 @@ export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promis
     // Interrupted after this reply: its calls that had not run by then must not run now.
     const line = d.interruptedSince(`${step}/model`) ? d.closedBranch(step) : d.branch(step);
     const reply = await line.step("model", "model.replied", (scope) => callModel(c, p, scope));
-    p.messages.push(...between(p.said, p.sawUpTo, reply.sawUpTo), assistantMessage(reply));
+    const heard = between(p.said, p.sawUpTo, reply.sawUpTo);
+    if (heard.length > 0) c.refusals = { calls: new Set(), inRow: 0 };
+    p.messages.push(...heard, assistantMessage(reply));
     p.sawUpTo = reply.sawUpTo;
     p.usage = addUsage(p.usage, reply.usage);
     p.text = textOf(reply) || p.text;

@@ -4,7 +4,7 @@ import { Stopped } from "../journal/session.ts";
 import type { Call, ToolResult, Verdict } from "../protocol/index.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "./context.ts";
-import { judgeCall } from "./judge.ts";
+import { judgeHooked } from "./hooked.ts";
 import { openRequest } from "./request.ts";
 import { notRun } from "./words.ts";
 
@@ -28,13 +28,26 @@ export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly 
     if (verdict.effect === "writes") before = result;
     return result;
   });
-  return allOf(results);
+  const all = await allOf(results);
+  pauseIfRefused(d, c);
+  return all;
+}
+
+/** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
+function pauseIfRefused(d: Durable, { refusals }: ExecutionContext): void {
+  if (refusals.inRow < 5 || d.known("paused")) return;
+  d.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
+  d.stop(new Stopped("interrupted", "five calls in a row were refused; say how to go on"));
 }
 
 async function judgeAll(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<Verdict[] | Stopped> {
   try {
-    return (await d.step("judged", "calls.judged", async () => ({ verdicts: calls.map((call) => judgeCall(c, call)) })))
-      .verdicts;
+    const { verdicts } = await d.step("judged", "calls.judged", async (scope) => {
+      const judged: Verdict[] = [];
+      for (const call of calls) judged.push(await judgeHooked(c, call, scope)); // hooks in order
+      return { verdicts: judged };
+    });
+    return verdicts;
   } catch (error) {
     if (error instanceof Stopped && error.why !== "leaving") return error;
     throw error;
@@ -51,6 +64,7 @@ async function allOf(running: readonly Promise<ToolResult>[]): Promise<ToolResul
 
 /** What the model knows of files now; later calls of the same reply count on it. */
 function remember(c: ExecutionContext, { effect }: Verdict, result: ToolResult): ToolResult {
+  if (result.ok) c.refusals.inRow = 0;
   for (const [path, hash] of Object.entries(result.seen ?? {})) {
     c.seen.set(path, hash);
     if (effect === "writes") c.wrote.add(hash);

@@ -4,10 +4,11 @@ import { Stopped } from "../journal/session.ts";
 import { messageOf, type Call, type ToolInput, type ToolResult, type Verdict } from "../protocol/index.ts";
 import type { Tool, ToolScope } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
+import { afterCall } from "./hooked.ts";
 import { isStill } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf } from "./request.ts";
-import { changedSince, withComment } from "./words.ts";
+import { changedSince, withComment, withContext } from "./words.ts";
 
 /** Runs an allowed call in the way its effect permits. */
 export async function perform(
@@ -20,9 +21,10 @@ export async function perform(
   const input = inputOf(tool, call, verdict);
   const run = async (scope: ToolScope) => {
     const result = await execute(tool, input, scope);
-    return withComment({ ...result, text: c.config.redact(result.text) }, comment);
+    return withContext(withComment({ ...result, text: c.config.redact(result.text) }, comment), verdict);
   };
-  const timed = (scope: StepScope) => c.activity.during(() => run(effectScope(c, scope)));
+  const timed = (scope: StepScope) =>
+    c.activity.during(async () => afterCall(c, { ...call, input }, await run(effectScope(c, scope)), scope));
   switch (verdict.effect) {
     case "reads":
       return d.step("run0", "call.finished", timed);

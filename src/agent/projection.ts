@@ -39,7 +39,8 @@ export function fold(facts: readonly Fact[]): Folded {
   };
   let ofTurn: Fact[] = [];
   for (const fact of facts) {
-    if (fact.type === "rule.added")
+    // Rules of files are read from the files: a person may have taken them back there.
+    if (fact.type === "rule.added" && fact.data.destination === "session")
       folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
     else if (fact.type === "turn.begun") {
       folded.open = fact;

@@ -1,14 +1,16 @@
 import { ask } from "../input/ask.ts";
 import { settle } from "../input/respond.ts";
-import type { Durable, Opened } from "../journal/durable.ts";
+import type { Durable, Opened, StepScope } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
 import { suggest } from "../permission/suggest.ts";
+import { messageOf } from "../protocol/index.ts";
 import type {
   Call,
   InputRequest,
   InputResponse,
   NewRequest,
   Resolution,
+  RuleGrant,
   ToolInput,
   Verdict,
 } from "../protocol/index.ts";
@@ -49,16 +51,20 @@ export function endTurnIfSaid(d: Durable, resolution: Resolution, request: Input
 }
 
 /** Saves the rules a person gave with a grant, and judges what else is open again: one "always" answers its twins. */
-export function addRules(
+export async function addRules(
   d: Durable,
   c: ExecutionContext,
   { rules = [] }: InputResponse & { type: "granted" },
   { round, by }: { round: number; by: string },
-): void {
-  rules.forEach((grant, n) => {
-    const rule = d.decide(`rule${round}.${n}`, "rule.added", () => ({ ...grant, by }));
+): Promise<void> {
+  for (const [n, grant] of rules.entries()) {
+    const rule = await d.step(`rule${round}.${n}`, "rule.added", async (scope) => ({
+      ...grant,
+      by,
+      ...save(c, grant, scope),
+    }));
     c.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
-  });
+  }
   if (rules.length === 0) return;
   for (const [id, { request, judge }] of c.permits) {
     const verdict = judge();
@@ -67,6 +73,18 @@ export function addRules(
     const reason = `decided by the new rule ${verdict.rule ?? ""}`;
     const frame = { requestId: id, by, surface: "rule", at: Date.now() };
     settle(c.asking.store, request, { ...frame, outcome: "superseded", reason });
+  }
+}
+
+/** A rule that could not be saved still holds for this session, and the person hears of it. */
+function save(c: ExecutionContext, grant: RuleGrant, scope: StepScope): { saved?: string; problem?: string } {
+  if (grant.destination === "session") return {};
+  try {
+    return { saved: c.config.saveRule(grant) };
+  } catch (error) {
+    const problem = messageOf(error);
+    scope.delta("notice", `the rule ${grant.rule} was not saved: ${problem}`);
+    return { problem };
   }
 }
 

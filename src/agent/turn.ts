@@ -48,6 +48,7 @@ export async function runTurn(log: SessionLog, { config, options, asking }: Turn
     text: "",
   };
   const c: ExecutionContext = {
+    session: log.id,
     config,
     options,
     asking: {
@@ -61,6 +62,7 @@ export async function runTurn(log: SessionLog, { config, options, asking }: Turn
     sessionRules: folded.rules,
     seen: folded.seen,
     wrote: new Set(),
+    refusals: { calls: new Set(), inRow: 0 },
     permits: new Map(),
     activity: createActivity(options.executionTimeout, () =>
       log.stop(new Stopped("timeout", `the turn worked for ${options.executionTimeout} ms, which is its limit`)),

@@ -46,6 +46,10 @@ export function changedSince(): ToolResult {
   return failure("Not run: what would run is not what was approved. Make the call again.");
 }
 
+export function withContext(result: ToolResult, { context }: Verdict): ToolResult {
+  return context ? { ...result, text: [result.text, ...context].join("\n") } : result;
+}
+
 /** The person's own words, marked as theirs, in the result of the same call. */
 export function withComment(result: ToolResult, comment: string | undefined): ToolResult {
   return comment

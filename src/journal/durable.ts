@@ -51,6 +51,8 @@ export interface Durable {
   open(key: string, request: NewRequest, settle?: (request: InputRequest) => Resolution | undefined): Opened;
   /** The same session, log and lease under a longer key: a step, a call, a subagent. */
   branch(key: string): Durable;
+  /** Is there a fact under this key, from an earlier attempt, that the loop has not passed yet? */
+  known(key: string): boolean;
   /** Was the turn interrupted after `key` was written by an earlier attempt? */
   interruptedSince(key: string): boolean;
   /** A branch on which nothing new may happen: what is known replays, anything else throws `Stopped`. */

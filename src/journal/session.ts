@@ -35,7 +35,7 @@ export class SessionLog {
   #interruptedAt = 0;
   #buffer: Fact[] = [];
   #scheduled = false;
-  #waiting: Map<string, (reason: unknown) => void> | undefined;
+  #waiting: Set<(reason: unknown) => void> | undefined;
   /** The newest fact known here. */
   lastSeq = 0;
   #loadedUpTo = 0;
@@ -71,8 +71,8 @@ export class SessionLog {
 
   #know(fact: Fact): void {
     this.#saw(fact);
+    if (fact.type === "turn.interrupted") this.#interruptedAt = fact.seq;
     if (fact.type === "user.said") this.said.push(fact);
-    else if (fact.type === "turn.interrupted") this.#interruptedAt = fact.seq;
     // A finished turn is only folded, never replayed.
     else if (fact.type === "turn.ended") this.#replay = undefined;
     else (this.#replay ??= new Map()).set(fact.key, fact);
@@ -148,20 +148,21 @@ export class SessionLog {
   wait(id: string): Promise<Resolution> {
     return new Promise((resolve, reject) => {
       if (this.#closed ?? this.#stopped) return reject(this.#closed ?? this.#stopped);
-      const stop = this.store.hub.wait(id, (resolution) => {
-        this.#waiting?.delete(id);
-        resolve(resolution);
-      });
-      const waiting = (this.#waiting ??= new Map<string, (reason: unknown) => void>());
-      waiting.set(id, (reason) => {
+      const waiting = (this.#waiting ??= new Set());
+      const leave = (reason: unknown) => {
         stop();
         reject(reason);
+      };
+      const stop = this.store.hub.wait(id, (resolution) => {
+        waiting.delete(leave);
+        resolve(resolution);
       });
+      waiting.add(leave);
       // Answered between opening and waiting: nobody would wake us.
       const settled = this.store.resolution(id);
       if (!settled) return;
       stop();
-      waiting.delete(id);
+      waiting.delete(leave);
       resolve(settled);
     });
   }
@@ -173,7 +174,7 @@ export class SessionLog {
     this.#controller?.abort(reason);
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (waiting) for (const reject of waiting.values()) reject(reason);
+    if (waiting) for (const leave of waiting) leave(reason);
   }
 
   /** The work here is done, however it ended: others may have the session at once. */
@@ -224,6 +225,9 @@ class Line implements Durable {
   }
   closedBranch(key: string): Durable {
     return new Line(this.#log, `${this.#prefix}${key}/`, new Stopped("interrupted", "the person interrupted"));
+  }
+  known(key: string): boolean {
+    return this.#log.peek(this.#prefix + key) !== undefined;
   }
   interruptedSince(key: string): boolean {
     const fact = this.#log.peek(this.#prefix + key);

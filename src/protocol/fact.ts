@@ -19,7 +19,14 @@ export type FactData = {
   };
   "call.finished": ToolResult;
   "call.unknown": { reason: string };
-  "rule.added": { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination; by: string };
+  "rule.added": {
+    /** The file it was saved to, or why it was not. */ saved?: string;
+    problem?: string;
+    rule: string;
+    behavior: "allow" | "deny" | "ask";
+    destination: RuleDestination;
+    by: string;
+  };
   "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };
   "turn.interrupted": { to: "pause" | "cancel"; by: string; surface: string };
   "turn.ended": TurnEnd;

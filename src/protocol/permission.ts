@@ -40,6 +40,10 @@ export type Verdict = Omit<PermissionResult, "behavior"> & {
   digest: string;
   /** sha-256 of the file the call changes, as it was when judged; "" when there was none. */
   before?: string;
+  /** The person refused the very same call before. */
+  repeated?: boolean;
+  /** What hooks have to add to the result. */
+  context?: string[];
   /** Only when it is not what the model sent: a hook or a person edited it. */
   input?: ToolInput;
 };

@@ -5,10 +5,12 @@ import { UnifiedExecutor } from "../agent/executor.ts";
 import { environment } from "../context/environment.ts";
 import { findInstructions } from "../context/instructions.ts";
 import { systemPrompt } from "../context/prompt.ts";
+import type { Hooks } from "../hooks/hook.ts";
+import { noHooks } from "../hooks/hooks.ts";
 import type { InputChannel } from "../input/channel.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
-import type { ExecutionOptions, PermissionMode, Rule } from "../protocol/index.ts";
+import { SageError, type ExecutionOptions, type PermissionMode, type Rule, type RuleGrant } from "../protocol/index.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createHost, type LocalHost } from "./host.ts";
@@ -27,6 +29,9 @@ export type Parts = {
   output: string;
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
+  hooks?: Hooks;
+  /** Saves a rule to a settings file, and gives its path. */
+  saveRule?(grant: RuleGrant): string;
   /** Answers from code, for embedders. */
   channel?: InputChannel;
 };
@@ -47,6 +52,10 @@ export function assemble(parts: Parts): LocalHost {
       );
     },
   });
+}
+
+function notSaved({ destination }: RuleGrant): string {
+  throw new SageError("config-invalid", `there is no settings file for "${destination}" here`);
 }
 
 function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConfig {
@@ -72,6 +81,8 @@ function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConf
     roots: [realpathSync(session.cwd), realpathSync(parts.output)],
     env: childEnv(env),
     keepDir: parts.output,
+    hooks: parts.hooks ?? noHooks,
+    saveRule: parts.saveRule ?? notSaved,
     redact: redactor(env),
   };
 }

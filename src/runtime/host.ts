@@ -258,14 +258,9 @@ function newSessionId(): string {
 /** A rule that would not parse must not be recorded as granted. */
 function checkRules(response: InputResponse): void {
   if (response.type !== "granted") return;
-  for (const { rule, behavior, destination } of response.rules ?? []) {
+  for (const { rule, behavior } of response.rules ?? []) {
     const parsed = readRule(rule, behavior);
     if (!parsed.ok) throw new SageError("request-invalid", `the rule "${rule}" cannot be read: ${parsed.message}`);
-    if (destination !== "session")
-      throw new SageError(
-        "request-invalid",
-        `rules are kept for the session here; expected the destination "session", got "${destination}"`,
-      );
   }
 }
 

@@ -1,30 +1,111 @@
-import { readFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
-import { SageError, messageOf } from "../protocol/index.ts";
+import { loadRules } from "../permission/rules.ts";
+import { SageError, messageOf, type Rule, type RuleDestination } from "../protocol/index.ts";
+
+const LARGEST = 1024 * 1024;
 
 const rules = z.array(z.string()).default([]);
+const permissions = z.strictObject({ deny: rules, ask: rules, allow: rules }).prefault({});
 
-const schema = z.strictObject({
-  $schema: z.string().optional(),
+const hook = z.strictObject({
+  /** Which tools: `Bash`, `Edit|Write`, `*`. */
+  matcher: z.string().default("*"),
+  command: z.string().min(1),
+  timeoutMs: z.number().int().positive().max(600_000).default(60_000),
+});
+export const hookMoments = [
+  "beforeCall",
+  "afterCall",
+  "permissionRequest",
+  "waiting",
+  "sessionStart",
+  "sessionEnd",
+] as const;
+const hooks = z.partialRecord(z.enum(hookMoments), z.array(hook)).default({});
+
+const shared = { $schema: z.string().optional(), permissions, hooks };
+
+export const userSchema = z.strictObject({
+  ...shared,
   /** provider/name, as for --model. */
   model: z.string().optional(),
   providers: z
     .record(z.string(), z.strictObject({ baseURL: z.url().optional(), apiKeyEnv: z.string().optional() }))
     .default({}),
-  permissions: z.strictObject({ deny: rules, ask: rules, allow: rules }).prefault({}),
 });
 
-export type Settings = z.infer<typeof schema>;
+/** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */
+export const projectSchema = z.object(shared);
+
+export type Settings = z.infer<typeof userSchema>;
+export type ProjectSettings = z.infer<typeof projectSchema>;
+export type Hook = z.infer<typeof hook>;
+export type Hooks = z.infer<typeof hooks>;
 
 /** The person's own settings. A file that cannot be understood stops the start: a deny rule in it must not be lost silently. */
 export function readSettings(path: string): Settings {
-  let text: string;
+  return parse(userSchema, path, readText(path) ?? "{}");
+}
+
+export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
+
+/** What a project has to say, as found: nothing of it counts before the person trusted the folder. */
+export function readProject(root: string): { files: ProjectFile[]; ignored: string[]; digest: string } {
+  const files: ProjectFile[] = [];
+  const ignored: string[] = [];
+  for (const [destination, path] of Object.entries(projectFiles(root)) as ["project" | "local", string][]) {
+    const text = readText(path, root);
+    if (text === undefined) continue;
+    const settings = parse(projectSchema, path, text);
+    files.push({ path, destination, text, settings });
+    for (const key of Object.keys(JSON.parse(text) as object))
+      if (!(key in shared)) ignored.push(`${path}: "${key}" may only stand in your own settings; it is ignored here`);
+  }
+  return {
+    files,
+    ignored,
+    digest: hash("sha256", JSON.stringify(files.map(({ destination, settings }) => [destination, settings]))),
+  };
+}
+
+export function projectFiles(root: string): Record<"project" | "local", string> {
+  return { project: join(root, ".sage", "settings.json"), local: join(root, ".sage", "settings.local.json") };
+}
+
+export function rulesOf(
+  settings: { permissions: Settings["permissions"] },
+  source: RuleDestination,
+  path: string,
+): { rules: Rule[]; warnings: string[] } {
   try {
-    text = readFileSync(path, "utf8");
+    const loaded = loadRules(settings.permissions, source);
+    return { rules: loaded.rules, warnings: loaded.warnings.map((warning) => `${path}: ${warning}`) };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return schema.parse({});
+    throw new SageError("config-invalid", `${path}: ${messageOf(error)}`);
+  }
+}
+
+function readText(path: string, insideOf?: string): string | undefined {
+  try {
+    if (insideOf !== undefined && !realpathSync(path).startsWith(`${realpathSync(insideOf)}/`))
+      throw new SageError("config-invalid", `${path} leads out of its folder; settings must not be links to elsewhere`);
+    if (lstatSync(path).isDirectory())
+      throw new SageError("config-invalid", `${path} should be a file, and is a directory`);
+    const text = readFileSync(path, "utf8");
+    if (text.length > LARGEST) throw new SageError("config-invalid", `${path} is larger than 1 MB; settings are short`);
+    return text;
+  } catch (error) {
+    if (error instanceof SageError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw new SageError("config-invalid", `${path} cannot be read: ${messageOf(error)}`);
   }
+}
+
+function parse<S extends z.ZodType>(schema: S, path: string, text: string): z.infer<S> {
   let data: unknown;
   try {
     data = JSON.parse(text);

@@ -239,6 +239,8 @@ test("a subagent's context refuses questions with a clear error and shows its an
   const { judgeCall } = await import("../../src/agent/judge.ts");
   const made = config({ script: [], dir: here.dir, store });
   const context = {
+    session: "s",
+    refusals: { calls: new Set<string>(), inRow: 0 },
     config: made,
     options: { mode: { type: "interactive" as const }, maxSteps: 1, workingDirectory: here.dir, llmOptions: {} },
     asking: { store, mode: { type: "interactive" as const } },

@@ -2,6 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentConfig } from "../../src/agent/context.ts";
+import { createHooks } from "../../src/hooks/hooks.ts";
 import type { Store } from "../../src/journal/store.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
@@ -36,6 +37,8 @@ export type TestConfig = {
   tools?: Tool[];
   rules?: Rule[];
   permissionMode?: "default" | "bypass";
+  hooks?: Parameters<typeof createHooks>[0];
+  saveRule?: AgentConfig["saveRule"];
 };
 
 /** The real rooms over a scripted model. */
@@ -46,6 +49,8 @@ export function config({
   tools = [],
   rules = [],
   permissionMode = "default",
+  hooks = {},
+  saveRule = () => "nowhere",
 }: TestConfig): AgentConfig & { store: Store } {
   return {
     store,
@@ -58,6 +63,8 @@ export function config({
     roots: [dir],
     env: process.env,
     keepDir: dir,
+    hooks: createHooks(hooks, process.env),
+    saveRule,
     redact: (text) => text,
   };
 }

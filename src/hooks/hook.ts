@@ -1,0 +1,43 @@
+import type { ToolInput } from "../protocol/index.ts";
+
+/** When a person's own commands are called. */
+export type HookMoment = "beforeCall" | "afterCall" | "permissionRequest" | "waiting" | "sessionStart" | "sessionEnd";
+
+export type Hook = {
+  /** Which tools it is for: a name, names joined with `|`, or `*`. */
+  matcher: string;
+  command: string;
+  timeoutMs: number;
+};
+
+/** What a hook may print. Nothing printed means no opinion. */
+export type HookAnswer = {
+  decision?: "allow" | "deny" | "ask";
+  reason?: string;
+  /** Instead of the call's input; judged like any other. */
+  input?: ToolInput;
+  /** Told to the model with the call's result. */
+  context?: string;
+};
+
+/** What all hooks of a moment came to: the strictest decision, the last input, every context. */
+export type HookOutcome = {
+  decision: "allow" | "deny" | "ask" | undefined;
+  reason: string;
+  input: ToolInput | undefined;
+  context: string[];
+  /** Hooks that crashed, hung or printed rubbish. A broken guard is no guard: a call it should have judged is asked about. */
+  problems: string[];
+};
+
+export type HookEvent = { session: string; cwd: string; agent?: readonly string[] } & Record<string, unknown>;
+
+export type Hooks = {
+  /** Is anything to be run then? Asked on the hot path, so it costs nothing. */
+  has(moment: HookMoment, tool?: string): boolean;
+  run(
+    moment: HookMoment,
+    event: HookEvent & { tool?: string; input?: ToolInput },
+    signal: AbortSignal,
+  ): Promise<HookOutcome>;
+};

@@ -1,0 +1,45 @@
+import type { ToolInput } from "../protocol/index.ts";
+import type { Hook, HookAnswer, HookEvent, HookMoment, HookOutcome, Hooks } from "./hook.ts";
+import { callHook } from "./process.ts";
+
+export const noHooks: Hooks = {
+  has: () => false,
+  run: async () => ({ decision: undefined, reason: "", input: undefined, context: [], problems: [] }),
+};
+
+export function createHooks(configured: Partial<Record<HookMoment, readonly Hook[]>>, env: NodeJS.ProcessEnv): Hooks {
+  const of = (moment: HookMoment, tool: string | undefined) =>
+    (configured[moment] ?? []).filter(({ matcher }) => tool === undefined || matches(matcher, tool));
+  return {
+    has: (moment, tool) => of(moment, tool).length > 0,
+    /** In order: each one sees the input that the one before it left. */
+    async run(moment, event, signal) {
+      const outcome: HookOutcome = { decision: undefined, reason: "", input: undefined, context: [], problems: [] };
+      let seen: HookEvent & { input?: ToolInput } = event;
+      for (const hook of of(moment, event.tool)) {
+        const answer = await callHook(hook, { moment, ...seen }, { cwd: event.cwd, env, signal });
+        if (typeof answer === "string") outcome.problems.push(answer);
+        else {
+          take(outcome, answer, hook);
+          if (answer.input) seen = { ...seen, input: answer.input };
+        }
+        if (outcome.decision === "deny") break;
+      }
+      return outcome;
+    },
+  };
+}
+
+const strictness = { allow: 1, ask: 2, deny: 3 };
+
+function take(outcome: HookOutcome, answer: HookAnswer, hook: Hook): void {
+  if (answer.input) outcome.input = answer.input;
+  if (answer.context) outcome.context.push(answer.context);
+  if (!answer.decision || (outcome.decision && strictness[outcome.decision] >= strictness[answer.decision])) return;
+  outcome.decision = answer.decision;
+  outcome.reason = answer.reason ?? `the hook ${JSON.stringify(hook.command)} says ${answer.decision}`;
+}
+
+function matches(matcher: string, tool: string): boolean {
+  return matcher === "*" || matcher.split("|").some((name) => name.trim() === tool);
+}

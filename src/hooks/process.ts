@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+import type { HookAnswer, Hook } from "./hook.ts";
+
+const LONGEST = 1024 * 1024;
+
+/** Runs one hook: the event as JSON on its standard input, its answer as JSON on its standard output. A string is what went wrong. */
+export async function callHook(
+  hook: Hook,
+  event: Record<string, unknown>,
+  { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<HookAnswer | string> {
+  const ended = await run(hook, JSON.stringify(event), { cwd, env, signal });
+  const name = `the hook ${JSON.stringify(hook.command)}`;
+  if (typeof ended === "string") return `${name} ${ended}`;
+  if (ended.code !== 0)
+    return `${name} failed with ${ended.code}: ${ended.err.trim().slice(0, 500) || "it printed nothing"}`;
+  if (ended.out.trim() === "") return {};
+  const answer = await parse(ended.out);
+  return typeof answer === "string" ? `${name} printed something else than an answer: ${answer}` : answer;
+}
+
+type Ended = { code: number | string; out: string; err: string };
+
+function run(
+  hook: Hook,
+  input: string,
+  { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<Ended | string> {
+  return new Promise((done) => {
+    const child = spawn("/bin/bash", ["--noprofile", "--norc", "-c", hook.command], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    let out = "";
+    let err = "";
+    let why: string | undefined;
+    const stop = (reason: string) => {
+      why ??= reason;
+      try {
+        process.kill(-(child.pid ?? 0), "SIGKILL"); // with everything it started
+      } catch {
+        // gone already
+      }
+    };
+    const timer = setTimeout(() => stop(`did not end within ${hook.timeoutMs} ms`), hook.timeoutMs);
+    const aborted = () => stop("was interrupted");
+    signal.addEventListener("abort", aborted, { once: true });
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+      if (out.length > LONGEST) stop("printed more than 1 MB");
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (err = (err + text).slice(-10_000)));
+    child.stdin.on("error", () => {}); // a hook need not read its input
+    child.stdin.end(input);
+    const end = (ended: Ended | string) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", aborted);
+      done(why ?? ended);
+    };
+    child.on("error", (error) => end(`could not be started: ${error.message}`));
+    child.on("close", (code, killed) => end({ code: code ?? killed ?? "unknown", out, err }));
+  });
+}
+
+async function parse(text: string): Promise<HookAnswer | string> {
+  const { z } = await import("zod");
+  const schema = z.strictObject({
+    decision: z.enum(["allow", "deny", "ask"]).optional(),
+    reason: z.string().optional(),
+    input: z.record(z.string(), z.unknown()).optional(),
+    context: z.string().optional(),
+  });
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    return JSON.stringify(text.trim().slice(0, 200));
+  }
+  const parsed = schema.safeParse(data);
+  return parsed.success ? (parsed.data as HookAnswer) : z.prettifyError(parsed.error);
+}

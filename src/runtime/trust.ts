@@ -1,0 +1,83 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, parse } from "node:path";
+import { SageError } from "../protocol/index.ts";
+import { changeFile } from "./locked-file.ts";
+import { readProject, type ProjectFile } from "./settings.ts";
+
+type Trusted = Record<string, { digest: string; at: number; files: Record<string, string> }>;
+
+export type ProjectTrust = {
+  /** The repository's root, or the folder itself, by its real path. */
+  root: string;
+  state: "nothing-to-trust" | "trusted" | "untrusted" | "changed";
+  files: ProjectFile[];
+  ignored: string[];
+  digest: string;
+  /** What each line of the files was when they were trusted, for showing the difference. */
+  before: Record<string, string>;
+};
+
+/** What a folder's own settings are worth here. They count only while they are, to the letter, what the person trusted. */
+export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
+  const root = projectRoot(cwd);
+  const project = readProject(root);
+  const known = read(trustFile)[root];
+  const state =
+    project.files.length === 0
+      ? "nothing-to-trust"
+      : known === undefined
+        ? "untrusted"
+        : known.digest === project.digest
+          ? "trusted"
+          : "changed";
+  return { root, ...project, state, before: known?.files ?? {} };
+}
+
+export function trust(
+  trustFile: string,
+  { root, digest, files }: Pick<ProjectTrust, "root" | "digest" | "files">,
+): void {
+  if (root === realpathSync(homedir()) || root === parse(root).root)
+    throw new SageError(
+      "config-invalid",
+      `${root} holds more than one project and is never trusted as a whole; work in a folder below it`,
+    );
+  change(trustFile, (all) => {
+    const texts = Object.fromEntries(files.map(({ path, text }) => [path, text]));
+    return { ...all, [root]: { digest, at: Date.now(), files: texts } };
+  });
+}
+
+export function revoke(trustFile: string, root: string): boolean {
+  let known = false;
+  change(trustFile, ({ [root]: old, ...rest }) => {
+    known = old !== undefined;
+    return rest;
+  });
+  return known;
+}
+
+export function trustedRoots(trustFile: string): string[] {
+  return Object.keys(read(trustFile)).toSorted();
+}
+
+/** The nearest folder with a repository, so that a nested one is a project of its own; without one, the folder itself. */
+function projectRoot(cwd: string): string {
+  const here = realpathSync(cwd);
+  for (let dir = here; ; dir = dirname(dir)) {
+    if (existsSync(join(dir, ".git"))) return dir;
+    if (dir === dirname(dir)) return here;
+  }
+}
+
+function read(trustFile: string): Trusted {
+  return existsSync(trustFile) ? (JSON.parse(readFileSync(trustFile, "utf8")) as Trusted) : {};
+}
+
+function change(trustFile: string, edit: (all: Trusted) => Trusted): void {
+  changeFile(
+    trustFile,
+    (text) => `${JSON.stringify(edit(text === "" ? {} : (JSON.parse(text) as Trusted)), undefined, 2)}\n`,
+  );
+}

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { addRule, removeRule } from "../../src/runtime/rule-file.ts";
+import { childEnv, redactor } from "../../src/runtime/secrets.ts";
+import { readProject, readSettings } from "../../src/runtime/settings.ts";
+import { projectTrust, revoke, trust } from "../../src/runtime/trust.ts";
+import { version } from "../../src/runtime/version.ts";
+import { workspace } from "../support/sage.ts";
+
+test("settings that cannot be understood stop the start and say where and what", () => {
+  using here = workspace();
+  const file = here.path("settings.json");
+  assert.deepEqual(readSettings(file).permissions, { deny: [], ask: [], allow: [] });
+  for (const [text, expected] of [
+    ["{", /settings\.json should be JSON/],
+    ['{"permissions":{"deny":"Bash"}}', /deny/],
+    ['{"permisions":{}}', /permisions/],
+    ['{"providers":{"local":{"baseURL":"not a url"}}}', /baseURL/],
+  ] as const) {
+    writeFileSync(file, text);
+    assert.throws(
+      () => readSettings(file),
+      (error: Error) => expected.test(error.message) && error.message.includes(file),
+    );
+  }
+  mkdirSync(here.path("dir.json"));
+  assert.throws(() => readSettings(here.path("dir.json")), /should be a file/);
+});
+
+test("a rule is added once, kept beside everything else in the file, and can be taken back", () => {
+  using here = workspace();
+  const file = here.path(".sage/settings.local.json");
+  addRule(file, { rule: "Bash(npm test)", behavior: "allow" });
+  addRule(file, { rule: "Bash(npm test)", behavior: "allow" });
+  addRule(file, { rule: "Bash(rm:*)", behavior: "deny" });
+  writeFileSync(file, readFileSync(file, "utf8").replace("{", '{ "$schema": "x",'));
+  addRule(file, { rule: "Read(~/中文/**)", behavior: "allow" });
+  assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), {
+    $schema: "x",
+    permissions: { allow: ["Bash(npm test)", "Read(~/中文/**)"], deny: ["Bash(rm:*)"] },
+  });
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal(removeRule(file, { rule: "Bash(npm test)" }), true);
+  assert.equal(removeRule(file, { rule: "Bash(npm test)" }), false);
+  assert.throws(() => addRule(file, { rule: "Bash(", behavior: "allow" }), /cannot be read/);
+  writeFileSync(file, "{ half written");
+  assert.throws(() => addRule(file, { rule: "Bash(ls)", behavior: "allow" }), /should be JSON/);
+  assert.equal(readFileSync(file, "utf8"), "{ half written");
+});
+
+test("two processes that save rules at once lose none", async () => {
+  using here = workspace();
+  const file = here.path("settings.json");
+  const run = promisify(execFile);
+  const module = join(import.meta.dirname, "../../src/runtime/rule-file.ts");
+  const save = (name: string) =>
+    run(process.execPath, [
+      "-e",
+      `import(${JSON.stringify(module)}).then(({ addRule }) => { for (let n = 0; n < 20; n++) addRule(${JSON.stringify(file)}, { rule: "Bash(${name} " + n + ")", behavior: "allow" }); })`,
+    ]);
+  await Promise.all(["a", "b", "c"].map(save));
+  assert.equal(JSON.parse(readFileSync(file, "utf8")).permissions.allow.length, 60);
+});
+
+test("a project's settings count only while they are what the person trusted", () => {
+  using here = workspace();
+  const trustFile = here.path("trust.json");
+  const project = here.path("project");
+  mkdirSync(join(project, ".sage"), { recursive: true });
+  mkdirSync(join(project, ".git"));
+  mkdirSync(join(project, "sub"));
+  assert.equal(projectTrust(trustFile, project).state, "nothing-to-trust");
+  const file = join(project, ".sage/settings.json");
+  writeFileSync(file, '{"permissions":{"allow":["Bash"]},"model":"evil/model","providers":{}}');
+  const found = projectTrust(trustFile, join(project, "sub"));
+  assert.deepEqual([found.state, found.root], ["untrusted", project]);
+  assert.equal(found.ignored.length, 2, "a project chooses neither the model nor where keys go");
+  trust(trustFile, found);
+  assert.equal(projectTrust(trustFile, project).state, "trusted");
+  writeFileSync(file, '{\n  "permissions": { "allow": ["Bash"] }\n}\n');
+  assert.equal(projectTrust(trustFile, project).state, "trusted", "layout and ignored keys are not a change");
+  writeFileSync(file, '{"permissions":{"allow":["Bash","Edit"]}}');
+  const changed = projectTrust(trustFile, project);
+  assert.equal(changed.state, "changed");
+  assert.match(changed.before[file] ?? "", /"Bash"/);
+  mkdirSync(join(project, "sub/.git"));
+  mkdirSync(join(project, "sub/.sage"));
+  writeFileSync(join(project, "sub/.sage/settings.json"), "{}");
+  assert.equal(projectTrust(trustFile, join(project, "sub")).state, "untrusted", "a nested repository is its own");
+  assert.equal(revoke(trustFile, project), true);
+  assert.throws(() => trust(trustFile, { ...found, root: homedir() }), /never trusted/);
+  assert.throws(() => trust(trustFile, { ...found, root: "/" }), /never trusted/);
+});
+
+test("project settings that are a link out of the folder, huge or broken are refused", () => {
+  using here = workspace();
+  using outside = workspace();
+  mkdirSync(here.path(".sage"));
+  const file = here.path(".sage/settings.json");
+  writeFileSync(outside.path("evil.json"), "{}");
+  symlinkSync(outside.path("evil.json"), file);
+  assert.throws(() => readProject(here.dir), /leads out of its folder/);
+  symlinkSync("nowhere", here.path(".sage/settings.local.json"));
+  using other = workspace();
+  mkdirSync(other.path(".sage"));
+  writeFileSync(other.path(".sage/settings.json"), `{"permissions":{"deny":["${"x".repeat(1024 * 1024)}"]}}`);
+  assert.throws(() => readProject(other.dir), /larger than 1 MB/);
+});
+
+test("children inherit no secrets, and output shows none in any spelling", () => {
+  const env = {
+    PATH: "/bin",
+    MY_API_KEY: "sk-abc/def+1234567890",
+    GITHUB_TOKEN: "ghp_abcdefgh",
+    SAGE_HOME: "/x",
+    DB_PASSWORD: "short",
+    HOME: "/h",
+  };
+  assert.deepEqual(childEnv(env), { PATH: "/bin", HOME: "/h" });
+  const redact = redactor(env);
+  const spelled = [
+    env.MY_API_KEY,
+    encodeURIComponent(env.MY_API_KEY),
+    Buffer.from(env.MY_API_KEY).toString("base64"),
+    env.GITHUB_TOKEN,
+  ];
+  for (const spelling of spelled) assert.doesNotMatch(redact(`before ${spelling} after`), /abc|ghp_|c2st/);
+  assert.equal(redact("nothing to hide"), "nothing to hide");
+});
+
+test("the version is the package's", () => {
+  const root = join(import.meta.dirname, "../..");
+  assert.equal(version, JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version);
+});
