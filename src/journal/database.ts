@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { SageError, messageOf } from "../protocol/index.ts";
 
 const APPLICATION = 0x53414745; // "SAGE"
@@ -23,6 +23,8 @@ PRAGMA user_version=${VERSION};`;
 export type Database = {
   /** A statement by its text, prepared once. */
   q(sql: string): StatementSync;
+  /** What a query finds. */
+  all<T>(sql: string, ...values: SQLInputValue[]): T[];
   /** One immediate transaction. */
   write<T>(fn: () => T): T;
   /** The same without waiting for the disk: for what only the living care about (leases, heartbeats, children). */
@@ -54,6 +56,7 @@ export function openDatabase(path: string, onCommit: (side: "before" | "after") 
     });
   return {
     q,
+    all: <T>(sql: string, ...values: SQLInputValue[]) => explained(path, () => q(sql).all(...values) as T[]),
     write,
     writeUnsynced(fn) {
       db.exec("PRAGMA synchronous=NORMAL");
@@ -92,31 +95,35 @@ function open(path: string): DatabaseSync {
 }
 
 function create(db: DatabaseSync, path: string): void {
+  if (isForeign(db)) throw foreign(path); // before the switch to WAL, which writes to the file
   // Two processes may find the file empty at once. Switching to WAL does not wait for a lock by itself, so try for a while.
   for (let tries = 0; ; tries++) {
     try {
       db.exec("PRAGMA page_size=8192; PRAGMA journal_mode=WAL; BEGIN EXCLUSIVE");
       break;
     } catch (error) {
-      if (tries === 100 || code(error) !== 5) throw error;
+      if (tries === 100 || (code(error) & 0xff) !== 5) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     }
   }
   try {
-    const tables = db.prepare("SELECT count(*) n FROM sqlite_master").get() as { n: number };
-    if (pragma(db, "user_version") === 0) {
-      if (tables.n > 0) throw foreign(path);
-      db.exec(schema);
-    }
+    if (isForeign(db)) throw foreign(path);
+    if (pragma(db, "user_version") === 0) db.exec(schema);
     db.exec("COMMIT");
   } catch (error) {
-    db.exec("ROLLBACK");
+    if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
   }
 }
 
 function pragma(db: DatabaseSync, name: string): number {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] ?? 0;
+}
+
+/** Tables first, version second: another Sage may be creating both in between, in one transaction. */
+function isForeign(db: DatabaseSync): boolean {
+  const { n } = db.prepare("SELECT count(*) n FROM sqlite_master").get() as { n: number };
+  return n > 0 && pragma(db, "user_version") === 0;
 }
 
 function foreign(path: string): SageError {
@@ -168,5 +175,7 @@ function explained<T>(path: string, fn: () => T): T {
 }
 
 function code(error: unknown): number {
-  return (error as { errcode?: number }).errcode ?? 0;
+  const { errcode, syscall, code: name } = error as { errcode?: number; syscall?: string; code?: string };
+  if (syscall === undefined) return errcode ?? 0;
+  return name === "ENOSPC" ? 13 : 14; // the file system's own refusals, while the folder or the file is made
 }

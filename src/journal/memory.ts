@@ -1,4 +1,4 @@
-import { SageError, type Fact, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { SageError, type Fact, type Resolution } from "../protocol/index.ts";
 import { createHub, draftKeys, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
 
 type Session = {
@@ -7,7 +7,7 @@ type Session = {
   epoch: number;
   owned: boolean;
   cwd: string;
-  pending: Map<string, InputRequest>;
+  pending: Map<string, Fact<"input.requested">>;
 };
 
 /** For tests, embedders who want no disk, and as the yardstick of the benchmark: one process, gone with it. */
@@ -21,12 +21,10 @@ export function memoryStore(): Store {
     return session;
   };
   const keep = (session: Session, fact: Fact) => {
-    if (session.keys.has(fact.key))
-      throw new Error(`the key ${fact.key} of session ${fact.session} is written already`);
     fact.seq = ++seq;
     session.facts.push(fact);
     session.keys.set(fact.key, fact);
-    if (fact.type === "input.requested") session.pending.set(fact.key, fact.data);
+    if (fact.type === "input.requested") session.pending.set(fact.key, fact);
     else if (fact.type === "input.resolved") session.pending.delete(fact.key.slice(0, -".resolved".length));
   };
   const resolution = (id: string): Resolution | undefined => {
@@ -63,6 +61,12 @@ export function memoryStore(): Store {
     commit(id, epoch, facts) {
       const session = known(id);
       if (session.epoch !== epoch) throw new SageError("lease-lost", `session ${id} is run by somebody else now`);
+      const fresh = new Set<string>();
+      for (const { key } of facts) {
+        if (session.keys.has(key) || fresh.has(key))
+          throw new Error(`the key ${key} of session ${id} is written already`);
+        fresh.add(key);
+      }
       for (const fact of facts) keep(session, fact);
       for (const fact of facts) hub.fact(fact);
     },
@@ -76,9 +80,10 @@ export function memoryStore(): Store {
       return { won: true, fact };
     },
     pending: (id) =>
-      id === undefined
-        ? [...sessions.values()].flatMap((s) => [...s.pending.values()])
-        : [...(sessions.get(id)?.pending.values() ?? [])],
+      (id === undefined ? [...sessions.values()] : [sessions.get(id)])
+        .flatMap((session) => [...(session?.pending.values() ?? [])])
+        .sort((a, b) => a.seq - b.seq)
+        .map(({ data }) => data),
     resolution,
     find(id) {
       const { session, key } = splitRequestId(id);
@@ -97,8 +102,8 @@ export function memoryStore(): Store {
       const session = sessions.get(id);
       return session && row(id, session);
     },
-    sessions: () => [...sessions].map(([id, session]) => row(id, session)),
-    since: (id, after) => known(id).facts.filter((fact) => fact.seq > after),
+    sessions: () => [...sessions].map(([id, session]) => row(id, session)).sort((a, b) => b.lastAt - a.lastAt),
+    since: (id, after) => sessions.get(id)?.facts.filter((fact) => fact.seq > after) ?? [],
     noteChild() {},
     children: () => [],
     verify: () => undefined,
@@ -112,7 +117,7 @@ function row(id: string, { facts, cwd, owned, pending }: Session): SessionRow {
   return {
     id,
     cwd,
-    title: said?.data.text ?? "",
+    title: said?.data.text.slice(0, 200) ?? "",
     at: facts[0]?.at ?? 0,
     lastAt: facts.at(-1)?.at ?? 0,
     open: turn?.type === "turn.begun",

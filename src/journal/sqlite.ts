@@ -20,7 +20,7 @@ const BEAT_MS = 2_500;
 const SILENT_MS = 10_000;
 
 export function sqliteStore(path: string): Store {
-  const { q, write, writeUnsynced, close } = openDatabase(path, (side) => fault("commit", side));
+  const { q, all, write, writeUnsynced, close } = openDatabase(path, (side) => fault("commit", side));
   let poll: NodeJS.Timeout | undefined;
   // The poller is the one thing that holds a process open while it only waits for an answer from elsewhere.
   const hub = createHub((interested) => {
@@ -32,28 +32,28 @@ export function sqliteStore(path: string): Store {
 
   let version = 0;
   let last = 0;
-  const dataVersion = () => (q("PRAGMA data_version").get() as { data_version: number }).data_version;
-  const top = () => (q("SELECT max(seq) n FROM fact").get() as { n: number | null }).n ?? 0;
-  const own = new Set<number>();
+  const dataVersion = () => all<{ data_version: number }>("PRAGMA data_version")[0]?.data_version ?? 0;
+  const top = () => all<{ n: number | null }>("SELECT max(seq) n FROM fact")[0]?.n ?? 0;
+  let own = new Set<number>();
   const tell = (fact: Fact) => {
     if (poll) own.add(fact.seq);
     hub.fact(fact);
   };
   // data_version moves only when another connection has committed, so a quiet poll costs a few microseconds.
   function catchUp(): void {
+    const mine = own;
+    own = new Set(); // whoever is told below may write in answer
     const now = dataVersion();
-    if (now !== version) {
-      version = now;
-      const upTo = top(); // before reading: what lands in between is read next time, not missed
-      const rows = q("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq").all(last, upTo) as Row[];
-      last = upTo;
-      for (const row of rows) {
-        const asked = row.key.endsWith(".resolved") ? row.key.slice(0, -".resolved".length) : row.key;
-        if (own.has(row.seq) || !hub.cares(row.session, requestId(row.session, asked))) continue;
-        hub.fact(stored(q("SELECT * FROM fact WHERE seq=?").get(row.seq) as Row));
-      }
-    } else last = Math.max(last, ...own);
-    own.clear();
+    if (now === version) return void (last = Math.max(last, ...mine));
+    version = now;
+    const upTo = top(); // before reading: what lands in between is read next time, not missed
+    const rows = all<Row>("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, upTo);
+    last = upTo;
+    for (const row of rows) {
+      const asked = row.key.endsWith(".resolved") ? row.key.slice(0, -".resolved".length) : row.key;
+      if (mine.has(row.seq) || !hub.cares(row.session, requestId(row.session, asked))) continue;
+      for (const found of all<Row>("SELECT * FROM fact WHERE seq=?", row.seq)) hub.fact(stored(found));
+    }
   }
 
   const insert = (fact: Fact, head: string): string => {
@@ -87,7 +87,8 @@ export function sqliteStore(path: string): Store {
         break;
       case "call.finished": {
         const key = fact.key.slice(0, -".finished".length);
-        if (noted.delete(key)) q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
+        if (noted.delete(requestId(fact.session, key)))
+          q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
         break;
       }
       default:
@@ -97,21 +98,19 @@ export function sqliteStore(path: string): Store {
   const advance = (session: string, at: number, head: string) =>
     q("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
   const row = (session: string) => {
-    const found = q("SELECT epoch, head, process FROM session WHERE id=?").get(session) as
-      | { epoch: number; head: string; process: string | null }
-      | undefined;
+    type Found = { epoch: number; head: string; process: string | null };
+    const [found] = all<Found>("SELECT epoch, head, process FROM session WHERE id=?", session);
     if (!found) throw new SageError("session-unknown", `there is no session ${session}; \`sage sessions\` lists them`);
     return found;
   };
   const byKey = (session: string, key: string) => {
-    const found = q("SELECT * FROM fact WHERE session=? AND key=?").get(session, key) as Row | undefined;
+    const [found] = all<Row>("SELECT * FROM fact WHERE session=? AND key=?", session, key);
     return found && stored(found);
   };
 
   /** Alive, and heard of lately: or merely slow, with nobody else interested yet. */
   const holds = (process: string | null): { pid: number } | undefined => {
-    const other =
-      process && (q("SELECT pid, started, beat FROM process WHERE id=?").get(process) as Process | undefined);
+    const [other] = all<Process>("SELECT pid, started, beat FROM process WHERE id=?", process);
     if (!other) return undefined;
     return startOf(other.pid) === other.started && Date.now() - other.beat < SILENT_MS ? other : undefined;
   };
@@ -120,31 +119,32 @@ export function sqliteStore(path: string): Store {
     const columns =
       "id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending";
     type Found = Omit<SessionRow, "open" | "owned"> & { open: number; process: string | null };
-    const rows = q(`SELECT ${columns} FROM session ${which}`).all(...values) as Found[];
-    return rows.map(({ process, open, ...found }) => ({
+    return all<Found>(`SELECT ${columns} FROM session ${which}`, ...values).map(({ process, open, ...found }) => ({
       ...found,
       open: open === 1,
       owned: holds(process) !== undefined,
     }));
   };
 
+  const writeIfPossible = (fn: () => unknown): void => {
+    try {
+      writeUnsynced(fn);
+    } catch {
+      // A full disk must not stop whoever leaves, or works on. A lost beat loses nothing as long as nobody takes over,
+      // and then the next commit says so.
+    }
+  };
   let beating: NodeJS.Timeout | undefined;
   const beat = () => {
     const done = q("UPDATE process SET beat=? WHERE id=?").run(Date.now(), me.id);
     if (done.changes === 0) q("INSERT INTO process VALUES(?,?,?,?)").run(me.id, me.pid, me.started, Date.now());
   };
   const register = () => {
+    beat(); // also after a long sleep: what is claimed now must not look abandoned
     if (beating) return;
-    for (const other of q("SELECT id, pid, started FROM process").all() as Process[])
+    for (const other of all<Process>("SELECT id, pid, started FROM process"))
       if (startOf(other.pid) !== other.started) q("DELETE FROM process WHERE id=?").run(other.id);
-    beat();
-    beating = setInterval(() => {
-      try {
-        writeUnsynced(beat);
-      } catch {
-        // A late beat loses nothing as long as nobody takes over, and then the next commit says so.
-      }
-    }, BEAT_MS).unref();
+    beating = setInterval(writeIfPossible, BEAT_MS, beat).unref();
   };
 
   return {
@@ -177,11 +177,11 @@ export function sqliteStore(path: string): Store {
         return epoch + 1;
       }),
     release: (session, epoch) => {
-      writeUnsynced(() => q("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch));
+      writeIfPossible(() => q("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch));
     },
     load: (session) => {
       row(session);
-      return (q("SELECT * FROM fact WHERE session=? ORDER BY seq").all(session) as Row[]).map(stored);
+      return all<Row>("SELECT * FROM fact WHERE session=? ORDER BY seq", session).map(stored);
     },
     commit(session, epoch, facts) {
       write(() => {
@@ -210,12 +210,9 @@ export function sqliteStore(path: string): Store {
       return written;
     },
     pending: (session) =>
-      (
-        (session === undefined
-          ? q("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq ORDER BY a.seq").all()
-          : q("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq WHERE a.session=? ORDER BY a.seq").all(
-              session,
-            )) as Row[]
+      (session === undefined
+        ? all<Row>("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq ORDER BY a.seq")
+        : all<Row>("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq WHERE a.session=? ORDER BY a.seq", session)
       ).map((found) => JSON.parse(found.data) as InputRequest),
     resolution(id) {
       const { session, key } = splitRequestId(id);
@@ -230,35 +227,25 @@ export function sqliteStore(path: string): Store {
     draft(id) {
       const { session, key } = splitRequestId(id);
       const { prefix, end } = draftKeys(key);
-      const found = q("SELECT data FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1").get(
-        session,
-        prefix,
-        end,
-      ) as Row | undefined;
+      const latest = "SELECT data FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1";
+      const [found] = all<Row>(latest, session, prefix, end);
       return found && (JSON.parse(found.data) as FactData["draft.saved"]).draft;
     },
     session: (id) => summaries("WHERE id=?", id)[0],
     sessions: () => summaries("ORDER BY last_at DESC"),
     since: (session, after) =>
-      (q("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq").all(session, after) as Row[]).map(stored),
+      all<Row>("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq", session, after).map(stored),
     noteChild(session, key, pid) {
-      writeUnsynced(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
-      noted.add(key);
+      writeIfPossible(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
+      noted.add(requestId(session, key));
     },
     children: (session, key) =>
-      (
-        q("SELECT pid, started FROM child WHERE session=? AND key=?").all(session, key) as {
-          pid: number;
-          started: string;
-        }[]
-      )
+      all<Process>("SELECT pid, started FROM child WHERE session=? AND key=?", session, key)
         .filter(({ pid, started }) => groupLives(pid, started))
         .map(({ pid }) => pid),
     verify(session) {
       let head = session;
-      for (const fact of q("SELECT * FROM fact WHERE session=? ORDER BY seq").iterate(session) as Iterable<
-        Row & { hash: string }
-      >) {
+      for (const fact of all<Row & { hash: string }>("SELECT * FROM fact WHERE session=? ORDER BY seq", session)) {
         head = chain(head, fact, fact.data);
         if (head !== fact.hash) return { seq: fact.seq, key: fact.key };
       }
@@ -267,7 +254,7 @@ export function sqliteStore(path: string): Store {
     close() {
       clearInterval(poll);
       clearInterval(beating);
-      if (beating) writeUnsynced(() => q("DELETE FROM process WHERE id=?").run(me.id));
+      if (beating) writeIfPossible(() => q("DELETE FROM process WHERE id=?").run(me.id));
       close();
     },
   };

@@ -79,46 +79,51 @@ export const draftKeys = (requestKey: string): { prefix: string; end: string } =
 });
 
 export function createHub(onInterest: (interested: boolean) => void = () => {}): Hub {
-  const waiting = new Map<string, (resolution: Resolution) => void>();
+  const waiting = new Map<string, Set<(resolution: Resolution) => void>>();
   const listeners = new Map<string, Set<Listener>>();
   let interested = false;
   const review = () => {
     const now = waiting.size > 0 || listeners.size > 0;
     if (now !== interested) onInterest((interested = now));
   };
+  const join = <T>(groups: Map<string, Set<T>>, name: string, one: T) => {
+    const group = groups.get(name) ?? new Set();
+    groups.set(name, group.add(one));
+    review();
+    return () => {
+      group.delete(one);
+      if (group.size === 0 && groups.get(name) === group) groups.delete(name);
+      review();
+    };
+  };
   return {
-    wait(id, wake) {
-      waiting.set(id, wake);
-      review();
-      return () => {
-        waiting.delete(id);
-        review();
-      };
-    },
-    subscribe(session, listener) {
-      const set = listeners.get(session) ?? new Set();
-      listeners.set(session, set.add(listener));
-      review();
-      return () => {
-        set.delete(listener);
-        if (set.size === 0) listeners.delete(session);
-        review();
-      };
-    },
+    wait: (id, wake) => join(waiting, id, wake),
+    subscribe: (session, listener) => join(listeners, session, listener),
     fact(fact) {
       const set = listeners.get(fact.session);
-      if (set) for (const listener of set) listener.fact(fact);
+      if (set) for (const listener of set) aside(() => listener.fact(fact));
       if (fact.type !== "input.resolved") return;
-      const wake = waiting.get(fact.data.requestId);
-      if (!wake) return;
+      const woken = waiting.get(fact.data.requestId);
+      if (!woken) return;
       waiting.delete(fact.data.requestId);
-      wake(fact.data);
+      for (const wake of woken) wake(fact.data);
       review();
     },
     delta(delta) {
       const set = listeners.get(delta.session);
-      if (set) for (const listener of set) listener.delta?.(delta);
+      if (set) for (const listener of set) aside(() => listener.delta?.(delta));
     },
     cares: (session, id) => listeners.has(session) || waiting.has(id),
   };
+}
+
+/** A listener's mistake is its own: what it was told of has happened, and neither the writer nor the others may fail by it. */
+function aside(tell: () => void): void {
+  try {
+    tell();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }
