@@ -1,0 +1,55 @@
+// Another Sage process on the same journal. argv: <journal>. Each line on stdin is [verb, ...arguments]; each is answered by a line.
+import { createInterface } from "node:readline";
+import { respond } from "../../src/input/respond.ts";
+import { openSession, type SessionLog } from "../../src/journal/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { Store } from "../../src/journal/store.ts";
+import { SageError, messageOf } from "../../src/protocol/index.ts";
+
+const [path = ""] = process.argv.slice(2);
+let store: Store | undefined;
+let log: SessionLog | undefined;
+
+const verbs: Record<string, (...values: never[]) => unknown> = {
+  ready: () => {},
+  open: () => void (store = sqliteStore(path)),
+  hold: (session: string) => void (log = openSession(journal(), session)),
+  add: (key: string, text: string) => {
+    log?.add(key, "call.unknown", { reason: text });
+    log?.flush();
+  },
+  wait: (id: string) => log?.wait(id),
+  respond: (response: Parameters<typeof respond>[1], by: string) =>
+    respond(journal(), response, { by, surface: "peer" }),
+  /** Many messages, each in a commit of its own, with room for others in between. */
+  chatter: async (session: string, count: number) => {
+    for (let n = 0; n < count; n++) {
+      journal().append(session, {
+        key: `said/${n}`,
+        type: "user.said",
+        at: n,
+        data: { text: `${n}`, by: "peer", surface: "peer" },
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  },
+};
+
+function journal(): Store {
+  return (store ??= sqliteStore(path));
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [verb, ...values] = JSON.parse(line) as [string, ...never[]];
+  void Promise.resolve()
+    .then(() => (verbs[verb] ?? (journal()[verb as keyof Store] as (...values: never[]) => unknown))(...values))
+    .then(
+      (value) => reply({ value }),
+      (error: unknown) => reply({ error: messageOf(error), code: error instanceof SageError ? error.code : undefined }),
+    );
+}
+store?.close();
+
+function reply(answer: unknown): void {
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
