@@ -1,3 +1,4 @@
+import { SageError, messageOf } from "../protocol/index.ts";
 import { version } from "../runtime/version.ts";
 import { attachPlain, type PlainEnd } from "../surfaces/plain/index.ts";
 import { cliTexts } from "../texts/cli.ts";
@@ -9,12 +10,15 @@ import { person } from "./journal.ts";
 import { onLeave } from "./leaving.ts";
 import type { Sage } from "./setup.ts";
 
-type Chat = { session: string; task: string | undefined; lang: Lang; late: { failed?: (message: string) => void } };
+/** Where what goes wrong before a turn can begin is told. */
+export type Late = { failed?: (error: unknown) => void };
+
+type Chat = { session: string; task: string | undefined; lang: Lang; late: Late };
 
 /** A conversation on this terminal, or with whatever is piped in. */
 export async function chat({ host, store, model }: Sage, { session, task, lang, late }: Chat): Promise<number> {
   console.log(cliTexts(lang).header(version, model, session));
-  const leaving = new AbortController();
+  const leaving = onLeave(() => host.close());
   const plain = attachPlain(host, {
     session,
     task,
@@ -25,13 +29,10 @@ export async function chat({ host, store, model }: Sage, { session, task, lang, 
     by: person(),
     signal: leaving.signal,
   });
-  late.failed = plain.failed;
+  late.failed = (error) => plain.failed(messageOf(error), error instanceof SageError ? error.code : "turn-failed");
   process.on("SIGINT", plain.interrupt);
-  onLeave(() => {
-    leaving.abort();
-    return host.close();
-  });
   const end = await plain.done;
+  if (leaving.signal.aborted) return leaving.code;
   if (store.session(session)?.title) console.log(texts(lang).resumeWith(`sage --resume ${session}`));
   return codeOf(end);
 }

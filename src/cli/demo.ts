@@ -7,7 +7,7 @@ import { scripted } from "../models/scripted.ts";
 import { callsOf, type Fact } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
 import { attachPlain } from "../surfaces/plain/index.ts";
-import { headline } from "../surfaces/plain/request.ts";
+import { headline } from "../surfaces/plain/resolution.ts";
 import { oneLine } from "../surfaces/plain/safe.ts";
 import { demoTexts, type DemoTexts } from "../texts/demo.ts";
 import type { Lang } from "../texts/language.ts";
@@ -41,13 +41,11 @@ export async function demo(args: string[]): Promise<number> {
     env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` },
     output: join(dir, "output"),
   });
-  const leaving = new AbortController();
   const leave = async () => {
-    leaving.abort();
     await host.close();
     rmSync(dir, { recursive: true, force: true });
   };
-  onLeave(leave);
+  const leaving = onLeave(leave);
   try {
     console.log(t.intro.join("\n"));
     const { session } = await ask(host, { type: "open", cwd });
@@ -65,10 +63,11 @@ export async function demo(args: string[]): Promise<number> {
     });
     process.on("SIGINT", plain.interrupt);
     const { last } = await plain.done;
+    if (leaving.signal.aborted) return await leaving.code;
     console.log(["", t.summary, ...storyOf(store.load(session), t, lang), "", ...t.next].join("\n"));
     return last ? exitCodeOf(last) : exitCodes.interrupted;
   } finally {
-    await leave();
+    if (!leaving.signal.aborted) await leave();
   }
 }
 

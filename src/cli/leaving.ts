@@ -1,10 +1,17 @@
 const codes = { SIGTERM: 143, SIGHUP: 129 } as const;
 
+/** `code` is there once Sage has left; until then nothing else may decide how the process ends. */
+export type Leaving = { signal: AbortSignal; code: Promise<number> };
+
 /** Being told to go is as safe as being killed: nothing is resolved, and another process may go on. */
-export function onLeave(leave: () => Promise<unknown>): void {
-  for (const [signal, code] of Object.entries(codes)) {
-    process.once(signal, () => {
-      void leave().finally(() => process.exit(code));
-    });
-  }
+export function onLeave(leave: () => Promise<unknown>): Leaving {
+  const leaving = new AbortController();
+  const code = new Promise<number>((resolve) => {
+    for (const [signal, exit] of Object.entries(codes))
+      process.once(signal, () => {
+        leaving.abort();
+        void leave().finally(() => resolve(exit));
+      });
+  });
+  return { signal: leaving.signal, code };
 }

@@ -13,6 +13,8 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
+process.on("uncaughtException", crash);
+
 const code = await main(process.argv.slice(2)).catch(explain);
 process.stdout.write("", () => process.exit(code));
 
@@ -37,4 +39,8 @@ async function explain(error: unknown): Promise<number> {
   const { languageOf } = await import("../texts/language.ts");
   if (!debug) console.error(`sage: ${cliTexts(languageOf(process.env)).wrong(messageOf(error))}`);
   return exitCodes.failure;
+}
+
+function crash(error: unknown): void {
+  void explain(error).finally(() => process.exit(1));
 }

@@ -20,11 +20,11 @@ export async function print({ host, store }: Sage, { session, task, format, lang
 
   let interrupted = false;
   process.on("SIGINT", () => {
-    if (interrupted) process.exit(exitCodes.interrupted);
+    if (interrupted) return void host.close().finally(() => process.exit(exitCodes.interrupted));
     interrupted = true;
     void host.send({ type: "interrupt", session, cancel: true, ...sender });
   });
-  onLeave(() => host.close());
+  const leaving = onLeave(() => host.close());
 
   const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
   const unwatch =
@@ -35,6 +35,7 @@ export async function print({ host, store }: Sage, { session, task, format, lang
     });
   if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
   const outcome = await host.run(session);
+  if (leaving.signal.aborted) return leaving.code;
   if (unwatch) unwatch();
 
   const requests = store.pending(session);

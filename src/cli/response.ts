@@ -1,36 +1,148 @@
-import { z } from "zod";
-import { SageError, type InputResponse } from "../protocol/index.ts";
+import {
+  SageError,
+  type Answers,
+  type InputRequest,
+  type InputResponse,
+  type Question,
+  type RuleGrant,
+} from "../protocol/index.ts";
+import { offered } from "../surfaces/plain/input.ts";
+import type { CliTexts } from "../texts/cli.ts";
+import { usage, type Flags } from "./flags.ts";
 
-const frame = { requestId: z.string() };
-const rule = z.strictObject({
-  rule: z.string(),
-  behavior: z.enum(["allow", "deny", "ask"]),
-  destination: z.enum(["session", "local", "project", "user"]),
-});
-const answers = z.record(z.string(), z.strictObject({ selected: z.array(z.string()), other: z.string().optional() }));
+export const answerOptions = {
+  yes: { type: "boolean" },
+  comment: { type: "string" },
+  input: { type: "string" },
+  always: { type: "boolean" },
+  no: { type: "boolean" },
+  reason: { type: "string" },
+  choose: { type: "string", multiple: true },
+  other: { type: "string", multiple: true },
+  remark: { type: "string" },
+  partial: { type: "boolean" },
+  text: { type: "string" },
+  decline: { type: "boolean" },
+  stop: { type: "boolean" },
+  json: { type: "string" },
+  run: { type: "boolean" },
+  model: { type: "string" },
+} as const;
 
-const schema = z.discriminatedUnion("type", [
-  z.strictObject({
-    type: z.literal("answers"),
-    ...frame,
-    answers,
-    remark: z.string().optional(),
-    partial: z.boolean().optional(),
-  }),
-  z.strictObject({
-    type: z.literal("granted"),
-    ...frame,
-    input: z.record(z.string(), z.unknown()).optional(),
-    comment: z.string().optional(),
-    rules: z.array(rule).optional(),
-  }),
-  z.strictObject({ type: z.literal("denied"), ...frame, reason: z.string().optional() }),
-  z.strictObject({ type: z.literal("text"), ...frame, text: z.string() }),
-  z.strictObject({ type: z.literal("cancelled"), ...frame, reason: z.string().optional() }),
-]);
+type Values = Flags<typeof answerOptions>["values"];
 
-export function parseResponse(body: unknown): InputResponse {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data as InputResponse;
-  throw new SageError("request-invalid", `not a response: ${z.prettifyError(parsed.error)}`);
+/** The flags of `sage answer` as a response. Whether it fits is for the host to say. */
+export async function responseOf(request: InputRequest, values: Values, t: CliTexts): Promise<InputResponse> {
+  const chosen = values.choose !== undefined || values.other !== undefined;
+  const ways = {
+    "--yes": values.yes,
+    "--no": values.no,
+    "--choose": chosen,
+    "--text": values.text !== undefined,
+    "--decline": values.decline,
+    "--stop": values.stop,
+    "--json": values.json !== undefined,
+  };
+  const [way, second] = Object.entries(ways).flatMap(([flag, given]) => (given ? [flag as keyof typeof ways] : []));
+  if (second !== undefined) throw usage(t.conflict(String(way), second));
+  checkCompanions(values, way, t);
+  const frame = { requestId: request.id };
+  const reason = values.reason === undefined ? {} : { reason: values.reason };
+  switch (way) {
+    case "--yes":
+      return {
+        type: "granted",
+        ...frame,
+        ...(values.comment !== undefined && { comment: values.comment }),
+        ...(values.input !== undefined && { input: jsonObject("--input", values.input, t) }),
+        ...(values.always && { rules: rulesOf(request, t) }),
+      };
+    case "--no":
+    case "--decline":
+      return { type: "denied", ...frame, ...reason };
+    case "--choose":
+      return {
+        type: "answers",
+        ...frame,
+        answers: answersOf(request, values, t),
+        ...(values.remark !== undefined && { remark: values.remark }),
+        ...(values.partial && { partial: true }),
+      };
+    case "--text":
+      return { type: "text", ...frame, text: values.text ?? "" };
+    case "--stop":
+      return { type: "cancelled", ...frame, ...reason };
+    case "--json": {
+      const { parseResponse } = await import("./response-json.ts");
+      return parseResponse({ ...jsonObject("--json", values.json ?? "", t), requestId: request.id });
+    }
+    default:
+      throw usage(t.answerHow);
+  }
+}
+
+/** A flag that would be ignored is a misunderstanding. */
+function checkCompanions(values: Values, way: string | undefined, t: CliTexts): void {
+  const goWith: [keyof Values, ...string[]][] = [
+    ["comment", "--yes"],
+    ["input", "--yes"],
+    ["always", "--yes"],
+    ["reason", "--no", "--decline", "--stop"],
+    ["remark", "--choose"],
+    ["partial", "--choose"],
+  ];
+  for (const [flag, ...with_] of goWith)
+    if (values[flag] !== undefined && (way === undefined || !with_.includes(way)))
+      throw usage(t.only(`--${flag}`, with_.join(", ")));
+}
+
+function rulesOf(request: InputRequest, t: CliTexts): RuleGrant[] {
+  const rules = request.kind === "permission" ? offered(request) : [];
+  if (rules.length === 0) throw new SageError("request-invalid", t.noSuggestion);
+  return rules;
+}
+
+function answersOf(request: InputRequest, { choose = [], other = [] }: Values, t: CliTexts): Answers {
+  if (request.kind !== "question") throw new SageError("request-invalid", t.notQuestion(request.kind));
+  const answers: Answers = {};
+  const put = (given: string, add: (question: Question, text: string) => void) => {
+    const { question, text } = aim(request.questions, given, t);
+    answers[question.question] ??= { selected: [] };
+    add(question, text);
+  };
+  for (const given of choose)
+    put(given, ({ question, options: offered }, text) => {
+      const label = (offered.find((one) => one.label.toLowerCase() === text.toLowerCase()) ?? offered[Number(text) - 1])
+        ?.label;
+      answers[question]?.selected.push(label ?? text);
+    });
+  for (const given of other)
+    put(given, ({ question }, text) => Object.assign(answers[question] ?? {}, { other: text }));
+  return answers;
+}
+
+/** "question=answer", the question by its text, header or number; with one question, the answer alone. */
+function aim(questions: readonly Question[], given: string, t: CliTexts): { question: Question; text: string } {
+  const [only, second] = questions;
+  if (only && !second) return { question: only, text: given };
+  for (const [n, question] of questions.entries())
+    for (const name of [question.question, question.header, `${n + 1}`])
+      if (given.toLowerCase().startsWith(`${name.toLowerCase()}=`))
+        return { question, text: given.slice(name.length + 1).trim() };
+  throw usage(
+    t.whichQuestion(
+      given,
+      questions.map(({ question }) => question),
+    ),
+  );
+}
+
+function jsonObject(flag: string, text: string, t: CliTexts): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // said below
+  }
+  throw usage(t.notJsonObject(flag));
 }

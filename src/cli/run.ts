@@ -1,8 +1,9 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Store } from "../journal/store.ts";
-import { SageError, messageOf, type ExecutionMode, type ExecutionOptions } from "../protocol/index.ts";
+import { SageError, type ExecutionMode, type ExecutionOptions } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
+import type { Late } from "./chat.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
 import { ask } from "./journal.ts";
@@ -41,12 +42,12 @@ export async function run(args: string[], commands: readonly string[]): Promise<
 
   const { choice, ...files } = readConfig(process.env, values.model);
   if (!choice) return withoutModel(t, { args, asked: words !== undefined || again || values.print === true });
-  const late: { failed?: (message: string) => void } = {};
+  const late: Late = {};
   const sage = openSage({
     config: { ...files, choice },
     permissionMode: values.bypass ? "bypass" : "default",
     options: execution,
-    onModelError: (error) => late.failed?.(messageOf(error)),
+    onModelError: (error) => late.failed?.(error),
   });
   try {
     const session = again ? findSession(sage.store, values, cwd, t) : undefined;
@@ -60,7 +61,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
       });
     }
     const { readTask } = await import("./stdin.ts");
-    const task = await readTask(words, t);
+    const task = await readTask(words, { mayBeMissing: again }, t);
     if (task === undefined && !again) throw usage(t.nothingToDo);
     const { print } = await import("./print.ts");
     return await print(sage, {

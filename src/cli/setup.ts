@@ -2,11 +2,13 @@ import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
 import { loadRules } from "../permission/rules.ts";
-import type { ExecutionOptions, PermissionMode } from "../protocol/index.ts";
+import { SageError, type ExecutionOptions, type PermissionMode } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
 import type { LocalHost } from "../runtime/host.ts";
 import { readSettings, type Settings } from "../runtime/settings.ts";
+import { cliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
 
 export type Sage = { host: LocalHost; store: Store; model: string };
 
@@ -21,6 +23,13 @@ export function readConfig(env: NodeJS.ProcessEnv, spec: string | undefined): Co
 
 export function modelOf(settings: Settings, env: NodeJS.ProcessEnv, spec?: string): ModelChoice | undefined {
   return chooseModel({ spec, env, settings: settings as ModelSettings });
+}
+
+/** For what cannot do without one. */
+export function requireModel(spec: string | undefined, lang: Lang): Config & { choice: ModelChoice } {
+  const { choice, ...files } = readConfig(process.env, spec);
+  if (choice) return { ...files, choice };
+  throw new SageError("config-invalid", cliTexts(lang).noModel);
 }
 
 export type Run = {
@@ -46,5 +55,10 @@ export function openSage({ config, permissionMode, options, onModelError }: Run)
     }
   };
   const host = assemble({ store, model: load, rules, permissionMode, options, env: process.env, output: home.output });
-  return { host, store, model: `${choice.provider}/${choice.modelId}` };
+  let closing: Promise<void> | undefined;
+  return {
+    host: { ...host, close: () => (closing ??= host.close()) },
+    store,
+    model: `${choice.provider}/${choice.modelId}`,
+  };
 }

@@ -5,8 +5,12 @@ const CAP = 1_000_000;
 const PATIENCE_MS = 3_000;
 
 /** What to do: the words of the command line, with what was piped in as context; or the piped text itself. */
-export async function readTask(words: string | undefined, t: CliTexts): Promise<string | undefined> {
-  const piped = await readPiped(words !== undefined, t);
+export async function readTask(
+  words: string | undefined,
+  { mayBeMissing }: { mayBeMissing: boolean },
+  t: CliTexts,
+): Promise<string | undefined> {
+  const piped = await readPiped(words !== undefined || mayBeMissing, t);
   if (piped === undefined || piped.text.trim() === "") return words;
   const text = piped.cut ? `${piped.text}\n${t.stdinCut(CAP)}` : piped.text;
   if (words === undefined) return text;

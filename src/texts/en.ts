@@ -47,7 +47,7 @@ export const en = {
   edit: "edit it first",
   yesAnd: "allow it, with a comment",
   stop: "stop the turn",
-  ctrlC: "Ctrl-C cancels this and stops the turn. Leaving (Ctrl-C twice) keeps it open.",
+  ctrlC: "Ctrl-C cancels this and stops the turn; Ctrl-D leaves and keeps it open.",
   permit: "allow? (y/n/…)",
   reason: "reason (empty: back)",
   comment: "comment, then it runs (empty: back)",
@@ -72,7 +72,7 @@ export const en = {
   nothingYet: "No question is answered yet; answer one first, or d to decline.",
   unchanged: "Nothing was changed; y allows it as it is.",
   notJson: (why: string) => `The input should be a JSON object: ${why}`,
-  notUsed: (typed: string) => `“${typed}” was typed before this was shown, so it was not used.`,
+  notUsed: (typed: string) => `“${typed}” was typed too early or pasted, so it was not used.`,
   sendingFailed: (why: string) => `Not taken: ${why}`,
 
   // What became of it
@@ -120,7 +120,7 @@ export const en = {
     "/inbox   open requests of all sessions",
     "/resume  go on with an interrupted turn",
     "/quit    leave; nothing is lost",
-    "Ctrl-C   interrupts; twice leaves",
+    "Ctrl-C   interrupts; twice leaves. Ctrl-D leaves",
   ],
   inboxEmpty: "Nobody is waiting for you.",
   answerWith: (id: string) => `sage answer ${id}`,

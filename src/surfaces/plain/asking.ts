@@ -29,12 +29,15 @@ export function createAsking({ style, lines, say, prompted, saveDraft, respond }
   const { t, paint } = style;
   let at: { request: InputRequest; dialog: Dialog } | undefined;
 
-  const goTo = (request: InputRequest, dialog: Dialog, { fresh }: { fresh: boolean }) => {
-    say(...dialogLines(request, dialog, style));
+  const prompt = (request: InputRequest, dialog: Dialog, { fresh }: { fresh: boolean }) => {
     at = { request, dialog };
     prompted();
     const prefill = dialog.at === "edit" ? editable(request) : undefined;
     lines.ask(paint.bold(`${labelOf(request, dialog, t)} > `), { fresh, prefill });
+  };
+  const goTo = (request: InputRequest, dialog: Dialog) => {
+    say(...dialogLines(request, dialog, style));
+    prompt(request, dialog, { fresh: dialog.at === "choices" || dialog.at === "question" || dialog.at === "text" });
   };
 
   return {
@@ -45,7 +48,7 @@ export function createAsking({ style, lines, say, prompted, saveDraft, respond }
       say(...requestLines(request, style, place));
       for (const [question, { selected, other }] of kept)
         say(paint.dim(t.kept(oneLine(question), oneLine([...selected, ...(other ? [other] : [])].join(", ")))));
-      goTo(request, dialog, { fresh: true });
+      goTo(request, dialog);
     },
     hear(line) {
       if (!at) return;
@@ -58,11 +61,11 @@ export function createAsking({ style, lines, say, prompted, saveDraft, respond }
         case "again":
           say(paint.yellow(oneLine(step.message)));
           // A pasted block that begins with something else must not end in an answer.
-          return goTo(request, dialog, { fresh: true });
+          return prompt(request, dialog, { fresh: true });
         case "next":
           if (step.draft) saveDraft(request.id, step.draft);
           if (step.note !== undefined) say(paint.yellow(step.note));
-          return goTo(request, step.dialog, { fresh: step.dialog.at === "question" || step.dialog.at === "choices" });
+          return goTo(request, step.dialog);
         default:
           return step satisfies never;
       }

@@ -1,12 +1,11 @@
-import { randomUUID } from "node:crypto";
 import type {
-  Command,
   Fact,
   Host,
   InputRequest,
   InputResponse,
+  OutcomeStatus,
   PendingRequest,
-  TurnEnd,
+  SageErrorCode,
 } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
@@ -14,9 +13,11 @@ import { createAsking } from "./asking.ts";
 import { keyboard, pipe, type Input, type Output } from "./lines.ts";
 import { createPaint } from "./paint.ts";
 import { createProgress } from "./progress.ts";
-import { headline, requestLines, type Style } from "./request.ts";
+import type { Style } from "./request.ts";
+import { headline } from "./resolution.ts";
 import { oneLine } from "./safe.ts";
 import { createScreen } from "./screen.ts";
+import { createTalking } from "./talking.ts";
 import { createView, recorded, type Piece } from "./view.ts";
 
 export type PlainOptions = {
@@ -42,7 +43,7 @@ export type PlainEnd = {
   /** By /quit, by Ctrl-C, or because no more input came. */
   why: "left" | "interrupted" | "ended";
   waiting: number;
-  last: TurnEnd | undefined;
+  last: OutcomeStatus | undefined;
 };
 
 export type Plain = {
@@ -50,7 +51,7 @@ export type Plain = {
   /** Ctrl-C: interrupts; the second one within two seconds, or one with nothing to interrupt, leaves. */
   interrupt(): void;
   /** The turn could not even begin. */
-  failed(message: string): void;
+  failed(message: string, code?: SageErrorCode): void;
 };
 
 const TWICE_MS = 2_000;
@@ -68,9 +69,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     },
   };
   const sender = { by: options.by, surface: "plain" };
-  const echoed = new Set<string>();
   const mine = new Set<string>();
-  const view = createView(style, (key) => echoed.has(key));
   const screen = createScreen(output);
   const progress = createProgress();
   const stop = new AbortController();
@@ -79,12 +78,17 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   let ready = false;
   let sending = false;
   let idle = false;
+  let settling: NodeJS.Immediate | undefined;
   let open: PendingRequest[] = [];
   let why: PlainEnd["why"] = "ended";
   let lastInterrupt = -Infinity;
 
   const on = { line, early, end, interrupt: () => void interrupt() };
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
+  const leave = () => finish("left");
+  const echoes = input.isTTY === true;
+  const talking = createTalking({ host, session, sender, style, progress, echoes, say, failed, done: settle, leave });
+  const view = createView(style, talking.isEchoed);
   const asking = createAsking({
     style,
     lines,
@@ -108,11 +112,11 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
           print(options.after === undefined ? view.history(past) : past.flatMap(view.fact));
           if (!event.live) say(paint.dim(t.facts));
           [open, ready] = [[...event.requests], true];
-          if (options.task !== undefined) speak(options.task, { echo: true });
-          else if (progress.open) void command({ type: "resume", session });
+          if (options.task !== undefined) talking.speak(options.task, { echoed: true });
+          else if (progress.open) talking.resume();
         }
         if (options.once && progress.last) finish("ended");
-        settle();
+        settleSoon();
       }
     } finally {
       closePrompt();
@@ -145,6 +149,14 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     print([{ lines: said }]);
   }
 
+  /** After everything that came together: of two requests the first is shown as one of two. */
+  function settleSoon(): void {
+    settling ??= setImmediate(() => {
+      settling = undefined;
+      settle();
+    });
+  }
+
   /** Opens the prompt that should be open now: for the lowest request, or for the next message. */
   function settle(): void {
     if (!ready || sending || signal.aborted || asking.shown()) return;
@@ -171,9 +183,23 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     const message = idle;
     idle = false;
     screen.release();
-    if (message) heard(text);
+    if (message) talking.heard(text);
     else asking.hear(text);
     settle();
+  }
+
+  /** Typed while nothing was asked: a message if the agent works, and never an answer. */
+  function early(text: string): void {
+    if (text.trim() === "" || !ready) return;
+    if (open.length > 0 || sending) return screen.now(paint.dim(t.notUsed(oneLine(text))));
+    talking.speak(text, { echoed: false });
+    say(paint.dim(t.queued));
+  }
+
+  /** A pipe that ends where a remark might come has left it out. */
+  function end(): void {
+    if (!input.isTTY && asking.canDoWithout()) line("");
+    else finish("ended");
   }
 
   async function respond(request: InputRequest, response: InputResponse): Promise<void> {
@@ -184,55 +210,10 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     if (reply.ok || reply.resolution) open = open.filter((one) => one.request.id !== request.id);
     if (reply.ok) {
       say(recorded(reply.resolution, style));
-      if (!reply.running) void command({ type: "resume", session });
+      if (!reply.running) talking.resume();
     } else if (reply.resolution) say(paint.yellow(headline(reply.resolution, t)));
     else say(paint.red(t.sendingFailed(oneLine(reply.message))));
     settle();
-  }
-
-  function heard(text: string): void {
-    const typed = text.trim();
-    if (typed === "") return;
-    if (!/^\/\w+$/.test(typed)) speak(text, { echo: input.isTTY === true });
-    else if (typed === "/quit") finish("left");
-    else if (typed === "/resume") void command({ type: "resume", session });
-    else if (typed === "/inbox") void inbox();
-    else if (typed === "/help") say(...t.help);
-    else say(t.unknownCommand(oneLine(typed)));
-  }
-
-  function speak(text: string, { echo }: { echo: boolean }): void {
-    const id = randomUUID();
-    if (echo) echoed.add(`said/${id}`);
-    void command({ type: "say", session, text, id, ...sender });
-  }
-
-  async function command(asked: Command & { type: "say" | "resume" }): Promise<void> {
-    progress.working = true;
-    const reply = await host.send(asked);
-    if (!reply.ok) failed(reply.message);
-  }
-
-  async function inbox(): Promise<void> {
-    const reply = await host.send({ type: "pending" });
-    if (!reply.ok) return say(paint.red(oneLine(reply.message)));
-    if (reply.requests.length === 0) say(t.inboxEmpty);
-    for (const { request } of reply.requests) say(...requestLines(request, style), paint.dim(t.answerWith(request.id)));
-    settle();
-  }
-
-  /** Typed while nothing was asked: a message if the agent works, and never an answer. */
-  function early(text: string): void {
-    if (text.trim() === "" || !ready) return;
-    if (open.length > 0 || sending) return say(paint.dim(t.notUsed(oneLine(text))));
-    speak(text, { echo: false });
-    say(paint.dim(t.queued));
-  }
-
-  /** A pipe that ends where a remark might come has left it out. */
-  function end(): void {
-    if (!input.isTTY && asking.canDoWithout()) line("");
-    else finish("ended");
   }
 
   async function interrupt(): Promise<void> {
@@ -250,8 +231,8 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     settle();
   }
 
-  function failed(message: string): void {
-    progress.working = false;
+  function failed(message: string, code: SageErrorCode = "turn-failed"): void {
+    Object.assign(progress, { working: false, last: { status: "error", error: { code, message } } });
     say(paint.red(t.turnFailed(oneLine(message))));
     settle();
   }

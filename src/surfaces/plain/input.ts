@@ -1,14 +1,14 @@
 import {
   messageOf,
-  type Answer,
   type Answers,
   type Draft,
   type InputRequest,
   type InputResponse,
-  type Question,
+  type RuleGrant,
   type ToolInput,
 } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
+import { keyOf, several, single, unquoted } from "./answers.ts";
 
 /** Where the person is in answering one request. */
 export type Dialog =
@@ -94,7 +94,7 @@ function choose(request: InputRequest & { kind: "permission" }, typed: string, t
     case "是":
       return { type: "respond", response: { type: "granted", ...frame } };
     case "a": {
-      const rules = request.suggestions.map(({ rule, behavior, destination }) => ({ rule, behavior, destination }));
+      const rules = offered(request);
       if (rules.length === 0) return { type: "again", message: t.noRule };
       return { type: "respond", response: { type: "granted", ...frame, rules } };
     }
@@ -113,6 +113,13 @@ function choose(request: InputRequest & { kind: "permission" }, typed: string, t
     default:
       return { type: "again", message: t.noChoice(typed) };
   }
+}
+
+/** The rules that "always in this session" would keep. */
+export function offered({ suggestions }: InputRequest & { kind: "permission" }): RuleGrant[] {
+  return suggestions
+    .filter(({ destination }) => destination === "session")
+    .map(({ rule, behavior, destination }) => ({ rule, behavior, destination }));
 }
 
 /** A line to start an edit from, where one line can hold it. */
@@ -168,41 +175,4 @@ function leave(request: InputRequest, typed: string): Step | undefined {
   if (key === "d") return { type: "respond", response: { type: "denied", requestId: request.id } };
   if (key === "s") return { type: "respond", response: { type: "cancelled", requestId: request.id } };
   return undefined;
-}
-
-/** The answer, or why it is none. */
-function single({ options }: Question, typed: string, t: Texts): Answer | string {
-  const words = unquoted(typed);
-  if (words !== undefined) return { selected: [], other: words };
-  const number = /^\d+$/.exec(keyOf(typed))?.[0];
-  const picked = options[Number(number) - 1] ?? options.find(({ label }) => keyOf(label) === keyOf(typed));
-  if (picked) return { selected: [picked.label] };
-  return number === undefined ? { selected: [], other: typed } : t.noOption(number, options.length);
-}
-
-function several(question: Question, typed: string, t: Texts): Answer | string {
-  const selected = new Set<string>();
-  let rest = typed;
-  for (;;) {
-    // Full-width digits and commas come from Chinese keyboards.
-    const number = /^([0-9０-９]+)(?:[\s,，、;；]+|$)/.exec(rest);
-    if (!number) break;
-    const picked = single(question, number[1] ?? "", t);
-    if (typeof picked === "string") return picked;
-    for (const label of picked.selected) selected.add(label);
-    rest = rest.slice(number[0].length);
-  }
-  if (rest === "") return { selected: [...selected] };
-  const named = selected.size === 0 ? single(question, rest, t) : { selected: [], other: unquoted(rest) ?? rest };
-  return typeof named === "string" ? named : { ...named, selected: [...selected, ...named.selected] };
-}
-
-function keyOf(typed: string): string {
-  return typed.normalize("NFKC").trim().toLowerCase();
-}
-
-/** In quotes, text is only text: no number, no command. */
-function unquoted(typed: string): string | undefined {
-  const inner = /^["“](.*)["”]$/su.exec(typed)?.[1];
-  return inner?.trim() ? inner : undefined;
 }

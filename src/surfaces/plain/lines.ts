@@ -35,6 +35,8 @@ const QUIET_MS = 300;
 const PASTE_MS = 20;
 
 export function keyboard(input: Input, output: Output, on: LineHandlers): Lines {
+  const editing = output.isTTY === true;
+  const marksPastes = editing && process.env["TERM"] !== "dumb";
   let state: "hushed" | "quiet" | "asking" = "hushed";
   let asked: { label: string; ask: Ask } = { label: "", ask: { fresh: false } };
   let timer: NodeJS.Timeout | undefined;
@@ -42,6 +44,7 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
   /** Half a message, typed when something else was asked: it waits for the next free prompt. */
   let kept = "";
   let closed = false;
+  let pasting = false;
 
   // While nothing is asked typing is not echoed: it would tear what is being written.
   const gate = new Writable({
@@ -52,9 +55,10 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
   });
   Object.defineProperty(gate, "columns", { get: () => output.columns });
   const resized = () => gate.emit("resize");
-  const rl = createInterface({ input, output: gate, terminal: output.isTTY === true, historySize: 100 });
+  const rl = createInterface({ input, output: gate, terminal: editing, historySize: 100 });
 
   const clear = (): string => {
+    if (!editing || closed) return "";
     const { line } = rl;
     rl.write(null, { ctrl: true, name: "e" });
     rl.write(null, { ctrl: true, name: "u" });
@@ -68,7 +72,7 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
     rl.prompt();
     const start = ask.prefill ?? (ask.fresh ? "" : kept || typed);
     if (!ask.fresh) kept = "";
-    if (start !== "") rl.write(start);
+    if (start !== "" && editing) rl.write(start);
   };
   const heard = () => {
     const text = pasted.join("\n");
@@ -80,22 +84,35 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
   const typing = () => {
     if (state === "quiet") timer?.refresh();
   };
+  const pastes = (_text: unknown, key: { name?: string } | undefined) => {
+    if (key?.name === "paste-start") pasting = true;
+    else if (key?.name === "paste-end") pasting = false;
+  };
   input.on("data", typing);
+  input.on("keypress", pastes);
+  if (marksPastes) output.write("\x1b[?2004h");
   output.on("resize", resized);
   rl.on("history", (history) => {
     if (asked.ask.joined !== true) history.shift(); // "y" is nothing to come back to
   });
   rl.on("line", (text) => {
     if (state !== "asking") return on.early(text);
+    if (asked.ask.joined !== true && pasting) {
+      on.early(text); // a paste decides nothing
+      return rl.prompt();
+    }
     pasted.push(text);
-    if (asked.ask.joined !== true) heard();
-    else if (pasted.length === 1) timer = setTimeout(heard, PASTE_MS);
+    if (asked.ask.joined !== true) return heard();
+    clearTimeout(timer);
+    if (!pasting) timer = setTimeout(heard, PASTE_MS);
   });
   rl.on("SIGINT", () => on.interrupt());
   rl.on("close", () => {
     closed = true;
+    const asking = state !== "hushed";
     if (state === "asking") output.write("\n");
-    if (state !== "hushed") on.end();
+    state = "hushed";
+    if (asking) on.end();
   });
 
   return {
@@ -117,13 +134,15 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
         if (asked.ask.joined === true) kept = typed;
       }
       state = "hushed";
-      pasted = [];
+      if (pasted.length > 0) on.early(pasted.splice(0).join("\n"));
     },
     close() {
       clearTimeout(timer);
       state = "hushed";
       input.off("data", typing);
+      input.off("keypress", pastes);
       output.off("resize", resized);
+      if (marksPastes) output.write("\x1b[?2004l");
       rl.close();
     },
   };

@@ -1,7 +1,7 @@
-import type { Fact, TurnEnd } from "../../protocol/index.ts";
+import type { Fact, OutcomeStatus } from "../../protocol/index.ts";
 
 /** Whether a turn runs, read off the facts. */
-export type Progress = { working: boolean; open: boolean; last: TurnEnd | undefined; note(fact: Fact): void };
+export type Progress = { working: boolean; open: boolean; last: OutcomeStatus | undefined; note(fact: Fact): void };
 
 export function createProgress(): Progress {
   let said = 0;

@@ -1,7 +1,7 @@
-import type { Answers, InputRequest, InputResponse, Question, Resolution, ToolInput } from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
-import type { Dialog } from "./input.ts";
+import type { InputRequest, Question } from "../../protocol/index.ts";
+import { offered, type Dialog } from "./input.ts";
 import type { Paint } from "./paint.ts";
+import { leftOf, timeOf } from "./resolution.ts";
 import { columns, framed, oneLine, type Page } from "./safe.ts";
 
 export type Style = Page & { paint: Paint };
@@ -34,7 +34,7 @@ export function requestLines(request: InputRequest, style: Style, place?: string
 function bodyLines(request: InputRequest, style: Style): string[] {
   switch (request.kind) {
     case "permission":
-      return [...actionLines(request.tool, request.input, style), ...partLines(request, style)];
+      return [...actionLines(request, style), ...partLines(request, style)];
     case "text":
       return [
         ...(request.lastResponse === undefined ? [] : framed(request.lastResponse, style)),
@@ -48,10 +48,10 @@ function bodyLines(request: InputRequest, style: Style): string[] {
 }
 
 /** The input that will run, whole. A field that no line is made for is shown as JSON. */
-export function actionLines(tool: string, input: ToolInput, style: Style): string[] {
+function actionLines({ tool, input, description }: InputRequest & { kind: "permission" }, style: Style): string[] {
   const { t, paint } = style;
   const rest = { ...input };
-  delete rest["description"];
+  if (tool === "Bash" && rest["description"] === description) delete rest["description"]; // shown as the agent's words
   const take = (field: string): string | undefined => {
     const value = rest[field];
     if (typeof value !== "string") return undefined;
@@ -122,9 +122,9 @@ export function dialogLines(request: InputRequest, dialog: Dialog, style: Style)
   }
 }
 
-function choiceLines({ suggestions }: InputRequest & { kind: "permission" }, { t, paint, ...page }: Style): string[] {
+function choiceLines(request: InputRequest & { kind: "permission" }, { t, paint, ...page }: Style): string[] {
   const key = (letter: string, text: string) => `  ${paint.bold(letter)}  ${text}`;
-  const rules = suggestions.flatMap(({ rule }) => framed(rule, { t, ...page }));
+  const rules = offered(request).flatMap(({ rule }) => framed(rule, { t, ...page }));
   return [
     key("y", t.once),
     ...(rules.length > 0 ? [key("a", t.always), ...rules] : []),
@@ -147,72 +147,4 @@ export function questionLines({ question, header, options }: Question, style: St
       );
     }),
   ];
-}
-
-/** How it ended, and by whom: for every surface that was not the one. */
-export function headline(resolution: Resolution, t: Texts): string {
-  const { by, surface, at, outcome } = resolution;
-  const said = outcome === "answered" || outcome === "partial" || outcome === "declined";
-  return `${(said ? t.answeredBy : t.endedBy)(oneLine(by), oneLine(surface), timeOf(at))}: ${oneLine(ending(resolution, t))}`;
-}
-
-export function ending(resolution: Resolution, t: Texts): string {
-  const because = (word: string, reason: string | undefined) => (reason?.trim() ? `${word} (${reason})` : word);
-  switch (resolution.outcome) {
-    case "answered":
-      return saidBy(resolution.response, t);
-    case "partial":
-      return `${t.partly}: ${saidBy(resolution.response, t)}`;
-    case "timed_out":
-      return because(t.timedOut, resolution.response ? saidBy(resolution.response, t) : undefined);
-    case "declined":
-      return because(t.declined, resolution.reason);
-    case "cancelled":
-      return because(t.cancelled, resolution.reason);
-    case "superseded":
-      return because(t.superseded, resolution.reason);
-    case "no_surface":
-      return because(t.noSurface, resolution.reason);
-    default:
-      return resolution satisfies never;
-  }
-}
-
-function saidBy(response: InputResponse, t: Texts): string {
-  const words = (text: string | undefined) => (text?.trim() ? ` — “${text}”` : "");
-  switch (response.type) {
-    case "granted": {
-      const how = response.input ? t.allowedEdited : response.rules?.length ? t.allowedAlways : t.allowed;
-      return `${how}${words(response.comment)}`;
-    }
-    case "denied":
-      return `${t.refused}${words(response.reason)}`;
-    case "answers":
-      return `${answersLine(response.answers)}${words(response.remark)}`;
-    case "text":
-      return `“${response.text}”`;
-    case "cancelled":
-      return t.cancelled;
-    default:
-      return response satisfies never;
-  }
-}
-
-export function answersLine(answers: Answers): string {
-  return Object.entries(answers)
-    .map(
-      ([question, answer]) =>
-        `${question} → ${[...answer.selected, ...(answer.other?.trim() ? [`“${answer.other}”`] : [])].join(", ")}`,
-    )
-    .join("; ");
-}
-
-export function timeOf(at: number, now = Date.now()): string {
-  const date = new Date(at);
-  const time = date.toTimeString().slice(0, 5);
-  return date.toDateString() === new Date(now).toDateString() ? time : `${date.toISOString().slice(0, 10)} ${time}`;
-}
-
-export function leftOf(at: number, t: Texts, now = Date.now()): string {
-  return at <= now ? t.overdue : t.inTime(t.duration(at - now));
 }

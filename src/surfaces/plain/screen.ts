@@ -2,7 +2,14 @@ import type { Writable } from "node:stream";
 import type { Piece } from "./view.ts";
 
 /** Writes pieces, each on its own line where it should be; holds them back while a prompt stands at the bottom. */
-export type Screen = { write(pieces: readonly Piece[]): void; startLine(): void; hold(): void; release(): void };
+export type Screen = {
+  write(pieces: readonly Piece[]): void;
+  /** Not held back: no prompt is there yet. */
+  now(line: string): void;
+  startLine(): void;
+  hold(): void;
+  release(): void;
+};
 
 export function createScreen(output: Writable): Screen {
   let atStart = true;
@@ -23,6 +30,7 @@ export function createScreen(output: Writable): Screen {
   };
   return {
     startLine,
+    now: (line) => put({ lines: [line] }),
     write(pieces) {
       if (held) held.push(...pieces);
       else pieces.forEach(put);

@@ -8,7 +8,8 @@ import {
   type ToolInput,
   type TurnEnd,
 } from "../../protocol/index.ts";
-import { ending, headline, type Style } from "./request.ts";
+import type { Style } from "./request.ts";
+import { ending, headline } from "./resolution.ts";
 import { clipped, folded, framed, oneLine, prose } from "./safe.ts";
 
 /** What to write: text that goes on where the last one stopped, or lines of their own. */
@@ -29,7 +30,18 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
   const streamed = new Map<string, { attempt: number; text: string }>();
   const calls = new Map<string, Call>();
   const asked = new Set<string>();
+  const unfinished = new Set<string>();
+  let early: Delta[] = [];
   let shownCall = "";
+
+  const stream = ({ key, attempt, text }: Delta): Piece[] => {
+    const sofar = streamed.get(key) ?? { attempt, text: "" };
+    if (attempt < sofar.attempt) return [];
+    const restarted = attempt > sofar.attempt;
+    streamed.set(key, { attempt, text: restarted ? text : sofar.text + text });
+    const note = restarted && sofar.text !== "" ? [{ lines: [paint.yellow(t.startsAgain)] }] : [];
+    return [...note, { stream: prose(text) }];
+  };
 
   const callLine = (key: string, { tool, input, malformed }: Call): string => {
     shownCall = key;
@@ -42,15 +54,16 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
   };
 
   const replied = ({ key, data }: Fact<"model.replied">): Piece[] => {
-    const whole = prose(textOf(data));
+    const whole = textOf(data);
     const sofar = streamed.get(key)?.text ?? "";
     streamed.delete(key);
     const pieces: Piece[] = [];
-    if (whole.startsWith(sofar)) pieces.push({ stream: whole.slice(sofar.length) });
-    else pieces.push({ lines: [t.startsAgain] }, { stream: whole });
+    if (whole.startsWith(sofar)) pieces.push({ stream: prose(whole.slice(sofar.length)) });
+    else pieces.push({ lines: [t.startsAgain] }, { stream: prose(whole) });
     const step = key.slice(0, -"model".length);
     const lines = callsOf(data).flatMap((call, n) => {
       calls.set(`${step}${n}`, call);
+      if (!step.includes("/sub/")) unfinished.add(`${step}${n}`);
       return isQuestion(call) ? [] : [callLine(`${step}${n}`, call)]; // the question itself is shown
     });
     return key.includes("/sub/") ? [{ lines }] : [...pieces, { lines }];
@@ -59,6 +72,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
   const finished = ({ key, data }: Fact<"call.finished">): Piece[] => {
     const at = key.replace(/\/[^/]*$/, "");
     const call = calls.get(at);
+    unfinished.delete(at);
     // What a person answered was shown as their answer.
     if (!call || asked.has(at)) return [];
     const head = shownCall === at ? [] : [callLine(at, call)];
@@ -107,16 +121,21 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
       const before = facts.slice(0, start).filter(({ type }) => type === "turn.ended").length;
       return [...(before > 0 ? [{ lines: [paint.dim(t.earlier(before))] }] : []), ...facts.slice(start).flatMap(show)];
     },
-    fact: show,
-    delta({ key, kind, attempt, text }) {
-      if (kind === "notice") return [{ lines: [paint.yellow(oneLine(text))] }];
-      if (kind !== "text" || key.includes("/sub/")) return [];
-      const sofar = streamed.get(key) ?? { attempt, text: "" };
-      if (attempt < sofar.attempt) return [];
-      const again = attempt > sofar.attempt && sofar.text !== "";
-      const fresh = prose(text);
-      streamed.set(key, { attempt, text: attempt > sofar.attempt ? fresh : sofar.text + fresh });
-      return [...(again ? [{ lines: [paint.yellow(t.startsAgain)] }] : []), { stream: fresh }];
+    fact(fact) {
+      const pieces = show(fact);
+      if (fact.type === "turn.ended") unfinished.clear();
+      if (early.length === 0 || unfinished.size > 0) return pieces;
+      const waiting = early;
+      early = [];
+      return [...pieces, ...waiting.flatMap(stream)];
+    },
+    delta(delta) {
+      if (delta.kind === "notice") return [{ lines: [paint.yellow(oneLine(delta.text))] }];
+      if (delta.kind !== "text" || delta.key.includes("/sub/")) return [];
+      // Text is told as it comes, results once they are on disk: a quick reply may overtake what it replies to.
+      if (unfinished.size === 0) return stream(delta);
+      early.push(delta);
+      return [];
     },
   };
 }

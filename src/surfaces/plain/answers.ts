@@ -1,0 +1,40 @@
+import type { Answer, Question } from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+
+/** The answer, or why it is none. */
+export function single({ options }: Question, typed: string, t: Texts): Answer | string {
+  const words = unquoted(typed);
+  if (words !== undefined) return { selected: [], other: words };
+  const number = /^\d+$/.exec(keyOf(typed))?.[0];
+  const picked = options[Number(number) - 1] ?? options.find(({ label }) => keyOf(label) === keyOf(typed));
+  if (picked) return { selected: [picked.label] };
+  return number === undefined ? { selected: [], other: typed } : t.noOption(number, options.length);
+}
+
+export function several(question: Question, typed: string, t: Texts): Answer | string {
+  const selected = new Set<string>();
+  let rest = typed;
+  for (;;) {
+    // Full-width digits and commas come from Chinese keyboards.
+    const number = /^([0-9０-９]+)(?:[\s,，、;；]+|$)/.exec(rest);
+    if (!number) break;
+    const picked = single(question, number[1] ?? "", t);
+    if (typeof picked === "string") return picked;
+    for (const label of picked.selected) selected.add(label);
+    rest = rest.slice(number[0].length);
+  }
+  if (rest === "") return { selected: [...selected] };
+  const named = selected.size === 0 ? single(question, rest, t) : { selected: [], other: unquoted(rest) ?? rest };
+  return typeof named === "string" ? named : { ...named, selected: [...selected, ...named.selected] };
+}
+
+/** What was meant, from whatever keyboard. */
+export function keyOf(typed: string): string {
+  return typed.normalize("NFKC").trim().toLowerCase();
+}
+
+/** In quotes, text is only text: no number, no command. */
+export function unquoted(typed: string): string | undefined {
+  const inner = /^["“](.*)["”]$/su.exec(typed)?.[1];
+  return inner?.trim() ? inner : undefined;
+}

@@ -1,0 +1,71 @@
+import type { Answers, InputResponse, Resolution } from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+import { oneLine } from "./safe.ts";
+
+/** How it ended, and by whom: for every surface that was not the one. */
+export function headline(resolution: Resolution, t: Texts): string {
+  const { by, surface, at, outcome } = resolution;
+  const said = outcome === "answered" || outcome === "partial" || outcome === "declined";
+  return `${(said ? t.answeredBy : t.endedBy)(oneLine(by), oneLine(surface), timeOf(at))}: ${oneLine(ending(resolution, t))}`;
+}
+
+export function ending(resolution: Resolution, t: Texts): string {
+  const because = (word: string, reason: string | undefined) => (reason?.trim() ? `${word} (${reason})` : word);
+  switch (resolution.outcome) {
+    case "answered":
+      return saidBy(resolution.response, t);
+    case "partial":
+      return `${t.partly}: ${saidBy(resolution.response, t)}`;
+    case "timed_out":
+      return because(t.timedOut, resolution.response ? saidBy(resolution.response, t) : undefined);
+    case "declined":
+      return because(t.declined, resolution.reason);
+    case "cancelled":
+      return because(t.cancelled, resolution.reason);
+    case "superseded":
+      return because(t.superseded, resolution.reason);
+    case "no_surface":
+      return because(t.noSurface, resolution.reason);
+    default:
+      return resolution satisfies never;
+  }
+}
+
+function saidBy(response: InputResponse, t: Texts): string {
+  const words = (text: string | undefined) => (text?.trim() ? ` — “${text}”` : "");
+  switch (response.type) {
+    case "granted": {
+      const how = response.input ? t.allowedEdited : response.rules?.length ? t.allowedAlways : t.allowed;
+      return `${how}${words(response.comment)}`;
+    }
+    case "denied":
+      return `${t.refused}${words(response.reason)}`;
+    case "answers":
+      return `${answersLine(response.answers)}${words(response.remark)}`;
+    case "text":
+      return `“${response.text}”`;
+    case "cancelled":
+      return t.cancelled;
+    default:
+      return response satisfies never;
+  }
+}
+
+export function answersLine(answers: Answers): string {
+  return Object.entries(answers)
+    .map(
+      ([question, answer]) =>
+        `${question} → ${[...answer.selected, ...(answer.other?.trim() ? [`“${answer.other}”`] : [])].join(", ")}`,
+    )
+    .join("; ");
+}
+
+export function timeOf(at: number, now = Date.now()): string {
+  const date = new Date(at);
+  const time = date.toTimeString().slice(0, 5);
+  return date.toDateString() === new Date(now).toDateString() ? time : `${date.toISOString().slice(0, 10)} ${time}`;
+}
+
+export function leftOf(at: number, t: Texts, now = Date.now()): string {
+  return at <= now ? t.overdue : t.inTime(t.duration(at - now));
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { Command, Host, Sender } from "../../protocol/index.ts";
+import type { Progress } from "./progress.ts";
+import { requestLines, type Style } from "./request.ts";
+import { oneLine } from "./safe.ts";
+
+/** What a person says when nothing is asked: messages, and commands to this surface. */
+export type Talking = {
+  heard(text: string): void;
+  speak(text: string, options: { echoed: boolean }): void;
+  resume(): void;
+  /** Did this message appear on the screen as it was typed? */
+  isEchoed(key: string): boolean;
+};
+
+type Parts = {
+  host: Host;
+  session: string;
+  sender: Sender;
+  style: Style;
+  progress: Progress;
+  /** Typing is seen on the screen. */
+  echoes: boolean;
+  say(...lines: string[]): void;
+  failed(message: string): void;
+  /** A command has done its work. */
+  done(): void;
+  leave(): void;
+};
+
+export function createTalking(parts: Parts): Talking {
+  const { host, session, sender, progress, say } = parts;
+  const { t, paint } = parts.style;
+  const echoed = new Set<string>();
+
+  const send = async (command: Command & { type: "say" | "resume" }) => {
+    progress.working = true;
+    const reply = await host.send(command);
+    if (!reply.ok) parts.failed(reply.message);
+  };
+  const resume = () => void send({ type: "resume", session });
+  const speak: Talking["speak"] = (text, options) => {
+    const id = randomUUID();
+    if (options.echoed) echoed.add(`said/${id}`);
+    void send({ type: "say", session, text, id, ...sender });
+  };
+  const inbox = async () => {
+    const reply = await host.send({ type: "pending" });
+    if (!reply.ok) say(paint.red(oneLine(reply.message)));
+    else if (reply.requests.length === 0) say(t.inboxEmpty);
+    else
+      for (const { request } of reply.requests)
+        say(...requestLines(request, parts.style), paint.dim(t.answerWith(request.id)));
+    parts.done();
+  };
+
+  return {
+    speak,
+    resume,
+    isEchoed: (key) => echoed.has(key),
+    heard(text) {
+      const typed = text.trim();
+      if (typed === "") return;
+      if (!/^\/\w+$/.test(typed)) speak(text, { echoed: parts.echoes });
+      else if (typed === "/quit") parts.leave();
+      else if (typed === "/resume") resume();
+      else if (typed === "/inbox") void inbox();
+      else if (typed === "/help") say(...t.help);
+      else say(t.unknownCommand(oneLine(typed)));
+    },
+  };
+}

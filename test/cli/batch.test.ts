@@ -1,0 +1,337 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { asks, bash, Machine, mark } from "../support/cli.ts";
+import { modelServer } from "../support/model-server.ts";
+
+const sessionIn = (text: string) => /sage --resume (\w+)/.exec(text)?.[1] ?? assert.fail(`no session in:\n${text}`);
+
+suite("sage -p", () => {
+  test("prints the last words and nothing else", async () => {
+    using machine = new Machine();
+    const model = machine.script(
+      { text: "Reading.", calls: [{ tool: "Glob", input: { pattern: "*" } }] },
+      { text: "It is empty." },
+    );
+    assert.deepEqual(await machine.sage(["-p", "--model", model, "look around"]), {
+      code: 0,
+      out: "It is empty.\n",
+      err: "",
+    });
+  });
+
+  test("json is one object; stream-json is a line per event with the outcome last", async () => {
+    using machine = new Machine();
+    const model = machine.script({ text: "Hello there." });
+    const json = JSON.parse((await machine.sage(["-p", "hi", "--model", model, "--output-format", "json"])).out);
+    assert.deepEqual(Object.keys(json).sort(), ["requests", "session", "stats", "status", "text", "usage"]);
+    assert.deepEqual([json.status, json.text, json.requests], ["success", "Hello there.", []]);
+    const { out } = await machine.sage(["-p", "hi", "--model", model, "--output-format", "stream-json"]);
+    const events = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const facts = events.filter(({ type }) => type === "fact").map(({ fact }) => fact.type);
+    assert.deepEqual(facts, ["user.said", "turn.begun", "model.replied", "turn.ended"]);
+    assert.equal(
+      events
+        .filter(({ type }) => type === "delta")
+        .map(({ delta }) => delta.text)
+        .join(""),
+      "Hello there.",
+    );
+    assert.deepEqual([events.at(-1).type, events.at(-1).outcome.text], ["outcome", "Hello there."]);
+  });
+
+  test("a person is needed: exit 3, answered while nothing runs, and the same turn goes on once", async () => {
+    using machine = new Machine();
+    const model = machine.script({ text: "May I?", calls: [mark] }, { text: "All done." });
+    const asked = await machine.sage(["-p", "--model", model, "go"]);
+    assert.equal(asked.code, 3);
+    assert.match(
+      asked.err,
+      /Bash is to run this command:\n {2}│ echo ran >> ran\.txt[^]*sage answer \S+ --yes \| --no/,
+    );
+    const session = sessionIn(asked.err);
+
+    const [request] = await machine.pending();
+    assert.equal(request?.session, session);
+    const inbox = await machine.sage(["inbox"]);
+    assert.match(inbox.out, /Why you are asked: [^]*echo ran|echo ran[^]*Why you are asked: /);
+    assert.match(
+      inbox.out,
+      new RegExp(`sage answer ${request?.id} [^]*Session ${session} in ${machine.cwd}, asked .* ago`),
+    );
+
+    const again = await machine.sage(["-p", "--model", model, "--resume", session.slice(0, 5)]);
+    assert.equal(again.code, 3);
+    assert.deepEqual(
+      (await machine.pending()).map(({ id }) => id),
+      [request?.id],
+    );
+
+    const answered = await machine.sage(["answer", session, "--yes", "--comment", "go ahead"]);
+    assert.deepEqual([answered.code, answered.err], [0, ""]);
+    assert.match(
+      answered.out,
+      new RegExp(`Recorded: allowed — “go ahead”\nThen go on with: {2}sage --resume ${session}`),
+    );
+    assert.equal(machine.file("ran.txt"), undefined);
+
+    const resumed = await machine.sage(["-p", "--model", model, "--resume", session]);
+    assert.deepEqual(resumed, { code: 0, out: "All done.\n", err: "" });
+    assert.equal(machine.file("ran.txt"), "ran\n");
+
+    const late = await machine.sage(["answer", request?.id ?? "", "--no"]);
+    assert.equal(late.code, 1);
+    assert.match(late.err, /Answered by \S+ from cli at \d\d:\d\d: allowed/);
+  });
+
+  test("--yes grants ordinary permissions, --deny refuses them, neither answers a question", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [mark, asks({ question: "Which?", labels: ["A", "B"] })] }, { text: "End." });
+    const history = async (flag: string) => {
+      const { code, out } = await machine.sage(["-p", "go", "--model", model, flag, "--output-format", "stream-json"]);
+      const facts = out
+        .trimEnd()
+        .split("\n")
+        .flatMap((line) => JSON.parse(line).fact ?? []);
+      const results = facts.filter(({ type }) => type === "call.finished").map(({ data }) => data.ok);
+      const outcomes = facts.filter(({ type }) => type === "input.resolved").map(({ data }) => data.outcome);
+      return { code, worked: results.filter((ok) => ok === true).length, outcomes };
+    };
+    assert.deepEqual(await history("--deny"), { code: 0, worked: 0, outcomes: ["answered", "declined"] });
+    assert.equal(machine.file("ran.txt"), undefined);
+    assert.deepEqual(await history("--yes"), { code: 0, worked: 1, outcomes: ["answered", "no_surface"] });
+    assert.equal(machine.file("ran.txt"), "ran\n");
+  });
+
+  test("--bypass asks for no ordinary permission", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [mark] }, { text: "End." });
+    assert.equal((await machine.sage(["-p", "go", "--model", model, "--bypass"])).code, 0);
+    assert.equal(machine.file("ran.txt"), "ran\n");
+  });
+
+  test("how it ended is the exit code", async () => {
+    using machine = new Machine();
+    const looping = machine.script({ calls: [{ tool: "Glob", input: { pattern: "*" } }] }, { text: "End." });
+    assert.equal((await machine.sage(["-p", "go", "--model", looping, "--max-steps", "1"])).code, 5);
+    const slow = machine.script({ text: "Slow.", delayMs: 60_000 }, {}, {});
+    assert.equal((await machine.sage(["-p", "go", "--model", slow, "--timeout", "50ms"])).code, 4);
+    const empty = machine.script();
+    const failed = await machine.sage(["-p", "go", "--model", empty]);
+    assert.equal(failed.code, 1);
+    assert.match(failed.err, /^sage: the script has no turn 0/);
+    assert.equal((await machine.sage(["-p", "go", "--model", "scripted/nowhere.json"])).code, 2);
+    assert.equal((await machine.sage(["-p", "--model", empty])).code, 2);
+  });
+
+  test("one SIGINT cancels the turn; SIGTERM leaves it open", async () => {
+    using machine = new Machine();
+    const slow = machine.script({ text: "one two three four five six seven", delayMs: 60_000 });
+    const flags = ["-p", "go", "--model", slow, "--output-format", "stream-json"];
+    const interrupted = machine.start(flags);
+    interrupted.end();
+    await interrupted.until(/turn\.begun/);
+    interrupted.kill("SIGINT");
+    const { code, out } = await interrupted.ended;
+    assert.equal(code, 130);
+    assert.equal(JSON.parse(out.trimEnd().split("\n").at(-1) ?? "").outcome.status, "cancelled");
+
+    const left = machine.start(flags);
+    left.end();
+    await left.until(/turn\.begun/);
+    left.kill("SIGTERM");
+    assert.equal((await left.ended).code, 143);
+    const sessions = JSON.parse((await machine.sage(["sessions", "--json"])).out);
+    assert.deepEqual(
+      sessions.map(({ state }: { state: string }) => state),
+      ["stopped", "idle"],
+    );
+  });
+
+  test("stdin is context for the task, or the task itself", async () => {
+    using machine = new Machine();
+    await using server = await modelServer({ text: "Because." }, { text: "Yes." }, { text: "Long." });
+    const env = { OPENAI_BASE_URL: server.openaiURL };
+    const asked = () => server.requests.at(-1)?.body.messages.at(-1)?.content;
+    const flags = ["-p", "--model", "openai/test"];
+    const first = await machine.sage([...flags, "why?"], { input: "error: ```\nboom\n", env });
+    assert.deepEqual([first.code, first.out], [0, "Because.\n"]);
+    assert.equal(asked(), "why?\n\n````stdin\nerror: ```\nboom\n````");
+    await machine.sage(flags, { input: "do this\n", env });
+    assert.equal(asked(), "do this\n");
+    await machine.sage([...flags, "long?"], { input: "é".repeat(600_000), env });
+    assert.match(String(asked()), /^long\?\n\n```stdin\né{500000}\n\(cut here: only the first 1,000,000 bytes/);
+  });
+});
+
+suite("sage answer", () => {
+  const two = asks(
+    { question: "Which colour?", labels: ["Red", "Blue"] },
+    { question: "哪种水果？", labels: ["苹果", "梨"], multiSelect: true },
+  );
+
+  test("chooses for several questions, and refuses what does not fit without touching the request", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [two] }, { text: "Thanks." });
+    const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
+    const answer = (...args: string[]) => machine.sage(["answer", session, ...args]);
+    for (const [args, code, message] of [
+      [[], 2, /say what to answer/],
+      [["--choose", "Red"], 2, /which question does "Red" answer/],
+      [["--choose", "Which colour?=Green", "--choose", "2=梨"], 1, /"Green" is not an option/],
+      [["--choose", "1=Red"], 1, /1 of 2 questions are answered/],
+      [["--yes"], 1, /this is a question request/],
+      [["--yes", "--no"], 2, /exclude each other/],
+      [["--no", "--comment", "x"], 2, /--comment goes with --yes/],
+      [["--json", "{}"], 1, /not a response/],
+    ] as const) {
+      const refused = await answer(...args);
+      assert.equal(refused.code, code, refused.err);
+      assert.match(refused.err, message);
+    }
+    const taken = await answer(
+      "--choose",
+      "Which colour?=blue",
+      "--choose",
+      "2=1",
+      "--choose",
+      "2=梨",
+      "--other",
+      "2=还有葡萄",
+      "--remark",
+      "谢谢",
+    );
+    assert.deepEqual([taken.code, taken.err], [0, ""]);
+    const resumed = await machine.sage(["-p", "--resume", session, "--model", model, "--output-format", "stream-json"]);
+    const told = resumed.out.split("\n").find((line) => line.includes('"call.finished"')) ?? "";
+    assert.equal(
+      JSON.parse(told).fact.data.text,
+      'User answered:\n- Which colour? → "Blue"\n- 哪种水果？ → "苹果"; "梨"; Other, in the person\'s own words: "还有葡萄"\nRemark, in the person\'s own words: "谢谢"',
+    );
+  });
+
+  test("a no with its reason reaches the model; --run goes on at once", async () => {
+    using machine = new Machine();
+    await using server = await modelServer(
+      { calls: [{ id: "1", tool: "Bash", arguments: JSON.stringify({ command: "rm -r dist" }) }] },
+      (body) => ({ text: `I read: ${String(body.messages.at(-1)?.content)}` }),
+    );
+    machine.env["OPENAI_BASE_URL"] = server.openaiURL;
+    machine.env["SAGE_HOME"] = join(machine.dir, "other");
+    const session = sessionIn((await machine.sage(["-p", "clean up", "--model", "openai/test"])).err);
+    const { code, out } = await machine.sage([
+      "answer",
+      session,
+      "--no",
+      "--reason",
+      "use npm run clean",
+      "--run",
+      "--model",
+      "openai/test",
+    ]);
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /Recorded: refused — “use npm run clean”\nI read: Not run: the person refused it\. Their reason: "use npm run clean"/,
+    );
+  });
+
+  test("--always keeps the suggested rule for the session", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [bash("mkdir one")] }, { calls: [bash("mkdir one")] }, { text: "End." });
+    const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
+    assert.match((await machine.sage(["answer", session, "--yes", "--always"])).out, /allowed, always in this session/);
+    assert.equal((await machine.sage(["-p", "--resume", session, "--model", model])).code, 0);
+  });
+
+  test("an unknown or ambiguous request is not guessed", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [bash("mkdir one"), bash("mkdir two")] }, { text: "End." });
+    const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
+    const both = await machine.sage(["answer", session, "--yes"]);
+    assert.deepEqual(
+      [both.code, both.err.includes(`${session}/t0/0/0/permit0`), both.err.includes(`${session}/t0/0/1/permit0`)],
+      [2, true, true],
+    );
+    assert.equal((await machine.sage(["answer", `${session}/t0/0/1`, "--stop"])).code, 0);
+    assert.equal((await machine.sage(["answer", "nobody", "--yes"])).code, 2);
+  });
+});
+
+suite("the rest of the command line", () => {
+  test("a wrong flag is answered with the one that was meant", async () => {
+    using machine = new Machine();
+    for (const [args, message] of [
+      [["--modle", "x"], /there is no flag --modle; did you mean --model\?/],
+      [["inbox", "--jsno"], /did you mean --json\?/],
+      [["sesions"], /did you mean `sage sessions`\?/],
+      [["-p", "x", "--yes", "--deny"], /--yes and --deny exclude each other/],
+      [["--continue", "--resume", "x"], /exclude each other/],
+      [["--output-format", "json", "x y"], /goes with -p only/],
+      [["-p", "x", "--output-format", "xml"], /one of text, json, stream-json; got "xml"/],
+      [["-p", "x", "--timeout", "soon"], /--timeout expects a duration such as 30s/],
+      [["-p", "x", "--max-steps", "0"], /--max-steps expects a whole number from 1/],
+      [["-p", "x", "--cwd", "nowhere"], /there is no directory/],
+      [["--resume", "nope", "--model", "scripted/x"], /there is no session nope/],
+      [["-c", "--model", "scripted/x"], /there is no session in/],
+      [["--lang", "fr"], /--lang expects en or zh/],
+    ] as const) {
+      const { code, err } = await machine.sage([...args]);
+      assert.equal(code, 2, err);
+      assert.match(err, message);
+      assert.doesNotMatch(err, /\n\s+at /);
+    }
+  });
+
+  test("a resumed session may be named by the start of its id, if that names one", async () => {
+    using machine = new Machine();
+    const model = machine.script({ text: "One." }, { text: "Two." });
+    await machine.sage(["-p", "first", "--model", model]);
+    await machine.sage(["-p", "second", "--model", model]);
+    const many = await machine.sage(["--resume", "", "-p", "x", "--model", model]);
+    assert.equal(many.code, 2);
+    assert.match(many.err, /could be any of these[^]*second[^]*first/);
+    const { code, out } = await machine.sage(["-c", "-p", "again", "--model", model]);
+    assert.deepEqual([code, out], [0, "Two.\n"]);
+    const listed = await machine.sage(["sessions"]);
+    assert.match(listed.out, new RegExp(`\\w{8} {2}idle {2}.* {2}${machine.cwd}\n {4}second\n`));
+  });
+
+  test("version and help, in both languages", async () => {
+    using machine = new Machine();
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    assert.equal((await machine.sage(["--version"])).out, `${version}\n`);
+    assert.match((await machine.sage(["answer", "--help"])).out, /Exit codes\n[^]* 130 /);
+    assert.match((await machine.sage(["--help"], { env: { LANG: "zh_CN.UTF-8" } })).out, /退出码/);
+  });
+
+  test("doctor says what is wrong and what to do, and changes nothing", async () => {
+    using machine = new Machine();
+    const bare = await machine.sage(["doctor"]);
+    assert.equal(bare.code, 1);
+    assert.match(
+      bare.out,
+      /✓ Node 2\d[^]*is not there yet[^]*✗ no model is configured\. Set ANTHROPIC_API_KEY[^]*One problem\.\n$/,
+    );
+    const model = machine.script({ text: "One." });
+    await machine.sage(["-p", "first", "--model", model]);
+    const fine = await machine.sage(["doctor"], { env: { ANTHROPIC_API_KEY: "sk-test" } });
+    assert.match(
+      fine.out,
+      /hash chain holds in all 1 sessions[^]*✓ model anthropic\/[^]*ripgrep[^]*Everything is fine\.\n$/,
+    );
+    assert.equal(fine.code, 0);
+  });
+
+  test("without a model a task is not lost in silence", async () => {
+    using machine = new Machine();
+    const asked = await machine.sage(["-p", "hello"]);
+    assert.deepEqual([asked.code, asked.out], [2, ""]);
+    assert.match(asked.err, /Set ANTHROPIC_API_KEY[^]*`sage demo`/);
+    assert.equal((await machine.sage(["do something"])).code, 2);
+  });
+});

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { suite, test } from "node:test";
+import { asks, Machine, mark } from "../support/cli.ts";
+
+const permit = "allow? (y/n/…) > ";
+const colours = asks(
+  { question: "Which colour?", labels: ["Red", "Blue"] },
+  { question: "Which shape?", labels: ["Round", "Square"] },
+);
+
+suite("the demo", () => {
+  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("sage-demo-"));
+
+  test("without a terminal it answers itself, says so, and leaves nothing behind", async () => {
+    using machine = new Machine();
+    const before = folders();
+    for (const [args, label] of [
+      [
+        ["demo"],
+        /This is a demo: the model is a script[^]*\[demo answers itself\] 1[^]*\[demo answers itself\] y[^]*Lighthouse: Welcome home\./,
+      ],
+      [[], /sage: no model is configured|This is a demo/],
+      [["demo", "--lang", "zh"], /这是演示[^]*\[演示自动回答\] 1[^]*灯塔: 欢迎回家。/],
+    ] as const) {
+      const { code, out } = await machine.sage([...args]);
+      assert.equal(code, 0, out);
+      assert.match(out, label);
+    }
+    assert.deepEqual(folders(), before);
+  });
+});
+
+suite("in a pipe", () => {
+  test("every line counts in order, and the end of the input ends it", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [colours] }, { calls: [mark] }, { text: "One." }, { text: "Two." });
+    const { code, out } = await machine.sage(["--model", model], { input: "go\n1\n2\n\ny\nand again\n" });
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /Which colour\? → Red; Which shape\? → Square[^]*allow\? \(y\/n\/…\) > y[^]*One\.[^]*> and again[^]*Two\./,
+    );
+    assert.doesNotMatch(out, /\x1b/);
+    assert.equal(machine.file("ran.txt"), "ran\n");
+  });
+
+  test("input that ends before the answer leaves the request open: exit 3", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [mark] }, { text: "End." });
+    const { code, out } = await machine.sage(["--model", model, "go"]);
+    assert.equal(code, 3);
+    assert.match(out, /Go on with: sage --resume/);
+    assert.equal((await machine.pending()).length, 1);
+  });
+
+  test("one SIGINT interrupts once, and the turn goes on with what is said next", async () => {
+    using machine = new Machine();
+    const model = machine.script(
+      { text: "one two three four five six seven eight", delayMs: 2_500 },
+      { text: "As you like." },
+    );
+    const running = machine.start(["--model", model, "go"]);
+    await running.until("one two");
+    running.kill("SIGINT");
+    await running.until("Interrupted by");
+    running.type("do it differently\n");
+    await running.until("Done:");
+    running.end();
+    assert.equal((await running.ended).code, 0);
+    assert.equal((await machine.facts("turn.interrupted")).length, 1);
+  });
+
+  test("SIGHUP leaves: nothing is resolved", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [mark] }, { text: "End." });
+    const running = machine.start(["--model", model, "go"]);
+    await running.until(permit);
+    running.kill("SIGHUP");
+    assert.equal((await running.ended).code, 129);
+    assert.deepEqual([(await machine.pending()).length, await machine.outcomes()], [1, []]);
+  });
+
+  test("a session that another process runs is followed, and may be answered from here", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [mark] }, { text: "Both see this." });
+    const owner = machine.start(["--model", model, "go"]);
+    await owner.until(permit);
+    const [request] = await machine.pending();
+    const other = machine.start(["--model", model, "--resume", request?.session ?? ""]);
+    await other.until("Another process runs this session");
+    await other.until(permit);
+    other.type("y\n");
+    await owner.until(/Answered by \S+ from plain/);
+    await Promise.all([owner.until("Both see this."), other.until("Both see this.")]);
+    for (const one of [owner, other]) one.end();
+    assert.deepEqual([(await owner.ended).code, (await other.ended).code], [0, 0]);
+    assert.equal(machine.file("ran.txt"), "ran\n");
+  });
+
+  test("a model that cannot be loaded is said, not waited for", async () => {
+    using machine = new Machine();
+    const { code, out } = await machine.sage(["--model", "scripted/nowhere.json", "go"]);
+    assert.match(out, /The turn failed: nowhere\.json should be a JSON list of turns/);
+    assert.equal(code, 2);
+  });
+});

@@ -1,0 +1,171 @@
+import { spawn as spawnPty } from "@lydell/node-pty";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import type { ScriptedTurn } from "../../src/models/scripted.ts";
+import type { InputRequest, PendingRequest } from "../../src/protocol/index.ts";
+
+const main = join(import.meta.dirname, "../../src/cli/main.ts");
+const PATIENCE_MS = 40_000;
+
+export type Ended = { code: number | null; out: string; err: string };
+type Turn = ScriptedTurn;
+
+/** A person's machine: a home, a project, and no key or setting of whoever runs the tests. */
+export class Machine {
+  readonly dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-cli-")));
+  readonly cwd = join(this.dir, "project");
+  readonly env: Record<string, string> = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: this.dir,
+    SAGE_HOME: join(this.dir, "sage"),
+    LANG: "C.UTF-8",
+    TERM: "xterm-256color",
+    ...(process.env["NODE_COMPILE_CACHE"] && { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }),
+  };
+  #open: (() => void)[] = [];
+
+  constructor() {
+    mkdirSync(this.cwd);
+  }
+
+  /** Plays these turns: the value for --model. */
+  script(...turns: Turn[]): string {
+    const file = join(this.dir, `script-${this.#open.length}-${turns.length}.json`);
+    writeFileSync(file, JSON.stringify(turns));
+    return `scripted/${file}`;
+  }
+
+  /** Runs Sage to its end, with this on stdin. */
+  async sage(
+    args: string[],
+    { input = "", env = {} }: { input?: string; env?: Record<string, string> } = {},
+  ): Promise<Ended> {
+    const running = this.start(args, { env });
+    running.type(input);
+    running.end();
+    return running.ended;
+  }
+
+  /** Sage with pipes, to talk to while it runs. */
+  start(args: string[], { env = {} }: { env?: Record<string, string> } = {}) {
+    const child = spawn(process.execPath, [main, ...args], { cwd: this.cwd, env: { ...this.env, ...env } });
+    let [out, err] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
+    child.stdin.on("error", () => {}); // it may have left already
+    const ended = new Promise<Ended>((done) => child.on("close", (code) => done({ code, out, err })));
+    this.#open.push(() => child.kill("SIGKILL"));
+    return {
+      ended,
+      pid: child.pid ?? 0,
+      type: (text: string) => void child.stdin.write(text),
+      end: () => void child.stdin.end(),
+      kill: (signal: NodeJS.Signals) => void child.kill(signal),
+      output: () => out,
+      until: (pattern: RegExp | string) => until(pattern, () => out + err),
+    };
+  }
+
+  /** Sage in a real terminal. */
+  terminal(args: string[], { env = {}, cols = 100 }: { env?: Record<string, string>; cols?: number } = {}) {
+    const pty = spawnPty(process.execPath, [main, ...args], {
+      cwd: this.cwd,
+      cols,
+      rows: 40,
+      env: { ...this.env, ...env },
+    });
+    let raw = "";
+    pty.onData((text) => (raw += text));
+    const screen = () => stripVTControlCharacters(raw).replaceAll("\r\n", "\n");
+    const code = new Promise<number>((done) => pty.onExit(({ exitCode }) => done(exitCode)));
+    this.#open.push(() => {
+      try {
+        pty.kill("SIGKILL");
+      } catch {
+        // gone already
+      }
+    });
+    let from = 0;
+    return {
+      code,
+      raw: () => raw,
+      screen,
+      type: (keys: string) => pty.write(keys),
+      /** The next time this appears, after what was found before. */
+      async until(pattern: RegExp | string): Promise<void> {
+        from = await until(pattern, screen, from);
+      },
+      /** Waits for a prompt and answers it. */
+      async answer(prompt: RegExp | string, text: string): Promise<void> {
+        from = await until(prompt, screen, from);
+        pty.write(`${text}\r`);
+      },
+    };
+  }
+
+  /** What the journal has of one kind, in order. */
+  async facts(type: string): Promise<{ data: Record<string, unknown> }[]> {
+    const { DatabaseSync } = await import("node:sqlite");
+    using journal = new DatabaseSync(join(this.env["SAGE_HOME"] ?? "", "journal.db"), { readOnly: true });
+    const rows = journal.prepare("SELECT data FROM fact WHERE type=? ORDER BY seq").all(type) as { data: string }[];
+    return rows.map(({ data }) => ({ data: JSON.parse(data) as Record<string, unknown> }));
+  }
+
+  async outcomes(): Promise<unknown[]> {
+    return (await this.facts("input.resolved")).map(({ data }) => data["outcome"]);
+  }
+
+  async pending(): Promise<InputRequest[]> {
+    const { out } = await this.sage(["inbox", "--json"]);
+    return (JSON.parse(out) as PendingRequest[]).map(({ request }) => request);
+  }
+
+  file(name: string): string | undefined {
+    const path = join(this.cwd, name);
+    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  }
+
+  [Symbol.dispose](): void {
+    for (const end of this.#open) end();
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Waits until the text holds the pattern; gives where it ends. */
+async function until(pattern: RegExp | string, text: () => string, from = 0): Promise<number> {
+  const started = performance.now();
+  for (;;) {
+    const rest = text().slice(from);
+    if (typeof pattern === "string") {
+      const at = rest.indexOf(pattern);
+      if (at >= 0) return from + at + pattern.length;
+    } else {
+      const found = pattern.exec(rest);
+      if (found) return from + found.index + found[0].length;
+    }
+    if (performance.now() - started > PATIENCE_MS) throw new Error(`${String(pattern)} did not appear in:\n${rest}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export const bash = (command: string) => ({ tool: "Bash", input: { command } });
+
+/** Leaves a mark each time it runs. */
+export const mark = bash("echo ran >> ran.txt");
+
+export const asks = (
+  ...questions: { question: string; labels: string[]; multiSelect?: boolean; header?: string }[]
+) => ({
+  tool: "AskUserQuestion",
+  input: {
+    questions: questions.map(({ question, labels, multiSelect = false, header = "Choice" }) => ({
+      question,
+      header,
+      multiSelect,
+      options: labels.map((label) => ({ label, description: `take ${label}` })),
+    })),
+  },
+});

@@ -1,0 +1,402 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type {
+  Answers,
+  Delta,
+  Fact,
+  FactData,
+  FactType,
+  InputRequest,
+  Question,
+  ToolInput,
+} from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/index.ts";
+import { begin, editable, hear, type Dialog } from "../../src/surfaces/plain/input.ts";
+import { createPaint } from "../../src/surfaces/plain/paint.ts";
+import { dialogLines, requestLines, type Style } from "../../src/surfaces/plain/request.ts";
+import { headline } from "../../src/surfaces/plain/resolution.ts";
+import { columns, folded, framed, prose, visible } from "../../src/surfaces/plain/safe.ts";
+import { createView, type Piece } from "../../src/surfaces/plain/view.ts";
+import { languageOf } from "../../src/texts/language.ts";
+import { texts } from "../../src/texts/texts.ts";
+
+const t = texts("en");
+const style = (width?: number): Style => ({ t, paint: createPaint(false), width });
+
+const frame = { id: "s/t0/0/0/permit0", session: "s", at: 0, agent: [], why: "no rule covers it", digest: "" };
+const permission = (tool: string, input: ToolInput, more: Partial<InputRequest & { kind: "permission" }> = {}) =>
+  ({
+    ...frame,
+    kind: "permission",
+    source: "approval",
+    tool,
+    input,
+    suggestions: [],
+    hard: false,
+    ...more,
+  }) as InputRequest & {
+    kind: "permission";
+  };
+const colour: Question = {
+  question: "Which colour?",
+  header: "Colour",
+  multiSelect: false,
+  options: [
+    { label: "Red", description: "warm" },
+    { label: "Blue", description: "cool" },
+  ],
+};
+const extras: Question = { ...colour, question: "Which extras?", multiSelect: true };
+const questions = (...asked: Question[]): InputRequest => ({
+  ...frame,
+  kind: "question",
+  source: "tool",
+  questions: asked,
+});
+
+suite("what may run is seen for what it is", () => {
+  test("control, bidirectional, zero-width and look-alike blank characters become visible", () => {
+    assert.equal(
+      visible("a\x1b[2Jb\rc\u202Ed\u200Be\u2066f\u00A0g\u{E0041}h"),
+      "a‹U+001B›[2Jb‹U+000D›c‹U+202E›d‹U+200B›e‹U+2066›f‹U+00A0›g‹U+E0041›h",
+    );
+    assert.equal(visible("你好　世界 é\n\tx"), "你好　世界 é\n    x");
+  });
+
+  test("running text may not steer the terminal, and keeps its emoji whole", () => {
+    assert.equal(prose("👩‍💻 ok\r\n\x1b]0;title\x07 \u202Eabc"), "👩‍💻 ok\n‹U+001B›]0;title‹U+0007› ‹U+202E›abc");
+  });
+
+  test("every row has the margin, also where it wraps, and nothing is lost", () => {
+    const rows = framed("rm -rf /tmp/一二三四五六七八九十 && echo done\n── Permission needed ──", { width: 24, t });
+    assert.ok(rows.every((row) => /^ {2}[│┊] /.test(row)));
+    assert.ok(rows.every((row) => columns(row) <= 24));
+    assert.equal(
+      rows.map((row) => row.slice(4)).join(""),
+      "rm -rf /tmp/一二三四五六七八九十 && echo done── Permission needed ──",
+    );
+    assert.equal(rows.map((row) => row[2]).join(""), "│┊┊│┊");
+  });
+
+  test("padding does not hide what comes after it: it is counted", () => {
+    assert.deepEqual(framed(`ls${" ".repeat(500)}; rm x`, { width: undefined, t }), ["  │ ls‹500 blanks›; rm x"]);
+    assert.deepEqual(framed(`a\n${"\n".repeat(4_000)}b`, { width: undefined, t }), [
+      "  │ a",
+      "  │ ‹4000 blank lines›",
+      "  │ b",
+    ]);
+  });
+
+  test("five thousand lines are shown to the last one", () => {
+    const command = Array.from({ length: 5_000 }, (_, n) => `echo ${n}`).join("\n");
+    for (const width of [20, 200]) {
+      const lines = requestLines(permission("Bash", { command }), style(width));
+      assert.ok(lines.includes("  │ echo 4999"));
+    }
+  });
+
+  test("a prompt leads with the action and puts the agent's own words below, marked as such", () => {
+    const request = permission(
+      "Bash",
+      { command: "rm -r dist", description: "List files", timeout: 5 },
+      { description: "List files", agent: ["explorer", "cleaner"] },
+    );
+    const lines = requestLines(request, style(), "1 of 3");
+    assert.deepEqual(lines.slice(1), [
+      `── Permission needed (1 of 3) ${"─".repeat(60 - "Permission needed (1 of 3)".length - 5)}`,
+      "Bash is to run this command:",
+      "  │ rm -r dist",
+      "  │ timeout: 5",
+      "Why you are asked: no rule covers it",
+      "Asked by the subagent explorer › cleaner",
+      "The agent's own words about it (unchecked):",
+      "  │ List files",
+    ]);
+  });
+
+  test("an edit is shown as what goes and what comes, a new file whole, anything else as JSON", () => {
+    const body = (tool: string, input: ToolInput) => requestLines(permission(tool, input), style()).slice(2, -1);
+    assert.deepEqual(
+      body("Edit", { file_path: "a.ts", old_string: "one\ntwo", new_string: "three", replace_all: true }),
+      ["Edit is to change this file:", "  │ a.ts", "  │ - one", "  │ - two", "  │ + three", "  (every occurrence)"],
+    );
+    assert.deepEqual(body("Write", { file_path: "a.ts", content: "one\n" }), [
+      "Write is to write this file, as a whole:",
+      "  │ a.ts",
+      "  │ + one",
+      "  (1 line)",
+    ]);
+    assert.deepEqual(body("mcp__x__y", { a: { b: 1 } }), [
+      "mcp__x__y is to run with this input:",
+      "  │ a: {",
+      '  │   "b": 1',
+      "  │ }",
+    ]);
+  });
+
+  test("the parts of a command line, what only a person may allow, and the deadline are told", () => {
+    const parts = [
+      { text: "npm test", behavior: "allow" as const, reason: "rule Bash(npm test)" },
+      { text: "rm x", behavior: "ask" as const, reason: "" },
+    ];
+    const deadline = { at: Date.now() + 300_500, timeoutMs: 300_000, policy: "cancel" as const };
+    const lines = requestLines(
+      permission("Bash", { command: "npm test && rm x" }, { parts, hard: true, deadline }),
+      style(),
+    );
+    assert.ok(lines.includes("    allowed: rule Bash(npm test)"));
+    assert.ok(lines.includes("    needs you"));
+    assert.ok(lines.includes(t.hard));
+    assert.match(lines.at(-1) ?? "", /^Waits until .+ \(5 min left\), then the turn is cancelled\.$/);
+  });
+
+  test("the rule that “always” would keep is shown, and without one there is no such choice", () => {
+    const rule = { type: "addRule", rule: "Bash(npm test)", behavior: "allow", destination: "session" } as const;
+    const choices = (request: InputRequest) => dialogLines(request, { at: "choices" }, style());
+    assert.ok(
+      choices(permission("Bash", { command: "npm test" }, { suggestions: [rule] })).includes("  │ Bash(npm test)"),
+    );
+    assert.ok(!choices(permission("Bash", { command: "npm test" })).some((line) => line.startsWith("  a ")));
+  });
+});
+
+suite("what a typed line comes to", () => {
+  const rule = { type: "addRule", rule: "Bash(ls)", behavior: "allow", destination: "session" } as const;
+  const request = permission("Bash", { command: "ls" }, { suggestions: [rule] });
+  const requestId = request.id;
+  const choose = (line: string) => hear(request, { at: "choices" }, line, t);
+
+  test("one letter is one decision, from any keyboard", () => {
+    for (const yes of ["y", "Y ", "yes", "ｙ", "是"])
+      assert.deepEqual(choose(yes), { type: "respond", response: { type: "granted", requestId } });
+    assert.deepEqual(choose("n"), { type: "respond", response: { type: "denied", requestId } });
+    assert.deepEqual(choose("s"), { type: "respond", response: { type: "cancelled", requestId } });
+    assert.deepEqual(choose("a"), {
+      type: "respond",
+      response: {
+        type: "granted",
+        requestId,
+        rules: [{ rule: "Bash(ls)", behavior: "allow", destination: "session" }],
+      },
+    });
+  });
+
+  test("an empty line, a sentence and a rule that is not offered decide nothing", () => {
+    for (const nothing of ["", "   ", "yes please", "sure", "ok"]) assert.equal(choose(nothing).type, "again");
+    assert.deepEqual(hear(permission("Bash", { command: "ls" }), { at: "choices" }, "a", t), {
+      type: "again",
+      message: t.noRule,
+    });
+  });
+
+  test("a reason, a comment and an edit come on a line of their own; an empty one goes back", () => {
+    const then = (at: Dialog["at"] & ("reason" | "comment" | "edit"), line: string) => hear(request, { at }, line, t);
+    assert.deepEqual(choose("r"), { type: "next", dialog: { at: "reason" } });
+    assert.deepEqual(then("reason", "use pnpm"), {
+      type: "respond",
+      response: { type: "denied", requestId, reason: "use pnpm" },
+    });
+    assert.deepEqual(then("comment", "go"), {
+      type: "respond",
+      response: { type: "granted", requestId, comment: "go" },
+    });
+    assert.deepEqual(then("edit", "ls -l"), {
+      type: "respond",
+      response: { type: "granted", requestId, input: { command: "ls -l" } },
+    });
+    assert.deepEqual(then("edit", "ls"), { type: "next", dialog: { at: "choices" }, note: t.unchanged });
+    for (const at of ["reason", "comment", "edit"] as const)
+      assert.deepEqual(then(at, " "), { type: "next", dialog: { at: "choices" } });
+  });
+
+  test("an input that is no command is edited as JSON", () => {
+    const write = permission("Write", { file_path: "a", content: "b" });
+    const edit = (line: string) => hear(write, { at: "edit" }, line, t);
+    assert.equal(editable(write), '{"file_path":"a","content":"b"}');
+    assert.equal(editable(permission("Bash", { command: "a\nb" })), undefined);
+    assert.deepEqual(edit('{"file_path":"c","content":"b"}'), {
+      type: "respond",
+      response: { type: "granted", requestId, input: { file_path: "c", content: "b" } },
+    });
+    assert.equal(edit("[1]").type, "again");
+    assert.equal(edit("{").type, "again");
+  });
+
+  const answering = (line: string, asked = colour) => {
+    const step = hear(
+      questions(asked, { ...colour, question: "Another?" }),
+      { at: "question", n: 0, answers: {} },
+      line,
+      t,
+    );
+    return step.type === "next" && "answers" in step.dialog ? step.dialog.answers[asked.question] : step;
+  };
+
+  test("a number or a label picks an option, anything else is the person's own answer", () => {
+    assert.deepEqual(answering("2"), { selected: ["Blue"] });
+    assert.deepEqual(answering("２"), { selected: ["Blue"] });
+    assert.deepEqual(answering("red"), { selected: ["Red"] });
+    assert.deepEqual(answering("浅绿色"), { selected: [], other: "浅绿色" });
+    assert.deepEqual(answering('"7"'), { selected: [], other: "7" });
+    assert.deepEqual(answering("7"), { type: "again", message: t.noOption("7", 2) });
+    assert.deepEqual(answering(""), { type: "again", message: t.emptyLine });
+  });
+
+  test("where several may be picked, numbers and words go together", () => {
+    assert.deepEqual(answering("1,2", extras), { selected: ["Red", "Blue"] });
+    assert.deepEqual(answering("２、1", extras), { selected: ["Blue", "Red"] });
+    assert.deepEqual(answering("1 and a bit of green", extras), { selected: ["Red"], other: "and a bit of green" });
+    assert.deepEqual(answering("blue", extras), { selected: ["Blue"] });
+    assert.deepEqual(answering("1 9", extras), { type: "again", message: t.noOption("9", 2) });
+  });
+
+  test("question after question, each a draft; then a remark; then the whole answer", () => {
+    const asked = questions(colour, extras);
+    const first = hear(asked, begin(asked, undefined), "1", t);
+    const answers: Answers = { "Which colour?": { selected: ["Red"] } };
+    assert.deepEqual(first, { type: "next", dialog: { at: "question", n: 1, answers }, draft: { answers } });
+    const resumed = begin(asked, { answers: { ...answers, "Which extras?": { selected: ["Gone"] } } });
+    assert.deepEqual(resumed, { at: "question", n: 1, answers });
+    const all = { ...answers, "Which extras?": { selected: ["Blue"] } };
+    assert.deepEqual(hear(asked, resumed, "2", t), {
+      type: "next",
+      dialog: { at: "remark", answers: all },
+      draft: { answers: all },
+    });
+    assert.deepEqual(hear(asked, { at: "remark", answers: all }, "", t), {
+      type: "respond",
+      response: { type: "answers", requestId, answers: all },
+    });
+    assert.deepEqual(hear(asked, resumed, "p", t), {
+      type: "respond",
+      response: { type: "answers", requestId, answers, partial: true },
+    });
+  });
+
+  test("a question can be declined or stop the turn, and nothing answered is not submitted", () => {
+    const asked = questions(colour);
+    const say = (line: string) => hear(asked, begin(asked, undefined), line, t);
+    assert.deepEqual(say("d"), { type: "respond", response: { type: "denied", requestId } });
+    assert.deepEqual(say("s"), { type: "respond", response: { type: "cancelled", requestId } });
+    assert.deepEqual(say("p"), { type: "again", message: t.nothingYet });
+  });
+
+  test("a text is asked for in the same way", () => {
+    const asked: InputRequest = { ...frame, kind: "text", source: "mcp", prompt: "Name?" };
+    const say = (line: string) => hear(asked, begin(asked, undefined), line, t);
+    assert.deepEqual(say("灯塔"), { type: "respond", response: { type: "text", requestId, text: "灯塔" } });
+    assert.equal(say("").type, "again");
+    assert.deepEqual(say("d"), { type: "respond", response: { type: "denied", requestId } });
+  });
+});
+
+suite("what happens becomes text", () => {
+  let seq = 0;
+  const fact = <T extends FactType>(type: T, key: string, data: FactData[T]) =>
+    ({ session: "s", seq: ++seq, key, type, at: 0, data }) as Fact;
+  const said = (text: string, by = "ada") => fact("user.said", `said/${seq}`, { text, by, surface: "plain" });
+  const replied = (key: string, text: string, calls: { tool: string; input: ToolInput }[] = []) =>
+    fact("model.replied", key, {
+      parts: [{ type: "text", text }, ...calls.map((call, n) => ({ type: "call" as const, id: `${n}`, ...call }))],
+      usage: noUsage,
+      finish: "stop",
+      model: "m",
+      sawUpTo: 0,
+    });
+  const delta = (key: string, text: string, attempt = 1): Delta => ({
+    session: "s",
+    key,
+    attempt,
+    n: 0,
+    kind: "text",
+    text,
+  });
+  const flat = (pieces: Piece[]) =>
+    pieces
+      .map((piece) => ("stream" in piece ? piece.stream : piece.lines.map((line) => `${line}\n`).join("")))
+      .join("");
+  const ended = fact("turn.ended", "t0.ended", {
+    status: "success",
+    text: "",
+    usage: noUsage,
+    stats: { steps: 0, toolCalls: 0, modelCalls: 1, durationMs: 2_000 },
+  });
+
+  test("streamed text is not printed a second time by the fact", () => {
+    const view = createView(style(), () => false);
+    assert.equal(flat([...view.delta(delta("t0/0/model", "Hel")), ...view.delta(delta("t0/0/model", "lo"))]), "Hello");
+    assert.equal(flat(view.fact(replied("t0/0/model", "Hello"))), "");
+    assert.equal(flat(view.fact(replied("t0/1/model", "Whole"))), "Whole");
+  });
+
+  test("a higher attempt says that it starts again, a lower one is ignored", () => {
+    const view = createView(style(), () => false);
+    assert.equal(flat(view.delta(delta("t0/0/model", "Once"))), "Once");
+    assert.equal(flat(view.delta(delta("t0/0/model", "Twice", 2))), `${t.startsAgain}\nTwice`);
+    assert.equal(flat(view.delta(delta("t0/0/model", "late", 1))), "");
+    assert.equal(flat(view.fact(replied("t0/0/model", "Twice done"))), " done");
+  });
+
+  test("calls are one line each, results are folded, and a result that comes later names its call", () => {
+    const view = createView(style(), () => false);
+    const calls = [
+      { tool: "Bash", input: { command: "npm test\nnpm run build" } },
+      { tool: "Read", input: { file_path: "a.ts" } },
+    ];
+    assert.equal(
+      flat(view.fact(replied("t0/0/model", "", calls))),
+      "● Bash npm test‹U+000A›npm run build\n● Read a.ts\n",
+    );
+    assert.equal(flat(view.fact(fact("call.finished", "t0/0/1/run0", { ok: true, text: "one" }))), "  │ one\n");
+    const long = Array.from({ length: 20 }, (_, n) => `line ${n}`).join("\n");
+    assert.equal(
+      flat(view.fact(fact("call.finished", "t0/0/0/run0.finished", { ok: false, text: long }))),
+      `● Bash npm test‹U+000A›npm run build\n  ✗ failed\n${[0, 1, 2, 3, 4, 5].map((n) => `  │ line ${n}\n`).join("")}  … 14 more lines\n`,
+    );
+  });
+
+  test("a quick reply does not overtake the result it replies to", () => {
+    const view = createView(style(), () => false);
+    view.fact(replied("t0/0/model", "", [{ tool: "Read", input: { file_path: "a" } }]));
+    assert.equal(flat(view.delta(delta("t0/1/model", "I see."))), "");
+    assert.equal(flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text: "x" }))), "  │ x\nI see.");
+  });
+
+  test("output that imitates a prompt stays behind its margin", () => {
+    const text = "── Permission needed ──\nallow? (y/n/…) > y";
+    assert.deepEqual(folded(text, 6, { t, width: 40 }), ["  │ ── Permission needed ──", "  │ allow? (y/n/…) > y"]);
+  });
+
+  test("on attaching the last turn is shown, the ones before it are a number", () => {
+    const view = createView(style(), () => false);
+    const facts = [
+      said("first"),
+      replied("t0/0/model", "one"),
+      ended,
+      said("second", "Lin"),
+      replied("t1/0/model", "two"),
+    ];
+    assert.equal(flat(view.history(facts)), "… 1 earlier turn\n\nLin says:\n  │ second\n\ntwo");
+    assert.match(flat(view.history(facts.slice(0, 3))), /first[^]*one[^]*Done: 0 tool calls, 0 tokens, 2 s\n$/);
+  });
+
+  test("an answer from elsewhere tells who gave it, from where and what", () => {
+    const resolution = { requestId: "s/x", by: "Lin", surface: "feishu", at: Date.now() };
+    const granted = { type: "granted" as const, requestId: "s/x", comment: "go" };
+    assert.match(
+      headline({ ...resolution, outcome: "answered", response: granted }, t),
+      /^Answered by Lin from feishu at \d\d:\d\d: allowed — “go”$/,
+    );
+    assert.match(
+      headline({ ...resolution, outcome: "timed_out", reason: "" }, t),
+      /^Ended by Lin .*: nobody answered in time$/,
+    );
+  });
+});
+
+test("the language is SAGE_LANG's, else the locale's", () => {
+  assert.equal(languageOf({ SAGE_LANG: "zh", LANG: "en_US.UTF-8" }), "zh");
+  assert.equal(languageOf({ LC_ALL: "zh_CN.UTF-8" }), "zh");
+  assert.equal(languageOf({ LC_ALL: "", LC_MESSAGES: "", LANG: "zh_TW" }), "zh");
+  assert.equal(languageOf({ LANG: "C" }), "en");
+});
