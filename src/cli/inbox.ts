@@ -1,6 +1,6 @@
 import type { InputRequest, SessionSummary } from "../protocol/index.ts";
 import { createPaint } from "../surfaces/plain/paint.ts";
-import { questionLines, requestLines, type Style } from "../surfaces/plain/request.ts";
+import { wholeRequest, type Style } from "../surfaces/plain/request.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
@@ -29,8 +29,7 @@ export async function inbox(args: string[]): Promise<number> {
 
 /** A request with what to type to answer it. */
 export function openLines(request: InputRequest, style: Style, lang: Lang): string[] {
-  const questions = request.kind === "question" ? request.questions.flatMap((one) => questionLines(one, style)) : [];
-  return [...requestLines(request, style), ...questions, cliTexts(lang).howToAnswer(request.id, flagsFor(request))];
+  return [...wholeRequest(request, style), cliTexts(lang).howToAnswer(request.id, flagsFor(request))];
 }
 
 function whereLine(request: InputRequest, session: SessionSummary | undefined, lang: Lang): string {

@@ -41,6 +41,6 @@ async function explain(error: unknown): Promise<number> {
   return exitCodes.failure;
 }
 
-function crash(error: unknown): void {
-  void explain(error).finally(() => process.exit(1));
+function crash(thrown: unknown): void {
+  void explain(thrown).finally(() => process.exit(1));
 }

@@ -16,9 +16,9 @@ export const en = {
   lines: (n: number) => plural(n, "line"),
   blanks: (n: number) => `‹${n} blanks›`,
   blankLines: (n: number) => `‹${n} blank lines›`,
-  why: (why: string) => `Why you are asked: ${why}`,
+  why: "Why you are asked:",
   source: {
-    tool: "The agent asks.",
+    tool: "",
     approval: "",
     model: "The model's provider asks.",
     mcp: "An outside server asks.",

@@ -13,9 +13,9 @@ export const zh: Texts = {
   lines: (n) => `${n} 行`,
   blanks: (n) => `‹${n} 个空格›`,
   blankLines: (n) => `‹${n} 个空行›`,
-  why: (why) => `为什么问你：${why}`,
+  why: "为什么问你：",
   source: {
-    tool: "智能体提问。",
+    tool: "",
     approval: "",
     model: "模型提供方提问。",
     mcp: "外部服务器提问。",

@@ -58,7 +58,7 @@ suite("sage -p", () => {
     const [request] = await machine.pending();
     assert.equal(request?.session, session);
     const inbox = await machine.sage(["inbox"]);
-    assert.match(inbox.out, /Why you are asked: [^]*echo ran|echo ran[^]*Why you are asked: /);
+    assert.match(inbox.out, /echo ran >> ran\.txt[^]*Why you are asked:\n {2}│ /);
     assert.match(
       inbox.out,
       new RegExp(`sage answer ${request?.id} [^]*Session ${session} in ${machine.cwd}, asked .* ago`),

@@ -107,7 +107,8 @@ suite("what may run is seen for what it is", () => {
       "Bash is to run this command:",
       "  │ rm -r dist",
       "  │ timeout: 5",
-      "Why you are asked: no rule covers it",
+      "Why you are asked:",
+      "  │ no rule covers it",
       "Asked by the subagent explorer › cleaner",
       "The agent's own words about it (unchecked):",
       "  │ List files",
@@ -115,7 +116,7 @@ suite("what may run is seen for what it is", () => {
   });
 
   test("an edit is shown as what goes and what comes, a new file whole, anything else as JSON", () => {
-    const body = (tool: string, input: ToolInput) => requestLines(permission(tool, input), style()).slice(2, -1);
+    const body = (tool: string, input: ToolInput) => requestLines(permission(tool, input), style()).slice(2, -2);
     assert.deepEqual(
       body("Edit", { file_path: "a.ts", old_string: "one\ntwo", new_string: "three", replace_all: true }),
       ["Edit is to change this file:", "  │ a.ts", "  │ - one", "  │ - two", "  │ + three", "  (every occurrence)"],

@@ -18,7 +18,7 @@ import { headline } from "./resolution.ts";
 import { oneLine } from "./safe.ts";
 import { createScreen } from "./screen.ts";
 import { createTalking } from "./talking.ts";
-import { createView, recorded, type Piece } from "./view.ts";
+import { createView, outcomeLines, recorded, type Piece } from "./view.ts";
 
 export type PlainOptions = {
   session: string;
@@ -65,7 +65,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     t,
     paint,
     get width() {
-      return output.isTTY ? output.columns : undefined;
+      return output.isTTY ? output.columns || undefined : undefined; // some terminals say 0
     },
   };
   const sender = { by: options.by, surface: "plain" };
@@ -232,8 +232,9 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   }
 
   function failed(message: string, code: SageErrorCode = "turn-failed"): void {
-    Object.assign(progress, { working: false, last: { status: "error", error: { code, message } } });
-    say(paint.red(t.turnFailed(oneLine(message))));
+    const last = { status: "error", error: { code, message } } as const;
+    Object.assign(progress, { working: false, last });
+    say(...outcomeLines(last, style));
     settle();
   }
 

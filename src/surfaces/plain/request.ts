@@ -2,7 +2,7 @@ import type { InputRequest, Question } from "../../protocol/index.ts";
 import { offered, type Dialog } from "./input.ts";
 import type { Paint } from "./paint.ts";
 import { leftOf, timeOf } from "./resolution.ts";
-import { columns, framed, oneLine, type Page } from "./safe.ts";
+import { clipped, columns, framed, oneLine, type Page } from "./safe.ts";
 
 export type Style = Page & { paint: Paint };
 
@@ -18,10 +18,10 @@ export function requestLines(request: InputRequest, style: Style, place?: string
     // A question speaks for itself; what the loop says about it is the same every time.
     ...(request.why === "" || (request.kind === "question" && request.source === "tool")
       ? []
-      : [t.why(oneLine(request.why))]),
+      : [t.why, ...framed(request.why, style)]),
     ...(request.kind === "permission" && request.hard ? [t.hard] : []),
     ...(t.source[request.source] === "" ? [] : [paint.dim(t.source[request.source])]),
-    ...(request.agent.length > 0 ? [t.agent(request.agent.map(oneLine))] : []),
+    ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), width)] : []),
     ...(request.kind === "permission" && request.description !== undefined
       ? [t.ownWords, ...framed(request.description, style)]
       : []),
@@ -45,6 +45,12 @@ function bodyLines(request: InputRequest, style: Style): string[] {
     default:
       return request satisfies never;
   }
+}
+
+/** A request in a list: everything that is asked at once. */
+export function wholeRequest(request: InputRequest, style: Style): string[] {
+  const questions = request.kind === "question" ? request.questions : [];
+  return [...requestLines(request, style), ...questions.flatMap((one) => questionLines(one, style))];
 }
 
 /** The input that will run, whole. A field that no line is made for is shown as JSON. */
@@ -90,7 +96,7 @@ function partLines(request: InputRequest & { kind: "permission" }, style: Style)
     t.parts,
     ...parts.flatMap(({ text, behavior, reason }) => [
       ...framed(text, style),
-      paint.dim(`    ${t.behavior[behavior]}${reason === "" ? "" : `: ${oneLine(reason)}`}`),
+      paint.dim(clipped(`    ${t.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`, style.width)),
     ]),
   ];
 }
@@ -136,7 +142,7 @@ function choiceLines(request: InputRequest & { kind: "permission" }, { t, paint,
   ];
 }
 
-export function questionLines({ question, header, options }: Question, style: Style): string[] {
+function questionLines({ question, header, options }: Question, style: Style): string[] {
   const { paint, t, width } = style;
   return [
     ...framed(header.trim() === "" ? question : `[${header}] ${question}`, style).map(paint.bold),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Command, Host, Sender } from "../../protocol/index.ts";
 import type { Progress } from "./progress.ts";
-import { requestLines, type Style } from "./request.ts";
+import { wholeRequest, type Style } from "./request.ts";
 import { oneLine } from "./safe.ts";
 
 /** What a person says when nothing is asked: messages, and commands to this surface. */
@@ -50,7 +50,7 @@ export function createTalking(parts: Parts): Talking {
     else if (reply.requests.length === 0) say(t.inboxEmpty);
     else
       for (const { request } of reply.requests)
-        say(...requestLines(request, parts.style), paint.dim(t.answerWith(request.id)));
+        say(...wholeRequest(request, parts.style), paint.dim(t.answerWith(request.id)));
     parts.done();
   };
 

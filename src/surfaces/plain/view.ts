@@ -4,6 +4,7 @@ import {
   type Call,
   type Delta,
   type Fact,
+  type OutcomeStatus,
   type Resolution,
   type ToolInput,
   type TurnEnd,
@@ -103,7 +104,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
       case "turn.interrupted":
         return line(paint.yellow((fact.data.to === "pause" ? t.interrupted : t.stopping)(oneLine(fact.data.by))));
       case "turn.ended":
-        return line(outcomeLine(fact.data, style));
+        return line(...outcomeLines(fact.data, style));
       case "session.opened":
       case "turn.begun":
       case "calls.judged":
@@ -162,22 +163,25 @@ function summaryOf(input: ToolInput): string {
   return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
 }
 
-function outcomeLine(end: TurnEnd, { t, paint }: Style): string {
+export function outcomeLines(end: TurnEnd | (OutcomeStatus & { status: "error" }), style: Style): string[] {
+  const { t, paint } = style;
   switch (end.status) {
     case "success": {
       const tokens = end.usage.inputTokens + end.usage.outputTokens;
-      return paint.dim(t.done(end.stats.toolCalls, tokens, t.duration(end.stats.durationMs)));
+      return [paint.dim(t.done(end.stats.toolCalls, tokens, t.duration(end.stats.durationMs)))];
     }
     case "cancelled":
-      return paint.yellow(t.turnCancelled(oneLine(end.reason)));
+      return [paint.yellow(t.turnCancelled(oneLine(end.reason)))];
     case "paused":
-      return paint.yellow(t.turnPaused(oneLine(end.reason)));
+      return [paint.yellow(t.turnPaused(oneLine(end.reason)))];
     case "max-steps":
-      return paint.yellow(t.turnMaxSteps(end.steps));
+      return [paint.yellow(t.turnMaxSteps(end.steps))];
     case "needs-input":
-      return paint.yellow(t.turnNeedsInput);
-    case "error":
-      return paint.red(t.turnFailed(oneLine(end.error.message)));
+      return [paint.yellow(t.turnNeedsInput)];
+    case "error": {
+      const [first = "", ...more] = end.error.message.split("\n");
+      return [paint.red(t.turnFailed(oneLine(first))), ...(more.length > 0 ? framed(more.join("\n"), style) : [])];
+    }
     default:
       return end satisfies never;
   }
