@@ -1,9 +1,11 @@
 /** The time a turn works, as opposed to the time it waits for a person. */
 export type Activity = { during<T>(work: () => Promise<T>): Promise<T> };
 
+const unlimited: Activity = { during: (work) => work() };
+
 /** Calls `expire` once the work of a turn has taken `limitMs` altogether. Parallel work counts once. */
 export function createActivity(limitMs: number | undefined, expire: () => void): Activity {
-  if (limitMs === undefined) return { during: (work) => work() };
+  if (limitMs === undefined) return unlimited;
   let left = limitMs;
   let running = 0;
   let since = 0;

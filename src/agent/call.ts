@@ -2,22 +2,22 @@ import type { Durable, Opened } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
 import type { Call, InputResponse, Resolution, ToolResult, Verdict } from "../protocol/index.ts";
 import type { ExecutionContext } from "./context.ts";
-import { sameCall } from "./hooked.ts";
 import { judgeCall } from "./judge.ts";
 import { perform } from "./perform.ts";
-import { addRules, endTurnIfSaid, inputOf, openRequest } from "./request.ts";
+import { addRules, closePermit, endTurnIfSaid, inputOf, openRequest } from "./request.ts";
 import { notApproved, notRun, refused, withContext } from "./words.ts";
 
 type Judged = { verdict: Verdict; asked: Opened | undefined; before: Promise<unknown> | undefined };
 
 /** One call from its verdict to its result. Every way through ends in exactly one `call.finished`. */
-export async function runCall(d: Durable, c: ExecutionContext, call: Call, judged: Judged): Promise<ToolResult> {
-  try {
-    return await throughPermission(d, c, call, judged);
-  } catch (error) {
-    if (!(error instanceof Stopped) || error.why === "leaving") throw error;
-    return d.decide("done", "call.finished", () => notRun(error));
-  }
+export function runCall(d: Durable, c: ExecutionContext, call: Call, judged: Judged): Promise<ToolResult> {
+  return throughPermission(d, c, call, judged).then(
+    (result) => c.memory.remember(result, judged.verdict.effect),
+    (error: unknown) => {
+      if (!(error instanceof Stopped) || error.why === "leaving") throw error;
+      return d.decide("done", "call.finished", () => notRun(error));
+    },
+  );
 }
 
 async function throughPermission(
@@ -32,14 +32,14 @@ async function throughPermission(
     const opened: Opened = asked ?? openRequest(d, c, call, verdict, round);
     asked = undefined;
     const resolution = await opened.wait();
-    c.permits.delete(opened.request.id);
+    closePermit(c, opened.request.id);
     endTurnIfSaid(d, resolution, opened.request);
     const tool = c.config.tools.get(call.tool);
     if (tool?.answered && opened.request.kind !== "permission")
       return finish(tool.answered(inputOf(tool, call, verdict), resolution));
     const granted = grantOf(resolution);
     if (!granted && resolution.outcome !== "superseded") {
-      noteRefusal(c, call, resolution);
+      if (resolution.outcome === "answered") c.memory.noteRefusal(call);
       return finish(notApproved(resolution));
     }
     comment = granted?.comment;
@@ -57,17 +57,11 @@ async function throughPermission(
     });
   }
   if (verdict.behavior === "deny") {
-    if (verdict.repeated) c.refusals.inRow++;
+    if (verdict.repeated) c.memory.refusalsInRow++;
     return finish(withContext(refused(verdict), verdict));
   }
   if (verdict.effect === "writes") await before;
   return perform(d, c, call, { verdict, comment });
-}
-
-function noteRefusal(c: ExecutionContext, call: Call, resolution: Resolution): void {
-  if (resolution.outcome !== "answered") return;
-  c.refusals.calls.add(sameCall(call));
-  c.refusals.inRow++;
 }
 
 function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) | undefined {
@@ -88,7 +82,7 @@ function afterEdit(judged: Verdict, shown: Verdict): Verdict {
 
 /** What runs must be what was approved. A file that this session itself wrote since is no surprise to anyone. */
 function ifUnchanged(judged: Verdict, shown: Verdict, c: ExecutionContext): Verdict {
-  const ownWrite = judged.before !== undefined && c.wrote.has(judged.before);
+  const ownWrite = judged.before !== undefined && c.memory.wrote(judged.before);
   if (judged.digest === shown.digest || ownWrite)
     return { ...judged, behavior: "allow", reason: "approved, and unchanged since" };
   return { ...judged, behavior: "ask", reason: "what would run is not what was approved: it changed in between" };

@@ -4,17 +4,16 @@ import type { Model } from "../models/model.ts";
 import type {
   ExecutionOptions,
   Fact,
-  InputRequest,
   Message,
   PermissionMode,
   RuleGrant,
   Rule,
   ToolUse,
   Usage,
-  Verdict,
 } from "../protocol/index.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Activity } from "./activity.ts";
+import type { Memory } from "./memory.ts";
 
 /** What an agent is made of; shared by all its turns and never changed by one. */
 export type AgentConfig = {
@@ -49,14 +48,7 @@ export type ExecutionContext = {
   asksRoot: boolean;
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
-  /** Files whose content the model knows: real path → sha-256. */
-  seen: Map<string, string>;
-  /** sha-256 of every content this turn wrote to a file. */
-  wrote: Set<string>;
-  /** What the person refused since they last said something: the same call again is refused without asking. */
-  refusals: { calls: Set<string>; inRow: number };
-  /** Open permission requests, to be judged again when a rule is added. */
-  permits: Map<string, { request: InputRequest; judge(): Verdict }>;
+  memory: Memory;
   activity: Activity;
 };
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { bridge } from "../input/bridge.ts";
+import type { Asking } from "../input/ask.ts";
 import type { InputChannel } from "../input/channel.ts";
 import type { Durable } from "../journal/durable.ts";
 import { openSession, type SessionLog } from "../journal/session.ts";
@@ -31,7 +32,7 @@ export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promis
     const line = d.interruptedSince(`${step}/model`) ? d.closedBranch(step) : d.branch(step);
     const reply = await line.step("model", "model.replied", (scope) => callModel(c, p, scope));
     const heard = between(p.said, p.sawUpTo, reply.sawUpTo);
-    if (heard.length > 0) c.refusals = { calls: new Set(), inRow: 0 };
+    if (heard.length > 0) c.memory.forgetRefusals();
     p.messages.push(...heard, assistantMessage(reply));
     p.sawUpTo = reply.sawUpTo;
     p.usage = addUsage(p.usage, reply.usage);
@@ -52,6 +53,7 @@ export class UnifiedExecutor {
   readonly #config: AgentConfig & { store: Store };
   readonly #options: ExecutionOptions;
   readonly #channel: InputChannel | undefined;
+  readonly #ask: Asking;
 
   constructor(
     config: AgentConfig & { store: Store },
@@ -65,19 +67,22 @@ export class UnifiedExecutor {
       ...(auto !== undefined && { mode: { type: "nonInteractive", autoResponse: auto } }),
       ...options,
     });
+    const { mode, promptTimeout } = this.#options;
+    this.#ask = { store: config.store, mode, ...(promptTimeout !== undefined && { promptTimeout }) };
   }
 
   /** Runs the session's open turn, or begins one with what was said. Yields every fact and delta; ends in the outcome. */
-  async *execute({ log }: { log: SessionLog }): AsyncGenerator<Fact | Delta, AgentOutcome> {
-    const { store } = this.#config;
+  execute({ log }: { log: SessionLog }): AsyncGenerator<Fact | Delta, AgentOutcome> {
+    const input = { config: this.#config, options: this.#options, asking: this.#asking() };
     const channel = this.#channel;
-    const withdraw = channel && channel.autoResponse === undefined ? bridge(store, log.id, channel) : undefined;
-    try {
-      const asking = { ...(channel?.policy === "reject" && { reject: new Set<string>() }) };
-      return yield* follow(store, log.id, () => runTurn(log, { config: this.#config, options: this.#options, asking }));
-    } finally {
-      withdraw?.();
-    }
+    const withdraw =
+      channel && channel.autoResponse === undefined ? bridge(this.#config.store, log.id, channel) : undefined;
+    return follow(this.#config.store, log.id, () => runTurn(log, input), withdraw);
+  }
+
+  /** Shared by all turns, unless each has to count its own requests. */
+  #asking(): Asking {
+    return this.#channel?.policy === "reject" ? { ...this.#ask, reject: new Set() } : this.#ask;
   }
 
   /** One task in a session of its own, to its end. */

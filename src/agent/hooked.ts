@@ -2,13 +2,12 @@ import type { HookOutcome } from "../hooks/hook.ts";
 import type { StepScope } from "../journal/durable.ts";
 import type { Call, ToolResult, Verdict } from "../protocol/index.ts";
 import type { ExecutionContext } from "./context.ts";
-import { canonical } from "./digest.ts";
 import { judgeCall } from "./judge.ts";
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
 export async function judgeHooked(c: ExecutionContext, call: Call, scope: StepScope): Promise<Verdict> {
   const { hooks } = c.config;
-  if (c.refusals.calls.has(sameCall(call))) return refusedBefore;
+  if (c.memory.refused(call)) return refusedBefore;
   if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool)) return judgeCall(c, call);
   const before = await hooks.run("beforeCall", eventOf(c, call), scope.signal);
   let verdict = weigh(judgeCall(c, call, before.input), before);
@@ -17,11 +16,6 @@ export async function judgeHooked(c: ExecutionContext, call: Call, scope: StepSc
     verdict = weigh(verdict, { ...asked, input: undefined });
   }
   return verdict;
-}
-
-/** The same tool with the same input, however it was written. */
-export function sameCall({ tool, input }: Call): string {
-  return `${tool}\n${canonical(input)}`;
 }
 
 const refusedBefore: Verdict = {

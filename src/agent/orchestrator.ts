@@ -22,20 +22,18 @@ export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly 
   );
   let before: Promise<unknown> | undefined;
   const results = lines.map(({ line, verdict, call }, n) => {
-    const result = runCall(line, c, call, { verdict, asked: asked[n], before }).then((one) =>
-      remember(c, verdict, one),
-    );
+    const result = runCall(line, c, call, { verdict, asked: asked[n], before });
     if (verdict.effect === "writes") before = result;
     return result;
   });
-  const all = await allOf(results);
+  const all = results[0] && results.length === 1 ? [await results[0]] : await allOf(results);
   pauseIfRefused(d, c);
   return all;
 }
 
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
-function pauseIfRefused(d: Durable, { refusals }: ExecutionContext): void {
-  if (refusals.inRow < 5 || d.known("paused")) return;
+function pauseIfRefused(d: Durable, { memory }: ExecutionContext): void {
+  if (memory.refusalsInRow < 5 || d.known("paused")) return;
   d.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
   d.stop(new Stopped("interrupted", "five calls in a row were refused; say how to go on"));
 }
@@ -60,14 +58,4 @@ async function allOf(running: readonly Promise<ToolResult>[]): Promise<ToolResul
   const failures = settled.filter((one) => one.status === "rejected").map((one) => one.reason as unknown);
   if (failures.length > 0) throw failures.find((reason) => !(reason instanceof NeedsInput)) ?? failures[0];
   return settled.map((one) => (one as PromiseFulfilledResult<ToolResult>).value);
-}
-
-/** What the model knows of files now; later calls of the same reply count on it. */
-function remember(c: ExecutionContext, { effect }: Verdict, result: ToolResult): ToolResult {
-  if (result.ok) c.refusals.inRow = 0;
-  for (const [path, hash] of Object.entries(result.seen ?? {})) {
-    c.seen.set(path, hash);
-    if (effect === "writes") c.wrote.add(hash);
-  }
-  return result;
 }

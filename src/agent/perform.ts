@@ -118,5 +118,5 @@ function waitingScope(c: ExecutionContext, d: Durable): ToolScope {
 
 function surroundings(c: ExecutionContext): Pick<ToolScope, "cwd" | "seen" | "keepDir" | "env"> {
   const { keepDir, env } = c.config;
-  return { cwd: c.options.workingDirectory, seen: (path) => c.seen.get(path), keepDir, env };
+  return { cwd: c.options.workingDirectory, seen: (path) => c.memory.seen(path), keepDir, env };
 }

@@ -15,7 +15,7 @@ export type Folded = {
   messages: Message[];
   /** Messages of people up to this seq are in there. */
   sawUpTo: number;
-  seen: Map<string, string>;
+  seen: Map<string, string> | undefined;
   rules: Rule[];
   /** Number of the turn that is open, or comes next. */
   turn: number;
@@ -30,7 +30,7 @@ export function fold(facts: readonly Fact[]): Folded {
   const folded: Folded = {
     messages: [],
     sawUpTo: 0,
-    seen: new Map(),
+    seen: undefined,
     rules: [],
     turn: 0,
     open: undefined,
@@ -90,7 +90,7 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
       calls = callsOf(fact.data);
     } else if (fact.type === "call.finished") {
       results[Number(place[1])] = fact.data;
-      for (const [path, hash] of Object.entries(fact.data.seen ?? {})) folded.seen.set(path, hash);
+      for (const [path, hash] of Object.entries(fact.data.seen ?? {})) (folded.seen ??= new Map()).set(path, hash);
     }
   }
   close();

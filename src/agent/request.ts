@@ -38,8 +38,10 @@ export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict
   const specifier = tool.specifier?.(input, { cwd: c.options.workingDirectory });
   if (!request.hard && specifier !== undefined) request.suggestions = suggest(tool.name, specifier, realPath(c));
   const opened = ask(d, `permit${round}`, request, c.asking);
-  if (!opened.resolution)
-    c.permits.set(opened.request.id, { request: opened.request, judge: () => judgeCall(c, call, verdict.input) });
+  if (!opened.resolution) {
+    const permit = { request: opened.request, judge: () => judgeCall(c, call, verdict.input) };
+    c.memory.permits = [...c.memory.permits, permit];
+  }
   return opened;
 }
 
@@ -66,14 +68,18 @@ export async function addRules(
     c.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
   }
   if (rules.length === 0) return;
-  for (const [id, { request, judge }] of c.permits) {
+  for (const { request, judge } of c.memory.permits) {
     const verdict = judge();
     if (verdict.behavior === "ask") continue;
-    c.permits.delete(id);
+    closePermit(c, request.id);
     const reason = `decided by the new rule ${verdict.rule ?? ""}`;
-    const frame = { requestId: id, by, surface: "rule", at: Date.now() };
+    const frame = { requestId: request.id, by, surface: "rule", at: Date.now() };
     settle(c.asking.store, request, { ...frame, outcome: "superseded", reason });
   }
+}
+
+export function closePermit({ memory }: ExecutionContext, id: string): void {
+  memory.permits = memory.permits.filter(({ request }) => request.id !== id);
 }
 
 /** A rule that could not be saved still holds for this session, and the person hears of it. */

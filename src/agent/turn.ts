@@ -13,83 +13,97 @@ import {
 import { createActivity } from "./activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
 import { loop } from "./executor.ts";
+import { Memory } from "./memory.ts";
 import { between, fold, type Folded } from "./projection.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
 const LOOP = 1;
 
-export type TurnInput = {
-  config: AgentConfig;
-  options: ExecutionOptions;
-  asking: Omit<Asking, "store" | "mode" | "promptTimeout">;
+export type TurnInput = { config: AgentConfig; options: ExecutionOptions; asking: Asking };
+
+type Turn = {
+  key: string;
+  at: number;
+  loop: number;
+  cancelledBy: string | undefined;
+  c: ExecutionContext;
+  p: Progress;
 };
 
 /** From `turn.begun` to an outcome, whatever happens on the way. */
-export async function runTurn(log: SessionLog, { config, options, asking }: TurnInput): Promise<AgentOutcome> {
+export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
   const folded = fold(log.loaded);
   if (!folded.open && (log.said.at(-1)?.seq ?? 0) <= folded.sawUpTo) return nothingNew(log, folded);
-  const root = log.branch("");
-  const turn = `t${folded.turn}`;
-  const at = folded.open?.at ?? Date.now();
-  const begun = root.decide(turn, "turn.begun", () => ({
-    loop: LOOP,
-    maxSteps: options.maxSteps,
-    sawUpTo: log.said.at(-1)?.seq ?? 0,
-  }));
-  const p: Progress = {
-    messages: [...folded.messages, ...between(log.said, folded.sawUpTo, begun.sawUpTo)],
-    said: log.said,
-    sawUpTo: begun.sawUpTo,
-    maxSteps: begun.maxSteps,
-    steps: 0,
-    modelCalls: 0,
-    usage: noUsage,
-    toolHistory: [],
-    text: "",
-  };
-  const c: ExecutionContext = {
-    session: log.id,
-    config,
-    options,
-    asking: {
-      ...asking,
-      store: log.store,
-      mode: options.mode,
-      ...(options.promptTimeout !== undefined && { promptTimeout: options.promptTimeout }),
+  const turn = begin(log, folded, input);
+  try {
+    return end(log, turn, await drive(log, turn));
+  } catch (error) {
+    // An abort reaches us in many disguises; the reason behind it is what counts.
+    return end(log, turn, statusOf(log.stopped ?? error, log));
+  }
+}
+
+function begin(log: SessionLog, folded: Folded, { config, options, asking }: TurnInput): Turn {
+  const key = `t${folded.turn}`;
+  const {
+    loop: begunBy,
+    maxSteps,
+    sawUpTo,
+  } = log
+    .branch("")
+    .decide(key, "turn.begun", () => ({ loop: LOOP, maxSteps: options.maxSteps, sawUpTo: log.said.at(-1)?.seq ?? 0 }));
+  const limit = options.executionTimeout;
+  return {
+    key,
+    at: folded.open?.at ?? Date.now(),
+    loop: begunBy,
+    cancelledBy: folded.cancelledBy,
+    p: {
+      messages: [...folded.messages, ...between(log.said, folded.sawUpTo, sawUpTo)],
+      said: log.said,
+      sawUpTo,
+      maxSteps,
+      steps: 0,
+      modelCalls: 0,
+      usage: noUsage,
+      toolHistory: [],
+      text: "",
     },
-    agent: [],
-    asksRoot: false,
-    sessionRules: folded.rules,
-    seen: folded.seen,
-    wrote: new Set(),
-    refusals: { calls: new Set(), inRow: 0 },
-    permits: new Map(),
-    activity: createActivity(options.executionTimeout, () =>
-      log.stop(new Stopped("timeout", `the turn worked for ${options.executionTimeout} ms, which is its limit`)),
-    ),
+    c: {
+      session: log.id,
+      config,
+      options,
+      asking,
+      agent: [],
+      asksRoot: false,
+      sessionRules: folded.rules,
+      memory: new Memory(folded.seen),
+      activity: createActivity(limit, () =>
+        log.stop(new Stopped("timeout", `the turn worked for ${limit} ms, which is its limit`)),
+      ),
+    },
   };
-  const status = await ending(log, async () => {
-    if (begun.loop !== LOOP)
-      throw new SageError(
-        "turn-failed",
-        `this turn was begun by another version of Sage (loop ${begun.loop}, this is ${LOOP}); say what to do next`,
-      );
-    if (folded.cancelledBy !== undefined) throw new Stopped("cancelled", `${folded.cancelledBy} stopped the turn`);
-    return loop(log.branch(turn), c, p);
-  });
-  const stats = {
-    steps: p.steps,
-    modelCalls: p.modelCalls,
-    toolCalls: p.toolHistory.length,
-    durationMs: Date.now() - at,
-  };
-  const end: TurnEnd = { ...status, text: p.text, usage: p.usage, stats };
-  const { messages, toolHistory } = p;
-  const outcome: AgentOutcome = { ...end, session: log.id, messages, toolHistory };
+}
+
+function drive(log: SessionLog, { key, loop: begunBy, cancelledBy, c, p }: Turn): Promise<OutcomeStatus> {
+  if (begunBy !== LOOP)
+    throw new SageError(
+      "turn-failed",
+      `this turn was begun by another version of Sage (loop ${begunBy}, this is ${LOOP}); say what to do next`,
+    );
+  if (cancelledBy !== undefined) throw new Stopped("cancelled", `${cancelledBy} stopped the turn`);
+  return loop(log.branch(key), c, p);
+}
+
+function end(log: SessionLog, { key, at, p }: Turn, status: OutcomeStatus): AgentOutcome {
+  const { steps, modelCalls, messages, toolHistory, text, usage } = p;
+  const stats = { steps, modelCalls, toolCalls: toolHistory.length, durationMs: Date.now() - at };
+  const ended: TurnEnd = { ...status, text, usage, stats };
+  const outcome: AgentOutcome = { ...ended, session: log.id, messages, toolHistory };
   if (status.status === "paused" || status.status === "needs-input") return outcome;
   try {
     withdrawRequests(log, status);
-    root.decide(`${turn}.ended`, "turn.ended", () => end);
+    log.branch("").decide(`${key}.ended`, "turn.ended", () => ended);
     log.flush();
     return outcome;
   } catch (error) {
@@ -102,15 +116,6 @@ export async function runTurn(log: SessionLog, { config, options, asking }: Turn
 function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome {
   if (!ended) throw new SageError("input-invalid", `nothing was said in session ${log.id} yet`);
   return { ...ended, session: log.id, messages, toolHistory: [] };
-}
-
-async function ending(log: SessionLog, work: () => Promise<OutcomeStatus>): Promise<OutcomeStatus> {
-  try {
-    return await work();
-  } catch (error) {
-    // An abort reaches us in many disguises; the reason behind it is what counts.
-    return statusOf(log.stopped ?? error, log);
-  }
 }
 
 function statusOf(error: unknown, log: SessionLog): OutcomeStatus {

@@ -7,7 +7,6 @@ type Session = {
   epoch: number;
   owned: boolean;
   cwd: string;
-  pending: Map<string, Fact<"input.requested">>;
 };
 
 /** For tests, embedders who want no disk, and as the yardstick of the benchmark: one process, gone with it. */
@@ -24,8 +23,6 @@ export function memoryStore(): Store {
     fact.seq = ++seq;
     session.facts.push(fact);
     session.keys.set(fact.key, fact);
-    if (fact.type === "input.requested") session.pending.set(fact.key, fact);
-    else if (fact.type === "input.resolved") session.pending.delete(fact.key.slice(0, -".resolved".length));
   };
   const resolution = (id: string): Resolution | undefined => {
     const { session, key } = splitRequestId(id);
@@ -42,7 +39,6 @@ export function memoryStore(): Store {
         epoch: 0,
         owned: false,
         cwd: opened.cwd,
-        pending: new Map(),
       };
       sessions.set(id, session);
       keep(session, { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened });
@@ -81,7 +77,7 @@ export function memoryStore(): Store {
     },
     pending: (id) =>
       (id === undefined ? [...sessions.values()] : [sessions.get(id)])
-        .flatMap((session) => [...(session?.pending.values() ?? [])])
+        .flatMap((session) => (session ? openOf(session) : []))
         .sort((a, b) => a.seq - b.seq)
         .map(({ data }) => data),
     resolution,
@@ -111,7 +107,14 @@ export function memoryStore(): Store {
   };
 }
 
-function row(id: string, { facts, cwd, owned, pending }: Session): SessionRow {
+function openOf({ facts, keys }: Session): Fact<"input.requested">[] {
+  return facts.filter(
+    (fact) => fact.type === "input.requested" && !keys.has(resolvedKey(fact.key)),
+  ) as Fact<"input.requested">[];
+}
+
+function row(id: string, session: Session): SessionRow {
+  const { facts, cwd, owned } = session;
   const said = facts.find((fact) => fact.type === "user.said");
   const turn = facts.findLast((fact) => fact.type === "turn.begun" || fact.type === "turn.ended");
   return {
@@ -122,6 +125,6 @@ function row(id: string, { facts, cwd, owned, pending }: Session): SessionRow {
     lastAt: facts.at(-1)?.at ?? 0,
     open: turn?.type === "turn.begun",
     owned,
-    pending: pending.size,
+    pending: openOf(session).length,
   };
 }

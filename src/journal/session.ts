@@ -35,7 +35,7 @@ export class SessionLog {
   #interruptedAt = 0;
   #buffer: Fact[] = [];
   #scheduled = false;
-  #waiting: Set<(reason: unknown) => void> | undefined;
+  #waiting: readonly ((reason: unknown) => void)[] = [];
   /** The newest fact known here. */
   lastSeq = 0;
   #loadedUpTo = 0;
@@ -147,23 +147,22 @@ export class SessionLog {
 
   wait(id: string): Promise<Resolution> {
     return new Promise((resolve, reject) => {
+      this.flush(); // on disk before anyone is asked
       if (this.#closed ?? this.#stopped) return reject(this.#closed ?? this.#stopped);
-      const waiting = (this.#waiting ??= new Set());
+      const done = (resolution: Resolution) => {
+        stop();
+        this.#waiting = this.#waiting.filter((other) => other !== leave);
+        resolve(resolution);
+      };
       const leave = (reason: unknown) => {
         stop();
         reject(reason);
       };
-      const stop = this.store.hub.wait(id, (resolution) => {
-        waiting.delete(leave);
-        resolve(resolution);
-      });
-      waiting.add(leave);
+      const stop = this.store.hub.wait(id, done);
+      this.#waiting = [...this.#waiting, leave];
       // Answered between opening and waiting: nobody would wake us.
       const settled = this.store.resolution(id);
-      if (!settled) return;
-      stop();
-      waiting.delete(leave);
-      resolve(settled);
+      if (settled) done(settled);
     });
   }
 
@@ -172,9 +171,8 @@ export class SessionLog {
     if (this.#stopped) return;
     this.#stopped = reason;
     this.#controller?.abort(reason);
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (waiting) for (const leave of waiting) leave(reason);
+    for (const leave of this.#waiting) leave(reason);
+    this.#waiting = [];
   }
 
   /** The work here is done, however it ended: others may have the session at once. */
@@ -315,9 +313,8 @@ class Request implements Opened {
     this.request = request;
     this.resolution = resolution;
   }
-  async wait(): Promise<Resolution> {
-    if (this.resolution) return this.resolution;
-    this.#log.flush(); // on disk before anyone is asked
+  wait(): Promise<Resolution> {
+    if (this.resolution) return Promise.resolve(this.resolution);
     return this.#log.wait(this.request.id);
   }
 }

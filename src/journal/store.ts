@@ -79,20 +79,21 @@ export const draftKeys = (requestKey: string): { prefix: string; end: string } =
 });
 
 export function createHub(onInterest: (interested: boolean) => void = () => {}): Hub {
-  const waiting = new Map<string, Set<(resolution: Resolution) => void>>();
-  const listeners = new Map<string, Set<Listener>>();
+  // Lists that are replaced, not changed: smaller than sets, and safe while somebody walks them.
+  const waiting = new Map<string, readonly ((resolution: Resolution) => void)[]>();
+  const listeners = new Map<string, readonly Listener[]>();
   let interested = false;
   const review = () => {
     const now = waiting.size > 0 || listeners.size > 0;
     if (now !== interested) onInterest((interested = now));
   };
-  const join = <T>(groups: Map<string, Set<T>>, name: string, one: T) => {
-    const group = groups.get(name) ?? new Set();
-    groups.set(name, group.add(one));
+  const join = <T>(groups: Map<string, readonly T[]>, name: string, one: T) => {
+    groups.set(name, [...(groups.get(name) ?? []), one]);
     review();
     return () => {
-      group.delete(one);
-      if (group.size === 0 && groups.get(name) === group) groups.delete(name);
+      const left = groups.get(name)?.filter((other) => other !== one) ?? [];
+      if (left.length > 0) groups.set(name, left);
+      else groups.delete(name);
       review();
     };
   };
@@ -100,8 +101,7 @@ export function createHub(onInterest: (interested: boolean) => void = () => {}):
     wait: (id, wake) => join(waiting, id, wake),
     subscribe: (session, listener) => join(listeners, session, listener),
     fact(fact) {
-      const set = listeners.get(fact.session);
-      if (set) for (const listener of set) aside(() => listener.fact(fact));
+      for (const listener of listeners.get(fact.session) ?? []) aside(() => listener.fact(fact));
       if (fact.type !== "input.resolved") return;
       const woken = waiting.get(fact.data.requestId);
       if (!woken) return;
@@ -110,8 +110,7 @@ export function createHub(onInterest: (interested: boolean) => void = () => {}):
       review();
     },
     delta(delta) {
-      const set = listeners.get(delta.session);
-      if (set) for (const listener of set) aside(() => listener.delta?.(delta));
+      for (const listener of listeners.get(delta.session) ?? []) aside(() => listener.delta?.(delta));
     },
     cares: (session, id) => listeners.has(session) || waiting.has(id),
   };

@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { SageError } from "../protocol/index.ts";
 
 /** Where Sage keeps its state: readable by its owner alone. */
-export type Home = { dir: string; journal: string; settings: string; output: string };
+export type Home = { dir: string; journal: string; settings: string; trust: string; output: string };
 
 export function sageHome(env: NodeJS.ProcessEnv): Home {
   const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
@@ -16,5 +16,11 @@ export function sageHome(env: NodeJS.ProcessEnv): Home {
       cause: error,
     });
   }
-  return { dir, journal: join(dir, "journal.db"), settings: join(dir, "settings.json"), output: join(dir, "output") };
+  return {
+    dir,
+    journal: join(dir, "journal.db"),
+    settings: join(dir, "settings.json"),
+    trust: join(dir, "trust.json"),
+    output: join(dir, "output"),
+  };
 }

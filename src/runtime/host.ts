@@ -144,7 +144,9 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
     },
     interrupt({ session, cancel: forGood, by, surface }) {
       const row = known(session);
-      if (!row.open && !running.has(session)) return { ok: true, to: "nothing" };
+      const here = running.get(session);
+      const aboutToBegin = here !== undefined && (here.log === undefined || queued(here.log) > 0);
+      if (!row.open && !aboutToBegin) return { ok: true, to: "nothing" };
       const working = (running.has(session) || row.owned) && row.pending === 0;
       if (working && !forGood && (watchers.get(session) ?? 0) > 0) {
         store.append(session, {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { Memory } from "../../src/agent/memory.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
@@ -240,16 +241,13 @@ test("a subagent's context refuses questions with a clear error and shows its an
   const made = config({ script: [], dir: here.dir, store });
   const context = {
     session: "s",
-    refusals: { calls: new Set<string>(), inRow: 0 },
     config: made,
     options: { mode: { type: "interactive" as const }, maxSteps: 1, workingDirectory: here.dir, llmOptions: {} },
     asking: { store, mode: { type: "interactive" as const } },
     agent: ["explore"],
     asksRoot: false,
     sessionRules: [],
-    seen: new Map(),
-    wrote: new Set<string>(),
-    permits: new Map(),
+    memory: new Memory(undefined),
     activity: { during: <T>(work: () => Promise<T>) => work() },
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };

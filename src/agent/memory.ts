@@ -1,0 +1,55 @@
+import type { Call, Effect, InputRequest, ToolResult, Verdict } from "../protocol/index.ts";
+import { canonical } from "./digest.ts";
+
+export type Permit = { request: InputRequest; judge(): Verdict };
+
+/** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
+export class Memory {
+  #seen: Map<string, string> | undefined;
+  #wrote: Set<string> | undefined;
+  #refused: Set<string> | undefined;
+  /** Open permission requests, to be judged again when a rule is added. */
+  permits: readonly Permit[] = [];
+  refusalsInRow = 0;
+
+  constructor(seen: Map<string, string> | undefined) {
+    this.#seen = seen;
+  }
+
+  /** sha-256 of a file as the model last saw it. */
+  seen(path: string): string | undefined {
+    return this.#seen?.get(path);
+  }
+  /** Was this content, by its hash, written to a file in this turn? */
+  wrote(hash: string): boolean {
+    return this.#wrote?.has(hash) ?? false;
+  }
+  /** What the model knows of files now: later calls of the same reply count on it. */
+  remember(result: ToolResult, effect: Effect): ToolResult {
+    if (result.ok) this.refusalsInRow = 0;
+    for (const [path, hash] of Object.entries(result.seen ?? {})) {
+      (this.#seen ??= new Map()).set(path, hash);
+      if (effect === "writes") (this.#wrote ??= new Set()).add(hash);
+    }
+    return result;
+  }
+
+  /** Did the person refuse this very call since they last said something? */
+  refused(call: Call): boolean {
+    return this.#refused?.has(sameCall(call)) ?? false;
+  }
+  noteRefusal(call: Call): void {
+    (this.#refused ??= new Set()).add(sameCall(call));
+    this.refusalsInRow++;
+  }
+  /** The person spoke: what they refused before may be asked again. */
+  forgetRefusals(): void {
+    this.#refused = undefined;
+    this.refusalsInRow = 0;
+  }
+}
+
+/** The same tool with the same input, however it was written. */
+function sameCall({ tool, input }: Call): string {
+  return `${tool}\n${canonical(input)}`;
+}

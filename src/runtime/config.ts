@@ -1,0 +1,66 @@
+import { createHooks } from "../hooks/hooks.ts";
+import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
+import { SageError, type Rule, type RuleGrant } from "../protocol/index.ts";
+import type { Home } from "./home.ts";
+import { addRule } from "./rule-file.ts";
+import { childEnv } from "./secrets.ts";
+import { projectFiles, readSettings, rulesOf, type Settings } from "./settings.ts";
+import { projectTrust, trust, type ProjectTrust } from "./trust.ts";
+
+export type Config = {
+  settings: Settings;
+  /** From every file that counts, each with its source; grows when the person saves one. */
+  rules: Rule[];
+  hooks: Hooks;
+  trust: ProjectTrust;
+  warnings: string[];
+  /** Puts a rule into the file of its destination, and gives the file's path. */
+  saveRule(grant: RuleGrant): string;
+};
+
+/** Everything the settings files say for a folder. Read at the start, and never again because a file changed. */
+export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Config {
+  const settings = readSettings(home.settings);
+  const project = projectTrust(home.trust, cwd);
+  const trusted = project.state === "trusted" ? project.files : [];
+  const layers = [
+    { path: home.settings, destination: "user" as const, settings },
+    ...trusted.map(({ path, destination, settings: own }) => ({ path, destination, settings: own })),
+  ];
+  const loaded = layers.map(({ path, destination, settings: own }) => rulesOf(own, destination, path));
+  const rules = loaded.flatMap((layer) => layer.rules);
+  return {
+    settings,
+    rules,
+    hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env)),
+    trust: project,
+    warnings: [...loaded.flatMap((layer) => layer.warnings), ...project.ignored],
+    saveRule(grant) {
+      const path = fileFor(grant, home, project);
+      addRule(path, grant);
+      rules.push({ behavior: grant.behavior, text: grant.rule, source: grant.destination });
+      // The person who saves a rule in a trusted folder has seen it: that is no reason to ask for trust again.
+      if (grant.destination !== "user") trust(home.trust, projectTrust(home.trust, project.root));
+      return path;
+    },
+  };
+}
+
+function fileFor({ destination }: RuleGrant, home: Home, project: ProjectTrust): string {
+  if (destination === "user") return home.settings;
+  if (destination === "session") throw new SageError("config-invalid", "a rule of the session is in no file");
+  if (project.state === "untrusted" || project.state === "changed")
+    throw new SageError(
+      "config-invalid",
+      `the settings of ${project.root} are not trusted, so nothing is saved beside them; run \`sage trust\` there first`,
+    );
+  return projectFiles(project.root)[destination];
+}
+
+function merged(all: readonly Partial<Record<HookMoment, Hook[] | undefined>>[]): Partial<Record<HookMoment, Hook[]>> {
+  const hooks: Partial<Record<HookMoment, Hook[]>> = {};
+  for (const one of all)
+    for (const [moment, list] of Object.entries(one) as [HookMoment, Hook[] | undefined][])
+      hooks[moment] = [...(hooks[moment] ?? []), ...(list ?? [])];
+  return hooks;
+}
