@@ -2,7 +2,7 @@ import { splitRequestId, type Store } from "../journal/store.ts";
 import { SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { ending, headline } from "../surfaces/plain/resolution.ts";
 import { oneLine } from "../surfaces/plain/safe.ts";
-import type { CliTexts } from "../texts/cli.ts";
+import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -40,13 +40,14 @@ export async function answer(args: string[]): Promise<number> {
 }
 
 async function goOn(session: string, model: string | undefined, lang: Lang): Promise<number> {
-  const { openSage, requireModel } = await import("./setup.ts");
+  const { begin, openSage, openStore } = await import("./setup.ts");
   const { print } = await import("./print.ts");
-  const sage = openSage({
-    config: requireModel(model, lang),
-    permissionMode: "default",
-    options: { mode: { type: "batch" } },
-  });
+  const { home, choice } = begin(process.env, model);
+  if (!choice) throw new SageError("config-invalid", cliTexts(lang).noModel);
+  const store = openStore(home);
+  const cwd = store.session(session)?.cwd ?? process.cwd();
+  const options = { mode: { type: "batch" } } as const;
+  const sage = openSage({ home, choice, store, cwd, lang, permissionMode: "default", options });
   try {
     return await print(sage, { session, task: undefined, format: "text", lang });
   } finally {

@@ -71,13 +71,13 @@ function checkJournal(path: string, { ok, bad, t }: Report): void {
   }
 }
 
-function checkConfig(path: string, { ok, bad, t }: Report, { noModel }: CliTexts): void {
-  const there = existsSync(path);
-  const settings = readSettings(path);
-  const choice = modelOf(settings, process.env);
-  const { warnings } = loadRules(settings.permissions, "user");
+function checkConfig(dir: string, { ok, bad, t }: Report, { noModel, untrusted }: CliTexts): void {
+  const home = homeAt(dir);
+  const { settings, warnings, trust } = loadConfig(home, process.cwd(), process.env);
   for (const warning of warnings) bad(warning);
-  if (warnings.length === 0) ok(there ? t.settings(path) : t.noSettings(path));
+  if (trust.state === "untrusted" || trust.state === "changed") bad(untrusted(trust.root));
+  if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
+  const choice = modelOf(settings, process.env);
   if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
   else bad(noModel);
 }

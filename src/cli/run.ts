@@ -1,13 +1,13 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Store } from "../journal/store.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
 import { SageError, type ExecutionMode, type ExecutionOptions } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import type { Late } from "./chat.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
 import { ask } from "./journal.ts";
-import { openSage, readConfig } from "./setup.ts";
+import { begin, openSage, openStore } from "./setup.ts";
 
 const options = {
   print: { type: "boolean", short: "p" },
@@ -40,36 +40,32 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const cwd = directory(values.cwd, t);
   const again = values.continue === true || values.resume !== undefined;
 
-  const { choice, ...files } = readConfig(process.env, values.model);
+  const { home, choice } = begin(process.env, values.model);
   if (!choice) return withoutModel(t, { args, asked: words !== undefined || again || values.print === true });
+  const store = openStore(home);
+  const found = again ? findSession(store, values, cwd, t) : undefined;
   const late: Late = {};
   const sage = openSage({
-    config: { ...files, choice },
+    home,
+    choice,
+    store,
+    cwd: found?.cwd ?? cwd,
+    lang,
     permissionMode: values.bypass ? "bypass" : "default",
     options: execution,
     onModelError: (error) => late.failed?.(error),
   });
+  const session = async () => found?.id ?? (await ask(sage.host, { type: "open", cwd })).session;
   try {
-    const session = again ? findSession(sage.store, values, cwd, t) : undefined;
     if (!values.print) {
       const { chat } = await import("./chat.ts");
-      return await chat(sage, {
-        session: session ?? (await ask(sage.host, { type: "open", cwd })).session,
-        task: words,
-        lang,
-        late,
-      });
+      return await chat(sage, { session: await session(), task: words, lang, late });
     }
     const { readTask } = await import("./stdin.ts");
     const task = await readTask(words, { mayBeMissing: again }, t);
     if (task === undefined && !again) throw usage(t.nothingToDo);
     const { print } = await import("./print.ts");
-    return await print(sage, {
-      session: session ?? (await ask(sage.host, { type: "open", cwd })).session,
-      task,
-      format,
-      lang,
-    });
+    return await print(sage, { session: await session(), task, format, lang });
   } finally {
     await sage.host.close();
   }
@@ -121,17 +117,17 @@ function directory(path: string | undefined, t: CliTexts): string {
   return realpathSync(cwd);
 }
 
-function findSession(store: Store, values: Values, cwd: string, t: CliTexts): string {
+function findSession(store: Store, values: Values, cwd: string, t: CliTexts): SessionRow {
   const all = store.sessions();
   const { resume } = values;
   if (resume === undefined) {
     const last = all.find((one) => one.cwd === cwd && one.title !== "");
-    if (last) return last.id;
+    if (last) return last;
     throw new SageError("session-unknown", t.noSessionHere(cwd));
   }
   const found = all.filter(({ id }) => id.startsWith(resume));
   const exact = found.find(({ id }) => id === resume) ?? (found.length === 1 ? found[0] : undefined);
-  if (exact) return exact.id;
+  if (exact) return exact;
   const candidates = found.slice(0, 10).map(({ id, title }) => `${id}  ${title.slice(0, 60)}`);
   throw new SageError("session-unknown", found.length === 0 ? t.noSession(resume) : t.ambiguous(resume, candidates));
 }

@@ -1,9 +1,9 @@
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
-import { loadRules } from "../permission/rules.ts";
-import { SageError, type ExecutionOptions, type PermissionMode } from "../protocol/index.ts";
+import type { ExecutionOptions, PermissionMode } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
+import { loadConfig } from "../runtime/config.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
 import type { LocalHost } from "../runtime/host.ts";
 import { readSettings, type Settings } from "../runtime/settings.ts";
@@ -12,28 +12,27 @@ import type { Lang } from "../texts/language.ts";
 
 export type Sage = { host: LocalHost; store: Store; model: string };
 
-/** What the files and the environment say, before anything is opened. */
-export type Config = { home: Home; settings: Settings; choice: ModelChoice | undefined };
-
-export function readConfig(env: NodeJS.ProcessEnv, spec: string | undefined): Config {
+/** What is known before a folder is: where state lives, and which model is meant. */
+export function begin(env: NodeJS.ProcessEnv, spec: string | undefined): { home: Home; choice: ModelChoice | undefined } {
   const home = sageHome(env);
-  const settings = readSettings(home.settings);
-  return { home, settings, choice: modelOf(settings, env, spec) };
+  return { home, choice: modelOf(readSettings(home.settings), env, spec) };
 }
 
 export function modelOf(settings: Settings, env: NodeJS.ProcessEnv, spec?: string): ModelChoice | undefined {
   return chooseModel({ spec, env, settings: settings as ModelSettings });
 }
 
-/** For what cannot do without one. */
-export function requireModel(spec: string | undefined, lang: Lang): Config & { choice: ModelChoice } {
-  const { choice, ...files } = readConfig(process.env, spec);
-  if (choice) return { ...files, choice };
-  throw new SageError("config-invalid", cliTexts(lang).noModel);
+export function openStore(home: Home): Store {
+  return sqliteStore(home.journal);
 }
 
 export type Run = {
-  config: Config & { choice: ModelChoice };
+  home: Home;
+  choice: ModelChoice;
+  store: Store;
+  /** Where the session works: its settings count. */
+  cwd: string;
+  lang: Lang;
   permissionMode: PermissionMode;
   options: Partial<ExecutionOptions>;
   /** The model is loaded while the first turn begins, so nobody else would hear of this. */
@@ -41,12 +40,12 @@ export type Run = {
 };
 
 /** Everything that runs turns. */
-export function openSage({ config, permissionMode, options, onModelError }: Run): Sage {
-  const { home, settings, choice } = config;
-  const { rules, warnings } = loadRules(settings.permissions, "user");
+export function openSage({ home, choice, store, cwd, lang, permissionMode, options, onModelError }: Run): Sage {
+  const { rules, hooks, saveRule, trust, warnings } = loadConfig(home, cwd, process.env);
+  const { untrusted } = cliTexts(lang);
+  if (trust.state === "untrusted" || trust.state === "changed") warnings.push(untrusted(trust.root));
   for (const warning of warnings) console.error(`sage: ${warning}`);
-  const store = sqliteStore(home.journal);
-  const load = async () => {
+  const model = async () => {
     try {
       return await choice.load();
     } catch (error) {
@@ -54,7 +53,8 @@ export function openSage({ config, permissionMode, options, onModelError }: Run)
       throw error;
     }
   };
-  const host = assemble({ store, model: load, rules, permissionMode, options, env: process.env, output: home.output });
+  const { output } = home;
+  const host = assemble({ store, model, rules, hooks, saveRule, permissionMode, options, env: process.env, output });
   let closing: Promise<void> | undefined;
   return {
     host: { ...host, close: () => (closing ??= host.close()) },

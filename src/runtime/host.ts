@@ -185,7 +185,7 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
         ) => CommandReply<(typeof command)["type"]>;
         return handle(command);
       } catch (error) {
-        return refusal(error) as CommandReply<(typeof command)["type"]>;
+        return refusal(error);
       }
     },
     async *watch(session, options): AsyncGenerator<WatchEvent> {

@@ -52,7 +52,7 @@ function check(here: Here, ids: string[] | undefined): { interrupted: number; id
   const of = (type: Fact["type"]) => all.filter((fact) => fact.type === type);
   const requested = of("input.requested").map((fact) => (fact.type === "input.requested" ? fact.data : assert.fail()));
   const asked = requested.filter(({ source }) => source !== "recovery").map(({ id }) => id);
-  const lost = requested.filter(({ source }) => source === "recovery" && true).length;
+  const lost = requested.filter(({ source }) => source === "recovery").length;
   assert.equal(new Set(asked).size, asked.length, "each request once");
   assert.equal(of("input.resolved").length, requested.length, "each answered once");
   if (ids) assert.deepEqual(asked, ids, "under the same ids");
@@ -60,9 +60,9 @@ function check(here: Here, ids: string[] | undefined): { interrupted: number; id
   const ran = ["a.txt", "b.txt"].map((name) => lines(here, name));
   assert.ok(
     ran.every((n) => n <= 1 + lost),
-    `ran ${ran}, asked about ${lost}`,
+    `ran ${ran.join(" and ")}, asked about ${lost}`,
   );
-  assert.ok(ran.reduce((sum, n) => sum + Math.abs(n - 1), 0) <= lost, `ran ${ran}, asked about ${lost}`);
+  assert.ok(ran.reduce((sum, n) => sum + Math.abs(n - 1), 0) <= lost, `ran ${ran.join(" and ")}, asked about ${lost}`);
   assert.equal(readFileSync(here.path("w.txt"), "utf8"), "written\n");
   return { interrupted: lost, ids: asked };
 }

@@ -40,8 +40,8 @@ export type PlainOptions = {
 };
 
 export type PlainEnd = {
-  /** By /quit, by Ctrl-C, or because no more input came. */
-  why: "left" | "interrupted" | "ended";
+  /** By /quit, by Ctrl-C, because no more input came, or because no turn can begin. */
+  why: "left" | "interrupted" | "ended" | "failed";
   waiting: number;
   last: OutcomeStatus | undefined;
 };
@@ -50,7 +50,7 @@ export type Plain = {
   done: Promise<PlainEnd>;
   /** Ctrl-C: interrupts; the second one within two seconds, or one with nothing to interrupt, leaves. */
   interrupt(): void;
-  /** The turn could not even begin. */
+  /** No turn can begin: that is said, and the end. */
   failed(message: string, code?: SageErrorCode): void;
 };
 
@@ -87,7 +87,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const leave = () => finish("left");
   const echoes = input.isTTY === true;
-  const talking = createTalking({ host, session, sender, style, progress, echoes, say, failed, done: settle, leave });
+  const talking = createTalking({ host, session, sender, style, progress, echoes, say, done: settle, leave });
   const view = createView(style, talking.isEchoed);
   const asking = createAsking({
     style,
@@ -233,9 +233,9 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
 
   function failed(message: string, code: SageErrorCode = "turn-failed"): void {
     const last = { status: "error", error: { code, message } } as const;
-    Object.assign(progress, { working: false, last });
+    progress.last = last;
     say(...outcomeLines(last, style));
-    settle();
+    finish("failed");
   }
 
   return { done: follow(), interrupt: () => void interrupt(), failed };

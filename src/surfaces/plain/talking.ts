@@ -22,7 +22,6 @@ type Parts = {
   /** Typing is seen on the screen. */
   echoes: boolean;
   say(...lines: string[]): void;
-  failed(message: string): void;
   /** A command has done its work. */
   done(): void;
   leave(): void;
@@ -34,9 +33,13 @@ export function createTalking(parts: Parts): Talking {
   const echoed = new Set<string>();
 
   const send = async (command: Command & { type: "say" | "resume" }) => {
+    const before = progress.working;
     progress.working = true;
     const reply = await host.send(command);
-    if (!reply.ok) parts.failed(reply.message);
+    if (reply.ok) return;
+    progress.working = before;
+    say(paint.red(t.sendingFailed(oneLine(reply.message))));
+    parts.done();
   };
   const resume = () => void send({ type: "resume", session });
   const speak: Talking["speak"] = (text, options) => {
