@@ -43,6 +43,7 @@ export function assemble(parts: Parts): LocalHost {
   return createHost({
     store,
     version,
+    ...(parts.hooks && { hooks: parts.hooks }),
     async executor(session) {
       const config = agentConfig(parts, session, await (model ??= parts.model()));
       return new UnifiedExecutor(

@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UnifiedExecutor } from "../agent/executor.ts";
+import type { Hooks } from "../hooks/hook.ts";
+import { noHooks } from "../hooks/hooks.ts";
 import { respond, settle } from "../input/respond.ts";
 import { openSession, type SessionLog } from "../journal/session.ts";
 import { draftKeys, splitRequestId, type SessionRow, type Store } from "../journal/store.ts";
@@ -18,6 +20,7 @@ import {
   type WatchEvent,
 } from "../protocol/index.ts";
 import { createBlocks } from "./blocks.ts";
+import { createMoments } from "./moments.ts";
 import { watch } from "./watch.ts";
 
 const QUEUED_MESSAGES = 50;
@@ -34,15 +37,17 @@ export type HostParts = {
   version: string;
   /** Who runs a session's turns; made when the first one begins. */
   executor(session: SessionRow): Promise<UnifiedExecutor>;
+  hooks?: Hooks;
 };
 
 type Running = { log: SessionLog | undefined; done: Promise<AgentOutcome>; leave(): void };
 
-export function createHost({ store, version, executor }: HostParts): LocalHost {
+export function createHost({ store, version, executor, hooks = noHooks }: HostParts): LocalHost {
   const running = new Map<string, Running>();
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
   const closing = new AbortController();
+  const moments = createMoments(hooks, store);
 
   const known = (id: string): SessionRow => {
     const session = store.session(id);
@@ -57,16 +62,18 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
     let log: SessionLog | undefined;
     let left = false;
     const attempt = async (): Promise<AgentOutcome> => {
-      const runner = await executor(known(id));
+      const session = known(id);
+      moments.start(session);
+      const runner = await executor(session);
       for (;;) {
         const held = (log = openSession(store, id));
         if (left) held.close();
-        const unwatch = store.hub.subscribe(id, blocks);
+        const listeners = [blocks, moments].map((listener) => store.hub.subscribe(id, listener));
         let outcome: AgentOutcome;
         try {
           outcome = await drain(runner, held);
         } finally {
-          unwatch();
+          for (const stop of listeners) stop();
           blocks.forget(id);
           held.release();
         }
@@ -211,6 +218,7 @@ export function createHost({ store, version, executor }: HostParts): LocalHost {
       for (const one of all) one.leave();
       await Promise.allSettled(all.map((one) => one.done));
       closing.abort();
+      await moments.end();
       store.close();
     },
   };

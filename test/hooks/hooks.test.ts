@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { UnifiedExecutor } from "../../src/agent/executor.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
+import { createHost } from "../../src/runtime/host.ts";
 import type { Hook } from "../../src/hooks/hook.ts";
-import { allow, askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
+import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 
 const hook = (command: string, matcher = "*", timeoutMs = 5_000): Hook => ({ command, matcher, timeoutMs });
 const says = (answer: object) => hook(`printf '%s' '${JSON.stringify(answer)}'`);
@@ -185,4 +188,39 @@ test("rules a person saves go where they want them, and a rule that cannot be sa
       [undefined, "the disk is full"],
     ],
   );
+});
+
+test("hooks are told at once when a session starts, waits for a person, and ends", async () => {
+  using here = workspace();
+  const note = (moment: string) => [hook(`cat >> ${moment}.json; echo >> ${moment}.json`)];
+  const hooks = createHooks(
+    { sessionStart: note("start"), waiting: note("waiting"), sessionEnd: note("end") },
+    process.env,
+  );
+  const store = memoryStore();
+  const made = config({ dir: here.dir, store, script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }] });
+  const host = createHost({
+    store,
+    hooks,
+    version: "test",
+    executor: async () => new UnifiedExecutor(made, { workingDirectory: here.dir }),
+  });
+  const opened = await host.send({ type: "open", cwd: here.dir, session: "s" });
+  assert.equal(opened.ok, true);
+  await host.send({ type: "say", session: "s", text: "go", by: "Lin", surface: "test" });
+  const until = async (file: string) => {
+    while (!existsSync(here.path(file)) || !readFileSync(here.path(file), "utf8").endsWith("\n"))
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    return JSON.parse(readFileSync(here.path(file), "utf8"));
+  };
+  assert.deepEqual(await until("waiting.json"), {
+    moment: "waiting",
+    session: "s",
+    cwd: here.dir,
+    request: { id: "s/t0/0/0/ask0", kind: "question", why: "Answer questions?" },
+    agent: [],
+  });
+  assert.equal((await until("start.json")).moment, "sessionStart");
+  await host.close();
+  assert.equal((await until("end.json")).moment, "sessionEnd");
 });
