@@ -1,16 +1,14 @@
 import { existsSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { sqliteStore } from "../journal/sqlite.ts";
-import { loadRules } from "../permission/rules.ts";
 import { messageOf } from "../protocol/index.ts";
-import { readSettings } from "../runtime/settings.ts";
+import { loadConfig } from "../runtime/config.ts";
+import { sageHome, type Home } from "../runtime/home.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { readFlags } from "./flags.ts";
 import { modelOf } from "./setup.ts";
 
-/** Looks and tells, starts nothing, changes nothing. */
+/** Looks and tells; nothing is started or mended. */
 export async function doctor(args: string[]): Promise<number> {
   const { t } = readFlags(args, {});
   let problems = 0;
@@ -26,27 +24,30 @@ export async function doctor(args: string[]): Promise<number> {
       bad(messageOf(error));
     }
   };
-  const report = { ok, bad, t: t.doctor };
-  const dir = process.env["SAGE_HOME"] ?? join(homedir(), ".sage");
+  const report = { ok, bad, note: (text: string) => console.log(`· ${text}`), t: t.doctor };
 
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= 24) ok(t.doctor.node(node));
   else bad(t.doctor.oldNode(node));
-  if (existsSync(dir)) checkModes(dir, report);
-  else ok(t.doctor.noHome(dir));
-  await check(() => checkJournal(join(dir, "journal.db"), report));
-  await check(() => checkConfig(join(dir, "settings.json"), report, t));
+  await check(() => checkModes(sageHome(process.env), report));
+  await check(() => checkJournal(sageHome(process.env), report));
+  await check(() => checkConfig(sageHome(process.env), report, t));
   await check(() => checkRipgrep(report));
 
   console.log(problems === 0 ? t.doctor.fine : t.doctor.problems(problems));
   return problems === 0 ? exitCodes.success : exitCodes.failure;
 }
 
-type Report = { ok(text: string): void; bad(text: string): void; t: CliTexts["doctor"] };
+type Report = {
+  ok(text: string): void;
+  bad(text: string): void;
+  note(text: string): void;
+  t: CliTexts["doctor"];
+};
 
-function checkModes(dir: string, { ok, bad, t }: Report): void {
-  const journal = ["journal.db", "journal.db-wal", "journal.db-shm", "settings.json"].map((name) => join(dir, name));
-  const open = [dir, ...journal].filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
+function checkModes({ dir, journal, settings, trust }: Home, { ok, bad, t }: Report): void {
+  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust];
+  const open = files.filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
   for (const path of open) {
     const mode = (statSync(path).mode & 0o777).toString(8);
     bad(t.open(path, mode, path === dir ? "700" : "600"));
@@ -54,9 +55,9 @@ function checkModes(dir: string, { ok, bad, t }: Report): void {
   if (open.length === 0) ok(t.home(dir));
 }
 
-function checkJournal(path: string, { ok, bad, t }: Report): void {
-  if (!existsSync(path)) return ok(t.noJournal);
-  const store = sqliteStore(path);
+function checkJournal({ journal }: Home, { ok, bad, note, t }: Report): void {
+  if (!existsSync(journal)) return note(t.noJournal);
+  const store = sqliteStore(journal);
   try {
     const sessions = store.sessions();
     ok(t.journal(sessions.length, store.pending().length));
@@ -71,12 +72,11 @@ function checkJournal(path: string, { ok, bad, t }: Report): void {
   }
 }
 
-function checkConfig(dir: string, { ok, bad, t }: Report, { noModel, untrusted }: CliTexts): void {
-  const home = homeAt(dir);
+function checkConfig(home: Home, { ok, bad, note, t }: Report, { noModel, untrusted }: CliTexts): void {
   const { settings, warnings, trust } = loadConfig(home, process.cwd(), process.env);
   for (const warning of warnings) bad(warning);
-  if (trust.state === "untrusted" || trust.state === "changed") bad(untrusted(trust.root));
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
+  if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(trust.root));
   const choice = modelOf(settings, process.env);
   if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
   else bad(noModel);

@@ -28,3 +28,13 @@ export function person(): string {
     return process.env["USER"] ?? "you"; // a container may know no name for its user
   }
 }
+
+/** Only a person at a terminal can agree, and only by saying so. */
+export async function agrees(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
+  const { createInterface } = await import("node:readline/promises");
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
+  const said = await reader.question(question);
+  reader.close();
+  return /^(y|yes|是)$/i.test(said.trim());
+}

@@ -6,7 +6,7 @@ import type { CliTexts } from "../texts/cli.ts";
 import type { Late } from "./chat.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
-import { ask } from "./journal.ts";
+import { agrees, ask } from "./journal.ts";
 import { begin, openSage, openStore } from "./setup.ts";
 
 const options = {
@@ -137,12 +137,8 @@ async function withoutModel(t: CliTexts, { args, asked }: { args: string[]; aske
   const play = async () => (await import("./demo.ts")).demo(lang);
   console.error(`sage: ${t.noModel}`);
   if (!asked) return play();
-  if (process.stdin.isTTY && process.stdout.isTTY && !args.includes("-p") && !args.includes("--print")) {
-    const { createInterface } = await import("node:readline/promises");
-    const reader = createInterface({ input: process.stdin, output: process.stdout });
-    const said = await reader.question(t.offerDemo);
-    reader.close();
-    if (/^(y|yes|是)$/i.test(said.trim())) return play();
-  } else console.error(`sage: ${t.demoHint}`);
+  const alone = args.includes("-p") || args.includes("--print");
+  if (!alone && (await agrees(t.offerDemo))) return play();
+  if (alone || !process.stdin.isTTY) console.error(`sage: ${t.demoHint}`);
   return exitCodes.usage;
 }

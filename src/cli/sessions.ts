@@ -19,7 +19,7 @@ export async function sessions(args: string[]): Promise<number> {
   const { duration } = texts(lang);
   const state = (one: SessionSummary) => `${t.states[one.state]}${one.pending > 0 ? ` (${one.pending})` : ""}`;
   for (const one of started) {
-    console.log(`${one.id}  ${state(one)}  ${duration(Date.now() - one.lastAt)}  ${one.cwd}`);
+    console.log(`${one.id}  ${state(one)}  ${t.ago(duration(Date.now() - one.lastAt))}  ${one.cwd}`);
     console.log(`    ${clipped(one.title, 100)}`);
   }
   return exitCodes.success;

@@ -13,7 +13,10 @@ import type { Lang } from "../texts/language.ts";
 export type Sage = { host: LocalHost; store: Store; model: string };
 
 /** What is known before a folder is: where state lives, and which model is meant. */
-export function begin(env: NodeJS.ProcessEnv, spec: string | undefined): { home: Home; choice: ModelChoice | undefined } {
+export function begin(
+  env: NodeJS.ProcessEnv,
+  spec: string | undefined,
+): { home: Home; choice: ModelChoice | undefined } {
   const home = sageHome(env);
   return { home, choice: modelOf(readSettings(home.settings), env, spec) };
 }

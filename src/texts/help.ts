@@ -13,6 +13,7 @@ const en: HelpTexts = {
   sage sessions               list sessions
   sage inbox                  list what waits for a person, in all sessions
   sage answer <id> …          answer one of them, from any terminal
+  sage trust [--yes|--revoke] see and trust the settings of this folder
   sage doctor                 check this installation
   sage demo                   see how it works, without a model
 
@@ -71,6 +72,7 @@ const zh: HelpTexts = {
   sage sessions               列出会话
   sage inbox                  列出所有会话中等人回答的请求
   sage answer <编号> …        在任何终端回答其中一个
+  sage trust [--yes|--revoke] 查看并信任本目录自带的设置
   sage doctor                 检查安装
   sage demo                   不用模型，看看它如何工作
 

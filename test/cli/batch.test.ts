@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
@@ -309,13 +309,35 @@ suite("the rest of the command line", () => {
     assert.match((await machine.sage(["--help"], { env: { LANG: "zh_CN.UTF-8" } })).out, /退出码/);
   });
 
-  test("doctor says what is wrong and what to do, and changes nothing", async () => {
+  test("a folder's settings are shown and count only when trusted, as they were seen", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [mark] }, { text: "End." });
+    const settings = join(machine.cwd, ".sage", "settings.json");
+    mkdirSync(join(machine.cwd, ".sage"));
+    writeFileSync(settings, JSON.stringify({ permissions: { allow: ["Bash(echo ran >> ran.txt)"] } }, undefined, 1));
+    const untrusted = await machine.sage(["-p", "go", "--model", model]);
+    assert.equal(untrusted.code, 3);
+    assert.match(untrusted.err, /do not count, for you have not trusted them; `sage trust` shows them/);
+    const shown = await machine.sage(["trust"]);
+    assert.equal(shown.code, 3);
+    assert.match(shown.out, /│ +"Bash\(echo ran >> ran\.txt\)"[^]*Nothing was trusted/);
+    assert.equal((await machine.sage(["trust", "--yes"])).code, 0);
+    assert.doesNotMatch((await machine.sage(["-p", "go", "--model", model])).err, /do not count/);
+    writeFileSync(settings, JSON.stringify({ permissions: { allow: ["Bash"] } }, undefined, 1));
+    assert.match(
+      (await machine.sage(["trust"])).out,
+      /changed since you trusted it:[^]*- +"Bash\(echo[^]*\+ +"Bash"/,
+    );
+    assert.match((await machine.sage(["trust", "--revoke"])).out, /do not count any more/);
+  });
+
+  test("doctor says what is wrong and what to do", async () => {
     using machine = new Machine();
     const bare = await machine.sage(["doctor"]);
     assert.equal(bare.code, 1);
     assert.match(
       bare.out,
-      /✓ Node 2\d[^]*is not there yet[^]*✗ no model is configured\. Set ANTHROPIC_API_KEY[^]*One problem\.\n$/,
+      /✓ Node 2\d[^]*no journal yet[^]*✗ no model is configured\. Set ANTHROPIC_API_KEY[^]*One problem\.\n$/,
     );
     const model = machine.script({ text: "One." });
     await machine.sage(["-p", "first", "--model", model]);
