@@ -147,6 +147,20 @@ suite("two processes", () => {
     log.release();
   });
 
+  test("what was known when the session was opened is not heard as new when it is told late", async () => {
+    using here = disk();
+    using other = disposable(sqliteStore(here.journal));
+    const told: string[] = [];
+    here.store.hub.subscribe("s", { fact: ({ key }) => told.push(key) });
+    const sender = { by: "Ann", surface: "other" };
+    other.append("s", { key: "interrupt/1", type: "turn.interrupted", at: 1, data: { to: "cancel", ...sender } });
+    other.append("s", said("said/1", "go on"));
+    const log = openSession(here.store, "s");
+    await until(() => told.includes("said/1"));
+    assert.deepEqual([keys(log.said), log.stopped], [["said/1"], undefined]);
+    log.release();
+  });
+
   test("what is written here while another process writes is told once, also when it is written in answer", async () => {
     using here = disk();
     await using other = peer(here.journal);
@@ -296,6 +310,21 @@ suite("two processes", () => {
       await Promise.all(others.map((other) => other.kill()));
     }
   });
+});
+
+test("a process that finds a new journal being made by another waits for it", async () => {
+  using here = folder();
+  const path = here.path("journal.db");
+  await using other = peer(path);
+  await other.call("ready");
+  const maker = new DatabaseSync(path);
+  maker.exec("BEGIN IMMEDIATE");
+  const opening = other.try("open");
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(await state(opening), "waits");
+  maker.close();
+  assert.deepEqual(await opening, {});
+  assert.equal(await other.call("create", "s", opened), true);
 });
 
 suite("the file", () => {
