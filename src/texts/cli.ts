@@ -46,7 +46,6 @@ const en = {
 
   noSessions: "No sessions yet.",
   states: { idle: "idle", running: "running", waiting: "waiting for you", stopped: "stopped" },
-  untitled: "(nothing said yet)",
   inboxEmpty: "Nobody is waiting for you.",
   inSession: (session: string, cwd: string, age: string) => `Session ${session} in ${cwd}, asked ${age} ago`,
 
@@ -125,7 +124,6 @@ const zh: CliTexts = {
 
   noSessions: "还没有会话。",
   states: { idle: "空闲", running: "运行中", waiting: "在等你", stopped: "已停下" },
-  untitled: "（还没有说过话）",
   inboxEmpty: "没有人在等你。",
   inSession: (session, cwd, age) => `会话 ${session}，位于 ${cwd}，${age}前提出`,
 

@@ -89,7 +89,6 @@ export const en = {
   superseded: "no longer needed",
   noSurface: "nobody could be asked",
   partly: "in part",
-  notAnswered: "not answered",
 
   // What happens
   says: (by: string) => `${by} says:`,

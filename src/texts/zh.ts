@@ -79,7 +79,6 @@ export const zh: Texts = {
   superseded: "不再需要",
   noSurface: "没有人可以问",
   partly: "部分回答",
-  notAnswered: "未回答",
 
   says: (by) => `${by} 说：`,
   startsAgain: "—— 回复重新开始 ——",

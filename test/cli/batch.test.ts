@@ -118,7 +118,7 @@ suite("sage -p", () => {
     using machine = new Machine();
     const looping = machine.script({ calls: [{ tool: "Glob", input: { pattern: "*" } }] }, { text: "End." });
     assert.equal((await machine.sage(["-p", "go", "--model", looping, "--max-steps", "1"])).code, 5);
-    const slow = machine.script({ text: "Slow.", delayMs: 60_000 }, {}, {});
+    const slow = machine.script({ text: "Slow.", delayMs: 60_000 });
     assert.equal((await machine.sage(["-p", "go", "--model", slow, "--timeout", "50ms"])).code, 4);
     const empty = machine.script();
     const failed = await machine.sage(["-p", "go", "--model", empty]);
@@ -324,10 +324,7 @@ suite("the rest of the command line", () => {
     assert.equal((await machine.sage(["trust", "--yes"])).code, 0);
     assert.doesNotMatch((await machine.sage(["-p", "go", "--model", model])).err, /do not count/);
     writeFileSync(settings, JSON.stringify({ permissions: { allow: ["Bash"] } }, undefined, 1));
-    assert.match(
-      (await machine.sage(["trust"])).out,
-      /changed since you trusted it:[^]*- +"Bash\(echo[^]*\+ +"Bash"/,
-    );
+    assert.match((await machine.sage(["trust"])).out, /changed since you trusted it:[^]*- +"Bash\(echo[^]*\+ +"Bash"/);
     assert.match((await machine.sage(["trust", "--revoke"])).out, /do not count any more/);
   });
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { suite, test } from "node:test";
 import { asks, Machine, mark } from "../support/cli.ts";
 
@@ -11,11 +10,8 @@ const colours = asks(
 );
 
 suite("the demo", () => {
-  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("sage-demo-"));
-
   test("without a terminal it answers itself, says so, and leaves nothing behind", async () => {
     using machine = new Machine();
-    const before = folders();
     for (const [args, label] of [
       [
         ["demo"],
@@ -28,7 +24,10 @@ suite("the demo", () => {
       assert.equal(code, 0, out);
       assert.match(out, label);
     }
-    assert.deepEqual(folders(), before);
+    assert.deepEqual(
+      readdirSync(machine.dir).filter((name) => name.startsWith("sage-demo-")),
+      [],
+    );
   });
 });
 

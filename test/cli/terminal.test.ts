@@ -65,8 +65,11 @@ suite("in a terminal", () => {
     await terminal.answer(permit, "");
     await terminal.until("An empty line answers nothing.");
     assert.equal((await machine.pending()).length, 1);
+    await terminal.answer(permit, "c");
+    await terminal.answer(/back\) > $/, ""); // nor is it a comment
     await terminal.answer(permit, "n");
     await terminal.until("End.");
+    await terminal.until(/\n> y$/); // half a line waits where messages are taken
     assert.equal(machine.file("ran.txt"), undefined);
     assert.deepEqual(
       (await machine.facts("user.said")).map(({ data }) => data["text"]),
@@ -116,7 +119,7 @@ suite("in a terminal", () => {
 
   test("Ctrl-C interrupts, a second one leaves; the same turn is resumed", async () => {
     using machine = new Machine();
-    const model = machine.script({ text: "one two three four five six seven eight", delayMs: 2_500 }, {});
+    const model = machine.script({ text: "one two three four five six seven eight", delayMs: 2_500 });
     const terminal = machine.terminal(["--model", model, "go"]);
     await terminal.until("one two");
     terminal.type("\x03");

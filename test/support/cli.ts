@@ -11,7 +11,6 @@ const main = join(import.meta.dirname, "../../src/cli/main.ts");
 const PATIENCE_MS = 40_000;
 
 export type Ended = { code: number | null; out: string; err: string };
-type Turn = ScriptedTurn;
 
 /** A person's machine: a home, a project, and no key or setting of whoever runs the tests. */
 export class Machine {
@@ -21,19 +20,21 @@ export class Machine {
     PATH: process.env["PATH"] ?? "",
     HOME: this.dir,
     SAGE_HOME: join(this.dir, "sage"),
+    TMPDIR: this.dir,
     LANG: "C.UTF-8",
     TERM: "xterm-256color",
     ...(process.env["NODE_COMPILE_CACHE"] && { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }),
   };
   #open: (() => void)[] = [];
+  #scripts = 0;
 
   constructor() {
     mkdirSync(this.cwd);
   }
 
   /** Plays these turns: the value for --model. */
-  script(...turns: Turn[]): string {
-    const file = join(this.dir, `script-${this.#open.length}-${turns.length}.json`);
+  script(...turns: ScriptedTurn[]): string {
+    const file = join(this.dir, `script-${this.#scripts++}.json`);
     writeFileSync(file, JSON.stringify(turns));
     return `scripted/${file}`;
   }

@@ -29,10 +29,10 @@ export function createAsking({ style, lines, say, prompted, saveDraft, respond }
   const { t, paint } = style;
   let at: { request: InputRequest; dialog: Dialog } | undefined;
 
-  const prompt = (request: InputRequest, dialog: Dialog, { fresh }: { fresh: boolean }) => {
+  const prompt = (request: InputRequest, dialog: Dialog, { fresh, typed }: { fresh: boolean; typed?: string }) => {
     at = { request, dialog };
     prompted();
-    const prefill = dialog.at === "edit" ? editable(request) : undefined;
+    const prefill = dialog.at === "edit" ? (typed ?? editable(request)) : undefined;
     lines.ask(paint.bold(`${labelOf(request, dialog, t)} > `), { fresh, prefill });
   };
   const goTo = (request: InputRequest, dialog: Dialog) => {
@@ -61,7 +61,7 @@ export function createAsking({ style, lines, say, prompted, saveDraft, respond }
         case "again":
           say(paint.yellow(oneLine(step.message)));
           // A pasted block that begins with something else must not end in an answer.
-          return prompt(request, dialog, { fresh: true });
+          return prompt(request, dialog, { fresh: true, typed: line });
         case "next":
           if (step.draft) saveDraft(request.id, step.draft);
           if (step.note !== undefined) say(paint.yellow(step.note));

@@ -7,7 +7,7 @@ export type Output = Writable & { isTTY?: boolean; columns?: number };
 export type Ask = {
   /** Nothing typed before this was shown, or within a moment after, may answer it. */
   fresh: boolean;
-  /** Lines that were pasted together are one answer. */
+  /** For a message: lines that were pasted together are one, and what was typed before is there. */
   joined?: boolean;
   /** Text to start from, where the person can edit it. */
   prefill?: string | undefined;
@@ -41,7 +41,7 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
   let asked: { label: string; ask: Ask } = { label: "", ask: { fresh: false } };
   let timer: NodeJS.Timeout | undefined;
   let pasted: string[] = [];
-  /** Half a message, typed when something else was asked: it waits for the next free prompt. */
+  /** Half a message, typed when something else was asked: it waits for the prompt that takes messages. */
   let kept = "";
   let closed = false;
   let pasting = false;
@@ -70,8 +70,9 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
     state = "asking";
     rl.setPrompt(label);
     rl.prompt();
-    const start = ask.prefill ?? (ask.fresh ? "" : kept || typed);
-    if (!ask.fresh) kept = "";
+    const message = ask.joined === true ? kept : "";
+    const start = ask.prefill ?? (message || (ask.fresh ? "" : typed));
+    if (message !== "") kept = "";
     if (start !== "" && editing) rl.write(start);
   };
   const heard = () => {
