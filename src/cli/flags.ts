@@ -58,10 +58,14 @@ export function count(flag: string, text: string | undefined, t: CliTexts): numb
 }
 
 /** The nearest word, when it is near enough to have been meant. */
-export function closest(word: string, words: readonly string[]): string | undefined {
+export function closest(
+  word: string,
+  words: readonly string[],
+  within = Math.max(2, word.length / 3),
+): string | undefined {
   const ranked = words.map((one) => ({ one, far: distance(word, one) })).sort((a, b) => a.far - b.far);
   const [best] = ranked;
-  return best && best.far <= Math.max(2, word.length / 3) ? best.one : undefined;
+  return best && best.far <= within ? best.one : undefined;
 }
 
 function distance(a: string, b: string): number {

@@ -82,7 +82,7 @@ function checkFlags(values: Values, t: CliTexts): void {
 /** A mistyped command would cost a call to the model. */
 function checkCommand(positionals: readonly string[], commands: readonly string[], t: CliTexts): void {
   const [word = ""] = positionals;
-  const meant = positionals.length === 1 && /^\w+$/.test(word) ? closest(word, commands) : undefined;
+  const meant = positionals.length === 1 && /^\w+$/.test(word) ? closest(word, commands, 1) : undefined;
   if (meant) throw usage(t.didYouMean(word, meant));
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { modelServer } from "../support/model-server.ts";
@@ -64,12 +65,10 @@ suite("sage -p", () => {
       new RegExp(`sage answer ${request?.id} [^]*Session ${session} in ${machine.cwd}, asked .* ago`),
     );
 
-    const again = await machine.sage(["-p", "--model", model, "--resume", session.slice(0, 5)]);
-    assert.equal(again.code, 3);
-    assert.deepEqual(
-      (await machine.pending()).map(({ id }) => id),
-      [request?.id],
-    );
+    const flags = ["-p", "--model", model, "--resume", session.slice(0, 5), "--output-format", "json"];
+    const again = await machine.sage(flags);
+    const outcome = JSON.parse(again.out);
+    assert.deepEqual([again.code, outcome.status, outcome.requests], [3, "needs-input", [request]]);
 
     const answered = await machine.sage(["answer", session, "--yes", "--comment", "go ahead"]);
     assert.deepEqual([answered.code, answered.err], [0, ""]);
@@ -338,12 +337,22 @@ suite("the rest of the command line", () => {
     );
     const model = machine.script({ text: "One." });
     await machine.sage(["-p", "first", "--model", model]);
-    const fine = await machine.sage(["doctor"], { env: { ANTHROPIC_API_KEY: "sk-test" } });
+    const doctor = () => machine.sage(["doctor"], { env: { ANTHROPIC_API_KEY: "sk-test" } });
+    const fine = await doctor();
     assert.match(
       fine.out,
       /hash chain holds in all 1 sessions[^]*✓ model anthropic\/[^]*ripgrep[^]*Everything is fine\.\n$/,
     );
     assert.equal(fine.code, 0);
+    const home = machine.env["SAGE_HOME"] ?? "";
+    chmodSync(home, 0o755);
+    {
+      using journal = new DatabaseSync(join(home, "journal.db"));
+      journal.exec(`UPDATE fact SET data=replace(data, 'first', 'other') WHERE type='user.said'`);
+    }
+    const ill = await doctor();
+    assert.equal(ill.code, 1);
+    assert.match(ill.out, /can be read by others \(755\): run `chmod 700 [^]*was changed or damaged at \d+ \(said\//);
   });
 
   test("without a model a task is not lost in silence", async () => {
