@@ -7,13 +7,19 @@ import { SageError, messageOf, type Rule, type RuleDestination } from "../protoc
 
 const LARGEST = 1024 * 1024;
 
-const rules = z.array(z.string()).default([]);
-const permissions = z.strictObject({ deny: rules, ask: rules, allow: rules }).prefault({});
+const rules = (what: string) =>
+  z.array(z.string()).default([]).describe(`${what}, each \`Tool\` or \`Tool(specifier)\``);
+const permissions = z
+  .strictObject({
+    deny: rules("Calls that never run"),
+    ask: rules("Calls that a person is always asked about"),
+    allow: rules("Calls that run without asking"),
+  })
+  .prefault({});
 
 const hook = z.strictObject({
-  /** Which tools: `Bash`, `Edit|Write`, `*`. */
-  matcher: z.string().default("*"),
-  command: z.string().min(1),
+  matcher: z.string().default("*").describe("Which tools it is for: `Bash`, `Edit|Write`, `*`"),
+  command: z.string().min(1).describe("A shell command: the event as JSON on stdin, an answer as JSON on stdout"),
   timeoutMs: z.number().int().positive().max(600_000).default(60_000),
 });
 export const hookMoments = [
@@ -30,8 +36,7 @@ const shared = { $schema: z.string().optional(), permissions, hooks };
 
 export const userSchema = z.strictObject({
   ...shared,
-  /** provider/name, as for --model. */
-  model: z.string().optional(),
+  model: z.string().optional().describe("provider/name, as for --model"),
   providers: z
     .record(z.string(), z.strictObject({ baseURL: z.url().optional(), apiKeyEnv: z.string().optional() }))
     .default({}),
@@ -39,6 +44,11 @@ export const userSchema = z.strictObject({
 
 /** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */
 export const projectSchema = z.object(shared);
+
+/** For editors: what a settings file may hold, as JSON Schema. */
+export function settingsSchema(): object {
+  return { title: "Settings of Sage", ...z.toJSONSchema(userSchema, { io: "input" }) };
+}
 
 export type Settings = z.infer<typeof userSchema>;
 export type ProjectSettings = z.infer<typeof projectSchema>;

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { addRule, removeRule } from "../../src/runtime/rule-file.ts";
 import { childEnv, redactor } from "../../src/runtime/secrets.ts";
-import { readProject, readSettings } from "../../src/runtime/settings.ts";
+import { readProject, readSettings, settingsSchema } from "../../src/runtime/settings.ts";
 import { projectTrust, revoke, trust } from "../../src/runtime/trust.ts";
 import { version } from "../../src/runtime/version.ts";
 import { workspace } from "../support/sage.ts";
@@ -136,4 +136,13 @@ test("children inherit no secrets, and output shows none in any spelling", () =>
 test("the version is the package's", () => {
   const root = join(import.meta.dirname, "../..");
   assert.equal(version, JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version);
+});
+
+test("the schema that editors use is the one that counts", () => {
+  const file = join(import.meta.dirname, "../../docs/settings.schema.json");
+  assert.deepEqual(
+    JSON.parse(readFileSync(file, "utf8")),
+    JSON.parse(JSON.stringify(settingsSchema())),
+    "run `npm run schema`",
+  );
 });
