@@ -97,7 +97,8 @@ export const en = {
   more: (n: number) => `… ${plural(n, "more line")}`,
   earlier: (n: number) => `… ${plural(n, "earlier turn")}`,
   facts: "Another process runs this session: its text appears when it is complete. You may answer and speak from here.",
-  ruleAdded: (rule: string) => `Rule for this session: ${rule}`,
+  ruleAdded: (rule: string, file: string | undefined) =>
+    `Rule ${file ? `saved in ${file}` : "for this session"}: ${rule}`,
   unknownEnd: (why: string) => `Its end is unknown: ${why}`,
   interrupted: (by: string) => `Interrupted by ${by}. Say what to do instead, or /resume.`,
   stopping: (by: string) => `Stopped by ${by}.`,

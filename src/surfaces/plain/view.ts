@@ -100,7 +100,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
       case "input.resolved":
         return line(paint.dim(headline(fact.data, t)));
       case "rule.added":
-        return line(paint.dim(t.ruleAdded(oneLine(fact.data.rule))));
+        return line(paint.dim(t.ruleAdded(oneLine(fact.data.rule), fact.data.saved)));
       case "turn.interrupted":
         return line(paint.yellow((fact.data.to === "pause" ? t.interrupted : t.stopping)(oneLine(fact.data.by))));
       case "turn.ended":
