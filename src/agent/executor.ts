@@ -25,7 +25,7 @@ import { runTurn } from "./turn.ts";
 
 /** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
 export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promise<OutcomeStatus> {
-  for (; p.steps < p.maxSteps; p.steps++) {
+  while (p.steps < p.maxSteps) {
     if (d.stopped) throw d.stopped;
     const step = `${p.steps}`;
     // Interrupted after this reply: its calls that had not run by then must not run now.
@@ -35,6 +35,7 @@ export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promis
     if (heard.length > 0) c.memory.forgetRefusals();
     p.messages.push(...heard, assistantMessage(reply));
     p.sawUpTo = reply.sawUpTo;
+    p.steps++;
     p.usage = addUsage(p.usage, reply.usage);
     p.text = textOf(reply) || p.text;
     const calls = callsOf(reply);

@@ -332,6 +332,7 @@ class Scope implements StepScope {
     return this.#log.signal;
   }
   delta(kind: Delta["kind"], text: string): void {
+    if (this.#n === 0) this.#log.flush(); // what led here is told before what comes of it
     // A new owner's attempt must outrank every restart of the one before it.
     const attempt = this.#log.epoch * 1_000 + this.#restarts;
     this.#log.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text });

@@ -134,6 +134,7 @@ export function sqliteStore(path: string): Store {
       // and then the next commit says so.
     }
   };
+  let closed = false;
   let beating: NodeJS.Timeout | undefined;
   const beat = () => {
     const done = q("UPDATE process SET beat=? WHERE id=?").run(Date.now(), me.id);
@@ -252,6 +253,8 @@ export function sqliteStore(path: string): Store {
       return head === row(session).head ? undefined : { seq: top(), key: "(the last records are missing)" };
     },
     close() {
+      if (closed) return;
+      closed = true;
       clearInterval(poll);
       clearInterval(beating);
       if (beating) writeIfPossible(() => q("DELETE FROM process WHERE id=?").run(me.id));

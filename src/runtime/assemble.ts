@@ -40,12 +40,17 @@ export type Parts = {
 export function assemble(parts: Parts): LocalHost {
   const { store } = parts;
   let model: Promise<Model> | undefined;
+  const loaded = () =>
+    (model ??= parts.model().catch((error: unknown) => {
+      model = undefined; // the next turn may have more luck: a key was set, a server came up
+      throw error;
+    }));
   return createHost({
     store,
     version,
     ...(parts.hooks && { hooks: parts.hooks }),
     async executor(session) {
-      const config = agentConfig(parts, session, await (model ??= parts.model()));
+      const config = agentConfig(parts, session, await loaded());
       return new UnifiedExecutor(
         { ...config, store },
         { ...parts.options, workingDirectory: session.cwd },

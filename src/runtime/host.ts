@@ -3,7 +3,7 @@ import type { UnifiedExecutor } from "../agent/executor.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { noHooks } from "../hooks/hooks.ts";
 import { respond, settle } from "../input/respond.ts";
-import { openSession, type SessionLog } from "../journal/session.ts";
+import { openSession, Stopped, type SessionLog } from "../journal/session.ts";
 import { draftKeys, splitRequestId, type SessionRow, type Store } from "../journal/store.ts";
 import { readRule } from "../permission/rules.ts";
 import {
@@ -40,7 +40,13 @@ export type HostParts = {
   hooks?: Hooks;
 };
 
-type Running = { log: SessionLog | undefined; done: Promise<AgentOutcome>; leave(): void };
+type Running = {
+  log: SessionLog | undefined;
+  done: Promise<AgentOutcome>;
+  /** Before the turn has begun: it ends, or is paused, as it begins. */
+  stopEarly(reason: Stopped): void;
+  leave(): void;
+};
 
 export function createHost({ store, version, executor, hooks = noHooks }: HostParts): LocalHost {
   const running = new Map<string, Running>();
@@ -61,6 +67,7 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
     if (before) return before;
     let log: SessionLog | undefined;
     let left = false;
+    let early: Stopped | undefined;
     const attempt = async (): Promise<AgentOutcome> => {
       const session = known(id);
       moments.start(session);
@@ -68,6 +75,8 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       for (;;) {
         const held = (log = openSession(store, id));
         if (left) held.close();
+        if (early) held.stop(early);
+        early = undefined;
         const listeners = [blocks, moments].map((listener) => store.hub.subscribe(id, listener));
         let outcome: AgentOutcome;
         try {
@@ -84,13 +93,20 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       get log() {
         return log;
       },
+      stopEarly(reason) {
+        early = reason;
+        log?.stop(reason);
+      },
       leave() {
         left = true;
         log?.close();
       },
       done: attempt().finally(() => running.delete(id)),
     };
-    one.done.catch(() => {}); // whoever asked for the outcome hears of it; nobody else has to
+    one.done.catch((error: unknown) => {
+      // Whoever asked for the outcome hears of it there; whoever only spoke, here.
+      store.hub.delta({ session: id, key: "host", attempt: 0, n: 0, kind: "notice", text: messageOf(error) });
+    });
     running.set(id, one);
     return one;
   };
@@ -155,7 +171,12 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       const aboutToBegin = here !== undefined && (here.log === undefined || queued(here.log) > 0);
       if (!row.open && !aboutToBegin) return { ok: true, to: "nothing" };
       const working = (running.has(session) || row.owned) && row.pending === 0;
-      if (working && !forGood && (watchers.get(session) ?? 0) > 0) {
+      const pause = working && !forGood && (watchers.get(session) ?? 0) > 0;
+      if (!row.open)
+        here?.stopEarly(
+          pause ? new Stopped("interrupted", `${by} interrupted`) : new Stopped("cancelled", `${by} stopped the turn`),
+        );
+      if (pause) {
         store.append(session, {
           key: `interrupt/${randomUUID()}`,
           type: "turn.interrupted",

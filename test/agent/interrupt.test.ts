@@ -290,3 +290,58 @@ test("the executor yields every fact and delta in order, and a watcher who comes
     step.value.text,
   );
 });
+
+test("an interrupt before the turn has begun is not lost: the model is never asked", async () => {
+  using here = workspace();
+  for (const cancel of [false, true]) {
+    const store = memoryStore();
+    let ready = () => {};
+    const loading = new Promise<void>((resolve) => (ready = resolve));
+    let asked = 0;
+    const made = config({ dir: here.dir, store, script: [() => (asked++, { text: "too late" })] });
+    const executor = async () => {
+      await loading;
+      return new UnifiedExecutor(made, { workingDirectory: here.dir });
+    };
+    const host = createHost({ store, version: "test", executor });
+    await host.send({ type: "open", session: "s", cwd: here.dir });
+    const leaving = new AbortController();
+    const watching = host.watch("s", { signal: leaving.signal })[Symbol.asyncIterator]();
+    await watching.next();
+    await host.send({ type: "say", session: "s", text: "go", ...lin });
+    await host.send({ type: "interrupt", session: "s", cancel, ...lin });
+    ready();
+    assert.equal((await host.run("s")).status, cancel ? "cancelled" : "paused");
+    assert.equal(asked, 0);
+    leaving.abort();
+    await host.close();
+    await host.close();
+  }
+});
+
+test("a turn that could not even begin is told to whoever watches, and the next one may have more luck", async () => {
+  using here = workspace();
+  const store = memoryStore();
+  let tries = 0;
+  const made = config({ dir: here.dir, store, script: [{ text: "now" }] });
+  const executor = async () => {
+    if (tries++ === 0) throw new Error("the model is not there");
+    return new UnifiedExecutor(made, { workingDirectory: here.dir });
+  };
+  const host = createHost({ store, version: "test", executor });
+  await host.send({ type: "open", session: "s", cwd: here.dir });
+  const leaving = new AbortController();
+  const notices: string[] = [];
+  const watching = (async () => {
+    for await (const event of host.watch("s", { signal: leaving.signal }))
+      if (event.type === "delta") notices.push(event.delta.text);
+  })();
+  await until(() => true);
+  await host.send({ type: "say", session: "s", text: "go", ...lin });
+  await until(() => notices.length > 0);
+  assert.deepEqual(notices, ["the model is not there"]);
+  assert.equal((await host.run("s")).text, "now");
+  leaving.abort();
+  await watching;
+  await host.close();
+});
