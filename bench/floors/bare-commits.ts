@@ -7,7 +7,7 @@ export function bareCommits(options: { file: string; approvals: number; commits:
   remove(file);
   const db = new DatabaseSync(file);
   db.exec(`
-    PRAGMA page_size = 8192;
+    PRAGMA page_size = 4096;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     CREATE TABLE e(id INTEGER PRIMARY KEY, session TEXT, key TEXT, type TEXT, at INT, data TEXT, UNIQUE(session, key));

@@ -12,8 +12,7 @@ CREATE TABLE fact(seq INTEGER PRIMARY KEY, session TEXT NOT NULL, key TEXT NOT N
   data TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE(session, key));
 CREATE TABLE session(id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL, last_at INTEGER NOT NULL,
   open INTEGER NOT NULL, head TEXT NOT NULL, epoch INTEGER NOT NULL, process TEXT);
-CREATE TABLE ask(seq INTEGER PRIMARY KEY, session TEXT NOT NULL, key TEXT NOT NULL);
-CREATE INDEX ask_session ON ask(session);
+CREATE TABLE ask(seq INTEGER NOT NULL, session TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY(session, key)) WITHOUT ROWID;
 CREATE TABLE process(id TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL, beat INTEGER NOT NULL);
 CREATE TABLE child(session TEXT NOT NULL, key TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL);
 CREATE INDEX child_session ON child(session, key);
@@ -99,7 +98,7 @@ function create(db: DatabaseSync, path: string): void {
   // Two processes may find the file empty at once. Switching to WAL does not wait for a lock by itself, so try for a while.
   for (let tries = 0; ; tries++) {
     try {
-      db.exec("PRAGMA page_size=8192; PRAGMA journal_mode=WAL; BEGIN EXCLUSIVE");
+      db.exec("PRAGMA page_size=4096; PRAGMA journal_mode=WAL; BEGIN EXCLUSIVE");
       break;
     } catch (error) {
       if (tries === 100 || (code(error) & 0xff) !== 5) throw error;
