@@ -6,10 +6,10 @@ const root = join(import.meta.dirname, "..");
 const most = 300;
 /** More of the short ones: the differences there are small. */
 const runs = [
-  { steps: 0, times: 9 },
-  { steps: 20, times: 5 },
-  { steps: 100, times: 3 },
-  { steps: most, times: 3 },
+  { steps: 0, times: 15 },
+  { steps: 20, times: 9 },
+  { steps: 100, times: 7 },
+  { steps: most, times: 5 },
 ];
 const programs = ["bare", "source", "bundle"] as const;
 
