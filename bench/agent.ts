@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UnifiedExecutor } from "../src/agent/executor.ts";
+import { createSubagentRegistry } from "../src/agent/subagents.ts";
 import { noHooks } from "../src/hooks/hooks.ts";
 import { respond } from "../src/input/respond.ts";
 import { openSession, type SessionLog } from "../src/journal/session.ts";
@@ -24,6 +25,8 @@ export function createAgent(store: Store, approvals: number): UnifiedExecutor {
       env: {},
       keepDir: "/",
       hooks: noHooks,
+      subagents: createSubagentRegistry(),
+      subagentSystem: () => "",
       saveRule: () => "",
       redact: (text) => text,
     },

@@ -9,7 +9,7 @@ export function callModel(c: ExecutionContext, p: Progress, scope: StepScope): P
   const { model, tools, system } = c.config;
   const sawUpTo = Math.max(p.sawUpTo, p.said.at(-1)?.seq ?? 0);
   const fresh = between(p.said, p.sawUpTo, sawUpTo);
-  p.modelCalls++;
+  c.tree.modelCalls++;
   return c.activity.during(async () => {
     const messages = fresh.length > 0 ? [...p.messages, ...fresh] : p.messages;
     const reply = await model.reply(

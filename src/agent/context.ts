@@ -7,13 +7,15 @@ import type {
   Message,
   PermissionMode,
   RuleGrant,
+  SubagentDefinition,
   Rule,
   ToolUse,
   Usage,
 } from "../protocol/index.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Activity } from "./activity.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory, Permit } from "./memory.ts";
+import type { SubagentRegistry } from "./subagents.ts";
 
 /** What an agent is made of; shared by all its turns and never changed by one. */
 export type AgentConfig = {
@@ -30,6 +32,14 @@ export type AgentConfig = {
   /** Where output too long for the model is kept. */
   keepDir: string;
   hooks: Hooks;
+  subagents: SubagentRegistry;
+  /** The system prompt of a subagent. */
+  subagentSystem(child: {
+    definition: SubagentDefinition;
+    agent: readonly string[];
+    workingDirectory: string;
+    tools: readonly string[];
+  }): string;
   /** Puts a rule where the person wants it, and gives the file; throws when it is not saved. */
   saveRule(grant: RuleGrant): string;
   /** Takes secrets out of tool output, before journal and model alike. */
@@ -49,6 +59,8 @@ export type ExecutionContext = {
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
   memory: Memory;
+  /** What is open and what was used, in the whole tree of agents. */
+  tree: { permits: readonly Permit[]; usage: Usage; modelCalls: number; toolCalls: number };
   activity: Activity;
 };
 
@@ -61,8 +73,6 @@ export type Progress = {
   sawUpTo: number;
   maxSteps: number;
   steps: number;
-  modelCalls: number;
-  usage: Usage;
   toolHistory: ToolUse[];
   text: string;
 };

@@ -36,11 +36,12 @@ export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promis
     p.messages.push(...heard, assistantMessage(reply));
     p.sawUpTo = reply.sawUpTo;
     p.steps++;
-    p.usage = addUsage(p.usage, reply.usage);
+    c.tree.usage = addUsage(c.tree.usage, reply.usage);
     p.text = textOf(reply) || p.text;
     const calls = callsOf(reply);
     if (calls.length === 0) return { status: "success" };
     const results = await runCalls(line, c, calls);
+    c.tree.toolCalls += calls.length;
     p.messages.push(toolMessage(calls, results));
     calls.forEach(({ tool, input }, n) =>
       p.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }),

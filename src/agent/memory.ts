@@ -1,6 +1,7 @@
 import type { Call, Effect, InputRequest, ToolResult, Verdict } from "../protocol/index.ts";
 import { canonical } from "./digest.ts";
 
+/** An open permission request, to be judged again when a rule is added. */
 export type Permit = { request: InputRequest; judge(): Verdict };
 
 /** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
@@ -8,8 +9,6 @@ export class Memory {
   #seen: Map<string, string> | undefined;
   #wrote: Set<string> | undefined;
   #refused: Set<string> | undefined;
-  /** Open permission requests, to be judged again when a rule is added. */
-  permits: readonly Permit[] = [];
   refusalsInRow = 0;
 
   constructor(seen: Map<string, string> | undefined) {

@@ -4,6 +4,7 @@ import { Stopped } from "../journal/session.ts";
 import { messageOf, type Call, type ToolInput, type ToolResult, type Verdict } from "../protocol/index.ts";
 import type { Tool, ToolScope } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
+import { delegate } from "./delegate.ts";
 import { afterCall } from "./hooked.ts";
 import { isStill } from "./judge.ts";
 import { recover } from "./recover.ts";
@@ -87,12 +88,16 @@ function effectScope(c: ExecutionContext, scope: StepScope): ToolScope {
     ...surroundings(c),
     output: (text) => scope.delta("output", text),
     spawned: (pid) => scope.spawned(pid),
-    async requestInput() {
-      throw new Error(
-        'only a tool with the effect "waits" may ask while it runs; this one should describe its request with `request`',
-      );
-    },
+    delegate: notHere,
+    requestInput: notHere,
   };
+}
+
+/** A reader or writer runs inside one step of the journal; asking and delegating are steps of their own. */
+async function notHere(): Promise<never> {
+  throw new Error(
+    'only a tool with the effect "waits" may ask or delegate while it runs; this one should describe its request with `request`',
+  );
 }
 
 function waitingScope(c: ExecutionContext, d: Durable): ToolScope {
@@ -104,6 +109,7 @@ function waitingScope(c: ExecutionContext, d: Durable): ToolScope {
     ...surroundings(c),
     output() {},
     spawned() {},
+    delegate: (task) => delegate(d, c, task),
     async requestInput(body, why) {
       if (c.agent.length > 0 && !c.asksRoot)
         throw new Error("a subagent may not ask the person; report what you need to know instead");

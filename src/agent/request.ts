@@ -40,7 +40,7 @@ export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict
   const opened = ask(d, `permit${round}`, request, c.asking);
   if (!opened.resolution) {
     const permit = { request: opened.request, judge: () => judgeCall(c, call, verdict.input) };
-    c.memory.permits = [...c.memory.permits, permit];
+    c.tree.permits = [...c.tree.permits, permit];
   }
   return opened;
 }
@@ -68,7 +68,7 @@ export async function addRules(
     c.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
   }
   if (rules.length === 0) return;
-  for (const { request, judge } of c.memory.permits) {
+  for (const { request, judge } of c.tree.permits) {
     const verdict = judge();
     if (verdict.behavior === "ask") continue;
     closePermit(c, request.id);
@@ -78,8 +78,8 @@ export async function addRules(
   }
 }
 
-export function closePermit({ memory }: ExecutionContext, id: string): void {
-  memory.permits = memory.permits.filter(({ request }) => request.id !== id);
+export function closePermit({ tree }: ExecutionContext, id: string): void {
+  tree.permits = tree.permits.filter(({ request }) => request.id !== id);
 }
 
 /** A rule that could not be saved still holds for this session, and the person hears of it. */

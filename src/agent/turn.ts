@@ -64,8 +64,6 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking }: Tur
       sawUpTo,
       maxSteps,
       steps: 0,
-      modelCalls: 0,
-      usage: noUsage,
       toolHistory: [],
       text: "",
     },
@@ -78,6 +76,7 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking }: Tur
       asksRoot: false,
       sessionRules: folded.rules,
       memory: new Memory(folded.seen),
+      tree: { permits: [], usage: noUsage, modelCalls: 0, toolCalls: 0 },
       activity: createActivity(limit, () =>
         log.stop(new Stopped("timeout", `the turn worked for ${limit} ms, which is its limit`)),
       ),
@@ -95,9 +94,10 @@ function drive(log: SessionLog, { key, loop: begunBy, cancelledBy, c, p }: Turn)
   return loop(log.branch(key), c, p);
 }
 
-function end(log: SessionLog, { key, at, p }: Turn, status: OutcomeStatus): AgentOutcome {
-  const { steps, modelCalls, messages, toolHistory, text, usage } = p;
-  const stats = { steps, modelCalls, toolCalls: toolHistory.length, durationMs: Date.now() - at };
+function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): AgentOutcome {
+  const { steps, messages, toolHistory, text } = p;
+  const { usage, modelCalls, toolCalls } = c.tree;
+  const stats = { steps, modelCalls, toolCalls, durationMs: Date.now() - at };
   const ended: TurnEnd = { ...status, text, usage, stats };
   const outcome: AgentOutcome = { ...ended, session: log.id, messages, toolHistory };
   if (status.status === "paused" || status.status === "needs-input") return outcome;
@@ -119,8 +119,10 @@ function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome 
 }
 
 function statusOf(error: unknown, log: SessionLog): OutcomeStatus {
-  if (error instanceof NeedsInput)
+  if (error instanceof NeedsInput) {
+    log.flush(); // on disk before anyone hears that they are needed
     return { status: "needs-input", requests: log.store.pending(log.id).map(({ id }) => id) };
+  }
   if (!(error instanceof Stopped)) return failed(error);
   switch (error.why) {
     case "interrupted":

@@ -6,3 +6,4 @@ export * from "./options.ts";
 export * from "./outcome.ts";
 export * from "./permission.ts";
 export * from "./request.ts";
+export * from "./subagent.ts";

@@ -1,6 +1,7 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import type { AgentConfig } from "../agent/context.ts";
+import { builtinSubagents, createSubagentRegistry } from "../agent/subagents.ts";
 import { UnifiedExecutor } from "../agent/executor.ts";
 import { environment } from "../context/environment.ts";
 import { findInstructions } from "../context/instructions.ts";
@@ -10,8 +11,16 @@ import { noHooks } from "../hooks/hooks.ts";
 import type { InputChannel } from "../input/channel.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
-import { SageError, type ExecutionOptions, type PermissionMode, type Rule, type RuleGrant } from "../protocol/index.ts";
+import {
+  SageError,
+  type ExecutionOptions,
+  type PermissionMode,
+  type Rule,
+  type RuleGrant,
+  type SubagentDefinition,
+} from "../protocol/index.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
+import { createTask } from "../tools/task.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createHost, type LocalHost } from "./host.ts";
 import { childEnv, redactor } from "./secrets.ts";
@@ -30,6 +39,8 @@ export type Parts = {
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
   hooks?: Hooks;
+  /** Beside the built-in ones. */
+  subagents?: readonly SubagentDefinition[];
   /** Saves a rule to a settings file, and gives its path. */
   saveRule?(grant: RuleGrant): string;
   /** Answers from code, for embedders. */
@@ -66,23 +77,29 @@ function notSaved({ destination }: RuleGrant): string {
 
 function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConfig {
   const { env, options } = parts;
-  const tools = createToolRegistry([...builtinTools(), ...(parts.tools ?? [])]);
+  const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
+  const tools = createToolRegistry([...builtinTools(), createTask(subagents.list()), ...(parts.tools ?? [])]);
   const home = homedir();
   const mode = options.mode?.type ?? "interactive";
   mkdirSync(parts.output, { recursive: true, mode: 0o700 });
+  const prompt = ({ cwd, names, agent }: { cwd: string; names: readonly string[]; agent: readonly string[] }) =>
+    systemPrompt({
+      ...environment({ cwd, date: new Date(session.at) }),
+      model: model.id,
+      tools: names,
+      instructions: findInstructions(cwd, { home }).instructions,
+      interactive: mode === "interactive",
+      agent,
+    });
   return {
     model,
     tools,
     rules: parts.rules,
     permissionMode: parts.permissionMode,
-    system: systemPrompt({
-      ...environment({ cwd: session.cwd, date: new Date(session.at) }),
-      model: model.id,
-      tools: tools.names(),
-      instructions: findInstructions(session.cwd, { home }).instructions,
-      interactive: mode === "interactive",
-      agent: [],
-    }),
+    system: prompt({ cwd: session.cwd, names: tools.names(), agent: [] }),
+    subagents,
+    subagentSystem: ({ definition, agent, workingDirectory, tools: names }) =>
+      `${prompt({ cwd: workingDirectory, names, agent })}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
     home,
     roots: [realpathSync(session.cwd), realpathSync(parts.output)],
     env: childEnv(env),

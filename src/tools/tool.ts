@@ -26,6 +26,8 @@ export type ToolScope = {
   readonly env: NodeJS.ProcessEnv;
   /** Asks a person in the midst of a `waits` tool; durable, re-entered on replay in the order of the calls. */
   requestInput(body: RequestBody, why: string): Promise<Resolution>;
+  /** Gives a task to a subagent and waits for its report; for `waits` tools only. */
+  delegate(task: { agent: string; prompt: string }): Promise<ToolResult>;
 };
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a list holds tools of unlike inputs, each checked by its own schema

@@ -7,7 +7,7 @@ import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { createHost } from "../../src/runtime/host.ts";
-import type { Delta, Fact } from "../../src/protocol/index.ts";
+import { noUsage, type Delta, type Fact } from "../../src/protocol/index.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 
 const lin = { by: "Lin", surface: "test" };
@@ -61,7 +61,6 @@ test("interrupted, then killed before anything was recorded: what had not run st
   }));
   const d = log.branch("");
   d.decide("t0", "turn.begun", () => ({ loop: 1, maxSteps: 9, sawUpTo: 2 }));
-  const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   d.decide("t0/0/model", "model.replied", () => ({
     parts: calls,
     usage: noUsage,
@@ -248,6 +247,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     asksRoot: false,
     sessionRules: [],
     memory: new Memory(undefined),
+    tree: { permits: [], usage: noUsage, modelCalls: 0, toolCalls: 0 },
     activity: { during: <T>(work: () => Promise<T>) => work() },
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };

@@ -2,6 +2,8 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentConfig } from "../../src/agent/context.ts";
+import { builtinSubagents, createSubagentRegistry } from "../../src/agent/subagents.ts";
+import { createTask } from "../../src/tools/task.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
 import type { Store } from "../../src/journal/store.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
@@ -15,6 +17,7 @@ import type {
   InputRequest,
   InputResponse,
   Rule,
+  SubagentDefinition,
 } from "../../src/protocol/index.ts";
 import { createHost, type LocalHost } from "../../src/runtime/host.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
@@ -39,6 +42,7 @@ export type TestConfig = {
   permissionMode?: "default" | "bypass";
   hooks?: Parameters<typeof createHooks>[0];
   saveRule?: AgentConfig["saveRule"];
+  agents?: SubagentDefinition[];
 };
 
 /** The real rooms over a scripted model. */
@@ -51,11 +55,13 @@ export function config({
   permissionMode = "default",
   hooks = {},
   saveRule = () => "nowhere",
+  agents = [],
 }: TestConfig): AgentConfig & { store: Store } {
+  const subagents = createSubagentRegistry([...builtinSubagents, ...agents]);
   return {
     store,
     model: scripted(script),
-    tools: createToolRegistry([...builtinTools(), ...tools]),
+    tools: createToolRegistry([...builtinTools(), createTask(subagents.list()), ...tools]),
     rules,
     permissionMode,
     system: "You are a test.",
@@ -64,6 +70,8 @@ export function config({
     env: process.env,
     keepDir: dir,
     hooks: createHooks(hooks, process.env),
+    subagents,
+    subagentSystem: ({ definition }) => `You are ${definition.name}.`,
     saveRule,
     redact: (text) => text,
   };

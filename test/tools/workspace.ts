@@ -46,6 +46,7 @@ export class Workspace {
       },
       spawned: (pid) => this.pids.push(pid),
       env: this.env,
+      delegate: () => Promise.reject(new Error("no subagents here")),
       requestInput: () => Promise.reject(new Error("no tool uses this")),
     };
     const result = await tool.execute(tool.inputSchema.parse(input), scope);

@@ -1,0 +1,82 @@
+import { isAbsolute, resolve } from "node:path";
+import type { Durable } from "../journal/durable.ts";
+import { SageError, type SubagentDefinition, type ToolResult } from "../protocol/index.ts";
+import type { ToolRegistry } from "../tools/registry.ts";
+import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
+import { loop } from "./executor.ts";
+import { Memory } from "./memory.ts";
+
+/** Deeper than this nobody can follow who asked whom for what. */
+const DEEPEST = 3;
+const STEPS = 50;
+
+/** Runs a task in a subagent: the same loop under a longer key, with its own context and never more rights. */
+export async function delegate(
+  d: Durable,
+  c: ExecutionContext,
+  { agent, prompt }: { agent: string; prompt: string },
+): Promise<ToolResult> {
+  const definition = c.config.subagents.get(agent);
+  if (!definition) {
+    const names = c.config.subagents.list().map(({ name }) => name);
+    return { ok: false, text: `There is no subagent "${agent}"; there are ${names.join(", ")}.` };
+  }
+  const child = childContext(c, definition);
+  const progress = begin(prompt, definition.maxSteps ?? STEPS);
+  try {
+    const ended = await loop(d.branch("sub"), child, progress);
+    if (ended.status === "success") return { ok: true, text: progress.text };
+    return {
+      ok: false,
+      text: `It stopped after ${progress.steps} steps without finishing. Its last words: ${progress.text}`,
+    };
+  } catch (error) {
+    // A subagent whose model fails has failed; the agent above it can still do something about it.
+    if (error instanceof SageError && error.code === "model-unavailable")
+      return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
+    throw error;
+  }
+}
+
+function childContext(c: ExecutionContext, definition: SubagentDefinition): ExecutionContext {
+  const agent = [...c.agent, definition.name];
+  const workingDirectory = directoryOf(definition, c.options.workingDirectory);
+  const tools = toolsOf(definition, c.config.tools, agent.length);
+  const config: AgentConfig = {
+    ...c.config,
+    tools,
+    system: c.config.subagentSystem({ definition, agent, workingDirectory, tools: tools.names() }),
+  };
+  return {
+    ...c,
+    config,
+    agent,
+    asksRoot: definition.ask === "root" && (c.agent.length === 0 || c.asksRoot),
+    options: { ...c.options, workingDirectory },
+    memory: new Memory(undefined),
+  };
+}
+
+function toolsOf({ toolAccess, ask }: SubagentDefinition, parent: ToolRegistry, depth: number): ToolRegistry {
+  const granted = typeof toolAccess === "object" ? parent.filterByNames(toolAccess.restricted) : parent;
+  const unfit = [...(ask === "root" ? [] : ["AskUserQuestion"]), ...(depth >= DEEPEST ? ["Task"] : [])];
+  return granted.filterByNames(granted.names().filter((name) => !unfit.includes(name)));
+}
+
+function directoryOf({ workingDirectory: where }: SubagentDefinition, parent: string): string {
+  if (where === "inherited") return parent;
+  if (where === "processCwd") return process.cwd();
+  return isAbsolute(where.explicit) ? where.explicit : resolve(parent, where.explicit);
+}
+
+function begin(prompt: string, maxSteps: number): Progress {
+  return {
+    messages: [{ role: "user", text: prompt }],
+    said: [],
+    sawUpTo: 0,
+    maxSteps,
+    steps: 0,
+    toolHistory: [],
+    text: "",
+  };
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { describe } from "./describe.ts";
+import type { Tool } from "./tool.ts";
+
+/** Gives a task to a subagent. Which ones there are is part of what the model reads. */
+export function createTask(agents: readonly { name: string; description: string }[]): Tool {
+  const names = agents.map(({ name }) => name);
+  const list = agents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
+  return {
+    name: "Task",
+    description: `${describe("task")}\n${list}`,
+    inputSchema: z.strictObject({
+      agent: z.enum(names as [string, ...string[]]).describe("Which subagent"),
+      description: z.string().min(1).max(80).describe("The task in three to five words, for the person who watches"),
+      prompt: z.string().min(1).describe("The whole task: the subagent sees nothing else of this conversation"),
+    }),
+    effect: "waits",
+    checkPermissions: () => ({
+      behavior: "allow",
+      reason: "handing on a task runs nothing; each call of the subagent is judged itself",
+    }),
+    execute: ({ agent, prompt }: { agent: string; prompt: string }, scope) => scope.delegate({ agent, prompt }),
+  };
+}
