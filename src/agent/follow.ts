@@ -16,7 +16,7 @@ export function follow<T>(
 
 class Following<T> implements AsyncGenerator<Fact | Delta, T> {
   #queue: (Fact | Delta)[] = [];
-  #wake: (() => void) | undefined;
+  #waiting: (() => void)[] = [];
   #work: (() => Promise<T>) | undefined;
   #result: Promise<T> | undefined;
   #done = false;
@@ -33,11 +33,11 @@ class Following<T> implements AsyncGenerator<Fact | Delta, T> {
 
   fact(fact: Fact): void {
     this.#queue.push(fact);
-    this.#wake?.();
+    this.#waiting.shift()?.();
   }
   delta(delta: Delta): void {
     this.#queue.push(delta);
-    this.#wake?.();
+    this.#waiting.shift()?.();
   }
 
   next(): Promise<IteratorResult<Fact | Delta, T>> {
@@ -46,10 +46,7 @@ class Following<T> implements AsyncGenerator<Fact | Delta, T> {
     if (value) return Promise.resolve({ done: false, value });
     if (this.#done) return (this.#result as Promise<T>).then((result) => ({ done: true, value: result }));
     return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#wake = undefined;
-        resolve(this.next());
-      };
+      this.#waiting.push(() => resolve(this.next()));
     });
   }
 
@@ -76,7 +73,7 @@ class Following<T> implements AsyncGenerator<Fact | Delta, T> {
     const finish = () => {
       this.#done = true;
       this.#leave();
-      this.#wake?.();
+      for (const wake of this.#waiting.splice(0)) wake();
     };
     result.then(finish, finish);
   }

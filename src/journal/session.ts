@@ -75,7 +75,7 @@ export class SessionLog {
     if (fact.type === "user.said") this.said.push(fact);
     // A finished turn is only folded, never replayed.
     else if (fact.type === "turn.ended") this.#replay = undefined;
-    else (this.#replay ??= new Map()).set(fact.key, fact);
+    else if (fact.type !== "session.opened") (this.#replay ??= new Map()).set(fact.key, fact);
   }
 
   #saw(fact: Fact): void {

@@ -57,7 +57,10 @@ export type Hooks = z.infer<typeof hooks>;
 
 /** The person's own settings. A file that cannot be understood stops the start: a deny rule in it must not be lost silently. */
 export function readSettings(path: string): Settings {
-  return parse(userSchema, path, readText(path) ?? "{}");
+  const text = readText(path);
+  // Nothing to check: most starts are of this kind, and the first check costs milliseconds.
+  if (text === undefined) return { permissions: { deny: [], ask: [], allow: [] }, hooks: {}, providers: {} };
+  return parse(userSchema, path, text);
 }
 
 export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
