@@ -47,10 +47,10 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   }
   const waiting = opened.wait();
   const disarm = request.deadline && arm(store, request);
-  if (mode.type === "nonInteractive" && typeof mode.autoResponse === "function")
-    void consult(mode.autoResponse, request, store);
+  const auto =
+    mode.type === "nonInteractive" && typeof mode.autoResponse === "function" ? mode.autoResponse : undefined;
   try {
-    return await waiting;
+    return await (auto ? Promise.race([waiting, consult(auto, request, store).then(() => waiting)]) : waiting);
   } finally {
     disarm?.();
     reject?.delete(request.id);
@@ -58,16 +58,18 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
 }
 
 function withDeadline(request: NewRequest, { promptTimeout, timeoutPolicy = "fail" }: Asking): NewRequest {
+  if (request.deadline) checkPolicy(request, request.deadline.policy);
   if (request.deadline || promptTimeout === undefined) return request;
+  checkPolicy(request, timeoutPolicy);
   return {
     ...request,
-    deadline: { at: Date.now() + promptTimeout, timeoutMs: promptTimeout, policy: policyFor(request, timeoutPolicy) },
+    deadline: { at: Date.now() + promptTimeout, timeoutMs: promptTimeout, policy: timeoutPolicy },
   };
 }
 
 /** Silence is never consent: a default may refuse a permission or answer a question, not grant. */
-function policyFor(request: NewRequest, policy: DeadlinePolicy): DeadlinePolicy {
-  if (typeof policy === "string" || request.kind !== "permission" || policy.default.type === "denied") return policy;
+function checkPolicy(request: NewRequest, policy: DeadlinePolicy): void {
+  if (typeof policy === "string" || request.kind !== "permission" || policy.default.type === "denied") return;
   throw new SageError(
     "config-invalid",
     `a deadline's default for a permission may only be "denied"; got "${policy.default.type}"`,

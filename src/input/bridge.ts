@@ -18,8 +18,8 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
     });
     shown.set(request.id, hide);
   };
-  for (const request of store.pending(session)) show(request);
-  return store.hub.subscribe(session, {
+  // Listen before reading, so that nothing falls between.
+  const stop = store.hub.subscribe(session, {
     fact(fact) {
       if (fact.type === "input.requested" && !shown.has(fact.data.id)) show(fact.data);
       else if (fact.type === "input.resolved") {
@@ -28,4 +28,6 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
       }
     },
   });
+  for (const request of store.pending(session)) show(request);
+  return stop;
 }

@@ -70,14 +70,38 @@ export const InputChannel = {
     return {
       autoResponse,
       policy: "queue",
-      requestInput: answer,
-      requestInputWithTimeout: answer,
+      requestInput: (request, signal) => within(answer(request), undefined, signal),
+      requestInputWithTimeout: (request, timeoutMs, signal) => within(answer(request), timeoutMs, signal),
       show: () => () => {},
       cancelPending() {},
       close() {},
     };
   },
 };
+
+/** Gives up on a responder that takes too long: what it says after that is heard by nobody. */
+function within<T>(work: Promise<T>, timeoutMs: number | undefined, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((done, fail) => {
+    const aborted = () => fail(signal?.reason as Error);
+    const timer = startTimer(timeoutMs, () => fail(timedOut(timeoutMs)));
+    signal?.addEventListener("abort", aborted, { once: true });
+    if (signal?.aborted) aborted();
+    const over = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", aborted);
+    };
+    work.then(done, fail).then(over, over);
+  });
+}
+
+/** Node fires at once what it cannot count. */
+function startTimer(timeoutMs: number | undefined, expire: () => void): NodeJS.Timeout | undefined {
+  return timeoutMs === undefined ? undefined : setTimeout(expire, Math.min(timeoutMs, 2 ** 31 - 1));
+}
+
+function timedOut(timeoutMs: number | undefined): SageError {
+  return new SageError("timeout", `nobody answered within ${timeoutMs} ms`);
+}
 
 function createChannel(
   bufferSize: number,
@@ -88,8 +112,10 @@ function createChannel(
   const takers: ((request: InputRequest | undefined) => void)[] = [];
   const waiting = new Map<string, (reason: SageError | undefined) => void>();
   let closed = false;
+  let ending = false; // while all of them end, none is shown any more
 
   const next = (): Offer | undefined => {
+    if (ending) return undefined;
     const busy = new Set<string>();
     let seen = 0;
     for (const offer of offers.values()) {
@@ -114,14 +140,20 @@ function createChannel(
     deliver();
   };
   const show = (request: InputRequest, settle: Settle) => {
-    if (closed) throw new SageError("no-surface", "the channel is closed");
+    if (closed) return () => {};
     offers.set(request.id, { request, settle, taken: false });
     deliver();
     return (resolution: Resolution) => end(request.id, resolution);
   };
+  const endAll = (reason?: SageError) => {
+    ending = true;
+    for (const stop of [...waiting.values()]) stop(reason);
+    ending = closed;
+    deliver();
+  };
   const close = () => {
     closed = true;
-    for (const stop of [...waiting.values()]) stop(undefined);
+    endAll();
     for (const taker of takers.splice(0)) taker(undefined);
   };
 
@@ -137,7 +169,10 @@ function createChannel(
           `session ${request.session} already waits for an answer; this channel takes one request at a time`,
         ),
       );
+    if (offers.has(request.id))
+      return Promise.reject(new SageError("request-pending", `request ${request.id} waits for an answer already`));
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
+    if (closed) return Promise.reject(new SageError("no-surface", "the channel is closed"));
     return new Promise((done, fail) => {
       const finish = (resolution: Resolution) => {
         waiting.delete(request.id);
@@ -162,13 +197,11 @@ function createChannel(
         if (reason) done({ type: "cancelled", requestId: request.id, reason: reason.message });
         else fail(new SageError("no-surface", "the channel was closed while this request waited"));
       });
-      const timer =
-        timeoutMs === undefined
-          ? undefined
-          : setTimeout(() => {
-              gone("timed_out", `nobody answered within ${timeoutMs} ms`);
-              fail(new SageError("timeout", `nobody answered within ${timeoutMs} ms`));
-            }, timeoutMs);
+      const timer = startTimer(timeoutMs, () => {
+        const late = timedOut(timeoutMs);
+        gone("timed_out", late.message);
+        fail(late);
+      });
       signal?.addEventListener("abort", aborted, { once: true });
     });
   };
@@ -180,7 +213,7 @@ function createChannel(
     requestInputWithTimeout: (request, timeoutMs, signal) => requestInput(request, signal, timeoutMs),
     show,
     cancelPending(reason) {
-      for (const stop of [...waiting.values()]) stop(new SageError("turn-failed", reason));
+      endAll(new SageError("turn-failed", reason));
     },
     close,
   };

@@ -8,15 +8,16 @@ const RETRY_MS = 1_000;
 type Armed = { due: number; request: InputRequest; store: Store };
 
 // One timer for all requests of the process, set for the nearest deadline.
-const armed = new Map<string, Armed>();
+const armed = new Set<Armed>();
 let timer: NodeJS.Timeout | undefined;
 
 /** Counts down on the monotonic clock from now; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
-  armed.set(request.id, { due: performance.now() + remaining(request.deadline), request, store });
+  const one = { due: performance.now() + remaining(request.deadline), request, store };
+  armed.add(one);
   schedule();
   return () => {
-    if (armed.delete(request.id)) schedule();
+    if (armed.delete(one)) schedule();
   };
 }
 
@@ -31,20 +32,21 @@ function schedule(): void {
   clearTimeout(timer);
   timer = undefined;
   let nearest = Infinity;
-  for (const { due } of armed.values()) nearest = Math.min(nearest, due);
+  for (const { due } of armed) nearest = Math.min(nearest, due);
   if (nearest === Infinity) return;
   timer = setTimeout(expire, Math.min(Math.max(0, nearest - performance.now()), LONGEST_TIMER));
 }
 
 function expire(): void {
   const now = performance.now();
-  for (const [id, { due, request, store }] of armed) {
-    if (due > now) continue;
-    armed.delete(id);
+  const late = [...armed].filter(({ due }) => due <= now).sort((a, b) => a.due - b.due);
+  for (const one of late) {
+    const { request, store } = one;
     try {
       settle(store, request, expired(request)); // an answer that came first has won already, and that is fine
+      armed.delete(one);
     } catch {
-      armed.set(id, { due: now + RETRY_MS, request, store }); // a full disk, a busy journal: it expires when it can be recorded
+      one.due = now + RETRY_MS; // a full disk, a busy journal: it expires when it can be recorded
     }
   }
   schedule();
@@ -55,7 +57,7 @@ function expired(request: InputRequest): Resolution {
   const frame = { requestId: request.id, by: "deadline", surface: "deadline", at: Date.now() };
   const reason = `nobody answered within ${duration(timeoutMs)}`;
   return typeof policy === "object"
-    ? { ...frame, outcome: "timed_out", reason, response: policy.default }
+    ? { ...frame, outcome: "timed_out", reason, response: { ...policy.default, requestId: request.id } }
     : { ...frame, outcome: "timed_out", reason };
 }
 

@@ -22,7 +22,7 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
     case "answers":
       return { ...frame, outcome: checkAnswers(request, response), response };
     default:
-      return response satisfies never;
+      throw unknownType(response);
   }
 }
 
@@ -80,6 +80,11 @@ function expectKind<K extends InputRequest["kind"]>(
     text: "text, denied or cancelled",
   };
   throw refused(`this is a ${request.kind} request and takes ${fits[request.kind]}; got "${response.type}"`);
+}
+
+function unknownType(response: never): SageError {
+  const { type } = response as { type?: unknown };
+  return refused(`a response is answers, granted, denied, text or cancelled; got "${String(type)}"`);
 }
 
 function refused(message: string): SageError {
