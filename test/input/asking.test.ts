@@ -1,0 +1,547 @@
+// Asking from inside a turn: the modes, the deadlines, and that nothing is ever granted because nobody was there.
+import assert from "node:assert/strict";
+import { suite, test, type TestContext } from "node:test";
+import { ask, NeedsInput, type Asking } from "../../src/input/ask.ts";
+import { arm } from "../../src/input/deadlines.ts";
+import { respond } from "../../src/input/respond.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
+import { openSession, Stopped } from "../../src/journal/session.ts";
+import type { Store } from "../../src/journal/store.ts";
+import {
+  SageError,
+  type AutoResponder,
+  type Deadline,
+  type DeadlinePolicy,
+  type ExecutionMode,
+  type InputRequest,
+  type InputResponse,
+  type NewRequest,
+  type Resolution,
+} from "../../src/protocol/index.ts";
+import { fact, journals, keys, opened, plain, question, requestFor, state } from "../journal/journals.ts";
+
+const frame = { source: "tool", agent: [], why: "", digest: "" } as const;
+const colour: NewRequest = { ...frame, kind: "question", questions: [question("Which colour?")] };
+const bash: NewRequest = {
+  ...frame,
+  kind: "permission",
+  tool: "Bash",
+  input: { command: "ls" },
+  suggestions: [],
+  hard: false,
+};
+const lin = { by: "Lin", surface: "test" };
+const red: InputResponse = {
+  type: "answers",
+  requestId: "s/t0/ask0",
+  answers: { "Which colour?": { selected: ["Red"] } },
+};
+const custom = (autoResponse: AutoResponder): ExecutionMode => ({ type: "nonInteractive", autoResponse });
+
+/** A session, and asking in it. */
+function asker(store = memoryStore(), more: Partial<Asking> = {}) {
+  store.create("s", opened);
+  const log = openSession(store, "s");
+  const asking: Asking = { store, mode: { type: "interactive" }, ...more };
+  return {
+    store,
+    log,
+    ask: (key: string, request: NewRequest = colour) => ask(log.branch("t0"), key, request, asking),
+  };
+}
+
+suite("asking", () => {
+  test("a person: the request is on disk and listed before anyone waits, and the answer goes to the asker", async () => {
+    for (const { open } of journals) {
+      using journal = open();
+      const { ask: request, log } = asker(journal.store);
+      const asked = request("ask0");
+      assert.equal(asked.resolution, undefined);
+      const waiting = asked.wait();
+      assert.deepEqual(plain(journal.other.pending("s")), plain([asked.request]));
+      assert.equal(await state(waiting), "waits");
+      respond(journal.other, red, lin);
+      const resolution = await waiting;
+      assert.deepEqual([resolution.outcome, resolution.by], ["answered", "Lin"]);
+      log.release();
+    }
+  });
+
+  for (const [autoResponse, ends] of [
+    ["default", ["no_surface", "no_surface"]],
+    ["alwaysAllow", ["granted", "no_surface"]],
+    ["alwaysDeny", ["denied", "declined"]],
+  ] as const)
+    test(`nobody (${autoResponse}): a permission and a question end at once as ${ends.join(" and ")}`, async () => {
+      const { ask: request, store, log } = asker(memoryStore(), { mode: { type: "nonInteractive", autoResponse } });
+      const said = [request("permit0", bash), request("ask0")].map(
+        ({ resolution = assert.fail("it should be settled") }) =>
+          resolution.outcome === "answered" ? resolution.response.type : resolution.outcome,
+      );
+      assert.deepEqual(said, ends);
+      log.release();
+      assert.deepEqual(keys(store.since("s", 1)), ["t0/permit0", "t0/permit0.resolved", "t0/ask0", "t0/ask0.resolved"]);
+      assert.deepEqual(store.pending(), []);
+    });
+
+  test("in a batch: a person is needed, the request stays open, and whoever comes later goes on with the answer", async () => {
+    for (const { open } of journals) {
+      using journal = open();
+      const mode = { type: "batch" } as const;
+      const first = asker(journal.store, { mode });
+      const [a, b] = [first.ask("ask0"), first.ask("ask1")];
+      await assert.rejects(a.wait(), (error: unknown) => error instanceof NeedsInput && error.message === "s/t0/ask0");
+      await assert.rejects(b.wait(), NeedsInput);
+      first.log.release();
+      assert.deepEqual(
+        journal.other.pending().map(({ id }) => id),
+        ["s/t0/ask0", "s/t0/ask1"],
+      );
+      respond(journal.other, red, lin);
+
+      const second = asker(journal.restart(), { mode });
+      assert.equal((await second.ask("ask0").wait()).by, "Lin");
+      const still = second.ask("ask1");
+      respond(journal.other, { ...red, requestId: "s/t0/ask1" }, { by: "Ann", surface: "late" });
+      assert.equal((await still.wait()).by, "Ann", "answered between opening and waiting");
+      second.log.release();
+    }
+  });
+});
+
+suite("a function in a person's place", () => {
+  test("is given the request, and its answer counts as anyone's, also for what only a person may allow", async () => {
+    const seen: InputRequest[] = [];
+    const auto: AutoResponder = async (request) => (seen.push(request), { type: "granted", requestId: "whatever" });
+    const { ask: request, log } = asker(memoryStore(), { mode: custom(auto) });
+    const asked = request("permit0", { ...bash, hard: true });
+    assert.deepEqual(seen, [], "not before somebody waits");
+    const resolution = await asked.wait();
+    assert.deepEqual(seen, [asked.request]);
+    assert.deepEqual([resolution.outcome, resolution.by, resolution.surface], ["answered", "auto", "custom"]);
+    assert.deepEqual("response" in resolution && resolution.response, { type: "granted", requestId: "s/t0/permit0" });
+    log.release();
+  });
+
+  const nonsense = (value: unknown) => value as InputResponse;
+  const wrong: Record<string, AutoResponder> = {
+    throws: () => {
+      throw new Error("no idea");
+    },
+    rejects: () => Promise.reject(new Error("no idea")),
+    "grants a question": ({ id }) => ({ type: "granted", requestId: id }),
+    "answers a question with a text": ({ id }) => ({ type: "text", requestId: id, text: "Red" }),
+    "answers an option that is not there": ({ id }) => ({
+      type: "answers",
+      requestId: id,
+      answers: { "Which colour?": { selected: ["Green"] } },
+    }),
+    "answers nothing": ({ id }) => ({ type: "answers", requestId: id, answers: {} }),
+    "returns nothing": () => nonsense(undefined),
+    "returns null": () => nonsense(null),
+    "returns true": () => nonsense(true),
+    "returns a string": () => nonsense("granted"),
+    "returns an unknown type": () => nonsense({ type: "allow", requestId: "s/t0/ask0" }),
+    "returns a resolution": ({ id }) =>
+      nonsense({
+        outcome: "answered",
+        requestId: id,
+        by: "me",
+        at: 1,
+        surface: "x",
+        response: { type: "granted", requestId: id },
+      }),
+    "returns another shape": () => nonsense({ type: "answers", answers: { "Which colour?": "Red" } }),
+  };
+  for (const { name, open } of journals)
+    for (const [what, auto] of Object.entries(wrong))
+      test(`that ${what} ends in a refusal, never in consent (${name})`, async () => {
+        using journal = open();
+        const { ask: request, log } = asker(journal.store, { mode: custom(auto) });
+        for (const asked of what === "grants a question"
+          ? [request("ask0")]
+          : [request("ask0"), request("permit0", bash)]) {
+          const resolution = await asked.wait();
+          assert.equal(resolution.outcome, "no_surface");
+          assert.match(
+            "reason" in resolution ? resolution.reason : "",
+            /the automatic responder gave no valid answer: ./,
+          );
+          assert.deepEqual(plain(journal.other.resolution(asked.request.id)), plain(resolution));
+        }
+        log.release();
+      });
+
+  test("that is slower than a person does not take their answer back", async () => {
+    const slow = Promise.withResolvers<InputResponse>();
+    const { ask: request, store, log } = asker(memoryStore(), { mode: custom(() => slow.promise) });
+    const waiting = request("ask0").wait();
+    respond(store, red, lin);
+    assert.equal((await waiting).by, "Lin");
+    slow.resolve({ type: "denied", requestId: "" });
+    await state(slow.promise);
+    assert.equal(store.resolution("s/t0/ask0")?.by, "Lin");
+    log.release();
+  });
+
+  test("that never answers does not hold a turn that is stopped", async () => {
+    const { ask: request, log } = asker(memoryStore(), { mode: custom(() => new Promise(() => {})) });
+    const waiting = request("ask0").wait();
+    assert.equal(await state(waiting), "waits");
+    const stopped = new Stopped("interrupted", "Lin interrupted");
+    log.stop(stopped);
+    await assert.rejects(waiting, stopped);
+    log.release();
+  });
+
+  test("whose answer cannot be recorded leaves nobody waiting, and nothing granted", async (t) => {
+    const {
+      ask: request,
+      store,
+      log,
+    } = asker(memoryStore(), { mode: custom(({ id }) => ({ type: "granted", requestId: id })) });
+    const full = new SageError("disk-full", "not recorded: the disk is full");
+    const asked = request("permit0", bash);
+    t.mock.method(store, "append", () => {
+      throw full;
+    });
+    await assert.rejects(asked.wait(), full);
+    assert.equal(store.resolution("s/t0/permit0"), undefined);
+    assert.equal(store.pending().length, 1);
+    log.release();
+  });
+
+  test("is not asked again about what is settled", async () => {
+    const store = memoryStore();
+    const first = asker(store);
+    first.ask("ask0");
+    first.log.release();
+    respond(store, red, lin);
+    const { ask: request, log } = asker(store, { mode: custom(() => assert.fail("asked again")) });
+    assert.equal((await request("ask0").wait()).by, "Lin");
+    log.release();
+  });
+});
+
+suite("where a second request is refused", () => {
+  test("one is open at a time, and the next may follow when it has ended", async () => {
+    const { ask: request, store, log } = asker(memoryStore(), { reject: new Set() });
+    const first = request("ask0");
+    const second = request("ask1");
+    assert.equal(second.resolution?.outcome, "no_surface");
+    assert.match(
+      "reason" in second.resolution ? second.resolution.reason : "",
+      /another request of this session is open/,
+    );
+    const waiting = first.wait();
+    await assert.doesNotReject(second.wait());
+    assert.deepEqual(
+      store.pending().map(({ id }) => id),
+      ["s/t0/ask0"],
+    );
+    respond(store, red, lin);
+    await waiting;
+    assert.equal(request("ask2").resolution, undefined);
+    log.release();
+  });
+});
+
+/** Wall and monotonic time in the test's hands. */
+function clock(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let monotonic = 5_000;
+  let wall = 1_000_000_000;
+  t.mock.method(performance, "now", () => monotonic);
+  t.mock.method(Date, "now", () => wall);
+  return {
+    /** Time passes. */
+    async pass(ms: number) {
+      monotonic += ms;
+      wall += ms;
+      t.mock.timers.tick(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    /** Somebody sets the wall clock. */
+    set: (by: number) => void (wall += by),
+    /** The process is gone for a while: only the wall clock knows. */
+    away: (ms: number) => void (wall += ms),
+  };
+}
+
+const timedOut = (store: Store, id = "s/t0/ask0") => store.resolution(id)?.outcome === "timed_out";
+
+suite("a deadline", () => {
+  test("is part of the request from the start, and the asker's own comes before the run's", () => {
+    const { ask: request, log } = asker(memoryStore(), { promptTimeout: 60_000, timeoutPolicy: "cancel" });
+    const own: Deadline = { at: Date.now() + 5, timeoutMs: 5, policy: "fail" };
+    const before = Date.now();
+    const { deadline } = request("ask0").request;
+    assert.deepEqual([deadline?.timeoutMs, deadline?.policy], [60_000, "cancel"]);
+    assert.ok(deadline && deadline.at >= before + 60_000 && deadline.at <= Date.now() + 60_000);
+    assert.deepEqual(request("ask1", { ...colour, deadline: own }).request.deadline, own);
+    log.release();
+  });
+
+  test("is not there by default: waiting is", async (t) => {
+    const time = clock(t);
+    const { ask: request, log } = asker();
+    const asked = request("ask0");
+    assert.equal(asked.request.deadline, undefined);
+    const waiting = asked.wait();
+    await time.pass(1e12);
+    assert.equal(await state(waiting), "waits");
+    log.release();
+    await assert.rejects(waiting);
+  });
+
+  test("ends a request when it has passed, not a moment earlier, and a late answer is told so", async (t) => {
+    const time = clock(t);
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 60_000 });
+    const waiting = request("ask0").wait();
+    await time.pass(59_999);
+    assert.equal(await state(waiting), "waits");
+    await time.pass(1);
+    const { at, ...resolution } = await waiting;
+    assert.deepEqual(resolution, {
+      requestId: "s/t0/ask0",
+      by: "deadline",
+      surface: "deadline",
+      outcome: "timed_out",
+      reason: "nobody answered within 60 seconds",
+    });
+    assert.equal(at, 1_000_060_000);
+    const late = respond(store, red, lin);
+    assert.deepEqual([late.won, late.resolution.outcome], [false, "timed_out"]);
+    log.release();
+  });
+
+  test("leaves an answer that came in time alone", async (t) => {
+    const time = clock(t);
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 60_000 });
+    const waiting = request("ask0").wait();
+    await time.pass(59_999);
+    respond(store, red, lin);
+    assert.equal((await waiting).by, "Lin");
+    await time.pass(1_000_000);
+    assert.equal(store.since("s", 0).filter(({ type }) => type === "input.resolved").length, 1);
+    log.release();
+  });
+
+  test("does not run on when its turn was stopped: leaving resolves nothing", async (t) => {
+    const time = clock(t);
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 60_000 });
+    const waiting = request("ask0").wait();
+    log.close();
+    await assert.rejects(waiting, { name: "Stopped", why: "leaving" });
+    await time.pass(1_000_000);
+    assert.deepEqual(
+      store.pending().map(({ id }) => id),
+      ["s/t0/ask0"],
+    );
+  });
+
+  test("of several, the nearest comes first, whatever the order they were set in; and each ends once, by its own time", async (t) => {
+    const time = clock(t);
+    const { store, log, ask: request } = asker();
+    const heard: string[] = [];
+    store.hub.subscribe("s", { fact: ({ type, key }) => type === "input.resolved" && heard.push(key) });
+    const waiting = [300, 100, 400, 200].map((timeoutMs) =>
+      request(`ask${timeoutMs}`, {
+        ...colour,
+        deadline: { at: Date.now() + timeoutMs, timeoutMs, policy: "fail" },
+      }).wait(),
+    );
+    await time.pass(100);
+    assert.deepEqual(heard, ["t0/ask100.resolved"]);
+    await time.pass(250); // a busy process comes late to two of them
+    assert.deepEqual(heard, ["t0/ask100.resolved", "t0/ask200.resolved", "t0/ask300.resolved"]);
+    await time.pass(50);
+    assert.equal(heard.length, 4);
+    await Promise.all(waiting);
+    log.release();
+  });
+
+  test("that is longer than a timer can be is counted in pieces", async (t) => {
+    const time = clock(t);
+    const day = 86_400_000;
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 60 * day });
+    const waiting = request("ask0").wait();
+    for (let gone = 0; gone < 60; gone++) {
+      assert.equal(timedOut(store), false, `after ${gone} days`);
+      await time.pass(day);
+    }
+    assert.equal((await waiting).outcome, "timed_out");
+    log.release();
+  });
+
+  test("never asks for a timer that would fire at once", (t) => {
+    const delays: number[] = [];
+    t.mock.method(globalThis, "setTimeout", ((_: unknown, delay: number) =>
+      delays.push(delay)) as unknown as typeof setTimeout);
+    t.mock.method(globalThis, "clearTimeout", () => {});
+    const store = memoryStore();
+    for (const timeoutMs of [2 ** 31, 1e15, Infinity]) {
+      const disarm = arm(store, {
+        ...requestFor("ask0"),
+        deadline: { at: Date.now() + timeoutMs, timeoutMs, policy: "fail" },
+      });
+      disarm();
+    }
+    assert.deepEqual(
+      delays.filter((delay) => !(delay > 1 && delay <= 2 ** 31 - 1)),
+      [],
+    );
+  });
+
+  test("goes on after a restart with what was left, and one that passed meanwhile ends at once", async (t) => {
+    const time = clock(t);
+    const store = memoryStore();
+    const first = asker(store, { promptTimeout: 10_000 });
+    const waiting = [
+      first.ask("ask0").wait(),
+      first.ask("ask1", { ...colour, deadline: { at: Date.now() + 6_000, timeoutMs: 6_000, policy: "fail" } }).wait(),
+    ];
+    const left = Promise.allSettled(waiting);
+    await time.pass(4_000);
+    first.log.close();
+    await left;
+    time.away(3_000);
+    assert.deepEqual([timedOut(store), timedOut(store, "s/t0/ask1")], [false, false], "nobody was there to end it");
+
+    const second = asker(store, { promptTimeout: 10_000 });
+    const again = [second.ask("ask0").wait(), second.ask("ask1").wait()];
+    await time.pass(1);
+    assert.deepEqual([timedOut(store), timedOut(store, "s/t0/ask1")], [false, true]);
+    await time.pass(2_998);
+    assert.equal(timedOut(store), false);
+    await time.pass(1);
+    assert.equal(timedOut(store), true);
+    await Promise.all(again);
+    second.log.release();
+  });
+
+  test("is not moved by a wall clock that is set while the process lives", async (t) => {
+    const time = clock(t);
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 60_000 });
+    const waiting = request("ask0").wait();
+    time.set(3_600_000);
+    await time.pass(59_999);
+    assert.equal(timedOut(store), false, "an hour forward ends nothing early");
+    time.set(-7_200_000);
+    await time.pass(1);
+    assert.equal((await waiting).outcome, "timed_out", "an hour back keeps nobody waiting");
+    log.release();
+  });
+
+  test("makes nobody wait longer than was said when the wall clock was set back before a restart", async (t) => {
+    const time = clock(t);
+    const store = memoryStore();
+    const first = asker(store, { promptTimeout: 60_000 });
+    const left = Promise.allSettled([first.ask("ask0").wait()]);
+    first.log.close();
+    await left;
+    time.set(-10 * 365 * 86_400_000);
+    const second = asker(store);
+    const waiting = second.ask("ask0").wait();
+    await time.pass(60_000);
+    assert.equal((await waiting).outcome, "timed_out");
+    second.log.release();
+  });
+
+  test("that cannot be recorded is tried again until it can, and disturbs no other", async (t) => {
+    const time = clock(t);
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 1_000 });
+    const waiting = request("ask0").wait();
+    const other = request("ask1").wait();
+    const append = store.append;
+    let refusals = 0;
+    const broken = t.mock.method(store, "append", ((session, given) => {
+      if (given.key === "t0/ask1.resolved") return append(session, given);
+      refusals++;
+      throw new SageError("disk-full", "not recorded");
+    }) as Store["append"]);
+    await time.pass(1_000);
+    assert.equal((await other).outcome, "timed_out");
+    for (let second = 0; second < 3; second++) await time.pass(1_000);
+    assert.equal(await state(waiting), "waits");
+    assert.equal(refusals, 4, "once a second, not more");
+    broken.mock.restore();
+    await time.pass(1_000);
+    assert.equal((await waiting).outcome, "timed_out");
+    log.release();
+  });
+
+  test("of one journal does not push aside another journal's under the same name", async (t) => {
+    const time = clock(t);
+    const askers = [asker(memoryStore(), { promptTimeout: 100 }), asker(memoryStore(), { promptTimeout: 200 })];
+    const waiting = askers.map(({ ask: request }) => request("ask0").wait());
+    await time.pass(100);
+    assert.equal((await waiting[0])?.outcome, "timed_out");
+    await time.pass(100);
+    assert.equal((await waiting[1])?.outcome, "timed_out");
+    for (const { log } of askers) log.release();
+  });
+
+  test("may have an answer set in advance, which is used under the request's id and marked as late", async (t) => {
+    const time = clock(t);
+    const fallback = { ...red, requestId: "" };
+    const { ask: request, log } = asker(memoryStore(), { promptTimeout: 1_000, timeoutPolicy: { default: fallback } });
+    const waiting = request("ask0").wait();
+    await time.pass(1_000);
+    const resolution = await waiting;
+    assert.equal(resolution.outcome, "timed_out");
+    assert.deepEqual("response" in resolution && resolution.response, red);
+    log.release();
+  });
+
+  test("may refuse a permission in advance", async (t) => {
+    const time = clock(t);
+    const timeoutPolicy: DeadlinePolicy = { default: { type: "denied", requestId: "", reason: "nobody was there" } };
+    const { ask: request, log } = asker(memoryStore(), { promptTimeout: 1_000, timeoutPolicy });
+    const waiting: Promise<Resolution> = request("permit0", bash).wait();
+    await time.pass(1_000);
+    const resolution = await waiting;
+    assert.deepEqual("response" in resolution && resolution.response, {
+      type: "denied",
+      requestId: "s/t0/permit0",
+      reason: "nobody was there",
+    });
+    log.release();
+  });
+
+  for (const type of ["granted", "cancelled"] as const)
+    test(`may not let a permission end as "${type}" by silence: it is not even opened`, () => {
+      const policy: DeadlinePolicy = { default: { type, requestId: "" } };
+      const byRun = asker(memoryStore(), { promptTimeout: 1_000, timeoutPolicy: policy });
+      const byAsker = asker();
+      const own = { ...bash, deadline: { at: Date.now() + 1_000, timeoutMs: 1_000, policy } };
+      for (const [{ store, log, ask: request }, given] of [
+        [byRun, bash],
+        [byAsker, own],
+      ] as const) {
+        assert.throws(() => request("permit0", given), {
+          name: "SageError",
+          code: "config-invalid",
+          message: new RegExp(`may only be "denied"; got "${type}"`),
+        });
+        log.release();
+        assert.deepEqual(keys(store.since("s", 1)), []);
+      }
+    });
+
+  test("works for a request that is armed by hand, once", async (t) => {
+    const time = clock(t);
+    const store = memoryStore();
+    store.create("s", opened);
+    const request: InputRequest = {
+      ...requestFor("t0/ask0"),
+      deadline: { at: Date.now() + 50, timeoutMs: 50, policy: "cancel" },
+    };
+    store.commit("s", store.claim("s"), [fact("t0/ask0", "input.requested", request)]);
+    const disarm = arm(store, request);
+    await time.pass(50);
+    disarm();
+    disarm();
+    assert.equal(timedOut(store), true);
+  });
+});
