@@ -50,9 +50,15 @@ export class SessionLog {
     this.epoch = store.claim(id);
     // Listen before reading: what others write in between is heard, and known already when it is told.
     this.#unsubscribe = store.hub.subscribe(id, this);
-    this.loaded = store.load(id);
-    this.#loadedUpTo = this.lastSeq = this.loaded.at(-1)?.seq ?? 0;
-    for (const fact of this.loaded) this.#know(fact);
+    try {
+      this.loaded = store.load(id);
+      this.#loadedUpTo = this.lastSeq = this.loaded.at(-1)?.seq ?? 0;
+      for (const fact of this.loaded) this.#know(fact);
+    } catch (error) {
+      this.close(error);
+      store.release(id, this.epoch);
+      throw error;
+    }
   }
 
   /** What other writers add while this process holds the session. */
@@ -95,6 +101,10 @@ export class SessionLog {
   }
   get stopped(): unknown {
     return this.#stopped;
+  }
+  /** Nothing can be recorded here any more. */
+  get closed(): boolean {
+    return this.#closed !== undefined;
   }
 
   branch(key: string): Durable {

@@ -214,7 +214,7 @@ export function sqliteStore(path: string): Store {
       (session === undefined
         ? all<Row>("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq ORDER BY a.seq")
         : all<Row>("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq WHERE a.session=? ORDER BY a.seq", session)
-      ).map((found) => JSON.parse(found.data) as InputRequest),
+      ).map((found) => parse(found, found.data) as InputRequest),
     resolution(id) {
       const { session, key } = splitRequestId(id);
       return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
@@ -228,9 +228,9 @@ export function sqliteStore(path: string): Store {
     draft(id) {
       const { session, key } = splitRequestId(id);
       const { prefix, end } = draftKeys(key);
-      const latest = "SELECT data FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1";
+      const latest = "SELECT * FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1";
       const [found] = all<Row>(latest, session, prefix, end);
-      return found && (JSON.parse(found.data) as FactData["draft.saved"]).draft;
+      return found && (parse(found, found.data) as FactData["draft.saved"]).draft;
     },
     session: (id) => summaries("WHERE id=?", id)[0],
     sessions: () => summaries("ORDER BY last_at DESC"),
@@ -274,6 +274,15 @@ function chain(head: string, { key, type, at }: { key: string; type: string; at:
   return hash("sha256", `${head}\n${key}\n${type}\n${at}\n${data}`, "base64url");
 }
 
+function parse({ seq, session, key }: Pick<Row, "seq" | "session" | "key">, data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (error) {
+    const what = `record ${seq} (${key}) of session ${session} is damaged and cannot be read`;
+    throw new SageError("journal-damaged", `${what}; \`sage doctor\` looks at the whole journal`, { cause: error });
+  }
+}
+
 /** Most facts are only asked whether they exist: their data is parsed when it is looked at. */
 function stored({ seq, session, key, type, at, data }: Row): Fact {
   return new Stored(seq, session, key, type, at, data) as unknown as Fact;
@@ -297,7 +306,7 @@ class Stored {
   }
   get data(): unknown {
     if (this.#raw !== undefined) {
-      this.#data = JSON.parse(this.#raw);
+      this.#data = parse(this, this.#raw);
       this.#raw = undefined;
     }
     return this.#data;
