@@ -471,6 +471,19 @@ for (const { name, open } of journals)
       second.release();
     });
 
+    test("a session that cannot be read is not held", (t) => {
+      using journal = open();
+      const damaged = new SageError("journal-damaged", "record 7 is damaged");
+      const broken = t.mock.method(journal.store, "load", () => {
+        throw damaged;
+      });
+      assert.throws(() => openSession(journal.store, "s"), damaged);
+      assert.equal(journal.store.hub.cares("s", ""), false, "nobody listens for it");
+      assert.equal(journal.store.session("s")?.owned, false);
+      broken.mock.restore();
+      openSession(journal.other, "s").release();
+    });
+
     test("knows what an interruption came after", () => {
       using journal = open();
       const first = openSession(journal.store, "s");

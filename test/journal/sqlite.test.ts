@@ -20,7 +20,7 @@ import { groupLives, startOf } from "../../src/journal/process.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
-import { SageError, messageOf, type Fact, type InputResponse, type NewRequest } from "../../src/protocol/index.ts";
+import { SageError, messageOf, type InputResponse, type NewRequest } from "../../src/protocol/index.ts";
 import { answer, asked, fact, folder, keys, opened, plain, question, resolved, said, state } from "./journals.ts";
 import { peer } from "./peers.ts";
 
@@ -501,13 +501,13 @@ suite("the file", () => {
 });
 
 suite("the hash chain", () => {
-  const filled = (): Here & { facts: Fact[] } => {
+  const filled = (): Here => {
     const here = disk();
     const epoch = here.store.claim("s");
     here.store.commit("s", epoch, [unknown("a", "one"), unknown("b", "two"), asked("c")]);
     here.store.append("s", resolved("c", answer("s/c")));
     assert.equal(here.store.verify("s"), undefined);
-    return { ...here, facts: plain(here.store.load("s")) };
+    return here;
   };
   const changes: Record<string, { sql: string; found: string }> = {
     "one letter of a record": { sql: "UPDATE fact SET data = replace(data, 'two', 'twp') WHERE key = 'b'", found: "b" },
@@ -542,6 +542,38 @@ suite("the hash chain", () => {
       here.raw(sql);
       assert.equal(here.store.verify("s")?.key, found);
     });
+
+  test("names the record whose bytes were changed on the disk", () => {
+    using here = filled();
+    here.meanwhile(() => {
+      const bytes = readFileSync(here.journal);
+      const at = bytes.indexOf('"reason":"two"');
+      assert.notEqual(at, -1);
+      bytes.write("p", at + '"reason":"tw'.length);
+      writeFileSync(here.journal, bytes);
+    });
+    assert.deepEqual(here.store.verify("s"), { seq: 3, key: "b" });
+  });
+
+  test("is not needed to say which record cannot be read at all", () => {
+    using here = filled();
+    here.store.commit("s", here.store.claim("s"), [
+      asked("d"),
+      fact("t0", "turn.begun", { loop: 1, maxSteps: 1, sawUpTo: 0 }),
+    ]);
+    here.raw("UPDATE fact SET data = substr(data, 2) WHERE key IN ('d', 't0')");
+    const reads = [
+      () => here.store.load("s").map(({ data }) => data),
+      () => here.store.pending(),
+      () => here.store.find("s/d")?.request,
+    ];
+    for (const read of reads) {
+      const { code, message } = problem(read);
+      assert.equal(code, "journal-damaged");
+      assert.match(message, /^record 6 \(d\) of session s is damaged and cannot be read; `sage doctor`/);
+    }
+    assert.match(problem(() => openSession(here.store, "s")).message, /^record 7 \(t0\) of session s is damaged/);
+  });
 
   test("says nothing about other sessions", () => {
     using here = filled();
@@ -708,6 +740,33 @@ suite(
       assert.equal(startOf(dead), "");
       assert.equal(groupLives(dead), false);
       assert.equal(existsSync(`/proc/${dead}`), true, "it is still listed");
+    });
+
+    test("a call that was cut off is told of the command that still runs for it", async () => {
+      using here = disk();
+      using sleepers = await group("echo up; read line");
+      const first = openSession(here.store, "s");
+      const started = { tool: "Bash", effect: "writes", digest: "" } as const;
+      const dying = first.branch("t0").once(
+        "run0",
+        async (scope) => {
+          scope.spawned(sleepers.pid);
+          first.close();
+          return { ok: true, text: "" };
+        },
+        { started: () => started },
+      );
+      await assert.rejects(dying, { name: "Stopped" });
+      const look = async () => {
+        const log = openSession(here.store, "s");
+        const found = await log.branch("t0").once("run0", () => assert.fail("ran again"), { started: () => started });
+        log.release();
+        return found;
+      };
+      assert.deepEqual(await look(), { ok: false, running: [sleepers.pid] });
+      assert.deepEqual(await look(), { ok: false, running: [sleepers.pid] }, "as long as it runs");
+      await sleepers.leave();
+      assert.deepEqual(await look(), { ok: false, running: [] });
     });
 
     test("a command's group is found under its key by the next process, and forgotten when the call has finished", async () => {
