@@ -28,7 +28,7 @@ const doors: Record<string, string[]> = {
 };
 
 /** Small enough to read at once: a feature that does not fit belongs in another room. */
-const oneScreen = ["src/agent/executor.ts", "src/agent/call.ts"];
+const oneScreen = ["src/agent/loop.ts", "src/agent/executor.ts", "src/agent/call.ts"];
 
 const sources = globSync("src/**/*.{ts,mts,tsx,js,mjs}", { cwd: root }).map((path) => path.replaceAll(sep, "/"));
 

@@ -3,6 +3,7 @@ import type { ModelScope } from "../models/model.ts";
 import type { FactData } from "../protocol/index.ts";
 import type { ExecutionContext, Progress } from "./context.ts";
 import { between } from "./projection.ts";
+import { enterPhase } from "./states.ts";
 
 /** One reply to everything said so far; what comes in while it is on its way is for the next step. */
 export function callModel(c: ExecutionContext, p: Progress, scope: StepScope): Promise<FactData["model.replied"]> {
@@ -10,6 +11,7 @@ export function callModel(c: ExecutionContext, p: Progress, scope: StepScope): P
   const sawUpTo = Math.max(p.sawUpTo, p.said.at(-1)?.seq ?? 0);
   const fresh = between(p.said, p.sawUpTo, sawUpTo);
   c.tree.modelCalls++;
+  enterPhase(c, "callingLlm");
   return c.activity.during(async () => {
     const messages = fresh.length > 0 ? [...p.messages, ...fresh] : p.messages;
     const reply = await model.reply(

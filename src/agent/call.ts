@@ -5,6 +5,7 @@ import type { ExecutionContext } from "./context.ts";
 import { judgeCall } from "./judge.ts";
 import { perform } from "./perform.ts";
 import { addRules, closePermit, endTurnIfSaid, inputOf, openRequest } from "./request.ts";
+import { waitForPerson } from "./states.ts";
 import { notApproved, notRun, refused, withContext } from "./words.ts";
 
 type Judged = { verdict: Verdict; asked: Opened | undefined; before: Promise<unknown> | undefined };
@@ -31,7 +32,7 @@ async function throughPermission(
   for (let round = 0; verdict.behavior === "ask"; round++) {
     const opened: Opened = asked ?? openRequest(d, c, call, verdict, round);
     asked = undefined;
-    const resolution = await opened.wait();
+    const resolution = await waitForPerson(c, opened);
     closePermit(c, opened.request.id);
     endTurnIfSaid(d, resolution, opened.request);
     const tool = c.config.tools.get(call.tool);

@@ -14,6 +14,7 @@ import type {
 } from "../protocol/index.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Activity } from "./activity.ts";
+import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";
 import type { SubagentRegistry } from "./subagents.ts";
 
@@ -60,8 +61,10 @@ export type ExecutionContext = {
   sessionRules: Rule[];
   memory: Memory;
   /** What is open and what was used, in the whole tree of agents. */
-  tree: { permits: readonly Permit[]; usage: Usage; modelCalls: number; toolCalls: number };
+  tree: { permits: readonly Permit[]; waiting: number; usage: Usage; modelCalls: number; toolCalls: number };
   activity: Activity;
+  /** The root's. */
+  lifecycle: LifecycleManager;
 };
 
 /** How far a turn has come; what its outcome is made of, also when it ends half-way. */

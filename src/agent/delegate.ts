@@ -3,7 +3,7 @@ import type { Durable } from "../journal/durable.ts";
 import { SageError, type SubagentDefinition, type ToolResult } from "../protocol/index.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
-import { loop } from "./executor.ts";
+import { loop } from "./loop.ts";
 import { Memory } from "./memory.ts";
 
 /** Deeper than this nobody can follow who asked whom for what. */

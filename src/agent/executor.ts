@@ -2,53 +2,19 @@ import { randomUUID } from "node:crypto";
 import { bridge } from "../input/bridge.ts";
 import type { Asking } from "../input/ask.ts";
 import type { InputChannel } from "../input/channel.ts";
-import type { Durable } from "../journal/durable.ts";
 import { openSession, type SessionLog } from "../journal/session.ts";
 import type { Store } from "../journal/store.ts";
-import {
-  addUsage,
-  callsOf,
-  textOf,
-  type AgentOutcome,
-  type Delta,
-  type ExecutionOptions,
-  type Fact,
-  type OutcomeStatus,
-} from "../protocol/index.ts";
-import { callModel } from "./call-model.ts";
-import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
+import type { AgentOutcome, Delta, ExecutionMode, ExecutionOptions, Fact } from "../protocol/index.ts";
+import type { AgentConfig } from "./context.ts";
 import { follow } from "./follow.ts";
+import type { LifecycleManager } from "./lifecycle.ts";
 import { executionOptions } from "./options.ts";
-import { runCalls } from "./orchestrator.ts";
-import { assistantMessage, between, toolMessage } from "./projection.ts";
+import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
+import { journaledLifecycle } from "./states.ts";
 import { runTurn } from "./turn.ts";
 
-/** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
-export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promise<OutcomeStatus> {
-  while (p.steps < p.maxSteps) {
-    if (d.stopped) throw d.stopped;
-    const step = `${p.steps}`;
-    // Interrupted after this reply: its calls that had not run by then must not run now.
-    const line = d.interruptedSince(`${step}/model`) ? d.closedBranch(step) : d.branch(step);
-    const reply = await line.step("model", "model.replied", (scope) => callModel(c, p, scope));
-    const heard = between(p.said, p.sawUpTo, reply.sawUpTo);
-    if (heard.length > 0) c.memory.forgetRefusals();
-    p.messages.push(...heard, assistantMessage(reply));
-    p.sawUpTo = reply.sawUpTo;
-    p.steps++;
-    c.tree.usage = addUsage(c.tree.usage, reply.usage);
-    p.text = textOf(reply) || p.text;
-    const calls = callsOf(reply);
-    if (calls.length === 0) return { status: "success" };
-    const results = await runCalls(line, c, calls);
-    c.tree.toolCalls += calls.length;
-    p.messages.push(toolMessage(calls, results));
-    calls.forEach(({ tool, input }, n) =>
-      p.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }),
-    );
-  }
-  return { status: "max-steps", steps: p.maxSteps };
-}
+/** One attempt at a session's turn. */
+export type Execution = { log: SessionLog; lifecycle?: LifecycleManager };
 
 /** Keeps nothing between turns: what a turn needs is in the session's facts. */
 export class UnifiedExecutor {
@@ -74,8 +40,8 @@ export class UnifiedExecutor {
   }
 
   /** Runs the session's open turn, or begins one with what was said. Yields every fact and delta; ends in the outcome. */
-  execute({ log }: { log: SessionLog }): AsyncGenerator<Fact | Delta, AgentOutcome> {
-    const input = { config: this.#config, options: this.#options, asking: this.#asking() };
+  execute({ log, lifecycle = journaledLifecycle(log) }: Execution): AsyncGenerator<Fact | Delta, AgentOutcome> {
+    const input = { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle };
     const channel = this.#channel;
     const withdraw =
       channel && channel.autoResponse === undefined ? bridge(this.#config.store, log.id, channel) : undefined;
@@ -87,24 +53,25 @@ export class UnifiedExecutor {
     return this.#channel?.policy === "reject" ? { ...this.#ask, reject: new Set() } : this.#ask;
   }
 
+  /** The same agent, asking in another way. */
+  withMode(mode: ExecutionMode): UnifiedExecutor {
+    return new UnifiedExecutor(this.#config, { ...this.#options, mode });
+  }
+
+  executeWithStrategy(strategy: ExecutionStrategy, execution: Execution): Promise<AgentOutcome> {
+    return strategy.execute(this, execution);
+  }
+
   /** One task in a session of its own, to its end. */
-  async executeTask(task: string): Promise<AgentOutcome> {
+  async executeTask(task: string, strategy: ExecutionStrategy = StandardStrategy): Promise<AgentOutcome> {
     const { store } = this.#config;
     const session = randomUUID();
     store.create(session, { cwd: this.#options.workingDirectory, version: "sdk" });
-    store.append(session, {
-      key: "said/0",
-      type: "user.said",
-      at: Date.now(),
-      data: { text: task, by: "caller", surface: "sdk" },
-    });
+    const said = { text: task, by: "caller", surface: "sdk" };
+    store.append(session, { key: "said/0", type: "user.said", at: Date.now(), data: said });
     const log = openSession(store, session);
     try {
-      const events = this.execute({ log });
-      for (;;) {
-        const { done, value } = await events.next();
-        if (done) return value;
-      }
+      return await strategy.execute(this, { log });
     } finally {
       log.release();
     }

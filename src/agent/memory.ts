@@ -9,6 +9,8 @@ export class Memory {
   #seen: Map<string, string> | undefined;
   #wrote: Set<string> | undefined;
   #refused: Set<string> | undefined;
+  #last: string | undefined;
+  #repeats = 0;
   refusalsInRow = 0;
 
   constructor(seen: Map<string, string> | undefined) {
@@ -31,6 +33,17 @@ export class Memory {
       if (effect === "writes") (this.#wrote ??= new Set()).add(hash);
     }
     return result;
+  }
+
+  /** How often in a row the same calls had the same results; nothing is known of questions, which only wait. */
+  repeats(calls: readonly Call[], results: readonly ToolResult[]): number {
+    const last = calls.map((call, n) => `${sameCall(call)}\n${results[n]?.text}`).join("\n");
+    this.#repeats = last === this.#last ? this.#repeats + 1 : 1;
+    this.#last = last;
+    return calls.some(({ tool }) => tool === "AskUserQuestion") ? 0 : this.#repeats;
+  }
+  forgetRepeats(): void {
+    this.#repeats = 0;
   }
 
   /** Did the person refuse this very call since they last said something? */

@@ -9,6 +9,7 @@ import { afterCall } from "./hooked.ts";
 import { isStill } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf } from "./request.ts";
+import { waitForPerson } from "./states.ts";
 import { changedSince, withComment, withContext } from "./words.ts";
 
 /** Runs an allowed call in the way its effect permits. */
@@ -115,7 +116,7 @@ function waitingScope(c: ExecutionContext, d: Durable): ToolScope {
         throw new Error("a subagent may not ask the person; report what you need to know instead");
       const asks = { ...body, source: "tool", agent: c.agent, why, digest: "" } as const;
       const opened = ask(d, `ask${asked++}`, asks, c.asking);
-      const resolution = await opened.wait();
+      const resolution = await waitForPerson(c, opened);
       endTurnIfSaid(d, resolution, opened.request);
       return resolution;
     },

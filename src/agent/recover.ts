@@ -6,6 +6,7 @@ import type { QuestionOption, ToolInput, ToolResult, Verdict } from "../protocol
 import type { Tool } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
 import { endTurnIfSaid } from "./request.ts";
+import { waitForPerson } from "./states.ts";
 
 type Lost = { tool: Tool; input: ToolInput; verdict: Verdict; round: number; running: number[] };
 
@@ -77,7 +78,7 @@ async function choose(
     },
     c.asking,
   );
-  const resolution = await opened.wait();
+  const resolution = await waitForPerson(c, opened);
   endTurnIfSaid(d, resolution, opened.request);
   if (resolution.outcome !== "answered" || resolution.response.type !== "answers") return undefined;
   return resolution.response.answers[question]?.selected[0];

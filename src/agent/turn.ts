@@ -12,14 +12,21 @@ import {
 } from "../protocol/index.ts";
 import { createActivity } from "./activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
-import { loop } from "./executor.ts";
+import { loop } from "./loop.ts";
+import type { LifecycleManager } from "./lifecycle.ts";
 import { Memory } from "./memory.ts";
+import { endState } from "./states.ts";
 import { between, fold, type Folded } from "./projection.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
 const LOOP = 1;
 
-export type TurnInput = { config: AgentConfig; options: ExecutionOptions; asking: Asking };
+export type TurnInput = {
+  config: AgentConfig;
+  options: ExecutionOptions;
+  asking: Asking;
+  lifecycle: LifecycleManager;
+};
 
 type Turn = {
   key: string;
@@ -43,7 +50,7 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
   }
 }
 
-function begin(log: SessionLog, folded: Folded, { config, options, asking }: TurnInput): Turn {
+function begin(log: SessionLog, folded: Folded, { config, options, asking, lifecycle }: TurnInput): Turn {
   const key = `t${folded.turn}`;
   const {
     loop: begunBy,
@@ -53,6 +60,7 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking }: Tur
     .branch("")
     .decide(key, "turn.begun", () => ({ loop: LOOP, maxSteps: options.maxSteps, sawUpTo: log.said.at(-1)?.seq ?? 0 }));
   const limit = options.executionTimeout;
+  lifecycle.transition({ state: "executing", phase: "preparingContext" });
   return {
     key,
     at: folded.open?.at ?? Date.now(),
@@ -75,8 +83,9 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking }: Tur
       agent: [],
       asksRoot: false,
       sessionRules: folded.rules,
+      lifecycle,
       memory: new Memory(folded.seen),
-      tree: { permits: [], usage: noUsage, modelCalls: 0, toolCalls: 0 },
+      tree: { permits: [], waiting: 0, usage: noUsage, modelCalls: 0, toolCalls: 0 },
       activity: createActivity(limit, () =>
         log.stop(new Stopped("timeout", `the turn worked for ${limit} ms, which is its limit`)),
       ),
@@ -100,8 +109,9 @@ function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): A
   const stats = { steps, modelCalls, toolCalls, durationMs: Date.now() - at };
   const ended: TurnEnd = { ...status, text, usage, stats };
   const outcome: AgentOutcome = { ...ended, session: log.id, messages, toolHistory };
-  if (status.status === "paused" || status.status === "needs-input") return outcome;
   try {
+    endState(c.lifecycle, status);
+    if (status.status === "paused" || status.status === "needs-input") return outcome;
     withdrawRequests(log, status);
     log.branch("").decide(`${key}.ended`, "turn.ended", () => ended);
     log.flush();

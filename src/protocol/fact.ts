@@ -1,6 +1,7 @@
 import type { Reply, ToolResult } from "./message.ts";
 import type { TurnEnd } from "./outcome.ts";
 import type { Effect, RuleDestination, Verdict } from "./permission.ts";
+import type { StateTransition } from "./state.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
 
 export type FactData = {
@@ -19,6 +20,7 @@ export type FactData = {
   };
   "call.finished": ToolResult;
   "call.unknown": { reason: string };
+  "state.changed": StateTransition;
   "rule.added": {
     /** The file it was saved to, or why it was not. */ saved?: string;
     problem?: string;

@@ -6,4 +6,5 @@ export * from "./options.ts";
 export * from "./outcome.ts";
 export * from "./permission.ts";
 export * from "./request.ts";
+export * from "./state.ts";
 export * from "./subagent.ts";

@@ -15,11 +15,14 @@ import {
   type Fact,
   type Host,
   type InputResponse,
+  type InterruptAction,
   type PendingRequest,
   type SessionSummary,
   type WatchEvent,
 } from "../protocol/index.ts";
 import { createBlocks } from "./blocks.ts";
+import type { LifecycleManager } from "../agent/lifecycle.ts";
+import { journaledLifecycle } from "../agent/states.ts";
 import { createMoments } from "./moments.ts";
 import { watch } from "./watch.ts";
 
@@ -43,6 +46,7 @@ export type HostParts = {
 type Running = {
   log: SessionLog | undefined;
   done: Promise<AgentOutcome>;
+  handleInterrupt(): InterruptAction;
   /** Before the turn has begun: it ends, or is paused, as it begins. */
   stopEarly(reason: Stopped): void;
   leave(): void;
@@ -68,6 +72,7 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
     let log: SessionLog | undefined;
     let left = false;
     let early: Stopped | undefined;
+    let lifecycle: LifecycleManager | undefined;
     const attempt = async (): Promise<AgentOutcome> => {
       const session = known(id);
       moments.start(session);
@@ -80,7 +85,7 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
         const listeners = [blocks, moments].map((listener) => store.hub.subscribe(id, listener));
         let outcome: AgentOutcome;
         try {
-          outcome = await drain(runner, held);
+          outcome = await drain(runner, held, (lifecycle = journaledLifecycle(held)));
         } finally {
           for (const stop of listeners) stop();
           blocks.forget(id);
@@ -93,6 +98,7 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       get log() {
         return log;
       },
+      handleInterrupt: () => lifecycle?.handleInterrupt() ?? "ignore",
       stopEarly(reason) {
         early = reason;
         log?.stop(reason);
@@ -170,8 +176,9 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       const here = running.get(session);
       const aboutToBegin = here !== undefined && (here.log === undefined || queued(here.log) > 0);
       if (!row.open && !aboutToBegin) return { ok: true, to: "nothing" };
-      const working = (running.has(session) || row.owned) && row.pending === 0;
-      const pause = working && !forGood && (watchers.get(session) ?? 0) > 0;
+      const watched = !forGood && (watchers.get(session) ?? 0) > 0;
+      const elsewhere = row.owned && row.pending === 0;
+      const pause = watched && (!row.open || (here ? here.handleInterrupt() === "pause" : elsewhere));
       if (!row.open)
         here?.stopEarly(
           pause ? new Stopped("interrupted", `${by} interrupted`) : new Stopped("cancelled", `${by} stopped the turn`),
@@ -245,8 +252,8 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
   };
 }
 
-async function drain(runner: UnifiedExecutor, log: SessionLog): Promise<AgentOutcome> {
-  const events = runner.execute({ log });
+async function drain(runner: UnifiedExecutor, log: SessionLog, lifecycle: LifecycleManager): Promise<AgentOutcome> {
+  const events = runner.execute({ log, lifecycle });
   for (;;) {
     const { done, value } = await events.next();
     if (done) return value;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { LifecycleManager } from "../../src/agent/lifecycle.ts";
 import { Memory } from "../../src/agent/memory.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
@@ -246,8 +247,9 @@ test("a subagent's context refuses questions with a clear error and shows its an
     agent: ["explore"],
     asksRoot: false,
     sessionRules: [],
+    lifecycle: new LifecycleManager(),
     memory: new Memory(undefined),
-    tree: { permits: [], usage: noUsage, modelCalls: 0, toolCalls: 0 },
+    tree: { permits: [], waiting: 0, usage: noUsage, modelCalls: 0, toolCalls: 0 },
     activity: { during: <T>(work: () => Promise<T>) => work() },
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };
@@ -280,7 +282,7 @@ test("the executor yields every fact and delta in order, and a watcher who comes
   assert.equal(step.value.text, "hello there, this is a reply");
   assert.deepEqual(
     seen.filter((event): event is Fact => "type" in event).map(({ type }) => type),
-    ["turn.begun", "model.replied", "turn.ended"],
+    ["turn.begun", "state.changed", "model.replied", "state.changed", "turn.ended"],
   );
   assert.equal(
     seen

@@ -34,7 +34,14 @@ suite("sage -p", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     const facts = events.filter(({ type }) => type === "fact").map(({ fact }) => fact.type);
-    assert.deepEqual(facts, ["user.said", "turn.begun", "model.replied", "turn.ended"]);
+    assert.deepEqual(facts, [
+      "user.said",
+      "turn.begun",
+      "state.changed",
+      "model.replied",
+      "state.changed",
+      "turn.ended",
+    ]);
     assert.equal(
       events
         .filter(({ type }) => type === "delta")

@@ -106,6 +106,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
       case "turn.ended":
         return line(...outcomeLines(fact.data, style));
       case "session.opened":
+      case "state.changed":
       case "turn.begun":
       case "calls.judged":
       case "call.started":

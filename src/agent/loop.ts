@@ -1,0 +1,38 @@
+import type { Durable } from "../journal/durable.ts";
+import { addUsage, callsOf, textOf, type OutcomeStatus } from "../protocol/index.ts";
+import { callModel } from "./call-model.ts";
+import type { ExecutionContext, Progress } from "./context.ts";
+import { runCalls } from "./orchestrator.ts";
+import { assistantMessage, between, toolMessage } from "./projection.ts";
+import { askIfSpinning } from "./spinning.ts";
+import { enterPhase } from "./states.ts";
+
+/** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
+export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promise<OutcomeStatus> {
+  while (p.steps < p.maxSteps) {
+    if (d.stopped) throw d.stopped;
+    const step = `${p.steps}`;
+    // Interrupted after this reply: its calls that had not run by then must not run now.
+    const line = d.interruptedSince(`${step}/model`) ? d.closedBranch(step) : d.branch(step);
+    const reply = await line.step("model", "model.replied", (scope) => callModel(c, p, scope));
+    const heard = between(p.said, p.sawUpTo, reply.sawUpTo);
+    if (heard.length > 0) c.memory.forgetRefusals();
+    p.messages.push(...heard, assistantMessage(reply));
+    p.sawUpTo = reply.sawUpTo;
+    p.steps++;
+    c.tree.usage = addUsage(c.tree.usage, reply.usage);
+    p.text = textOf(reply) || p.text;
+    const calls = callsOf(reply);
+    if (calls.length === 0) return { status: "success" };
+    enterPhase(c, "executingTools");
+    const results = await runCalls(line, c, calls);
+    enterPhase(c, "processingResponse");
+    c.tree.toolCalls += calls.length;
+    p.messages.push(toolMessage(calls, results));
+    await askIfSpinning(line, c, { calls, results });
+    calls.forEach(({ tool, input }, n) =>
+      p.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }),
+    );
+  }
+  return { status: "max-steps", steps: p.maxSteps };
+}

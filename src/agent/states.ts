@@ -1,0 +1,47 @@
+import type { Opened } from "../journal/durable.ts";
+import type { SessionLog } from "../journal/session.ts";
+import type { ExecutionPhase, OutcomeStatus, Resolution } from "../protocol/index.ts";
+import type { ExecutionContext } from "./context.ts";
+import { LifecycleManager } from "./lifecycle.ts";
+
+/** A lifecycle whose changes of state are facts. They ride with whatever caused them, and replay never asks for them. */
+export function journaledLifecycle(log: SessionLog): LifecycleManager {
+  let n = 0;
+  return new LifecycleManager((change) => {
+    // A log that is closed keeps nothing any more: the person left, or somebody else has the session.
+    if (change.from.state !== change.to.state && !log.closed)
+      log.add(`state/${log.epoch}.${n++}`, "state.changed", change);
+  });
+}
+
+/** The root's phase, for whoever watches; subagents work inside its tool phase. */
+export function enterPhase({ agent, lifecycle }: ExecutionContext, phase: ExecutionPhase): void {
+  if (agent.length === 0 && lifecycle.state.state === "executing") lifecycle.transition({ state: "executing", phase });
+}
+
+/** Waits for a person, anywhere in the tree, and says so for as long as anybody in it waits. */
+export function waitForPerson({ lifecycle, tree }: ExecutionContext, opened: Opened): Promise<Resolution> {
+  if (opened.resolution) return Promise.resolve(opened.resolution);
+  const { id, why } = opened.request;
+  if (tree.waiting++ === 0 && lifecycle.state.state === "executing")
+    lifecycle.transition({ state: "waitingForConfirmation", reason: why, requestId: id });
+  return opened.wait().finally(() => {
+    if (--tree.waiting === 0 && lifecycle.state.state === "waitingForConfirmation")
+      lifecycle.transition({ state: "executing", phase: "executingTools" });
+  });
+}
+
+export function endState(lifecycle: LifecycleManager, status: OutcomeStatus): void {
+  switch (status.status) {
+    case "paused":
+      if (!lifecycle.checkInterrupt()) lifecycle.transition({ state: "paused", reason: status.reason });
+      break;
+    case "error":
+      lifecycle.transition({ state: "error", error: status.error });
+      break;
+    case "needs-input":
+      break; // it waits, and whoever goes on with the turn finds it waiting
+    default:
+      lifecycle.transition({ state: "completed", reason: status.status });
+  }
+}

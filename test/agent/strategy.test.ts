@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import {
+  BatchStrategy,
+  drain,
+  StandardStrategy,
+  StreamingStrategy,
+  type ExecutionStrategy,
+} from "../../src/agent/strategy.ts";
+import type { Delta, Fact } from "../../src/protocol/index.ts";
+import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
+
+test("standard, streaming and batch run the same loop and differ in who hears and who is asked", async () => {
+  using here = workspace();
+  const script = [{ text: "thinking", calls: [bash("echo x")] }, { text: "done" }];
+  const executor = () =>
+    new UnifiedExecutor(config({ script, dir: here.dir }), {
+      workingDirectory: here.dir,
+      mode: { type: "nonInteractive", autoResponse: "alwaysAllow" },
+    });
+  assert.equal((await executor().executeTask("go", StandardStrategy)).text, "done");
+  const heard: (Fact | Delta)[] = [];
+  assert.equal(
+    (
+      await executor().executeTask(
+        "go",
+        StreamingStrategy((event) => heard.push(event)),
+      )
+    ).text,
+    "done",
+  );
+  assert.ok(heard.some((event) => "kind" in event && event.kind === "text"));
+  assert.ok(heard.some((event) => "type" in event && event.type === "call.finished"));
+  const batch = await executor().executeTask("go", BatchStrategy);
+  assert.equal(batch.status, "needs-input");
+});
+
+test("a strategy of one's own: try again with another task when the first did not succeed", async () => {
+  using here = workspace();
+  const log: string[] = [];
+  const Noted: ExecutionStrategy = {
+    name: "noted",
+    async execute(executor, execution) {
+      log.push("begin");
+      const outcome = await drain(executor.execute(execution), () => {});
+      log.push(outcome.status);
+      return outcome;
+    },
+  };
+  const executor = new UnifiedExecutor(config({ script: [{ text: "hi" }], dir: here.dir }), {
+    workingDirectory: here.dir,
+  });
+  assert.equal((await executor.executeTask("go", Noted)).text, "hi");
+  assert.deepEqual(log, ["begin", "success"]);
+});
+
+test("an agent that does the same again and again asks instead of going on", async () => {
+  using here = workspace();
+  const again = { calls: [bash("cat missing")] };
+  const script = [again, again, again, again, again, { text: "I see" }];
+  await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
+  await sage.say("go");
+  const [request] = await sage.open();
+  assert.equal(request?.source, "model");
+  assert.match(request?.why ?? "", /same 4 times[\s\S]*cat missing/);
+  await sage.answer({
+    type: "answers",
+    requestId: request?.id ?? "",
+    answers: { "Go on all the same?": { selected: ["go on"] } },
+  });
+  assert.equal((await sage.outcome()).text, "I see");
+
+  await using stopped = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
+  await stopped.say("go");
+  const [second] = await stopped.open();
+  await stopped.answer({
+    type: "answers",
+    requestId: second?.id ?? "",
+    answers: { "Go on all the same?": { selected: ["stop"] } },
+  });
+  assert.equal((await stopped.outcome()).status, "cancelled");
+
+  await using alone = await sageWith({
+    dir: here.dir,
+    script,
+    rules: [allow("Bash")],
+    options: { mode: { type: "nonInteractive", autoResponse: "default" } },
+  });
+  await alone.say("go");
+  const outcome = await alone.outcome();
+  assert.match(outcome.status === "error" ? outcome.error.message : "", /nobody said to go on/);
+});
+
+test("the same question asked again is shown each time and never taken for spinning", async () => {
+  using here = workspace();
+  const again = { calls: [askUser(question("Sure?"))] };
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [...Array.from({ length: 6 }, () => again), { text: "ok" }],
+  });
+  await sage.say("go");
+  for (let n = 0; n < 6; n++) {
+    const [request] = await sage.open();
+    assert.equal(request?.source, "tool");
+    await sage.answer({ type: "answers", requestId: request?.id ?? "", answers: { "Sure?": { selected: ["Red"] } } });
+    while (sage.store.pending()[0]?.id === request?.id) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  assert.equal((await sage.outcome()).text, "ok");
+});
