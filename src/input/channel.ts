@@ -3,10 +3,11 @@ import {
   type AutoResponse,
   type InputRequest,
   type InputResponse,
+  type LooseResponse,
   type Resolution,
 } from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
-import { resolve } from "./validate.ts";
+import { resolve, spellOut } from "./validate.ts";
 
 type Settle = (response: InputResponse) => Resolution | Promise<Resolution>;
 
@@ -30,7 +31,7 @@ export interface InputChannelHandle {
   /** The next request to show: one at a time per session, in the order they were opened. Undefined once the channel is closed. */
   nextRequest(): Promise<InputRequest | undefined>;
   /** Answers by id. A response that is unknown, late or does not fit is refused to whoever sent it, and touches nothing else. */
-  respond(response: InputResponse): Promise<Resolution>;
+  respond(response: LooseResponse): Promise<Resolution>;
   pending(): InputRequest[];
   close(): void;
 }
@@ -226,7 +227,7 @@ function createChannel(
       }),
     async respond(response) {
       const offer = offers.get(response.requestId);
-      if (offer) return await offer.settle(response);
+      if (offer) return await offer.settle(spellOut(offer.request, response));
       const winner = ended.get(response.requestId);
       if (!winner) throw new SageError("request-unknown", `this channel never showed a request ${response.requestId}`);
       throw new SageError("request-resolved", `already ${winner.outcome} by ${winner.by} from ${winner.surface}`, {

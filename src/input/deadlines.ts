@@ -10,14 +10,16 @@ type Armed = { due: number; request: InputRequest; store: Store };
 // One timer for all requests of the process, set for the nearest deadline.
 const armed = new Set<Armed>();
 let timer: NodeJS.Timeout | undefined;
+let nearest = Infinity;
 
 /** Counts down on the monotonic clock from now; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
   const one = { due: performance.now() + remaining(request.deadline), request, store };
   armed.add(one);
-  schedule();
+  if (one.due < nearest) schedule(one.due);
   return () => {
-    if (armed.delete(one)) schedule();
+    // The timer may come too early now, which costs a look and nothing else; the last one out stops it.
+    if (armed.delete(one) && armed.size === 0) schedule(Infinity);
   };
 }
 
@@ -28,13 +30,11 @@ function remaining(deadline: Deadline | undefined): number {
   return Math.min(Math.max(0, at - Date.now()), timeoutMs);
 }
 
-function schedule(): void {
+function schedule(due: number): void {
   clearTimeout(timer);
-  timer = undefined;
-  let nearest = Infinity;
-  for (const { due } of armed) nearest = Math.min(nearest, due);
-  if (nearest === Infinity) return;
-  timer = setTimeout(expire, Math.min(Math.max(0, nearest - performance.now()), LONGEST_TIMER));
+  nearest = due;
+  timer =
+    due === Infinity ? undefined : setTimeout(expire, Math.min(Math.max(0, due - performance.now()), LONGEST_TIMER));
 }
 
 function expire(): void {
@@ -49,7 +49,9 @@ function expire(): void {
       one.due = now + RETRY_MS; // a full disk, a busy journal: it expires when it can be recorded
     }
   }
-  schedule();
+  let next = Infinity;
+  for (const { due } of armed) next = Math.min(next, due);
+  schedule(next);
 }
 
 function expired(request: InputRequest): Resolution {

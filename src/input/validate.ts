@@ -1,4 +1,12 @@
-import { SageError, type Answer, type InputRequest, type InputResponse, type Resolution } from "../protocol/index.ts";
+import {
+  SageError,
+  type Answer,
+  type InputRequest,
+  type InputResponse,
+  type LooseAnswers,
+  type LooseResponse,
+  type Resolution,
+} from "../protocol/index.ts";
 
 type Sender = { by: string; surface: string };
 
@@ -24,6 +32,19 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
     default:
       throw unknownType(response);
   }
+}
+
+/** Spells out answers that were given for short. */
+export function spellOut(request: InputRequest, response: LooseResponse): InputResponse {
+  if (response.type !== "answers" || request.kind !== "question") return response as InputResponse;
+  const full = ([question, given]: [string, LooseAnswers[string]]): [string, Answer] => {
+    if (typeof given === "object" && !Array.isArray(given)) return [question, given as Answer];
+    const labels = request.questions.find((one) => one.question === question)?.options.map(({ label }) => label) ?? [];
+    const words = [given].flat() as string[];
+    const other = words.filter((word) => !labels.includes(word)).join(", ");
+    return [question, { selected: words.filter((word) => labels.includes(word)), ...(other !== "" && { other }) }];
+  };
+  return { ...response, answers: Object.fromEntries(Object.entries(response.answers).map(full)) };
 }
 
 function checkAnswers(request: InputRequest, response: InputResponse & { type: "answers" }): "answered" | "partial" {

@@ -25,7 +25,7 @@ export function sqliteStore(path: string): Store {
   // The poller is the one thing that holds a process open while it only waits for an answer from elsewhere.
   const hub = createHub((interested) => {
     clearInterval(poll);
-    poll = interested ? setInterval(catchUp, POLL_MS) : undefined;
+    poll = interested ? setInterval(look, POLL_MS) : undefined;
     if (interested) [version, last] = [dataVersion(), top()];
   });
   const me = createIdentity();
@@ -38,6 +38,13 @@ export function sqliteStore(path: string): Store {
   const tell = (fact: Fact) => {
     if (poll) own.add(fact.seq);
     hub.fact(fact);
+  };
+  const look = () => {
+    try {
+      catchUp();
+    } catch {
+      version = -1; // a disk that fails for a moment: look again next time
+    }
   };
   // data_version moves only when another connection has committed, so a quiet poll costs a few microseconds.
   function catchUp(): void {

@@ -50,6 +50,13 @@ export type Answer = { selected: string[]; other?: string };
 /** By question text. */
 export type Answers = Record<string, Answer>;
 
+/** What code may write for short: a label or several, or words of one's own where no label fits. */
+export type LooseAnswers = Record<string, string | readonly string[] | Answer>;
+
+export type LooseResponse =
+  | InputResponse
+  | { type: "answers"; requestId: string; answers: LooseAnswers; remark?: string; partial?: boolean };
+
 export type InputResponse =
   /** Leaving out a question is refused unless `partial` says it is meant. */
   | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }

@@ -31,6 +31,8 @@ const QUEUED_MESSAGES = 50;
 export type LocalHost = Host & {
   /** Runs the session's open turn or begins one, in this process, and gives its outcome. */
   run(session: string): Promise<AgentOutcome>;
+  /** Lets go of one session, as `close` does of all. */
+  leave(session: string): void;
   /** Leaves: nothing is resolved, nothing is lost, and another process may go on. */
   close(): Promise<void>;
 };
@@ -140,6 +142,11 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
     [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Exclude<CommandReply<C>, { ok: false }>;
   } = {
     open({ session, cwd }) {
+      if (session !== undefined && !/^[\w.-]{1,100}$/.test(session))
+        throw new SageError(
+          "input-invalid",
+          `a session's id should be letters, digits, ".", "_" and "-" (at most 100); got ${JSON.stringify(session)}`,
+        );
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
       for (;;) {
         const id = session ?? newSessionId();
@@ -240,6 +247,7 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       }
     },
     run: (session) => start(session).done,
+    leave: (session) => running.get(session)?.leave(),
     async close() {
       if (closing.signal.aborted) return;
       const all = [...running.values()];

@@ -71,8 +71,10 @@ export class SageAgentSDK {
     const { bufferSize = 16, conversation = false, ...rest } = options;
     const [channel, handle] = InputChannel.create(bufferSize);
     const host = this.#host(rest, channel);
+    let leave = () => {};
     const converse = async (): Promise<AgentOutcome> => {
       const session = await this.#open(host, rest);
+      leave = () => host.leave(session);
       let next: string | undefined = task;
       for (;;) {
         const outcome: AgentOutcome = await runTask(host, session, next);
@@ -81,7 +83,11 @@ export class SageAgentSDK {
         if (next === undefined) return outcome;
       }
     };
-    return { handle, result: converse().finally(() => channel.close()) };
+    const close = () => {
+      handle.close();
+      leave(); // nobody is left who could answer: the turn stays open in the journal, and the result says `paused`
+    };
+    return { handle: { ...handle, close }, result: converse().finally(() => channel.close()) };
   }
 
   /** Ends what runs, as safely as a crash would: a journal on disk goes on from there. */

@@ -16,7 +16,7 @@ test("interactive question flow", async () => {
 
   const request = await handle.nextRequest();
   if (request?.kind !== "question") throw new Error(`unexpected request: ${request?.kind}`);
-  await handle.respond({ type: "answers", requestId: request.id, answers: { Q1: { selected: ["Answer1"] } } });
+  await handle.respond({ type: "answers", requestId: request.id, answers: { Q1: "Answer1" } });
 
   const outcome = await running;
   assert.ok(isSuccess(outcome));

@@ -64,6 +64,28 @@ test("a conversation over the handle: idle is a text request, and answering it i
   sage.close();
 });
 
+test("answers for short, and a handle that is closed ends the waiting as leaving does", async () => {
+  using here = workspace();
+  const model = scripted([
+    { calls: [askUser(question("One?"), question("Many?", ["A", "B", "C"], true))] },
+    { calls: [askUser(question("Two?"))] },
+  ]);
+  const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("go");
+  const first = await handle.nextRequest();
+  await handle.respond({
+    type: "answers",
+    requestId: first?.id ?? "",
+    answers: { "One?": "purple", "Many?": ["A", "C"] },
+  });
+  await handle.nextRequest();
+  handle.close();
+  const outcome = await result;
+  assert.equal(outcome.status, "paused");
+  assert.match(outcome.toolHistory[0]?.result.text ?? "", /purple[\s\S]*"A"; "C"/);
+  sage.close();
+});
+
 test("a journal on disk: a new process of the SDK goes on with the session", async () => {
   using here = workspace();
   const model = scripted([{ text: "one" }, { text: "two" }]);
