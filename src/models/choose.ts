@@ -1,4 +1,7 @@
 import { SageError } from "../protocol/index.ts";
+import { throughEndpoint } from "./endpoint.ts";
+import { withFallback } from "./fallback.ts";
+import type { Limits } from "./limiter.ts";
 import type { Model } from "./model.ts";
 import { withRetry } from "./retry.ts";
 
@@ -6,10 +9,14 @@ export type ModelSettings = {
   /** provider/name, or a bare name. */
   model?: string;
   /** Where a provider is found. A name that Sage does not know is a server that speaks OpenAI's Chat Completions. */
-  providers?: Record<string, { baseURL?: string; apiKeyEnv?: string }>;
+  providers?: Record<string, { baseURL?: string; apiKeyEnv?: string } & Limits>;
+  /** Goes on with a turn for which the first one cannot be had. */
+  fallbackModel?: string;
 };
 
 export type ModelChoice = { provider: string; modelId: string; load(): Promise<Model> };
+
+type Loadable = Omit<ModelChoice, "load"> & { load(options: { standby: boolean }): Promise<Model> };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -26,15 +33,29 @@ const known: Record<Known, { keyEnv: string; baseEnv: string; host: string }> = 
 /** Undefined when nobody named a model and nothing points to one. Nothing heavy is loaded before `load`. */
 export function chooseModel(options: {
   spec?: string | undefined;
+  fallback?: string | undefined;
   env: Env;
   settings?: ModelSettings | undefined;
 }): ModelChoice | undefined {
   const { env, settings = {} } = options;
+  const primary = find(options.spec ?? settings.model, env, settings);
+  const second = options.fallback ?? settings.fallbackModel;
+  const fallback = second === undefined ? undefined : find(second, env, settings);
+  if (!primary) return undefined;
+  const { provider, modelId } = primary;
+  if (!fallback) return { provider, modelId, load: () => primary.load({ standby: false }) };
+  const id = `${fallback.provider}/${fallback.modelId}`;
+  if (id === `${provider}/${modelId}`)
+    throw invalid(`the fallback should be another model; ${id} is the first one too`);
+  const load = () => fallback.load({ standby: false });
+  return { provider, modelId, load: async () => withFallback(await primary.load({ standby: true }), { id, load }) };
+}
+
+function find(spec: string | undefined, env: Env, settings: ModelSettings): Loadable | undefined {
   const configured = (Object.keys(defaultModels) as Known[]).filter((provider) => {
     const { baseURL, apiKey } = addressOf(provider, env, settings);
     return baseURL ?? apiKey;
   });
-  const spec = options.spec ?? settings.model;
   if (spec === undefined) {
     const [first] = configured;
     return first && choose(first, defaultModels[first], env, settings);
@@ -51,10 +72,10 @@ export function chooseModel(options: {
   return choose(provider, spec, env, settings);
 }
 
-function choose(provider: string, modelId: string, env: Env, settings: ModelSettings): ModelChoice {
+function choose(provider: string, modelId: string, env: Env, settings: ModelSettings): Loadable {
   if (modelId === "") throw invalid(`a model should be ${expected(settings)}; "${provider}/" has no name`);
   if (provider === "scripted") return { provider, modelId, load: () => loadScripted(modelId) };
-  const { baseURL, apiKey, keyEnv, host } = addressOf(provider, env, settings);
+  const { baseURL, apiKey, keyEnv, host, limits } = addressOf(provider, env, settings);
   if (baseURL === undefined && host === undefined)
     throw invalid(`a model should be ${expected(settings)}; "${provider}" is none of these providers`);
   if (baseURL !== undefined && !/^https?:$/.test(URL.parse(baseURL)?.protocol ?? ""))
@@ -67,13 +88,16 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
   return {
     provider,
     modelId,
-    async load() {
+    async load({ standby }) {
       const address = { modelId, ...(baseURL !== undefined && { baseURL }), ...(apiKey !== undefined && { apiKey }) };
       const model =
         provider === "anthropic"
           ? (await import("./anthropic.ts")).anthropic(address)
           : (await import("./openai.ts")).openai({ name: provider, ...address });
-      return withRetry(model, { secret: apiKey });
+      return withRetry(throughEndpoint(model, { provider, baseURL, limits, secret: apiKey }), {
+        secret: apiKey,
+        standby,
+      });
     },
   };
 }
@@ -89,7 +113,12 @@ function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings
   const keyEnv = setting?.apiKeyEnv ?? own?.keyEnv;
   // Shells set a variable to nothing when they mean to unset it.
   const read = (name: string | undefined) => (name && env[name]) || undefined;
-  return { baseURL: read(own?.baseEnv) ?? setting?.baseURL, apiKey: read(keyEnv), keyEnv, host: own?.host };
+  const { requestsPerMinute, tokensPerMinute } = setting ?? {};
+  const limits: Limits = {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+  };
+  return { baseURL: read(own?.baseEnv) ?? setting?.baseURL, apiKey: read(keyEnv), keyEnv, host: own?.host, limits };
 }
 
 function expected({ providers = {} }: ModelSettings): string {

@@ -1,5 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 
+/** Time as those who wait see it; a wall clock that is set back must not hold them up. */
+export type Clock = { now(): number; sleep(ms: number, signal: AbortSignal): Promise<void> };
+
+export const realClock: Clock = { now: () => performance.now(), sleep };
+
 /** Rejects with the signal's own reason, where Node gives an AbortError. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => {

@@ -34,12 +34,29 @@ const hooks = z.partialRecord(z.enum(hookMoments), z.array(hook)).default({});
 
 const shared = { $schema: z.string().optional(), permissions, hooks };
 
+const limit = z.number().int().positive().optional();
+const provider = z.strictObject({
+  baseURL: z.url().optional(),
+  apiKeyEnv: z.string().optional(),
+  requestsPerMinute: limit.describe("Further requests wait, in order"),
+  tokensPerMinute: limit.describe("Input and output, cached tokens included"),
+});
+const dollars = z.number().nonnegative();
+const price = z
+  .strictObject({
+    input: dollars,
+    output: dollars,
+    cacheRead: dollars.optional(),
+    cacheWrite: dollars.optional(),
+  })
+  .describe("US dollars for a million tokens");
+
 export const userSchema = z.strictObject({
   ...shared,
   model: z.string().optional().describe("provider/name, as for --model"),
-  providers: z
-    .record(z.string(), z.strictObject({ baseURL: z.url().optional(), apiKeyEnv: z.string().optional() }))
-    .default({}),
+  fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
+  providers: z.record(z.string(), provider).default({}),
+  prices: z.record(z.string(), price).default({}).describe("What a model costs, by provider/name"),
 });
 
 /** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */
@@ -59,7 +76,8 @@ export type Hooks = z.infer<typeof hooks>;
 export function readSettings(path: string): Settings {
   const text = readText(path);
   // Nothing to check: most starts are of this kind, and the first check costs milliseconds.
-  if (text === undefined) return { permissions: { deny: [], ask: [], allow: [] }, hooks: {}, providers: {} };
+  if (text === undefined)
+    return { permissions: { deny: [], ask: [], allow: [] }, hooks: {}, providers: {}, prices: {} };
   return parse(userSchema, path, text);
 }
 

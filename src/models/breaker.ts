@@ -1,0 +1,119 @@
+import { classify, isServersFault, sentence } from "./failure.ts";
+import type { Model, ModelScope } from "./model.ts";
+import { realClock, type Clock } from "./sleep.ts";
+
+/** The server failed so often in a row that it is left in peace for a while. */
+export class CircuitOpen extends Error {
+  override readonly name = "CircuitOpen";
+  readonly retryable = true;
+  readonly retryAfterMs: number;
+  constructor(message: string, retryAfterMs: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export type BreakerOptions = {
+  /** So many failures in a row open it. */
+  failures?: number;
+  /** So long nobody asks, then one request may. */
+  restMs?: number;
+  clock?: Pick<Clock, "now">;
+};
+
+export type Breaker = { guard(model: Model, secret?: string): Model };
+
+/** Shared by everybody who asks one server. Closed: all pass. Open: none. After the rest one probes, and the others wait for what it finds. */
+export function createBreaker(options: BreakerOptions = {}): Breaker {
+  const { failures: limit = 10, restMs = 30_000, clock = realClock } = options;
+  let failures = 0;
+  let openUntil = 0;
+  let probe: { done: Promise<void>; end(): void } | undefined;
+
+  const open = (why = "") =>
+    new CircuitOpen(
+      `${why} The server failed ${failures} times in a row and is left in peace for now.`.trimStart(),
+      Math.max(0, openUntil - clock.now()),
+    );
+
+  /** Passes, or becomes the probe, or throws. */
+  const enter = async (signal: AbortSignal): Promise<typeof probe> => {
+    if (failures < limit) return undefined;
+    if (probe) {
+      await unlessAborted(probe.done, signal);
+      return enter(signal);
+    }
+    if (clock.now() < openUntil) throw open();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    return (probe = { done: promise, end: resolve });
+  };
+
+  const guard = (model: Model, secret?: string): Model => ({
+    id: model.id,
+    async reply(request, scope) {
+      const probing = await enter(scope.signal);
+      let answered = false;
+      const alive = () => {
+        if (answered) return;
+        answered = true;
+        failures = 0;
+        if (!probing) return;
+        scope.retry(`${model.id}: the server answers again.`);
+        leave();
+      };
+      const leave = () => {
+        if (probe === probing) probe = undefined;
+        probing?.end();
+      };
+      try {
+        const reply = await model.reply(request, listening(scope, alive));
+        alive();
+        return reply;
+      } catch (error) {
+        if (scope.signal.aborted) throw error; // it says nothing about the server
+        const failure = classify(error, secret);
+        if (!isServersFault(failure)) {
+          alive();
+          throw error;
+        }
+        if (++failures < limit) throw error;
+        if (failures === limit || probing) openUntil = clock.now() + restMs;
+        throw open(sentence(failure));
+      } finally {
+        leave();
+      }
+    },
+  });
+  return { guard };
+}
+
+/** A reply may take minutes; its first word shows that the server is there. */
+function listening(scope: ModelScope, alive: () => void): ModelScope {
+  return {
+    get signal() {
+      return scope.signal;
+    },
+    text(delta) {
+      alive();
+      scope.text(delta);
+    },
+    reasoning(delta) {
+      alive();
+      scope.reasoning(delta);
+    },
+    retry: (reason) => scope.retry(reason),
+  };
+}
+
+/** Waits for somebody else, but not longer than the asker wants to. */
+export function unlessAborted(waited: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void waited.then(() => {
+      signal.removeEventListener("abort", abort);
+      resolve();
+    });
+  });
+}

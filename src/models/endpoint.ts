@@ -1,0 +1,28 @@
+import { createBreaker, type Breaker } from "./breaker.ts";
+import { createLimiter, type Limiter, type Limits } from "./limiter.ts";
+import type { Model } from "./model.ts";
+
+/** One server, as this process knows it: all sessions and subagents share its breaker and its limits. */
+const breakers = new Map<string, Breaker>();
+const limiters = new Map<string, Limiter>();
+
+export type Endpoint = { provider: string; baseURL: string | undefined; limits: Limits; secret: string | undefined };
+
+export function throughEndpoint(model: Model, { provider, baseURL = "", limits, secret }: Endpoint): Model {
+  const name = `${provider} ${baseURL}`;
+  const { requestsPerMinute, tokensPerMinute } = limits;
+  // The breaker stands outside: who is turned away there has taken nothing from the limit.
+  const paced =
+    requestsPerMinute === undefined && tokensPerMinute === undefined
+      ? model
+      : kept(limiters, `${name} ${requestsPerMinute} ${tokensPerMinute}`, () => createLimiter(limits)).pace(model);
+  return kept(breakers, name, createBreaker).guard(paced, secret);
+}
+
+function kept<T>(all: Map<string, T>, name: string, make: () => T): T {
+  const known = all.get(name);
+  if (known !== undefined) return known;
+  const made = make();
+  all.set(name, made);
+  return made;
+}

@@ -1,0 +1,50 @@
+import { SageError, messageOf, type Message } from "../protocol/index.ts";
+import type { Model } from "./model.ts";
+
+export type Standby = { id: string; load(): Promise<Model> };
+
+/**
+ * Goes on with another model where the first one cannot be had, to the end of the turn: asking it again at every step would
+ * cost all its retries each time. Which model replied is read off the messages, so a new process goes on with the same.
+ */
+export function withFallback(primary: Model, standby: Standby): Model {
+  let loaded: Promise<Model> | undefined;
+  const fallback = () => (loaded ??= standby.load());
+  return {
+    id: primary.id,
+    async reply(request, scope) {
+      if (tookOver(request.messages, standby.id)) return (await fallback()).reply(request, scope);
+      let cause: SageError;
+      try {
+        return await primary.reply(request, scope);
+      } catch (error) {
+        if (scope.signal.aborted || !isUnavailable(error)) throw error;
+        cause = error;
+      }
+      scope.retry(`${cause.message} Going on with ${standby.id} for this turn.`);
+      try {
+        return await (await fallback()).reply(request, scope);
+      } catch (error) {
+        if (scope.signal.aborted || !(error instanceof SageError)) throw error;
+        throw new SageError(error.code, `${cause.message} Nor did the fallback work: ${messageOf(error)}`, {
+          retryable: error.retryable,
+          cause: error,
+        });
+      }
+    },
+  };
+}
+
+/** A refused key or a wrong name would hide behind the fallback for ever: only what may work again later counts. */
+function isUnavailable(error: unknown): error is SageError {
+  return error instanceof SageError && error.code === "model-unavailable" && error.retryable;
+}
+
+/** Has the fallback replied since somebody last spoke? */
+function tookOver(messages: readonly Message[], id: string): boolean {
+  for (const message of messages.toReversed()) {
+    if (message.role === "user") return false;
+    if (message.role === "assistant") return message.model === id;
+  }
+  return false;
+}

@@ -1,0 +1,29 @@
+import type { Usage } from "../protocol/index.ts";
+
+/** US dollars for a million tokens. What is not said of the cache costs as input does. */
+export type Price = { input: number; output: number; cacheRead?: number; cacheWrite?: number };
+
+/** By provider/model. */
+export type Prices = Readonly<Record<string, Price>>;
+
+/** List prices of the default models. Of everything else only the person knows what they pay. */
+const listed: Prices = {
+  "anthropic/claude-sonnet-4-5": { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
+  "openai/gpt-5": { input: 1.25, output: 10, cacheRead: 0.125 },
+};
+
+/** Undefined when nobody knows the price: a guess would be taken for a bill. */
+export function costOf(usage: Usage, model: string, prices: Prices = {}): number | undefined {
+  const price = ownPrice(prices, model) ?? ownPrice(listed, model);
+  if (!price) return undefined;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  const { input, output, cacheRead = input, cacheWrite = input } = price;
+  const fresh = inputTokens - cacheReadTokens - cacheWriteTokens;
+  return (
+    (fresh * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output) / 1_000_000
+  );
+}
+
+function ownPrice(prices: Prices, model: string): Price | undefined {
+  return Object.hasOwn(prices, model) ? prices[model] : undefined;
+}
