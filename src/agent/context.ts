@@ -9,6 +9,7 @@ import type {
   RuleGrant,
   SubagentDefinition,
   Rule,
+  Summary,
   ToolUse,
   Usage,
 } from "../protocol/index.ts";
@@ -21,6 +22,8 @@ import type { SubagentRegistry } from "./subagents.ts";
 /** What an agent is made of; shared by all its turns and never changed by one. */
 export type AgentConfig = {
   model: Model;
+  /** Writes summaries; the model itself when there is none. */
+  smallModel?: Model;
   tools: ToolRegistry;
   rules: readonly Rule[];
   permissionMode: PermissionMode;
@@ -74,6 +77,10 @@ export type Progress = {
   said: readonly Fact<"user.said">[];
   /** Messages up to this seq are in `messages`. */
   sawUpTo: number;
+  /** How many tokens the first so many messages are, with everything before them; 0 when nobody has counted yet. */
+  counted: { messages: number; tokens: number };
+  /** What stands in place of the beginning, if anything does. */
+  summary: Summary | undefined;
   maxSteps: number;
   steps: number;
   toolHistory: ToolUse[];

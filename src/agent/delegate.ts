@@ -74,6 +74,8 @@ function begin(prompt: string, maxSteps: number): Progress {
     messages: [{ role: "user", text: prompt }],
     said: [],
     sawUpTo: 0,
+    counted: { messages: 0, tokens: 0 },
+    summary: undefined,
     maxSteps,
     steps: 0,
     toolHistory: [],

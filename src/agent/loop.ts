@@ -1,6 +1,6 @@
 import type { Durable } from "../journal/durable.ts";
 import { addUsage, callsOf, textOf, type OutcomeStatus } from "../protocol/index.ts";
-import { callModel } from "./call-model.ts";
+import { count, nextReply } from "./compact.ts";
 import type { ExecutionContext, Progress } from "./context.ts";
 import { runCalls } from "./orchestrator.ts";
 import { assistantMessage, between, toolMessage } from "./projection.ts";
@@ -14,11 +14,12 @@ export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promis
     const step = `${p.steps}`;
     // Interrupted after this reply: its calls that had not run by then must not run now.
     const line = d.interruptedSince(`${step}/model`) ? d.closedBranch(step) : d.branch(step);
-    const reply = await line.step("model", "model.replied", (scope) => callModel(c, p, scope));
+    const reply = await nextReply(line, c, p);
     const heard = between(p.said, p.sawUpTo, reply.sawUpTo);
     if (heard.length > 0) c.memory.forgetRefusals();
     p.messages.push(...heard, assistantMessage(reply));
     p.sawUpTo = reply.sawUpTo;
+    count(c, p, reply.usage);
     p.steps++;
     c.tree.usage = addUsage(c.tree.usage, reply.usage);
     p.text = textOf(reply) || p.text;

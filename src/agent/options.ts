@@ -4,5 +4,5 @@ import type { ExecutionOptions } from "../protocol/index.ts";
 export function executionOptions(
   given: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
 ): ExecutionOptions {
-  return { mode: { type: "interactive" }, maxSteps: 100, llmOptions: {}, ...given };
+  return { mode: { type: "interactive" }, maxSteps: 100, autoCompactThreshold: 0.8, llmOptions: {}, ...given };
 }

@@ -1,3 +1,4 @@
+import { applyCompaction } from "../context/compaction.ts";
 import {
   callsOf,
   type Call,
@@ -5,6 +6,7 @@ import {
   type Message,
   type Reply,
   type Rule,
+  type Summary,
   type ToolResult,
   type TurnEnd,
 } from "../protocol/index.ts";
@@ -15,6 +17,9 @@ export type Folded = {
   messages: Message[];
   /** Messages of people up to this seq are in there. */
   sawUpTo: number;
+  /** What the provider counted for the first so many of them. */
+  counted: { messages: number; tokens: number };
+  summary: Summary | undefined;
   seen: Map<string, string> | undefined;
   rules: Rule[];
   /** Number of the turn that is open, or comes next. */
@@ -30,6 +35,8 @@ export function fold(facts: readonly Fact[]): Folded {
   const folded: Folded = {
     messages: [],
     sawUpTo: 0,
+    counted: { messages: 0, tokens: 0 },
+    summary: undefined,
     seen: undefined,
     rules: [],
     turn: 0,
@@ -80,7 +87,7 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
     [calls, results] = [[], []];
   };
   for (const fact of facts) {
-    const place = /^t\d+\/\d+\/(?:model$|(\d+)\/[^/]+$)/.exec(fact.key); // deeper keys are a subagent's own conversation
+    const place = /^t\d+\/\d+\/(?:model$|compact1?$|(\d+)\/[^/]+$)/.exec(fact.key); // deeper keys are a subagent's own conversation
     if (fact.type === "turn.begun") hear(fact.data.sawUpTo);
     else if (!place) continue;
     else if (fact.type === "model.replied") {
@@ -88,6 +95,13 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
       hear(fact.data.sawUpTo);
       folded.messages.push(assistantMessage(fact.data));
       calls = callsOf(fact.data);
+      const { inputTokens, outputTokens } = fact.data.usage;
+      if (inputTokens > 0) folded.counted = { messages: folded.messages.length, tokens: inputTokens + outputTokens };
+    } else if (fact.type === "context.compacted") {
+      close();
+      folded.messages = applyCompaction(folded.messages, fact.data);
+      folded.summary = fact.data.summary ?? folded.summary;
+      folded.counted = { messages: 0, tokens: 0 };
     } else if (fact.type === "call.finished") {
       results[Number(place[1])] = fact.data;
       for (const [path, hash] of Object.entries(fact.data.seen ?? {})) (folded.seen ??= new Map()).set(path, hash);

@@ -70,6 +70,8 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking, lifec
       messages: [...folded.messages, ...between(log.said, folded.sawUpTo, sawUpTo)],
       said: log.said,
       sawUpTo,
+      counted: folded.counted,
+      summary: folded.summary,
       maxSteps,
       steps: 0,
       toolHistory: [],

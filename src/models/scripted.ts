@@ -89,9 +89,14 @@ function isTurns(script: Script): script is Turns {
   return Array.isArray(script);
 }
 
+/** The ids of its own calls tell where it was, also when the beginning of the conversation is gone. */
 function countReplies({ messages }: ModelRequest): number {
   let count = 0;
-  for (const { role } of messages) if (role === "assistant") count++;
+  for (const message of messages) {
+    if (message.role !== "assistant") continue;
+    const own = message.parts.find((part) => part.type === "call")?.id.match(/^call_(\d+)_\d+$/);
+    count = own ? Number(own[1]) + 1 : count + 1;
+  }
   return count;
 }
 

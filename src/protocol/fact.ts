@@ -1,4 +1,4 @@
-import type { Reply, ToolResult } from "./message.ts";
+import type { Reply, ToolResult, Usage } from "./message.ts";
 import type { TurnEnd } from "./outcome.ts";
 import type { Effect, RuleDestination, Verdict } from "./permission.ts";
 import type { StateTransition } from "./state.ts";
@@ -21,6 +21,7 @@ export type FactData = {
   "call.finished": ToolResult;
   "call.unknown": { reason: string };
   "state.changed": StateTransition;
+  "context.compacted": Compaction;
   "rule.added": {
     /** The file it was saved to, or why it was not. */ saved?: string;
     problem?: string;
@@ -32,6 +33,28 @@ export type FactData = {
   "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };
   "turn.interrupted": { to: "pause" | "cancel"; by: string; surface: string };
   "turn.ended": TurnEnd;
+};
+
+/** How room was made: what the model saw before, and this, give what it sees from then on. Earlier facts stay as they are. */
+export type Compaction = {
+  /** Results among the first `upTo` messages that are longer than this many characters are shortened. */
+  trim?: { upTo: number; longest: number };
+  summary?: Summary;
+  /** Of the whole prompt, estimated. */
+  tokens: { before: number; after: number };
+  /** What the summary cost. */
+  usage: Usage;
+};
+
+/** Stands in place of the first `upTo` messages. */
+export type Summary = {
+  upTo: number;
+  /** The person's first message. */
+  task: string;
+  /** The agent's list, if something on it is still open. */
+  todos: string;
+  /** Empty when it could not be written. */
+  text: string;
 };
 
 export type FactType = keyof FactData;

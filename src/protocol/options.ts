@@ -22,6 +22,10 @@ export type ExecutionOptions = {
   executionTimeout?: number;
   /** How long a request waits for a person, in ms; none by default. */
   promptTimeout?: number;
+  /** What fits into one prompt; by default what the model is known to take. */
+  maxContextTokens?: number;
+  /** The share of it at which room is made. */
+  autoCompactThreshold: number;
   workingDirectory: string;
   llmOptions: LlmOptions;
 };

@@ -99,6 +99,8 @@ export const en = {
   facts: "Another process runs this session: its text appears when it is complete. You may answer and speak from here.",
   ruleAdded: (rule: string, file: string | undefined) =>
     `Rule ${file ? `saved in ${file}` : "for this session"}: ${rule}`,
+  compacted: (before: number, after: number) =>
+    `Room was made in the conversation: from about ${plural(before, "token")} to ${plural(after, "token")}.`,
   unknownEnd: (why: string) => `Its end is unknown: ${why}`,
   interrupted: (by: string) => `Interrupted by ${by}. Say what to do instead, or /resume.`,
   stopping: (by: string) => `Stopped by ${by}.`,

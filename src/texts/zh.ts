@@ -87,6 +87,7 @@ export const zh: Texts = {
   earlier: (n) => `… 之前还有 ${n} 轮`,
   facts: "另一个进程正在运行这个会话：它的文字完成后才会出现。你可以在这里回答和发言。",
   ruleAdded: (rule, file) => `${file ? `已存入 ${file}` : "本会话"}的规则：${rule}`,
+  compacted: (before, after) => `已为对话腾出空间：约 ${before} → ${after} 个 token。`,
   unknownEnd: (why) => `结果未知：${why}`,
   interrupted: (by) => `已被 ${by} 打断。请说接下来做什么，或输入 /resume 继续。`,
   stopping: (by) => `已被 ${by} 停止。`,

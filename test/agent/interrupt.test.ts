@@ -242,7 +242,13 @@ test("a subagent's context refuses questions with a clear error and shows its an
   const context = {
     session: "s",
     config: made,
-    options: { mode: { type: "interactive" as const }, maxSteps: 1, workingDirectory: here.dir, llmOptions: {} },
+    options: {
+      mode: { type: "interactive" as const },
+      maxSteps: 1,
+      workingDirectory: here.dir,
+      autoCompactThreshold: 0.8,
+      llmOptions: {},
+    },
     asking: { store, mode: { type: "interactive" as const } },
     agent: ["explore"],
     asksRoot: false,

@@ -1,5 +1,5 @@
 // One process that runs one session on a real journal: what the crash stories kill.
-// argv: <dir> <session>; the script is <dir>/script.json. ANSWER=self answers every request as it opens.
+// argv: <dir> <session>; the script is <dir>/script.json. ANSWER=self answers every request as it opens; OPTIONS are execution options.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UnifiedExecutor } from "../../src/agent/executor.ts";
@@ -10,11 +10,12 @@ import { config } from "./sage.ts";
 
 const [dir = "", session = "s"] = process.argv.slice(2);
 const script = JSON.parse(readFileSync(join(dir, "script.json"), "utf8"));
+const options = JSON.parse(process.env["OPTIONS"] ?? "{}");
 const store = sqliteStore(join(dir, "journal.db"));
 const host = createHost({
   store,
   version: "test",
-  executor: async () => new UnifiedExecutor(config({ script, dir, store }), { workingDirectory: dir }),
+  executor: async () => new UnifiedExecutor(config({ script, dir, store }), { ...options, workingDirectory: dir }),
 });
 const sender = { by: "runner", surface: "test" };
 

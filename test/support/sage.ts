@@ -7,6 +7,7 @@ import { createTask } from "../../src/tools/task.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
 import type { Store } from "../../src/journal/store.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
+import type { Model } from "../../src/models/model.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
 import { UnifiedExecutor } from "../../src/agent/executor.ts";
 import type {
@@ -43,6 +44,9 @@ export type TestConfig = {
   hooks?: Parameters<typeof createHooks>[0];
   saveRule?: AgentConfig["saveRule"];
   agents?: SubagentDefinition[];
+  smallModel?: Model;
+  /** What stands between the loop and the script. */
+  wrap?: (model: Model) => Model;
 };
 
 /** The real rooms over a scripted model. */
@@ -56,11 +60,14 @@ export function config({
   hooks = {},
   saveRule = () => "nowhere",
   agents = [],
+  smallModel,
+  wrap = (model) => model,
 }: TestConfig): AgentConfig & { store: Store } {
   const subagents = createSubagentRegistry([...builtinSubagents, ...agents]);
   return {
     store,
-    model: scripted(script),
+    model: wrap(scripted(script)),
+    ...(smallModel && { smallModel }),
     tools: createToolRegistry([...builtinTools(), createTask(subagents.list()), ...tools]),
     rules,
     permissionMode,

@@ -101,6 +101,10 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
         return line(paint.dim(headline(fact.data, t)));
       case "rule.added":
         return line(paint.dim(t.ruleAdded(oneLine(fact.data.rule), fact.data.saved)));
+      case "context.compacted":
+        return fact.key.includes("/sub/")
+          ? []
+          : line(paint.dim(t.compacted(fact.data.tokens.before, fact.data.tokens.after)));
       case "turn.interrupted":
         return line(paint.yellow((fact.data.to === "pause" ? t.interrupted : t.stopping)(oneLine(fact.data.by))));
       case "turn.ended":

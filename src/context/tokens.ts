@@ -1,0 +1,52 @@
+import type { Message } from "../protocol/index.ts";
+
+const PER_WIDE = 0.75;
+const PER_OTHER = 0.27;
+/** What a provider adds around each message. */
+const FRAME = 4;
+
+/** Close enough between two replies, whose usage is exact; a tokenizer would cost more than the whole step. */
+export function estimateTokens(text: string): number {
+  let wide = 0;
+  for (let n = 0; n < text.length; n++) if (isWide(text.charCodeAt(n))) wide++;
+  return wide * PER_WIDE + (text.length - wide) * PER_OTHER;
+}
+
+/** Counted once for each message object, so that a step costs what is new in it. */
+export function messageTokens(message: Message): number {
+  let tokens = counted.get(message);
+  if (tokens === undefined) counted.set(message, (tokens = Math.ceil(count(message) + FRAME)));
+  return tokens;
+}
+
+export function totalTokens(messages: readonly Message[], from = 0): number {
+  let total = 0;
+  for (let n = from; n < messages.length; n++) total += messageTokens(messages[n] as Message);
+  return total;
+}
+
+const counted = new WeakMap<Message, number>();
+
+function count(message: Message): number {
+  switch (message.role) {
+    case "user":
+      return estimateTokens(message.text);
+    case "assistant":
+      return sum(message.parts, (part) =>
+        estimateTokens(part.type === "call" ? part.tool + JSON.stringify(part.input) : part.text),
+      );
+    case "tool":
+      return sum(message.results, ({ result }) => estimateTokens(result.text) + FRAME);
+    default:
+      return message satisfies never;
+  }
+}
+
+function sum<T>(items: readonly T[], tokens: (item: T) => number): number {
+  return items.reduce((total, item) => total + tokens(item), 0);
+}
+
+/** Chinese, Japanese and Korean, their punctuation and full-width forms. */
+function isWide(code: number): boolean {
+  return code >= 0x2e80 && (code <= 0xd7af || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xff00 && code <= 0xffef));
+}

@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { fold } from "../../src/agent/projection.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { Model } from "../../src/models/model.ts";
+import { SageError, noUsage, type Fact, type Message } from "../../src/protocol/index.ts";
+import { start } from "../support/process.ts";
+import { allow, sageWith, workspace } from "../support/sage.ts";
+
+const options = { maxContextTokens: 10_000 };
+const write = (file: string, words: number) => ({
+  calls: [{ tool: "Bash", input: { command: `printf 'word %.0s' $(seq ${words})`, description: file } }],
+});
+const todos = (...todos: { content: string; status: string }[]) => ({
+  calls: [{ tool: "TodoWrite", input: { todos } }],
+});
+const rules = [allow("Bash")];
+
+const compactions = (facts: readonly Fact[]) => facts.filter((fact) => fact.type === "context.compacted");
+
+/** Every call has its result right behind it, and no result is without its call. */
+function assertWhole(messages: readonly Message[]): void {
+  for (const [n, message] of messages.entries()) {
+    if (message.role === "tool") assert.equal(messages[n - 1]?.role, "assistant");
+    if (message.role !== "assistant") continue;
+    const calls = message.parts.flatMap((part) => (part.type === "call" ? [part.id] : []));
+    const next = messages[n + 1];
+    const results = next?.role === "tool" ? next.results.map(({ call }) => call) : [];
+    assert.deepEqual(results, calls);
+  }
+}
+
+test("long old results are shortened first, by the provider's own count, and no model is asked for that", async () => {
+  using here = workspace();
+  const seen: (readonly Message[])[] = [];
+  const script = [
+    ...Array.from({ length: 6 }, (_, n) => ({
+      ...write(`f${n}`, 1_000),
+      usage: { inputTokens: 1_000 * n, outputTokens: 500 },
+    })),
+    (request: { messages: readonly Message[] }) => (
+      seen.push([...request.messages]),
+      { ...write("last", 1), usage: { inputTokens: 16_000, outputTokens: 10 } }
+    ),
+    (request: { messages: readonly Message[] }) => (seen.push([...request.messages]), { text: "done" }),
+  ];
+  await using sage = await sageWith({ dir: here.dir, script, rules, options: { maxContextTokens: 20_000 } });
+  await sage.say("read a lot");
+  const outcome = await sage.outcome();
+  assert.equal(outcome.text, "done", JSON.stringify(outcome));
+  const [done, ...more] = compactions(sage.facts());
+  assert.deepEqual([done?.key, more.length], ["t0/7/compact", 0]);
+  assert.equal(done?.data.summary, undefined);
+  const [before, after] = seen.map((messages) => messages.map((message) => JSON.stringify(message).length));
+  assert.equal(after?.length, (before?.length ?? 0) + 2);
+  assert.ok((after?.[2] ?? 0) < 2_500 && (after?.[2] ?? 0) < (before?.[2] ?? 0) / 2, "an old result is short now");
+  assert.deepEqual(seen[1]?.slice(-8, -2), seen[0]?.slice(-6), "recent ones are as they were");
+  assert.deepEqual(fold(sage.facts()).messages, outcome.messages, "folded as it was lived");
+  assertWhole(outcome.messages);
+  const results = sage.facts().filter((fact) => fact.type === "call.finished");
+  assert.ok(
+    results.every(({ data }) => data.text.length > 4),
+    "no earlier fact is touched",
+  );
+  assert.equal(results[0]?.data.text.length, 5_000);
+});
+
+const talk = (n: number) => ({ text: `part ${n}: ${"some words about it ".repeat(60)}`, ...write(`f${n}`, 100) });
+
+/** A conversation of many short things: nothing to shorten, so a summary is needed. */
+const long = (count: number) => [
+  todos({ content: "find it", status: "completed" }, { content: "mend it", status: "in_progress" }),
+  ...Array.from({ length: count }, (_, n) => talk(n)),
+  { text: "all done" },
+];
+
+test("else the beginning becomes a summary that keeps the task, the open list and the recent steps", async () => {
+  using here = workspace();
+  const asked: string[] = [];
+  const summary = [
+    ({ messages, tools }: { messages: readonly Message[]; tools: readonly unknown[] }) => {
+      asked.push(`${tools.length} ${messages.map((message) => (message.role === "user" ? message.text : "")).join()}`);
+      return { text: `Summary ${asked.length}.`, usage: { inputTokens: 7 } };
+    },
+  ];
+  await using sage = await sageWith({ dir: here.dir, script: { "": long(40), summary }, rules, options });
+  await sage.say("Mend the leak in 管道.ts");
+  const outcome = await sage.outcome();
+  assert.equal(outcome.text, "all done", JSON.stringify(outcome));
+  const done = compactions(sage.facts());
+  assert.ok(done.length >= 2, "one summary after the other");
+  assert.match(
+    asked[0] ?? "",
+    /^0 The transcript:[^]*\[person\]\nMend the leak[^]*\[agent calls Bash\][^]*\[result of Bash\]/,
+  );
+  assert.match(asked[1] ?? "", /Summary 1\./, "the next one knows of the one before");
+  for (const { data } of done) {
+    assert.equal(data.summary?.task, "Mend the leak in 管道.ts");
+    assert.equal(data.summary?.todos, "[x] find it\n[>] mend it");
+    assert.ok(data.tokens.after < data.tokens.before * 0.8);
+  }
+  const [first] = outcome.messages;
+  assert.match(
+    first?.role === "user" ? first.text : "",
+    /^\(From Sage, not from the person\.[^]*Mend the leak[^]*Summary \d\.[^]*\[>\] mend it/,
+  );
+  assertWhole(outcome.messages);
+  assert.equal(outcome.usage.inputTokens, 7 * done.length, "what it cost is counted");
+  assert.deepEqual(fold(sage.facts()).messages, outcome.messages);
+
+  await sage.say("and again");
+  await sage.outcome();
+  assert.deepEqual(fold(sage.facts()).summary, done.at(-1)?.data.summary);
+});
+
+test("the small model writes it; one that fails costs nothing but a notice, and the turn goes on", async () => {
+  using here = workspace();
+  const notices: string[] = [];
+  const small: Model = {
+    id: "small",
+    reply: async ({ agent }) => ({
+      parts: [{ type: "text", text: agent.join("/") }],
+      usage: noUsage,
+      finish: "stop",
+      model: "small",
+    }),
+  };
+  const broken: Model = {
+    id: "broken",
+    reply: () => Promise.reject(new SageError("model-unavailable", "no such luck")),
+  };
+  for (const smallModel of [small, broken]) {
+    await using sage = await sageWith({ dir: here.dir, script: long(20), rules, options, smallModel });
+    sage.store.hub.subscribe(sage.session, {
+      fact() {},
+      delta: ({ kind, text }) => kind === "notice" && notices.push(text),
+    });
+    await sage.say("go");
+    const outcome = await sage.outcome();
+    assert.deepEqual([outcome.status, outcome.text], ["success", "all done"]);
+    const [done] = compactions(sage.facts());
+    assert.equal(done?.data.summary?.text, smallModel === small ? "summary" : "");
+    assert.deepEqual(fold(sage.facts()).messages, outcome.messages);
+    assertWhole(outcome.messages);
+  }
+  assert.match(notices.join("\n"), /The conversation is long[^]*could not be summarised \(no such luck\)/);
+});
+
+/** Refuses prompts that are too long for it, whatever they were thought to be. */
+function strict(model: Model, longest: number, asked: number[]): Model {
+  return {
+    id: model.id,
+    async reply(request, scope) {
+      const size = JSON.stringify(request.messages).length;
+      if (request.agent.length === 0) asked.push(size);
+      if (size > longest)
+        throw new SageError(
+          "model-unavailable",
+          "x/y: The server refused the request (400: prompt is too long: 9 > 8).",
+        );
+      return model.reply(request, scope);
+    },
+  };
+}
+
+test("a prompt that the provider refuses as too long is made shorter and tried once more, and only once", async () => {
+  using here = workspace();
+  for (const [longest, expected] of [
+    [20_000, "success"],
+    [1_500, "error"],
+  ] as const) {
+    const asked: number[] = [];
+    const script = { "": long(20), summary: [{ text: "Short." }] };
+    await using sage = await sageWith({ dir: here.dir, script, rules, wrap: (model) => strict(model, longest, asked) });
+    await sage.say("go");
+    const outcome = await sage.outcome();
+    assert.equal(outcome.status, expected, JSON.stringify(outcome).slice(0, 300));
+    const [done] = compactions(sage.facts());
+    assert.match(done?.key ?? "", /^t0\/\d+\/compact1$/);
+    const refused = asked.filter((size) => size > longest).length;
+    assert.equal(refused, expected === "success" ? compactions(sage.facts()).length : 2);
+    if (expected === "error") assert.match(JSON.stringify(outcome), /too long/);
+    else assert.deepEqual(fold(sage.facts()).messages, outcome.messages);
+  }
+});
+
+test("a subagent's conversation is made shorter too, and stays its own", async () => {
+  using here = workspace();
+  const script = {
+    "": [
+      { calls: [{ tool: "Task", input: { agent: "GeneralPurpose", description: "it", prompt: "do all of it" } }] },
+      { text: "ok" },
+    ],
+    GeneralPurpose: long(20),
+    "GeneralPurpose/summary": [{ text: "so far, so good" }],
+  };
+  await using sage = await sageWith({ dir: here.dir, script, rules, options });
+  await sage.say("go");
+  const outcome = await sage.outcome();
+  assert.equal(sage.result(0, 0), "all done");
+  const [done] = compactions(sage.facts());
+  assert.match(done?.key ?? "", /^t0\/0\/0\/sub\/\d+\/compact$/);
+  assert.equal(done?.data.summary?.task, "do all of it");
+  assert.deepEqual(fold(sage.facts()).messages, outcome.messages);
+  assert.equal(outcome.messages.length, 4);
+});
+
+test("kill -9 while the summary is written, or right behind it: the same messages, and one summary", async () => {
+  const story = async (killed?: "while" | "behind") => {
+    using here = workspace();
+    const run = (summary: { text: string; delayMs?: number }) => {
+      writeFileSync(here.path("script.json"), JSON.stringify({ "": long(11), summary: [summary] }));
+      const env = { ANSWER: "self", OPTIONS: JSON.stringify({ maxContextTokens: 9_000 }) };
+      return start("test/support/runner.ts", [here.dir, "s"], { env });
+    };
+    if (killed) {
+      const first = run({ text: "What was.", ...(killed === "while" && { delayMs: 60_000 }) });
+      await first.until(killed === "while" ? /call.finished t0\/8\/0\/run0/ : /context.compacted t0\/9\/compact/);
+      first.child.kill("SIGKILL");
+      assert.equal((await first.ended).signal, "SIGKILL");
+    }
+    const last = await run({ text: killed === "behind" ? "Another one." : "What was." }).ended;
+    assert.match(last.out, /all done/, last.err);
+    const store = sqliteStore(here.path("journal.db"));
+    try {
+      assert.equal(store.verify("s"), undefined);
+      return store.load("s");
+    } finally {
+      store.close();
+    }
+  };
+  const [whole, whileWritten, behind] = [await story(), await story("while"), await story("behind")];
+  const done = (facts: readonly Fact[]) => compactions(facts).map(({ key, data }) => [key, data.summary]);
+  assert.deepEqual(done(whole), [["t0/9/compact", { ...compactions(whole)[0]?.data.summary, text: "What was." }]]);
+  for (const facts of [whileWritten, behind]) {
+    assert.deepEqual(done(facts), done(whole));
+    assert.deepEqual(fold(facts).messages, fold(whole).messages);
+  }
+});
