@@ -8,11 +8,13 @@ import {
 } from "../context/compaction.ts";
 import { estimateTokens, totalTokens } from "../context/tokens.ts";
 import type { Durable, StepScope } from "../journal/durable.ts";
+import type { Model } from "../models/model.ts";
 import { contextWindow, isOverflow } from "../models/window.ts";
-import { addUsage, messageOf, noUsage, textOf, type Compaction, type FactData, type Usage } from "../protocol/index.ts";
+import { messageOf, noUsage, textOf, type Compaction, type FactData, type Usage } from "../protocol/index.ts";
 import { callModel } from "./call-model.ts";
 import type { ExecutionContext, Progress } from "./context.ts";
 import { between } from "./projection.ts";
+import { spend } from "./spend.ts";
 import { enterPhase } from "./states.ts";
 
 /** Results older than these steps, and longer than this, are the first to go. */
@@ -71,7 +73,7 @@ async function compact(
   p.messages = applyCompaction(p.messages, done);
   p.summary = done.summary ?? p.summary;
   p.counted = { messages: 0, tokens: 0 };
-  c.tree.usage = addUsage(c.tree.usage, done.usage);
+  if (done.summary) spend(c, { usage: done.usage, model: summariser(c).id });
 }
 
 async function carryOut(c: ExecutionContext, p: Progress, plan: Plan, scope: StepScope): Promise<Compaction> {
@@ -101,7 +103,7 @@ async function summarise(
   upTo: number,
   scope: StepScope,
 ): Promise<{ text: string; usage: Usage }> {
-  const model = c.config.smallModel ?? c.config.model;
+  const model = summariser(c);
   const text = transcript(p.messages.slice(0, upTo), contextWindow(model.id) * 0.6);
   c.tree.modelCalls++;
   const reply = await c.activity.during(() =>
@@ -126,6 +128,10 @@ async function summarise(
   const summary = textOf(reply).trim();
   if (summary === "") throw new Error("the model wrote nothing");
   return { text: summary, usage: reply.usage };
+}
+
+function summariser({ config }: ExecutionContext): Model {
+  return config.smallModel ?? config.model;
 }
 
 /** Over the threshold: long old results first, which costs nothing; else a summary of all but the recent steps. */

@@ -1,6 +1,7 @@
 import type { Asking } from "../input/ask.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { Model } from "../models/model.ts";
+import type { Prices } from "../models/prices.ts";
 import type {
   ExecutionOptions,
   Fact,
@@ -24,6 +25,8 @@ export type AgentConfig = {
   model: Model;
   /** Writes summaries; the model itself when there is none. */
   smallModel?: Model;
+  /** Beside the list prices that are known. */
+  prices?: Prices;
   tools: ToolRegistry;
   rules: readonly Rule[];
   permissionMode: PermissionMode;
@@ -64,7 +67,14 @@ export type ExecutionContext = {
   sessionRules: Rule[];
   memory: Memory;
   /** What is open and what was used, in the whole tree of agents. */
-  tree: { permits: readonly Permit[]; waiting: number; usage: Usage; modelCalls: number; toolCalls: number };
+  tree: {
+    permits: readonly Permit[];
+    waiting: number;
+    usage: Usage;
+    usd: number | undefined;
+    modelCalls: number;
+    toolCalls: number;
+  };
   activity: Activity;
   /** The root's. */
   lifecycle: LifecycleManager;

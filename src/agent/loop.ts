@@ -1,9 +1,10 @@
 import type { Durable } from "../journal/durable.ts";
-import { addUsage, callsOf, textOf, type OutcomeStatus } from "../protocol/index.ts";
+import { callsOf, textOf, type OutcomeStatus } from "../protocol/index.ts";
 import { count, nextReply } from "./compact.ts";
 import type { ExecutionContext, Progress } from "./context.ts";
 import { runCalls } from "./orchestrator.ts";
 import { assistantMessage, between, toolMessage } from "./projection.ts";
+import { spend } from "./spend.ts";
 import { askIfSpinning } from "./spinning.ts";
 import { enterPhase } from "./states.ts";
 
@@ -21,7 +22,7 @@ export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promis
     p.sawUpTo = reply.sawUpTo;
     count(c, p, reply.usage);
     p.steps++;
-    c.tree.usage = addUsage(c.tree.usage, reply.usage);
+    spend(c, reply);
     p.text = textOf(reply) || p.text;
     const calls = callsOf(reply);
     if (calls.length === 0) return { status: "success" };

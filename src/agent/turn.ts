@@ -87,7 +87,7 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking, lifec
       sessionRules: folded.rules,
       lifecycle,
       memory: new Memory(folded.seen),
-      tree: { permits: [], waiting: 0, usage: noUsage, modelCalls: 0, toolCalls: 0 },
+      tree: { permits: [], waiting: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
       activity: createActivity(limit, () =>
         log.stop(new Stopped("timeout", `the turn worked for ${limit} ms, which is its limit`)),
       ),
@@ -107,9 +107,9 @@ function drive(log: SessionLog, { key, loop: begunBy, cancelledBy, c, p }: Turn)
 
 function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): AgentOutcome {
   const { steps, messages, toolHistory, text } = p;
-  const { usage, modelCalls, toolCalls } = c.tree;
+  const { usage, usd, modelCalls, toolCalls } = c.tree;
   const stats = { steps, modelCalls, toolCalls, durationMs: Date.now() - at };
-  const ended: TurnEnd = { ...status, text, usage, stats };
+  const ended: TurnEnd = { ...status, text, usage, ...(usd !== undefined && steps > 0 && { cost: { usd } }), stats };
   const outcome: AgentOutcome = { ...ended, session: log.id, messages, toolHistory };
   try {
     endState(c.lifecycle, status);

@@ -1,4 +1,4 @@
-import { SageError, type AgentOutcome, type InputRequest } from "../protocol/index.ts";
+import { SageError, type AgentOutcome, type Delta, type InputRequest } from "../protocol/index.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
@@ -27,21 +27,26 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   const leaving = onLeave(() => host.close());
 
   const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
-  const unwatch =
-    format === "stream-json" &&
-    store.hub.subscribe(session, {
-      fact: (fact) => line({ type: "fact", fact }),
-      delta: (delta) => line({ type: "delta", delta }),
-    });
+  const unwatch = store.hub.subscribe(
+    session,
+    format === "stream-json"
+      ? { fact: (fact) => line({ type: "fact", fact }), delta: (delta) => line({ type: "delta", delta }) }
+      : { fact() {}, delta: tellNotice },
+  );
   if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
   const outcome = await host.run(session);
   if (leaving.signal.aborted) return leaving.code;
-  if (unwatch) unwatch();
+  unwatch();
 
   const requests = store.pending(session);
   if (format === "text") await tell(outcome, requests, lang);
   else line(format === "json" ? report(outcome, requests) : { type: "outcome", outcome: report(outcome, requests) });
   return exitCodeOf(outcome);
+}
+
+/** Who waits for a result should know why it takes its time. What the host itself has to say ends the run, and is told there. */
+function tellNotice({ kind, key, text }: Delta): void {
+  if (kind === "notice" && key !== "host") console.error(`sage: ${text}`);
 }
 
 function report(outcome: AgentOutcome, requests: InputRequest[]): object {

@@ -16,6 +16,7 @@ const options = {
   deny: { type: "boolean" },
   bypass: { type: "boolean" },
   model: { type: "string" },
+  "fallback-model": { type: "string" },
   "max-steps": { type: "string" },
   timeout: { type: "string" },
   "prompt-timeout": { type: "string" },
@@ -40,7 +41,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const cwd = directory(values.cwd, t);
   const again = values.continue === true || values.resume !== undefined;
 
-  const { home, choice } = begin(process.env, values.model);
+  const { home, choice } = begin(process.env, values.model, values["fallback-model"]);
   if (!choice) return withoutModel(t, { args, asked: words !== undefined || again || values.print === true });
   const store = openStore(home);
   const found = again ? findSession(store, values, cwd, t) : undefined;

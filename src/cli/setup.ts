@@ -1,6 +1,7 @@
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
+import type { Prices } from "../models/prices.ts";
 import type { ExecutionOptions, PermissionMode } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
 import { loadConfig } from "../runtime/config.ts";
@@ -16,13 +17,19 @@ export type Sage = { host: LocalHost; store: Store; model: string };
 export function begin(
   env: NodeJS.ProcessEnv,
   spec: string | undefined,
+  fallback?: string,
 ): { home: Home; choice: ModelChoice | undefined } {
   const home = sageHome(env);
-  return { home, choice: modelOf(readSettings(home.settings), env, spec) };
+  return { home, choice: modelOf(readSettings(home.settings), env, spec, fallback) };
 }
 
-export function modelOf(settings: Settings, env: NodeJS.ProcessEnv, spec?: string): ModelChoice | undefined {
-  return chooseModel({ spec, env, settings: settings as ModelSettings });
+export function modelOf(
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+  spec?: string,
+  fallback?: string,
+): ModelChoice | undefined {
+  return chooseModel({ spec, fallback, env, settings: settings as ModelSettings });
 }
 
 export function openStore(home: Home): Store {
@@ -44,7 +51,7 @@ export type Run = {
 
 /** Everything that runs turns. */
 export function openSage({ home, choice, store, cwd, lang, permissionMode, options, onModelError }: Run): Sage {
-  const { rules, hooks, saveRule, trust, warnings } = loadConfig(home, cwd, process.env);
+  const { settings, rules, hooks, saveRule, trust, warnings } = loadConfig(home, cwd, process.env);
   const { untrusted } = cliTexts(lang);
   if (trust.state === "untrusted" || trust.state === "changed") warnings.push(untrusted(trust.root));
   for (const warning of warnings) console.error(`sage: ${warning}`);
@@ -57,7 +64,19 @@ export function openSage({ home, choice, store, cwd, lang, permissionMode, optio
     }
   };
   const { output } = home;
-  const host = assemble({ store, model, rules, hooks, saveRule, permissionMode, options, env: process.env, output });
+  const prices = settings.prices as Prices;
+  const host = assemble({
+    store,
+    model,
+    prices,
+    rules,
+    hooks,
+    saveRule,
+    permissionMode,
+    options,
+    env: process.env,
+    output,
+  });
   let closing: Promise<void> | undefined;
   return {
     host: { ...host, close: () => (closing ??= host.close()) },

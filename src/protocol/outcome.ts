@@ -13,6 +13,9 @@ export type OutcomeStatus =
 
 export type ExecutionStats = { steps: number; toolCalls: number; modelCalls: number; durationMs: number };
 
+/** Known only where the price of every model that replied is. */
+export type Cost = { usd: number };
+
 export type ToolUse = { tool: string; input: ToolInput; result: ToolResult };
 
 export type AgentOutcome = OutcomeStatus & {
@@ -20,13 +23,14 @@ export type AgentOutcome = OutcomeStatus & {
   /** The agent's last words. */
   text: string;
   usage: Usage;
+  cost?: Cost;
   stats: ExecutionStats;
   messages: Message[];
   toolHistory: ToolUse[];
 };
 
 /** What `turn.ended` keeps: the rest of an outcome is a fold of the facts. */
-export type TurnEnd = OutcomeStatus & { text: string; usage: Usage; stats: ExecutionStats };
+export type TurnEnd = OutcomeStatus & { text: string; usage: Usage; cost?: Cost; stats: ExecutionStats };
 
 export function isSuccess(outcome: OutcomeStatus): boolean {
   return outcome.status === "success";

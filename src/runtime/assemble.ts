@@ -11,6 +11,7 @@ import { noHooks } from "../hooks/hooks.ts";
 import type { InputChannel } from "../input/channel.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
+import type { Prices } from "../models/prices.ts";
 import {
   SageError,
   type ExecutionOptions,
@@ -30,6 +31,8 @@ export type Parts = {
   store: Store;
   /** Loaded when the first turn begins. */
   model(): Promise<Model>;
+  /** Beside the list prices that are known. */
+  prices?: Prices;
   rules: readonly Rule[];
   permissionMode: PermissionMode;
   options: Partial<ExecutionOptions>;
@@ -93,6 +96,7 @@ function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConf
     });
   return {
     model,
+    ...(parts.prices && { prices: parts.prices }),
     tools,
     rules: parts.rules,
     permissionMode: parts.permissionMode,

@@ -5,6 +5,7 @@ import { memoryStore } from "../journal/memory.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import { chooseModel } from "../models/choose.ts";
 import type { Model } from "../models/model.ts";
+import type { Prices } from "../models/prices.ts";
 import { loadRules, type RuleLists } from "../permission/rules.ts";
 import {
   SageError,
@@ -23,6 +24,10 @@ import type { Tool } from "../tools/tool.ts";
 export type SdkOptions = {
   /** A model, or `provider/name` as for `sage --model`; by default what the environment points to. */
   model?: Model | string;
+  /** `provider/name`: goes on with a turn for which the model cannot be had. Not for a `model` that is an object. */
+  fallbackModel?: string;
+  /** Dollars for a million tokens, by provider/name: for `outcome.cost`. */
+  prices?: Prices;
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
   rules?: RuleLists;
@@ -96,12 +101,13 @@ export class SageAgentSDK {
   }
 
   #host(run: Partial<ExecutionOptions>, channel?: InputChannel): LocalHost {
-    const { model, tools, rules = {}, permissionMode = "default", env = process.env } = this.#options;
+    const { tools, rules = {}, permissionMode = "default", env = process.env, prices } = this.#options;
     const { rules: loaded, warnings } = loadRules(rules, "user");
     if (warnings.length > 0) throw new SageError("config-invalid", warnings.join("\n"));
     return assemble({
       store: this.#store,
-      model: () => resolveModel(model, env),
+      model: () => resolveModel(this.#options, env),
+      ...(prices && { prices }),
       rules: loaded,
       permissionMode,
       options: run,
@@ -163,9 +169,9 @@ async function nextMessage(channel: InputChannel, { session, text }: AgentOutcom
   }
 }
 
-async function resolveModel(model: Model | string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {
+async function resolveModel({ model, fallbackModel }: SdkOptions, env: NodeJS.ProcessEnv): Promise<Model> {
   if (typeof model === "object") return model;
-  const chosen = chooseModel({ spec: model, env });
+  const chosen = chooseModel({ spec: model, fallback: fallbackModel, env });
   if (chosen) return chosen.load();
   throw new SageError(
     "config-invalid",

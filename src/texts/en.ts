@@ -107,8 +107,8 @@ export const en = {
   interrupting: "Interrupting… (Ctrl-C again leaves)",
   cancelling: "Cancelling the request and the turn… (Ctrl-C again leaves)",
   queued: "(the agent reads it at its next step)",
-  done: (calls: number, tokens: number, time: string) =>
-    `Done: ${plural(calls, "tool call")}, ${plural(tokens, "token")}, ${time}`,
+  done: (calls: number, tokens: number, time: string, cost = "") =>
+    `Done: ${plural(calls, "tool call")}, ${plural(tokens, "token")}, ${time}${cost && `, ${cost}`}`,
   turnCancelled: (why: string) => `The turn was cancelled: ${why}`,
   turnPaused: (why: string) => `The turn is paused: ${why}`,
   turnMaxSteps: (steps: number) =>

@@ -94,7 +94,8 @@ export const zh: Texts = {
   interrupting: "正在打断…（再按一次 Ctrl-C 离开）",
   cancelling: "正在取消请求和本轮…（再按一次 Ctrl-C 离开）",
   queued: "（智能体会在下一步读到）",
-  done: (calls, tokens, time) => `完成：${calls} 次工具调用，${tokens} 个 token，${time}`,
+  done: (calls, tokens, time, cost) =>
+    `完成：${calls} 次工具调用，${tokens} 个 token，${time}${cost ? `，${cost}` : ""}`,
   turnCancelled: (why) => `本轮已取消：${why}`,
   turnPaused: (why) => `本轮已暂停：${why}`,
   turnMaxSteps: (steps) => `本轮已到 ${steps} 步的上限而停止。说“继续”可接着做。`,

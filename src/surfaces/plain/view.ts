@@ -2,6 +2,7 @@ import {
   callsOf,
   textOf,
   type Call,
+  type Cost,
   type Delta,
   type Fact,
   type OutcomeStatus,
@@ -173,7 +174,7 @@ export function outcomeLines(end: TurnEnd | (OutcomeStatus & { status: "error" }
   switch (end.status) {
     case "success": {
       const tokens = end.usage.inputTokens + end.usage.outputTokens;
-      return [paint.dim(t.done(end.stats.toolCalls, tokens, t.duration(end.stats.durationMs)))];
+      return [paint.dim(t.done(end.stats.toolCalls, tokens, t.duration(end.stats.durationMs), dollars(end.cost)))];
     }
     case "cancelled":
       return [paint.yellow(t.turnCancelled(oneLine(end.reason)))];
@@ -190,6 +191,11 @@ export function outcomeLines(end: TurnEnd | (OutcomeStatus & { status: "error" }
     default:
       return end satisfies never;
   }
+}
+
+/** Cents matter on a small turn, and nothing below them on a large one. */
+function dollars(cost: Cost | undefined): string {
+  return cost ? `$${cost.usd.toFixed(cost.usd < 1 ? 4 : 2)}` : "";
 }
 
 /** For the person who answered just now. */
