@@ -14,7 +14,12 @@ import { journaledLifecycle } from "./states.ts";
 import { runTurn } from "./turn.ts";
 
 /** One attempt at a session's turn. */
-export type Execution = { log: SessionLog; lifecycle?: LifecycleManager };
+export type Execution = {
+  log: SessionLog;
+  lifecycle?: LifecycleManager;
+  /** A mistake of ours leaves the turn open and is thrown: the caller begins again, or ends it. */
+  supervised?: boolean;
+};
 
 /** Keeps nothing between turns: what a turn needs is in the session's facts. */
 export class UnifiedExecutor {
@@ -40,8 +45,9 @@ export class UnifiedExecutor {
   }
 
   /** Runs the session's open turn, or begins one with what was said. Yields every fact and delta; ends in the outcome. */
-  execute({ log, lifecycle = journaledLifecycle(log) }: Execution): AsyncGenerator<Fact | Delta, AgentOutcome> {
-    const input = { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle };
+  execute(execution: Execution): AsyncGenerator<Fact | Delta, AgentOutcome> {
+    const { log, lifecycle = journaledLifecycle(log), supervised = false } = execution;
+    const input = { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle, supervised };
     const channel = this.#channel;
     const withdraw =
       channel && channel.autoResponse === undefined ? bridge(this.#config.store, log.id, channel) : undefined;

@@ -26,6 +26,7 @@ export type TurnInput = {
   options: ExecutionOptions;
   asking: Asking;
   lifecycle: LifecycleManager;
+  supervised: boolean;
 };
 
 type Turn = {
@@ -46,7 +47,9 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
     return end(log, turn, await drive(log, turn));
   } catch (error) {
     // An abort reaches us in many disguises; the reason behind it is what counts.
-    return end(log, turn, statusOf(log.stopped ?? error, log));
+    const reason = log.stopped ?? error;
+    if (input.supervised && isMistake(reason)) throw reason;
+    return end(log, turn, statusOf(reason, log));
   }
 }
 
@@ -147,6 +150,11 @@ function statusOf(error: unknown, log: SessionLog): OutcomeStatus {
     default:
       return error.why satisfies never;
   }
+}
+
+/** Nothing that a turn is meant to meet. */
+function isMistake(error: unknown): boolean {
+  return !(error instanceof SageError || error instanceof Stopped || error instanceof NeedsInput);
 }
 
 function failed(error: unknown): OutcomeStatus & { status: "error" } {

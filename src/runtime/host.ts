@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UnifiedExecutor } from "../agent/executor.ts";
+import { drain } from "../agent/strategy.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { noHooks } from "../hooks/hooks.ts";
 import { respond, settle } from "../input/respond.ts";
@@ -24,6 +25,7 @@ import { createBlocks } from "./blocks.ts";
 import type { LifecycleManager } from "../agent/lifecycle.ts";
 import { journaledLifecycle } from "../agent/states.ts";
 import { createMoments } from "./moments.ts";
+import { supervise, type Supervision } from "./supervisor.ts";
 import { watch } from "./watch.ts";
 
 const QUEUED_MESSAGES = 50;
@@ -43,6 +45,7 @@ export type HostParts = {
   /** Who runs a session's turns; made when the first one begins. */
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   hooks?: Hooks;
+  supervision?: Supervision;
 };
 
 type Running = {
@@ -54,7 +57,7 @@ type Running = {
   leave(): void;
 };
 
-export function createHost({ store, version, executor, hooks = noHooks }: HostParts): LocalHost {
+export function createHost({ store, version, executor, hooks = noHooks, supervision = {} }: HostParts): LocalHost {
   const running = new Map<string, Running>();
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
@@ -75,26 +78,43 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
     let left = false;
     let early: Stopped | undefined;
     let lifecycle: LifecycleManager | undefined;
-    const attempt = async (): Promise<AgentOutcome> => {
+    let resting = new AbortController();
+    const notice = (key: string, text: string) =>
+      store.hub.delta({ session: id, key, attempt: 0, n: 0, kind: "notice", text });
+    const attempt = async (runner: UnifiedExecutor, supervised: boolean) => {
+      const held = (log = openSession(store, id));
+      if (left) held.close();
+      if (early) held.stop(early);
+      early = undefined;
+      const listeners = [blocks, moments].map((listener) => store.hub.subscribe(id, listener));
+      try {
+        lifecycle = journaledLifecycle(held);
+        return { held, outcome: await drain(runner.execute({ log: held, lifecycle, supervised }), () => {}) };
+      } catch (error) {
+        log = lifecycle = undefined; // until the next one begins, nobody runs the turn
+        throw error;
+      } finally {
+        for (const stop of listeners) stop();
+        blocks.forget(id);
+        held.release();
+      }
+    };
+    const turns = async (): Promise<AgentOutcome> => {
       const session = known(id);
       moments.start(session);
       const runner = await executor(session);
       for (;;) {
-        const held = (log = openSession(store, id));
-        if (left) held.close();
-        if (early) held.stop(early);
-        early = undefined;
-        const listeners = [blocks, moments].map((listener) => store.hub.subscribe(id, listener));
-        let outcome: AgentOutcome;
-        try {
-          outcome = await drain(runner, held, (lifecycle = journaledLifecycle(held)));
-        } finally {
-          for (const stop of listeners) stop();
-          blocks.forget(id);
-          held.release();
-        }
+        const { held, outcome } = await supervise(({ supervised }) => attempt(runner, supervised), {
+          ...supervision,
+          notice: (text) => notice("supervisor", text),
+          hurry: () => resting.signal,
+        });
         if (left || !isOver(outcome) || !heardMore(store, held)) return outcome;
       }
+    };
+    const hurry = () => {
+      resting.abort();
+      resting = new AbortController();
     };
     const one: Running = {
       get log() {
@@ -104,16 +124,18 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       stopEarly(reason) {
         early = reason;
         log?.stop(reason);
+        hurry();
       },
       leave() {
         left = true;
         log?.close();
+        hurry();
       },
-      done: attempt().finally(() => running.delete(id)),
+      done: turns().finally(() => running.delete(id)),
     };
     one.done.catch((error: unknown) => {
       // Whoever asked for the outcome hears of it there; whoever only spoke, here.
-      store.hub.delta({ session: id, key: "host", attempt: 0, n: 0, kind: "notice", text: messageOf(error) });
+      notice("host", messageOf(error));
     });
     running.set(id, one);
     return one;
@@ -185,8 +207,9 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       if (!row.open && !aboutToBegin) return { ok: true, to: "nothing" };
       const watched = !forGood && (watchers.get(session) ?? 0) > 0;
       const elsewhere = row.owned && row.pending === 0;
-      const pause = watched && (!row.open || (here ? here.handleInterrupt() === "pause" : elsewhere));
-      if (!row.open)
+      const early = !row.open || (here !== undefined && here.log === undefined);
+      const pause = watched && (early || (here ? here.handleInterrupt() === "pause" : elsewhere));
+      if (early)
         here?.stopEarly(
           pause ? new Stopped("interrupted", `${by} interrupted`) : new Stopped("cancelled", `${by} stopped the turn`),
         );
@@ -258,14 +281,6 @@ export function createHost({ store, version, executor, hooks = noHooks }: HostPa
       store.close();
     },
   };
-}
-
-async function drain(runner: UnifiedExecutor, log: SessionLog, lifecycle: LifecycleManager): Promise<AgentOutcome> {
-  const events = runner.execute({ log, lifecycle });
-  for (;;) {
-    const { done, value } = await events.next();
-    if (done) return value;
-  }
 }
 
 function isOver(outcome: AgentOutcome): boolean {
