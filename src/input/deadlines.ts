@@ -1,6 +1,6 @@
 import type { Store } from "../journal/store.ts";
-import type { Deadline, InputRequest, Resolution } from "../protocol/index.ts";
-import { settle } from "./respond.ts";
+import type { Deadline, InputRequest } from "../protocol/index.ts";
+import { expired, settle } from "./respond.ts";
 
 const LONGEST_TIMER = 2 ** 31 - 1;
 const RETRY_MS = 1_000;
@@ -52,19 +52,4 @@ function expire(): void {
   let next = Infinity;
   for (const { due } of armed) next = Math.min(next, due);
   schedule(next);
-}
-
-function expired(request: InputRequest): Resolution {
-  const { timeoutMs = 0, policy = "fail" } = request.deadline ?? {};
-  const frame = { requestId: request.id, by: "deadline", surface: "deadline", at: Date.now() };
-  const reason = `nobody answered within ${duration(timeoutMs)}`;
-  return typeof policy === "object"
-    ? { ...frame, outcome: "timed_out", reason, response: { ...policy.default, requestId: request.id } }
-    : { ...frame, outcome: "timed_out", reason };
-}
-
-function duration(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`;
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} seconds`;
-  return `${Math.round(ms / 60_000)} minutes`;
 }

@@ -17,7 +17,30 @@ export function respond(store: Store, response: InputResponse, sender: { by: str
       `there is no request ${response.requestId}; \`sage inbox\` lists the open ones`,
     );
   if (found.resolution) return { won: false, resolution: found.resolution };
+  if (isOverdue(store, found.request))
+    return { won: false, resolution: settle(store, found.request, expired(found.request)).resolution };
   return settle(store, found.request, resolve(found.request, response, sender));
+}
+
+/** Passed while nobody ran the session; a process that runs it measures the time itself. */
+function isOverdue(store: Store, { session, deadline }: InputRequest): boolean {
+  return deadline !== undefined && Date.now() > deadline.at && store.session(session)?.owned === false;
+}
+
+/** How a request ends when its deadline has passed. */
+export function expired(request: InputRequest): Resolution {
+  const { timeoutMs = 0, policy = "fail" } = request.deadline ?? {};
+  const frame = { requestId: request.id, by: "deadline", surface: "deadline", at: Date.now() };
+  const reason = `nobody answered within ${duration(timeoutMs)}`;
+  return typeof policy === "object"
+    ? { ...frame, outcome: "timed_out", reason, response: { ...policy.default, requestId: request.id } }
+    : { ...frame, outcome: "timed_out", reason };
+}
+
+function duration(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`;
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} seconds`;
+  return `${Math.round(ms / 60_000)} minutes`;
 }
 
 /** The one place where a request ends. Under the request's key that is the whole of first-answer-wins. */

@@ -54,6 +54,11 @@ function checkAnswers(request: InputRequest, response: InputResponse & { type: "
   for (const { question, options, multiSelect } of request.questions) {
     const answer = given.get(question);
     given.delete(question);
+    // What follows an interrupted command is one of these, and nothing that could be said instead.
+    if (answer?.other && request.source !== "tool")
+      throw refused(
+        `"${answer.other}" is not an option here; expected ${options.map(({ label }) => `"${label}"`).join(", ")}`,
+      );
     if (answer && checkAnswer(question, answer, { labels: options.map((option) => option.label), multiSelect }))
       answered++;
   }

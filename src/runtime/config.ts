@@ -1,6 +1,7 @@
 import { createHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
 import { SageError, type Rule, type RuleGrant } from "../protocol/index.ts";
+import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
 import { addRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
@@ -34,7 +35,7 @@ export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Con
     rules,
     hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env)),
     trust: project,
-    warnings: [...loaded.flatMap((layer) => layer.warnings), ...project.ignored],
+    warnings: [...strangers(rules), ...loaded.flatMap((layer) => layer.warnings), ...project.ignored],
     saveRule(grant) {
       const path = fileFor(grant, home, project);
       addRule(path, grant);
@@ -44,6 +45,18 @@ export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Con
       return path;
     },
   };
+}
+
+/** A deny rule for a tool that does not exist guards nothing: better said than found out. */
+function strangers(rules: readonly Rule[]): string[] {
+  const tools = new Set([...builtinTools().map(({ name }) => name), "Task", "Skill", "WebFetch", "WebSearch"]);
+  return rules.flatMap(({ behavior, text, source }) => {
+    const name = text.split("(")[0] ?? "";
+    if (tools.has(name) || name.startsWith("mcp__") || name.includes("*")) return [];
+    return [
+      `the ${behavior} rule "${text}" (${source}) is for a tool "${name}", and there is no such tool; there are ${[...tools].join(", ")}`,
+    ];
+  });
 }
 
 function fileFor({ destination }: RuleGrant, home: Home, project: ProjectTrust): string {

@@ -9,6 +9,7 @@ const timeoutMs = 60_000;
  * records came: a directory that may not be read, say.
  */
 export async function* ripgrep(args: string[], end: "\n" | "\0", signal: AbortSignal): AsyncGenerator<string> {
+  if (signal.aborted) throw new Error("interrupted by the person");
   // Costs start-up time, and throws where there is no package for the platform.
   const { rgPath } = await import("@vscode/ripgrep");
   const late = AbortSignal.timeout(timeoutMs);
