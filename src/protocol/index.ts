@@ -1,3 +1,4 @@
+export * from "./describe.ts";
 export * from "./error.ts";
 export * from "./fact.ts";
 export * from "./host.ts";
@@ -8,3 +9,4 @@ export * from "./permission.ts";
 export * from "./request.ts";
 export * from "./state.ts";
 export * from "./subagent.ts";
+export * from "./visible.ts";

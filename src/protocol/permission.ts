@@ -5,6 +5,9 @@ export type PermissionBehavior = "allow" | "deny" | "ask" | "passthrough";
 /** Where a rule stands, and where a new one may be put. */
 export type RuleDestination = "session" | "local" | "project" | "user";
 
+/** The files of the places in which a rule may be kept now. */
+export type RuleFiles = Partial<Record<Exclude<RuleDestination, "session">, string>>;
+
 export type Rule = { behavior: "allow" | "deny" | "ask"; text: string; source: RuleDestination };
 
 export type PermissionMode = "default" | "bypass";
@@ -13,7 +16,16 @@ export type PermissionMode = "default" | "bypass";
 export type Effect = "reads" | "writes" | "waits";
 
 /** One piece of a call as the decision saw it: for a shell line, one simple command. */
-export type CallPart = { text: string; behavior: PermissionBehavior; rule?: string; reason: string };
+export type CallPart = {
+  text: string;
+  behavior: PermissionBehavior;
+  rule?: string;
+  reason: string;
+  writes?: readonly WriteTarget[];
+};
+
+/** `path` is where a write leads after every link. */
+export type WriteTarget = { path: string; /** Not in any folder that the session works in. */ outside?: true };
 
 export type PermissionResult = {
   behavior: PermissionBehavior;
@@ -30,6 +42,10 @@ export type PermissionSuggestion = {
   rule: string;
   behavior: "allow" | "deny" | "ask";
   destination: RuleDestination;
+  /** The file it would be saved to. */
+  file?: string;
+  /** What the person should know about this rule. */
+  note?: string;
 };
 
 /** What `calls.judged` keeps for one call. Replay never judges again. */

@@ -23,10 +23,32 @@ export type RequestBody =
       /** The agent's own words about the call, if it gave any. */
       description?: string;
       parts?: CallPart[];
+      /** What would become of the file, when the tool can tell. */
+      preview?: Preview;
       suggestions: PermissionSuggestion[];
       hard: boolean;
     }
   | { kind: "text"; prompt: string; lastResponse?: string };
+
+/** A change to a file, whole. */
+export type Preview = {
+  /** The file after every link. */
+  path: string;
+  lines: PreviewLine[];
+  /** The number of the first line shown, in the file as it is. */
+  firstLine: number;
+  /** Why there are no lines. */
+  omitted?: "binary" | "huge" | "same";
+};
+
+export type PreviewLine = {
+  mark: " " | "+" | "-";
+  text: string;
+  /** Set where lines were passed over: the number of this one in the file as it is. */
+  line?: number;
+  /** The file ends after this line, without a line break. */
+  open?: true;
+};
 
 /** What only a person can supply. Plain data: it survives the process that asked. */
 export type InputRequest = NewRequest & {
@@ -34,6 +56,8 @@ export type InputRequest = NewRequest & {
   session: string;
   at: number;
 };
+
+export type PermissionRequest = InputRequest & { kind: "permission" };
 
 /** A request before it has a place in the journal. */
 export type NewRequest = RequestBody & {

@@ -1,0 +1,83 @@
+// Whatever a screen obeys instead of showing, or shows as nothing, or as a blank that is none. The signs that tokens are
+// made of are among them, so that no text can spell a token.
+const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800‹⇥␠]--[\n\t\u0020\u3000]]`;
+// Marks that stand on no letter, or in a heap, disfigure their neighbours.
+const strayMarks = String.raw`(?<![\p{L}\p{M}])\p{M}+|(?<=\p{M}{4})\p{M}+`;
+const emoji = String.raw`[0-9#*]\ufe0f?\u20e3|[\p{Emoji}--[0-9#*]][\ufe0e\ufe0f]`;
+const everyTrick = new RegExp(`(${emoji})|${hidden}|\u3000|${strayMarks}`, "gv");
+const hiddenOnes = new RegExp(`(${emoji})|${hidden}`, "gv");
+// Running text may join emoji and lay itself out; it may not steer the screen or turn its lines around.
+const steering = /[[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]--[\n\t]]/gv;
+
+/** What stands in the place of characters. A surface may give it a colour of its own: text cannot write one. */
+export const tokens = /‹[^›]*›|[⇥␠]/gu;
+
+const LONGEST_BLANK = 20;
+const LONGEST_GAP = 3;
+
+/** Every character of what may run, for what it is. */
+export function visible(text: string): string {
+  const escaped = /^[\n\t\x20-\x7e]*$/.test(text) ? text : withScripts(text.replace(everyTrick, unlessEmoji));
+  return escaped
+    .replace(/[ \t]+/g, (run, at: number, whole: string) => blanks(run, (whole[at + run.length] ?? "\n") === "\n"))
+    .replace(/(?<=^|\n)(?:(?:[⇥␠]|‹[^›]*×\d+›)*\n)+/g, gap);
+}
+
+/** Foreign text that is only read: nothing in it hides or steers, and its layout stays. */
+export function harmless(text: string): string {
+  return text.replace(hiddenOnes, unlessEmoji).replaceAll("\t", "    ");
+}
+
+/** The same on one line. */
+export function oneLine(text: string): string {
+  return harmless(text).replaceAll("\n", token("\n"));
+}
+
+/** A model's running text, which may come in pieces. */
+export function prose(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(steering, token);
+}
+
+function token(character: string): string {
+  return `‹U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
+}
+
+function unlessEmoji(found: string, whole?: string): string {
+  return whole ?? [...found].map(token).join("");
+}
+
+/** Long stretches of nothing hide what comes after them; they are counted instead. */
+function blanks(run: string, trailing: boolean): string {
+  if (run.length > LONGEST_BLANK) {
+    const kinds = [...new Set(run)].map((blank) => token(blank).slice(1, -1)).sort();
+    return `‹${kinds.join("+")}×${run.length}›`;
+  }
+  return trailing ? run.replaceAll(" ", "␠").replaceAll("\t", "⇥") : run.replaceAll("\t", "⇥   ");
+}
+
+function gap(lines: string): string {
+  const count = lines.split("\n").length - 1;
+  return count > LONGEST_GAP ? `‹U+000A×${count}›\n` : lines;
+}
+
+const known =
+  "Latin Han Hiragana Katakana Hangul Bopomofo Cyrillic Greek Arabic Hebrew Armenian Georgian Cherokee Coptic Lisu";
+const scripts = known.split(" ").map((name) => [name, new RegExp(`\\p{Script=${name}}`, "u")] as const);
+// Written together every day, and none of their letters is taken for one of another.
+const eastAsian = new Set(["Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"]);
+
+/** A word that mixes alphabets looks like another one. */
+function withScripts(text: string): string {
+  return text.replace(/[\p{L}\p{M}\p{N}_]+/gu, (word) => {
+    if (/^\w+$/.test(word)) return word;
+    const found = new Set([...word].flatMap(scriptOf));
+    const others = [...found].filter((name) => !eastAsian.has(name));
+    const mixed = others.length > 1 || (others.length === 1 && others[0] !== "Latin" && found.size > 1);
+    return mixed ? `${word}‹${[...found].sort().join("+")}›` : word;
+  });
+}
+
+function scriptOf(letter: string): string[] {
+  if (!/[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]/v.test(letter)) return [];
+  return [scripts.find(([, pattern]) => pattern.test(letter))?.[0] ?? "other"];
+}
