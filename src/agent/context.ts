@@ -7,6 +7,7 @@ import type {
   Fact,
   Message,
   PermissionMode,
+  RuleFiles,
   RuleGrant,
   SubagentDefinition,
   Rule,
@@ -49,6 +50,8 @@ export type AgentConfig = {
   }): string;
   /** Puts a rule where the person wants it, and gives the file; throws when it is not saved. */
   saveRule(grant: RuleGrant): string;
+  /** Where rules may be kept, for the prompt that offers it. */
+  ruleFiles?: RuleFiles;
   /** Takes secrets out of tool output, before journal and model alike. */
   redact(text: string): string;
 };

@@ -1,6 +1,6 @@
 import { ask } from "../input/ask.ts";
 import { settle } from "../input/respond.ts";
-import type { Durable, Opened, StepScope } from "../journal/durable.ts";
+import type { Durable, Opened } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
 import { suggest } from "../permission/suggest.ts";
 import { messageOf } from "../protocol/index.ts";
@@ -9,6 +9,8 @@ import type {
   InputRequest,
   InputResponse,
   NewRequest,
+  PermissionSuggestion,
+  Preview,
   Resolution,
   RuleGrant,
   ToolInput,
@@ -36,13 +38,34 @@ export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict
   if (verdict.parts) request.parts = verdict.parts;
   if (typeof input["description"] === "string") request.description = input["description"];
   const specifier = tool.specifier?.(input, { cwd: c.options.workingDirectory });
-  if (!request.hard && specifier !== undefined) request.suggestions = suggest(tool.name, specifier, realPath(c));
+  if (!request.hard && specifier !== undefined)
+    request.suggestions = suggest(tool.name, specifier, realPath(c)).flatMap((one) => inEveryPlace(one, c));
+  const preview = previewOf(tool, input, c);
+  if (preview) request.preview = preview;
   const opened = ask(d, `permit${round}`, request, c.asking);
   if (!opened.resolution) {
     const permit = { request: opened.request, judge: () => judgeCall(c, call, verdict.input) };
     c.tree.permits = [...c.tree.permits, permit];
   }
   return opened;
+}
+
+/** For this session, and for each file in which the rule may be kept. */
+function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionContext): PermissionSuggestion[] {
+  const { ruleFiles = {} } = config;
+  const kept = (["local", "project", "user"] as const).flatMap((destination) => {
+    const file = ruleFiles[destination];
+    return file === undefined ? [] : [{ ...suggestion, destination, file }];
+  });
+  return [suggestion, ...kept];
+}
+
+function previewOf(tool: Tool, input: ToolInput, c: ExecutionContext): Preview | undefined {
+  try {
+    return tool.preview?.(input, { cwd: c.options.workingDirectory });
+  } catch {
+    return undefined; // the input itself is shown, whole
+  }
 }
 
 /** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */
@@ -60,11 +83,7 @@ export async function addRules(
   { round, by }: { round: number; by: string },
 ): Promise<void> {
   for (const [n, grant] of rules.entries()) {
-    const rule = await d.step(`rule${round}.${n}`, "rule.added", async (scope) => ({
-      ...grant,
-      by,
-      ...save(c, grant, scope),
-    }));
+    const rule = await d.step(`rule${round}.${n}`, "rule.added", async () => ({ ...grant, by, ...save(c, grant) }));
     c.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
   }
   if (rules.length === 0) return;
@@ -83,14 +102,12 @@ export function closePermit({ tree }: ExecutionContext, id: string): void {
 }
 
 /** A rule that could not be saved still holds for this session, and the person hears of it. */
-function save(c: ExecutionContext, grant: RuleGrant, scope: StepScope): { saved?: string; problem?: string } {
+function save(c: ExecutionContext, grant: RuleGrant): { saved?: string; problem?: string } {
   if (grant.destination === "session") return {};
   try {
     return { saved: c.config.saveRule(grant) };
   } catch (error) {
-    const problem = messageOf(error);
-    scope.delta("notice", `the rule ${grant.rule} was not saved: ${problem}`);
-    return { problem };
+    return { problem: messageOf(error) };
   }
 }
 

@@ -17,6 +17,7 @@ import {
   type ExecutionOptions,
   type PermissionMode,
   type Rule,
+  type RuleFiles,
   type RuleGrant,
   type SubagentDefinition,
 } from "../protocol/index.ts";
@@ -46,6 +47,7 @@ export type Parts = {
   subagents?: readonly SubagentDefinition[];
   /** Saves a rule to a settings file, and gives its path. */
   saveRule?(grant: RuleGrant): string;
+  ruleFiles?: RuleFiles;
   /** Answers from code, for embedders. */
   channel?: InputChannel;
 };
@@ -110,6 +112,7 @@ function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConf
     keepDir: parts.output,
     hooks: parts.hooks ?? noHooks,
     saveRule: parts.saveRule ?? notSaved,
+    ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
     redact: redactor(env),
   };
 }

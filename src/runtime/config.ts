@@ -1,12 +1,12 @@
 import { createHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
-import { SageError, type Rule, type RuleGrant } from "../protocol/index.ts";
+import { SageError, type Rule, type RuleFiles, type RuleGrant } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
 import { addRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
 import { projectFiles, readSettings, rulesOf, type Settings } from "./settings.ts";
-import { projectTrust, trust, type ProjectTrust } from "./trust.ts";
+import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust.ts";
 
 export type Config = {
   settings: Settings;
@@ -15,6 +15,8 @@ export type Config = {
   hooks: Hooks;
   trust: ProjectTrust;
   warnings: string[];
+  /** Where rules may be saved: beside a folder's own settings only when those are trusted. */
+  ruleFiles: RuleFiles;
   /** Puts a rule into the file of its destination, and gives the file's path. */
   saveRule(grant: RuleGrant): string;
 };
@@ -30,14 +32,17 @@ export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Con
   ];
   const loaded = layers.map(({ path, destination, settings: own }) => rulesOf(own, destination, path));
   const rules = loaded.flatMap((layer) => layer.rules);
+  const open = project.state === "trusted" || (project.state === "nothing-to-trust" && mayBeTrusted(project.root));
+  const files = { user: home.settings, ...(open && projectFiles(project.root)) };
   return {
     settings,
     rules,
     hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env)),
     trust: project,
     warnings: [...strangers(rules), ...loaded.flatMap((layer) => layer.warnings), ...project.ignored],
+    ruleFiles: files,
     saveRule(grant) {
-      const path = fileFor(grant, home, project);
+      const path = fileFor(grant, files, project);
       addRule(path, grant);
       rules.push({ behavior: grant.behavior, text: grant.rule, source: grant.destination });
       // The person who saves a rule in a trusted folder has seen it: that is no reason to ask for trust again.
@@ -59,15 +64,14 @@ function strangers(rules: readonly Rule[]): string[] {
   });
 }
 
-function fileFor({ destination }: RuleGrant, home: Home, project: ProjectTrust): string {
-  if (destination === "user") return home.settings;
+function fileFor({ destination }: RuleGrant, files: RuleFiles, { root }: ProjectTrust): string {
   if (destination === "session") throw new SageError("config-invalid", "a rule of the session is in no file");
-  if (project.state === "untrusted" || project.state === "changed")
-    throw new SageError(
-      "config-invalid",
-      `the settings of ${project.root} are not trusted, so nothing is saved beside them; run \`sage trust\` there first`,
-    );
-  return projectFiles(project.root)[destination];
+  const file = files[destination];
+  if (file !== undefined) return file;
+  throw new SageError(
+    "config-invalid",
+    `the settings of ${root} are not trusted, so nothing is saved beside them; run \`sage trust\` there first`,
+  );
 }
 
 function merged(all: readonly Partial<Record<HookMoment, Hook[] | undefined>>[]): Partial<Record<HookMoment, Hook[]>> {

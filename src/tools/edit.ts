@@ -14,6 +14,7 @@ import {
   sha256,
 } from "./file.ts";
 import { canonicalPath, lexicalPath, pathSchema } from "./path.ts";
+import { previewEdit, type Replacement } from "./preview.ts";
 import { attempt, failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
 
@@ -41,6 +42,12 @@ export const edit: Tool<Input> = {
   checkPermissions: (input, context) => judgeWrite(input.file_path, context),
   specifier: (input, { cwd }) => lexicalPath(input.file_path, cwd),
   operand: (input, { cwd }) => operandOf(input.file_path, cwd),
+  preview: (input, { cwd }) =>
+    previewEdit(input.file_path, cwd, (text) => {
+      const replacement = replacementIn(text, input);
+      const { length } = replacement.places;
+      return length === 1 || (length > 1 && input.replace_all === true) ? replacement : undefined;
+    }),
 
   execute: (input, scope) =>
     attempt("Edit", async () => {
@@ -53,8 +60,7 @@ export const edit: Tool<Input> = {
       if (!isUtf8(before.bytes)) return failed(`${real} is not valid UTF-8; editing it as text would damage it.`);
 
       const text = before.bytes.toString();
-      const { old, fresh } = inLineEndingsOf(text, input.old_string, input.new_string);
-      const places = occurrences(text, old);
+      const { old, fresh, places } = replacementIn(text, input);
       if (places.length === 0) return failed(explainMiss(text, input, real));
       if (places.length > 1 && input.replace_all !== true) return failed(explainMany(text, places, real));
       const after = Buffer.from(text.split(old).join(fresh));
@@ -91,6 +97,11 @@ function edited(after: Buffer, real: string, where: string): ToolResult {
   return { ok: true, text: `Edited ${real} (${where}).`, seen: { [real]: sha256(after) } };
 }
 
+function replacementIn(text: string, input: Input): Replacement {
+  const { old, fresh } = inLineEndingsOf(text, input.old_string, input.new_string);
+  return { old, fresh, places: occurrences(text, old) };
+}
+
 /** Models write \n; in a file whose lines end in \r\n that has to mean \r\n. */
 function inLineEndingsOf(text: string, old: string, fresh: string): { old: string; fresh: string } {
   const crlf = occurrences(text, "\r\n").length;
@@ -122,11 +133,11 @@ function literal(word: string): string {
   return word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-function explainMany(text: string, places: number[], path: string): string {
+function explainMany(text: string, places: readonly number[], path: string): string {
   return `old_string occurs ${places.length} times in ${path} (${linesOf(text, places)}). Add lines around it until it is unique, or set replace_all.`;
 }
 
-function linesOf(text: string, places: number[]): string {
+function linesOf(text: string, places: readonly number[]): string {
   const lines = places.slice(0, 10).map((place) => text.slice(0, place).split("\n").length);
   return `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${places.length > 10 ? ", …" : ""}`;
 }

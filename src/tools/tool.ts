@@ -3,6 +3,7 @@ import type {
   Effect,
   PermissionMode,
   PermissionResult,
+  Preview,
   RequestBody,
   Resolution,
   ToolResult,
@@ -45,6 +46,8 @@ export type Tool<I = any> = {
   specifier?(input: I, context: { cwd: string }): string;
   /** The file this call changes: its content goes into the digest of an approval. */
   operand?(input: I, context: { cwd: string }): string | undefined;
+  /** What the call would make of its file, for the person who is asked. Undefined when that cannot be told. */
+  preview?(input: I, context: { cwd: string }): Preview | undefined;
   /** A pure description of what only a person can supply: the loop opens it and hands the resolution to `answered`. */
   request?(input: I): RequestBody;
   answered?(input: I, resolution: Resolution): ToolResult;

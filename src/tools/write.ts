@@ -14,6 +14,7 @@ import {
   showSize,
 } from "./file.ts";
 import { canonicalPath, lexicalPath, pathSchema } from "./path.ts";
+import { previewWrite } from "./preview.ts";
 import { attempt, failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
 
@@ -32,6 +33,7 @@ export const write: Tool<Input> = {
   checkPermissions: (input, context) => judgeWrite(input.file_path, context),
   specifier: (input, { cwd }) => lexicalPath(input.file_path, cwd),
   operand: (input, { cwd }) => operandOf(input.file_path, cwd),
+  preview: (input, { cwd }) => previewWrite(input.file_path, cwd, input.content),
 
   execute: (input, scope) =>
     attempt("Write", async () => {
