@@ -1,7 +1,6 @@
 import { splitRequestId, type Store } from "../journal/store.ts";
-import { SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { oneLine, SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { ending, headline } from "../surfaces/plain/resolution.ts";
-import { oneLine } from "../surfaces/plain/safe.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
@@ -13,7 +12,9 @@ import { answerOptions, responseOf } from "./response.ts";
 /** Answers a request whether or not a Sage runs: the answer is on disk before anyone is told. */
 export async function answer(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, answerOptions);
-  const [target, stray] = positionals;
+  // `--always 2`: the number is not the flag's own, for it may be left out.
+  const nth = values.always && positionals.length > 1 ? positionals.find((word) => /^\d+$/.test(word)) : undefined;
+  const [target, stray] = positionals.filter((word) => word !== nth);
   if (target === undefined || stray !== undefined) throw usage(t.answerWhat);
   const { host, store } = openJournal(process.env);
   const request = find(store, target, t);
@@ -22,7 +23,7 @@ export async function answer(args: string[]): Promise<number> {
       ? ({ ok: false, message: "", resolution: request } as const)
       : await host.send({
           type: "respond",
-          response: await responseOf(request, values, t),
+          response: await responseOf(request, { ...values, nth }, t),
           by: person(),
           surface: "cli",
         });

@@ -1,6 +1,6 @@
 import type { InputRequest, SessionSummary } from "../protocol/index.ts";
-import { createPaint } from "../surfaces/plain/paint.ts";
-import { wholeRequest, type Style } from "../surfaces/plain/request.ts";
+import { createPaint, type Style } from "../surfaces/plain/paint.ts";
+import { wholeRequest } from "../surfaces/plain/request.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";

@@ -1,4 +1,4 @@
-import { SageError, type AgentOutcome, type Delta, type InputRequest } from "../protocol/index.ts";
+import { SageError, type AgentOutcome, type Delta, type FactData, type InputRequest } from "../protocol/index.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
@@ -27,16 +27,18 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   const leaving = onLeave(() => host.close());
 
   const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
+  const rules: FactData["rule.added"][] = [];
   const unwatch = store.hub.subscribe(
     session,
     format === "stream-json"
       ? { fact: (fact) => line({ type: "fact", fact }), delta: (delta) => line({ type: "delta", delta }) }
-      : { fact() {}, delta: tellNotice },
+      : { fact: (fact) => fact.type === "rule.added" && rules.push(fact.data), delta: tellNotice },
   );
   if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
   const outcome = await host.run(session);
   if (leaving.signal.aborted) return leaving.code;
   unwatch();
+  if (rules.length > 0) await tellRules(rules, lang);
 
   const requests = store.pending(session);
   if (format === "text") await tell(outcome, requests, lang);
@@ -47,6 +49,12 @@ export async function print({ host, store }: Sage, { session, task, format, lang
 /** Who waits for a result should know why it takes its time. What the host itself has to say ends the run, and is told there. */
 function tellNotice({ kind, key, text }: Delta): void {
   if (kind === "notice" && key !== "host") console.error(`sage: ${text}`);
+}
+
+async function tellRules(rules: readonly FactData["rule.added"][], lang: Lang): Promise<void> {
+  const { ruleLine } = await import("../surfaces/plain/view.ts");
+  const { styleOf } = await import("./inbox.ts");
+  for (const rule of rules) console.error(ruleLine(rule, styleOf(process.stderr, lang)));
 }
 
 function report(outcome: AgentOutcome, requests: InputRequest[]): object {

@@ -1,12 +1,12 @@
 import {
   SageError,
+  offersOf,
   type Answers,
   type InputRequest,
   type InputResponse,
   type Question,
   type RuleGrant,
 } from "../protocol/index.ts";
-import { offered } from "../surfaces/plain/input.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { usage, type Flags } from "./flags.ts";
 
@@ -15,6 +15,8 @@ export const answerOptions = {
   comment: { type: "string" },
   input: { type: "string" },
   always: { type: "boolean" },
+  to: { type: "string" },
+  rule: { type: "string" },
   no: { type: "boolean" },
   reason: { type: "string" },
   choose: { type: "string", multiple: true },
@@ -31,11 +33,15 @@ export const answerOptions = {
 
 type Values = Flags<typeof answerOptions>["values"];
 
-/** The flags of `sage answer` as a response. Whether it fits is for the host to say. */
-export async function responseOf(request: InputRequest, values: Values, t: CliTexts): Promise<InputResponse> {
+/** The flags of `sage answer` as a response. Whether it fits is for the host to say. `nth` is the number after --always. */
+export async function responseOf(
+  request: InputRequest,
+  { nth, ...values }: Values & { nth: string | undefined },
+  t: CliTexts,
+): Promise<InputResponse> {
   const chosen = values.choose !== undefined || values.other !== undefined;
   const ways = {
-    "--yes": values.yes,
+    "--yes": values.yes ?? values.always,
     "--no": values.no,
     "--choose": chosen,
     "--text": values.text !== undefined,
@@ -55,7 +61,7 @@ export async function responseOf(request: InputRequest, values: Values, t: CliTe
         ...frame,
         ...(values.comment !== undefined && { comment: values.comment }),
         ...(values.input !== undefined && { input: jsonObject("--input", values.input, t) }),
-        ...(values.always && { rules: rulesOf(request, t) }),
+        ...(values.always && { rules: [ruleOf(request, { ...values, nth }, t)] }),
       };
     case "--no":
     case "--decline":
@@ -87,20 +93,33 @@ function checkCompanions(values: Values, way: string | undefined, t: CliTexts): 
     ["comment", "--yes"],
     ["input", "--yes"],
     ["always", "--yes"],
+    ["to", "--always"],
+    ["rule", "--always"],
     ["reason", "--no", "--decline", "--stop"],
     ["remark", "--choose"],
     ["partial", "--choose"],
   ];
+  const given = values.always ? [way, "--always"] : [way];
   for (const [flag, ...with_] of goWith)
-    if (values[flag] !== undefined && (way === undefined || !with_.includes(way)))
+    if (values[flag] !== undefined && !with_.some((one) => given.includes(one)))
       throw usage(t.only(`--${flag}`, with_.join(", ")));
 }
 
-function rulesOf(request: InputRequest, t: CliTexts): RuleGrant[] {
-  const rules = request.kind === "permission" ? offered(request) : [];
-  if (rules.length === 0) throw new SageError("request-invalid", t.noSuggestion);
-  return rules;
+const destinations = ["session", "local", "project", "user"] as const;
+
+function ruleOf(request: InputRequest, { nth = "1", to = "session", rule }: RuleFlags, t: CliTexts): RuleGrant {
+  const destination = destinations.find((one) => one === to);
+  if (!destination) throw usage(t.expected("--to", t.oneOf(destinations), to));
+  const offers = request.kind === "permission" && !request.hard ? offersOf(request) : undefined;
+  if (offers && rule !== undefined) return { rule, behavior: "allow", destination };
+  const offer = offers?.[Number(nth) - 1];
+  if (!offer) throw new SageError("request-invalid", t.noSuggestion(offers?.length ?? 0));
+  if (offer.places.every((place) => place.destination !== destination))
+    throw new SageError("request-invalid", t.noPlace(destination));
+  return { rule: offer.rule, behavior: offer.behavior, destination };
 }
+
+type RuleFlags = { nth: string | undefined; to?: string | undefined; rule?: string | undefined };
 
 function answersOf(request: InputRequest, { choose = [], other = [] }: Values, t: CliTexts): Answers {
   if (request.kind !== "question") throw new SageError("request-invalid", t.notQuestion(request.kind));

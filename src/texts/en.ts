@@ -1,4 +1,4 @@
-import type { DeadlinePolicy, PermissionBehavior, RequestSource } from "../protocol/index.ts";
+import type { DeadlinePolicy, PermissionBehavior, Preview, RequestSource, RuleDestination } from "../protocol/index.ts";
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
@@ -12,10 +12,15 @@ export const en = {
     Write: "Write is to write this file, as a whole:",
   } as Record<string, string>,
   otherTool: (tool: string) => `${tool} is to run with this input:`,
-  everywhere: "(every occurrence)",
-  lines: (n: number) => plural(n, "line"),
-  blanks: (n: number) => `‹${n} blanks›`,
-  blankLines: (n: number) => `‹${n} blank lines›`,
+  size: (characters: number, lines: number) => `${plural(characters, "character")}, ${plural(lines, "line")}`,
+  fromLine: (n: number) => `from line ${n}:`,
+  omitted: {
+    binary: "The file that is there now is no text, so what it loses cannot be shown.",
+    huge: "Too large to show what is there now beside what will be (over 1 MB).",
+    same: "The file holds exactly this already.",
+  } satisfies Record<NonNullable<Preview["omitted"]>, string>,
+  writes: "It writes to:",
+  leaves: "leaves the workspace",
   why: "Why you are asked:",
   source: {
     tool: "",
@@ -27,6 +32,7 @@ export const en = {
   hard: "Only a person may allow this one; no rule can.",
   agent: (path: readonly string[]) => `Asked by the subagent ${path.join(" › ")}`,
   ownWords: "The agent's own words about it (unchecked):",
+  cut: (n: number) => `… and ${plural(n, "more character")} of the agent's words`,
   parts: "Part by part:",
   behavior: { allow: "allowed", deny: "refused", ask: "needs you", passthrough: "needs you" } satisfies Record<
     PermissionBehavior,
@@ -41,7 +47,8 @@ export const en = {
 
   // How to answer
   once: "allow it once",
-  always: "allow it always in this session, with the rule",
+  always: "allow it always in this session, with rule 1 of these",
+  alwaysHow: "a 2: another one · a local: keep it in that file · a = …: a rule of your own",
   no: "no",
   noBecause: "no, with a reason",
   edit: "edit it first",
@@ -52,6 +59,7 @@ export const en = {
   reason: "reason (empty: back)",
   comment: "comment, then it runs (empty: back)",
   newCommand: "the whole new command, then it runs (empty: back)",
+  newRule: "the rule to keep, then it runs (empty: back)",
   newInput: "the whole new input as JSON, then it runs (empty: back)",
   answer: "answer",
   remark: "remark for the agent (empty: none)",
@@ -67,6 +75,8 @@ export const en = {
   emptyLine: "An empty line answers nothing.",
   noChoice: (typed: string) => `“${typed}” is none of the choices.`,
   noRule: "There is no rule to keep for this one; y allows it once.",
+  noPlace: (place: string) =>
+    `Nothing can be kept under “${place}” here; the places are those listed above, or “session”.`,
   noOption: (n: string, last: number) =>
     `There is no option ${n}; the options are 1 to ${last}. To answer with the text itself, quote it: "${n}"`,
   nothingYet: "No question is answered yet; answer one first, or d to decline.",
@@ -80,7 +90,13 @@ export const en = {
   endedBy: (by: string, surface: string, time: string) => `Ended by ${by} from ${surface} at ${time}`,
   recorded: "Recorded",
   allowed: "allowed",
-  allowedAlways: "allowed, always in this session",
+  fromNowOn: (rules: string) => `, and from now on ${rules}`,
+  destination: {
+    session: "in this session",
+    local: "for you in this project",
+    project: "for everyone in this project",
+    user: "for you everywhere",
+  } satisfies Record<RuleDestination, string>,
   allowedEdited: "allowed with changes",
   refused: "refused",
   declined: "not answered, on purpose",
@@ -99,6 +115,7 @@ export const en = {
   facts: "Another process runs this session: its text appears when it is complete. You may answer and speak from here.",
   ruleAdded: (rule: string, file: string | undefined) =>
     `Rule ${file ? `saved in ${file}` : "for this session"}: ${rule}`,
+  ruleNotSaved: (rule: string, why: string) => `Rule for this session only, for it was not saved: ${rule} (${why})`,
   compacted: (before: number, after: number) =>
     `Room was made in the conversation: from about ${plural(before, "token")} to ${plural(after, "token")}.`,
   unknownEnd: (why: string) => `Its end is unknown: ${why}`,

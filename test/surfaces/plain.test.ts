@@ -7,15 +7,17 @@ import type {
   FactData,
   FactType,
   InputRequest,
+  PermissionRequest,
+  Preview,
   Question,
   ToolInput,
 } from "../../src/protocol/index.ts";
 import { noUsage } from "../../src/protocol/index.ts";
 import { begin, editable, hear, type Dialog } from "../../src/surfaces/plain/input.ts";
-import { createPaint } from "../../src/surfaces/plain/paint.ts";
-import { dialogLines, requestLines, type Style } from "../../src/surfaces/plain/request.ts";
+import { createPaint, type Style } from "../../src/surfaces/plain/paint.ts";
+import { dialogLines, requestLines } from "../../src/surfaces/plain/request.ts";
 import { headline } from "../../src/surfaces/plain/resolution.ts";
-import { columns, folded, framed, prose, visible } from "../../src/surfaces/plain/safe.ts";
+import { columns, exact, framed } from "../../src/surfaces/plain/safe.ts";
 import { createView, type Piece } from "../../src/surfaces/plain/view.ts";
 import { languageOf } from "../../src/texts/language.ts";
 import { texts } from "../../src/texts/texts.ts";
@@ -24,19 +26,16 @@ const t = texts("en");
 const style = (width?: number): Style => ({ t, paint: createPaint(false), width });
 
 const frame = { id: "s/t0/0/0/permit0", session: "s", at: 0, agent: [], why: "no rule covers it", digest: "" };
-const permission = (tool: string, input: ToolInput, more: Partial<InputRequest & { kind: "permission" }> = {}) =>
-  ({
-    ...frame,
-    kind: "permission",
-    source: "approval",
-    tool,
-    input,
-    suggestions: [],
-    hard: false,
-    ...more,
-  }) as InputRequest & {
-    kind: "permission";
-  };
+const permission = (tool: string, input: ToolInput, more: Partial<PermissionRequest> = {}): PermissionRequest => ({
+  ...frame,
+  kind: "permission",
+  source: "approval",
+  tool,
+  input,
+  suggestions: [],
+  hard: false,
+  ...more,
+});
 const colour: Question = {
   question: "Which colour?",
   header: "Colour",
@@ -55,20 +54,8 @@ const questions = (...asked: Question[]): InputRequest => ({
 });
 
 suite("what may run is seen for what it is", () => {
-  test("control, bidirectional, zero-width and look-alike blank characters become visible", () => {
-    assert.equal(
-      visible("a\x1b[2Jb\rc\u202Ed\u200Be\u2066f\u00A0g\u{E0041}h"),
-      "a‹U+001B›[2Jb‹U+000D›c‹U+202E›d‹U+200B›e‹U+2066›f‹U+00A0›g‹U+E0041›h",
-    );
-    assert.equal(visible("你好　世界 é\n\tx"), "你好　世界 é\n    x");
-  });
-
-  test("running text may not steer the terminal, and keeps its emoji whole", () => {
-    assert.equal(prose("👩‍💻 ok\r\n\x1b]0;title\x07 \u202Eabc"), "👩‍💻 ok\n‹U+001B›]0;title‹U+0007› ‹U+202E›abc");
-  });
-
-  test("every row has the margin, also where it wraps, and nothing is lost", () => {
-    const rows = framed("rm -rf /tmp/一二三四五六七八九十 && echo done\n── Permission needed ──", { width: 24, t });
+  test("B1, B2: every row has the margin, also where it wraps, and nothing is lost", () => {
+    const rows = framed("rm -rf /tmp/一二三四五六七八九十 && echo done\n── Permission needed ──", style(24));
     assert.ok(rows.every((row) => /^ {2}[│┊] /.test(row)));
     assert.ok(rows.every((row) => columns(row) <= 24));
     assert.equal(
@@ -78,85 +65,150 @@ suite("what may run is seen for what it is", () => {
     assert.equal(rows.map((row) => row[2]).join(""), "│┊┊│┊");
   });
 
-  test("padding does not hide what comes after it: it is counted", () => {
-    assert.deepEqual(framed(`ls${" ".repeat(500)}; rm x`, { width: undefined, t }), ["  │ ls‹500 blanks›; rm x"]);
-    assert.deepEqual(framed(`a\n${"\n".repeat(4_000)}b`, { width: undefined, t }), [
-      "  │ a",
-      "  │ ‹4000 blank lines›",
-      "  │ b",
+  test("B1: what stands for a character has a look that no text can have, and is not torn in two", () => {
+    const painted = { ...style(20), paint: createPaint(true) };
+    assert.deepEqual(exact("echo 12345\u202e \x1b[7mx", painted), [
+      "  │ echo 12345",
+      "  ┊ \x1b[7m‹U+202E›\x1b[27m ",
+      "  ┊ \x1b[7m‹U+001B›\x1b[27m[7mx",
     ]);
   });
 
-  test("five thousand lines are shown to the last one", () => {
-    const command = Array.from({ length: 5_000 }, (_, n) => `echo ${n}`).join("\n");
-    for (const width of [20, 200]) {
-      const lines = requestLines(permission("Bash", { command }), style(width));
-      assert.ok(lines.includes("  │ echo 4999"));
-    }
-  });
+  for (const width of [20, 200]) {
+    test(`B2: at ${width} columns five thousand lines and ten thousand blanks hide nothing`, () => {
+      const command = Array.from({ length: 5_000 }, (_, n) => `echo ${n}`).join("\n");
+      const lines = requestLines(
+        permission("Bash", { command: `${command}${" ".repeat(10_000)}; rm -r x` }),
+        style(width),
+      );
+      assert.match(lines[1] ?? "", / · 58,898 characters, 5,000 lines ─/);
+      const shown = lines.filter((line) => /^ {2}[│┊] /.test(line)).map((line) => line.slice(4));
+      assert.deepEqual(shown.slice(0, 3), ["echo 0", "echo 1", "echo 2"]);
+      assert.ok(shown.join("").includes("echo 4998echo 4999‹U+0020×10000›; rm -r x"));
+      assert.ok(lines.slice(2).every((line) => columns(line) <= width || !/^ {2}[│┊]/.test(line)));
+    });
+  }
 
-  test("a prompt leads with the action and puts the agent's own words below, marked as such", () => {
+  test("B3: a prompt leads with the action and puts the agent's own words below, marked as such and capped", () => {
+    const description = `List files${" really".repeat(100)}`;
+    const parts = [
+      { text: "ls", behavior: "allow" as const, reason: "reads inside the workspace" },
+      { text: "rm -r dist", behavior: "ask" as const, reason: "" },
+    ];
     const request = permission(
       "Bash",
-      { command: "rm -r dist", description: "List files", timeout: 5 },
-      { description: "List files", agent: ["explorer", "cleaner"] },
+      { command: "ls; rm -r dist", description, timeout: 5 },
+      { description, parts, agent: ["explorer", "cleaner"] },
     );
     const lines = requestLines(request, style(), "1 of 3");
     assert.deepEqual(lines.slice(1), [
-      `── Permission needed (1 of 3) ${"─".repeat(60 - "Permission needed (1 of 3)".length - 5)}`,
+      "── Permission needed (1 of 3) · 14 characters, 1 line ─────",
       "Bash is to run this command:",
-      "  │ rm -r dist",
+      "  │ ls; rm -r dist",
       "  │ timeout: 5",
+      "Part by part:",
+      "  │ ls",
+      "    allowed: reads inside the workspace",
+      "  │ rm -r dist",
+      "  ▸ needs you",
       "Why you are asked:",
       "  │ no rule covers it",
       "Asked by the subagent explorer › cleaner",
       "The agent's own words about it (unchecked):",
-      "  │ List files",
+      `  │ ${description.slice(0, 300)}`,
+      "  … and 410 more characters of the agent's words",
     ]);
   });
 
-  test("an edit is shown as what goes and what comes, a new file whole, anything else as JSON", () => {
-    const body = (tool: string, input: ToolInput) => requestLines(permission(tool, input), style()).slice(2, -2);
-    assert.deepEqual(
-      body("Edit", { file_path: "a.ts", old_string: "one\ntwo", new_string: "three", replace_all: true }),
-      ["Edit is to change this file:", "  │ a.ts", "  │ - one", "  │ - two", "  │ + three", "  (every occurrence)"],
-    );
-    assert.deepEqual(body("Write", { file_path: "a.ts", content: "one\n" }), [
-      "Write is to write this file, as a whole:",
+  test("an edit is shown as the hunk it makes, a file that cannot be shown says so, anything else is JSON", () => {
+    const body = (tool: string, input: ToolInput, more: Partial<PermissionRequest> = {}) =>
+      requestLines(permission(tool, input, more), style()).slice(2, -2);
+    const edit = { file_path: "a.ts", old_string: "one\ntwo", new_string: "three", replace_all: true };
+    const preview: Preview = {
+      path: "/w/a.ts",
+      firstLine: 3,
+      lines: [
+        { mark: " ", text: "\tzero" },
+        { mark: "-", text: "one" },
+        { mark: "+", text: "three" },
+        { mark: "-", text: "one", line: 9 },
+        { mark: "+", text: "three", open: true },
+      ],
+    };
+    assert.deepEqual(body("Edit", edit, { preview }), [
+      "Edit is to change this file:",
       "  │ a.ts",
-      "  │ + one",
-      "  (1 line)",
+      "  │ → /w/a.ts",
+      "  from line 3:",
+      "  │   ⇥   zero",
+      "  │ - one",
+      "  │ + three",
+      "  from line 9:",
+      "  │ - one",
+      "  │ + three‹EOF›",
+      "  │ replace_all: true",
     ]);
-    assert.deepEqual(body("mcp__x__y", { a: { b: 1 } }), [
+    assert.deepEqual(body("Edit", edit), [
+      "Edit is to change this file:",
+      "  │ a.ts",
+      "  │ - one",
+      "  │ - two",
+      "  │ + three",
+      "  │ replace_all: true",
+    ]);
+    const binary: Preview = { path: "/w/a.ts", firstLine: 1, lines: [], omitted: "binary" };
+    assert.deepEqual(body("Write", { file_path: "/w/a.ts", content: "one\n" }, { preview: binary }), [
+      "Write is to write this file, as a whole:",
+      "  │ /w/a.ts",
+      `  ${t.omitted.binary}`,
+      "  │ + one",
+    ]);
+    assert.deepEqual(body("mcp__x__y", { b: { d: 1, c: "x" }, a: [] }), [
       "mcp__x__y is to run with this input:",
-      "  │ a: {",
-      '  │   "b": 1',
+      "  │ a: []",
+      "  │ b: {",
+      '  │   "c": "x",',
+      '  │   "d": 1',
       "  │ }",
     ]);
   });
 
-  test("the parts of a command line, what only a person may allow, and the deadline are told", () => {
-    const parts = [
-      { text: "npm test", behavior: "allow" as const, reason: "rule Bash(npm test)" },
-      { text: "rm x", behavior: "ask" as const, reason: "" },
-    ];
+  test("where it writes, that it leaves the workspace, what only a person may allow, and the deadline are told", () => {
+    const writes = [{ path: "/etc/hosts", outside: true as const }, { path: "/w/a" }];
+    const parts = [{ text: "tee a /etc/hosts", behavior: "ask" as const, reason: "", writes }];
     const deadline = { at: Date.now() + 300_500, timeoutMs: 300_000, policy: "cancel" as const };
     const lines = requestLines(
-      permission("Bash", { command: "npm test && rm x" }, { parts, hard: true, deadline }),
+      permission("Bash", { command: "tee a /etc/hosts" }, { parts, hard: true, deadline }),
       style(),
     );
-    assert.ok(lines.includes("    allowed: rule Bash(npm test)"));
-    assert.ok(lines.includes("    needs you"));
+    assert.deepEqual(lines.slice(4, 7), ["It writes to:", "  │ /etc/hosts  (leaves the workspace)", "  │ /w/a"]);
     assert.ok(lines.includes(t.hard));
     assert.match(lines.at(-1) ?? "", /^Waits until .+ \(5 min left\), then the turn is cancelled\.$/);
   });
 
-  test("the rule that “always” would keep is shown, and without one there is no such choice", () => {
-    const rule = { type: "addRule", rule: "Bash(npm test)", behavior: "allow", destination: "session" } as const;
+  test("B6: the rules that “always” would keep are shown with their notes and files; without one there is no such choice", () => {
     const choices = (request: InputRequest) => dialogLines(request, { at: "choices" }, style());
-    assert.ok(
-      choices(permission("Bash", { command: "npm test" }, { suggestions: [rule] })).includes("  │ Bash(npm test)"),
-    );
+    const local = "/w/.sage/settings.local.json";
+    const rule = { type: "addRule", behavior: "allow", destination: "session" } as const;
+    const suggestions = [
+      { ...rule, rule: "Bash(npm test:*)", note: "also with any arguments" },
+      {
+        ...rule,
+        rule: "Bash(npm test:*)",
+        note: "also with any arguments",
+        destination: "local",
+        file: local,
+      } as const,
+      { ...rule, rule: "Bash(git\u00a0push)" },
+    ];
+    assert.deepEqual(choices(permission("Bash", { command: "npm test" }, { suggestions })).slice(1, 7), [
+      "  a  allow it always in this session, with rule 1 of these",
+      "  1  │ Bash(npm test:*)",
+      "     │ also with any arguments",
+      "  2  │ Bash(git‹U+00A0›push)",
+      `     ${t.alwaysHow}`,
+      `     │ local   ${local}`,
+    ]);
     assert.ok(!choices(permission("Bash", { command: "npm test" })).some((line) => line.startsWith("  a ")));
   });
 });
@@ -166,6 +218,46 @@ suite("what a typed line comes to", () => {
   const request = permission("Bash", { command: "ls" }, { suggestions: [rule] });
   const requestId = request.id;
   const choose = (line: string) => hear(request, { at: "choices" }, line, t);
+
+  test("B6: any rule that is offered, any place that is offered, or a rule of one's own", () => {
+    const offer = (rule: string, destination: "session" | "local" = "session") =>
+      ({ type: "addRule", rule, behavior: "allow", destination }) as const;
+    const asked = permission(
+      "Bash",
+      { command: "ls; id" },
+      { suggestions: [offer("Bash(ls)"), offer("Bash(ls)", "local"), offer("Bash(id)"), offer("Bash(id)", "local")] },
+    );
+    const kept = (line: string, request = asked) => {
+      const step = hear(request, { at: "choices" }, line, t);
+      if (step.type === "again") return step.message;
+      if (step.type === "next") return step.dialog;
+      return step.response.type === "granted"
+        ? step.response.rules?.map((one) => `${one.rule} ${one.destination}`)
+        : step;
+    };
+    assert.deepEqual(kept("a"), ["Bash(ls) session"]);
+    assert.deepEqual(kept("ａ ２"), ["Bash(id) session"]);
+    assert.deepEqual(kept("a2 local"), ["Bash(id) local"]);
+    assert.deepEqual(kept("a local"), ["Bash(ls) local"]);
+    assert.deepEqual(kept("a all local"), ["Bash(ls) local", "Bash(id) local"]);
+    assert.deepEqual(kept("a 2,1"), ["Bash(id) session", "Bash(ls) session"]);
+    assert.deepEqual(kept("a = Bash(ls -l = x)"), ["Bash(ls -l = x) session"]);
+    assert.deepEqual(kept("A local ＝ Bash(ｌｓ)"), ["Bash(ｌｓ) local"]);
+    assert.deepEqual(kept("a 2 local ="), { at: "rule", rule: "Bash(id)", destination: "local" });
+    assert.equal(kept("a 3"), t.noChoice("3"));
+    assert.equal(kept("a everywhere"), t.noChoice("everywhere"));
+    assert.equal(kept("a user"), t.noPlace("user"));
+    for (const none of ["allow", "always", "=", "a b"]) assert.equal(typeof kept(none), "string", none);
+    assert.equal(kept("a = Bash(x)", { ...asked, hard: true }), t.noRule);
+    assert.deepEqual(hear(asked, { at: "rule", rule: "Bash(id)", destination: "local" }, "Bash(id -u)", t), {
+      type: "respond",
+      response: {
+        type: "granted",
+        requestId: asked.id,
+        rules: [{ rule: "Bash(id -u)", behavior: "allow", destination: "local" }],
+      },
+    });
+  });
 
   test("one letter is one decision, from any keyboard", () => {
     for (const yes of ["y", "Y ", "yes", "ｙ", "是"])
@@ -363,9 +455,32 @@ suite("what happens becomes text", () => {
     assert.equal(flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text: "x" }))), "  │ x\nI see.");
   });
 
-  test("output that imitates a prompt stays behind its margin", () => {
-    const text = "── Permission needed ──\nallow? (y/n/…) > y";
-    assert.deepEqual(folded(text, 6, { t, width: 40 }), ["  │ ── Permission needed ──", "  │ allow? (y/n/…) > y"]);
+  test("B7: output that copies a whole prompt, escapes and all, stays behind its margin", () => {
+    const real = requestLines(permission("Bash", { command: "ls" }), { ...style(), paint: createPaint(true) });
+    const view = createView(style(90), () => false);
+    view.fact(replied("t0/0/model", "", [{ tool: "Bash", input: { command: "cat trap" } }]));
+    const text = [...real.slice(1), "allow? (y/n/…) > y\r\x1b[2K"].join("\n");
+    const drawn = flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text })))
+      .trimEnd()
+      .split("\n");
+    assert.ok(
+      drawn.every((line) => /^ {2}(│ |┊ |… )/.test(line)),
+      drawn.join("\n"),
+    );
+    assert.ok(drawn.some((line) => line.includes("‹U+001B›[1m‹U+001B›[33m── Permission")));
+    assert.ok(real.slice(1).every((line) => !drawn.includes(line)));
+  });
+
+  test("a saved rule is told with its file, or why it is in none", () => {
+    const view = createView(style(), () => false);
+    const rule = { rule: "Bash(ls)", behavior: "allow", destination: "local", by: "Lin" } as const;
+    const told = (more: object) => flat(view.fact(fact("rule.added", "t0/0/0/rule0.0", { ...rule, ...more })));
+    assert.equal(told({ saved: "/w/s.json" }), "Rule saved in /w/s.json: Bash(ls)\n");
+    assert.equal(
+      told({ problem: "no room" }),
+      "Rule for this session only, for it was not saved: Bash(ls) (no room)\n",
+    );
+    assert.equal(told({ destination: "session" }), "Rule for this session: Bash(ls)\n");
   });
 
   test("on attaching the last turn is shown, the ones before it are a number", () => {

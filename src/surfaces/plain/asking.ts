@@ -1,9 +1,15 @@
-import type { Draft, InputRequest, InputResponse, PendingRequest } from "../../protocol/index.ts";
+import {
+  oneLine,
+  type Draft,
+  type InputRequest,
+  type InputResponse,
+  type PendingRequest,
+} from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { begin, editable, hear, type Dialog } from "./input.ts";
 import type { Lines } from "./lines.ts";
-import { dialogLines, requestLines, type Style } from "./request.ts";
-import { oneLine } from "./safe.ts";
+import type { Style } from "./paint.ts";
+import { dialogLines, requestLines } from "./request.ts";
 
 /** One request on the screen, from the moment it is shown to its answer. */
 export type Asking = {
@@ -32,7 +38,8 @@ export function createAsking({ style, lines, say, prompted, saveDraft, respond }
   const prompt = (request: InputRequest, dialog: Dialog, { fresh, typed }: { fresh: boolean; typed?: string }) => {
     at = { request, dialog };
     prompted();
-    const prefill = dialog.at === "edit" ? (typed ?? editable(request)) : undefined;
+    const start = dialog.at === "edit" ? editable(request) : dialog.at === "rule" ? dialog.rule : undefined;
+    const prefill = dialog.at === "edit" || dialog.at === "rule" ? (typed ?? start) : undefined;
     lines.ask(paint.bold(`${labelOf(request, dialog, t)} > `), { fresh, prefill });
   };
   const goTo = (request: InputRequest, dialog: Dialog) => {
@@ -85,6 +92,8 @@ function labelOf(request: InputRequest, dialog: Dialog, t: Texts): string {
       return t.comment;
     case "edit":
       return request.kind === "permission" && typeof request.input["command"] === "string" ? t.newCommand : t.newInput;
+    case "rule":
+      return t.newRule;
     case "remark":
       return t.remark;
     case "question":

@@ -1,21 +1,20 @@
-import type {
-  Fact,
-  Host,
-  InputRequest,
-  InputResponse,
-  OutcomeStatus,
-  PendingRequest,
-  SageErrorCode,
+import {
+  oneLine,
+  type Fact,
+  type Host,
+  type InputRequest,
+  type InputResponse,
+  type OutcomeStatus,
+  type PendingRequest,
+  type SageErrorCode,
 } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { createAsking } from "./asking.ts";
 import { keyboard, pipe, type Input, type Output } from "./lines.ts";
-import { createPaint } from "./paint.ts";
+import { createPaint, type Style } from "./paint.ts";
 import { createProgress } from "./progress.ts";
-import type { Style } from "./request.ts";
 import { headline } from "./resolution.ts";
-import { oneLine } from "./safe.ts";
 import { createScreen } from "./screen.ts";
 import { createTalking } from "./talking.ts";
 import { createView, outcomeLines, recorded, type Piece } from "./view.ts";

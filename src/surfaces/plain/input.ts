@@ -4,11 +4,12 @@ import {
   type Draft,
   type InputRequest,
   type InputResponse,
-  type RuleGrant,
+  type PermissionRequest,
   type ToolInput,
 } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { keyOf, several, single, unquoted } from "./answers.ts";
+import { readAlways, type Writing } from "./keeping.ts";
 
 /** Where the person is in answering one request. */
 export type Dialog =
@@ -16,6 +17,7 @@ export type Dialog =
   | { at: "reason" }
   | { at: "comment" }
   | { at: "edit" }
+  | ({ at: "rule" } & Writing)
   | { at: "text" }
   | { at: "question"; n: number; answers: Answers }
   | { at: "remark"; answers: Answers };
@@ -60,6 +62,10 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
       return typed === "" ? back : { type: "respond", response: { type: "granted", ...frame, comment: typed } };
     case "edit":
       return typed === "" || request.kind !== "permission" ? back : edit(request, line, t);
+    case "rule": {
+      const rules = [{ rule: typed, behavior: "allow" as const, destination: dialog.destination }];
+      return typed === "" ? back : { type: "respond", response: { type: "granted", ...frame, rules } };
+    }
     case "text":
       if (typed === "") return { type: "again", message: t.emptyLine };
       return (
@@ -84,8 +90,12 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
   }
 }
 
-function choose(request: InputRequest & { kind: "permission" }, typed: string, t: Texts): Step {
+function choose(request: PermissionRequest, typed: string, t: Texts): Step {
   const frame = { requestId: request.id };
+  const always = readAlways(request, typed, t);
+  if (typeof always === "string") return { type: "again", message: always };
+  if (Array.isArray(always)) return { type: "respond", response: { type: "granted", ...frame, rules: always } };
+  if (always) return { type: "next", dialog: { at: "rule", ...always } };
   switch (keyOf(typed)) {
     case "":
       return { type: "again", message: t.emptyLine };
@@ -93,11 +103,6 @@ function choose(request: InputRequest & { kind: "permission" }, typed: string, t
     case "yes":
     case "是":
       return { type: "respond", response: { type: "granted", ...frame } };
-    case "a": {
-      const rules = offered(request);
-      if (rules.length === 0) return { type: "again", message: t.noRule };
-      return { type: "respond", response: { type: "granted", ...frame, rules } };
-    }
     case "n":
     case "no":
     case "否":
@@ -115,13 +120,6 @@ function choose(request: InputRequest & { kind: "permission" }, typed: string, t
   }
 }
 
-/** The rules that "always in this session" would keep. */
-export function offered({ suggestions }: InputRequest & { kind: "permission" }): RuleGrant[] {
-  return suggestions
-    .filter(({ destination }) => destination === "session")
-    .map(({ rule, behavior, destination }) => ({ rule, behavior, destination }));
-}
-
 /** A line to start an edit from, where one line can hold it. */
 export function editable(request: InputRequest): string | undefined {
   if (request.kind !== "permission") return undefined;
@@ -130,7 +128,7 @@ export function editable(request: InputRequest): string | undefined {
   return /\p{Cc}/u.test(text) ? undefined : text;
 }
 
-function edit(request: InputRequest & { kind: "permission" }, line: string, t: Texts): Step {
+function edit(request: PermissionRequest, line: string, t: Texts): Step {
   const unchanged: Step = { type: "next", dialog: { at: "choices" }, note: t.unchanged };
   const { input, id: requestId } = request;
   if (typeof input["command"] === "string") {

@@ -1,4 +1,11 @@
-export type Paint = Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>;
+import type { Texts } from "../../texts/texts.ts";
+
+type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+/** `token` is for what stands in the place of characters: no foreign text can look like that. */
+export type Paint = Record<Colour | "token", (text: string) => string>;
+
+export type Style = { t: Texts; paint: Paint; width: number | undefined };
 
 export function createPaint(color: boolean): Paint {
   const style = (on: number, off: number) => (text: string) => (color ? `\x1b[${on}m${text}\x1b[${off}m` : text);
@@ -9,5 +16,6 @@ export function createPaint(color: boolean): Paint {
     green: style(32, 39),
     yellow: style(33, 39),
     cyan: style(36, 39),
+    token: style(7, 27),
   };
 }

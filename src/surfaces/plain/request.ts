@@ -1,50 +1,67 @@
-import type { InputRequest, Question } from "../../protocol/index.ts";
-import { offered, type Dialog } from "./input.ts";
-import type { Paint } from "./paint.ts";
+import {
+  describeRequest,
+  oneLine,
+  type Block,
+  type Description,
+  type InputRequest,
+  type PermissionRequest,
+  type Question,
+} from "../../protocol/index.ts";
+import type { Dialog } from "./input.ts";
+import { ruleLines } from "./keeping.ts";
+import type { Style } from "./paint.ts";
 import { leftOf, timeOf } from "./resolution.ts";
-import { clipped, columns, framed, oneLine, type Page } from "./safe.ts";
-
-export type Style = Page & { paint: Paint };
+import { clipped, columns, framed, rows } from "./safe.ts";
 
 /** What is asked and why: the action itself first, the agent's words about it last. */
 export function requestLines(request: InputRequest, style: Style, place?: string): string[] {
-  const { t, paint, width } = style;
-  const title = place === undefined ? t.title[request.kind] : `${t.title[request.kind]} (${place})`;
-  const rule = "─".repeat(Math.max(2, Math.min(width ?? 60, 60) - columns(title) - 5));
+  const { t, paint } = style;
+  const permission = request.kind === "permission" ? describeRequest(request) : undefined;
+  const title = [
+    place === undefined ? t.title[request.kind] : `${t.title[request.kind]} (${place})`,
+    ...(permission ? [t.size(permission.characters, permission.lines)] : []),
+  ].join(" · ");
+  const rule = "─".repeat(Math.max(2, Math.min(style.width ?? 60, 60) - columns(title) - 5));
   return [
     "",
     paint.bold(paint.yellow(`── ${title} ${rule}`)),
-    ...bodyLines(request, style),
-    // A question speaks for itself; what the loop says about it is the same every time.
-    ...(request.why === "" || (request.kind === "question" && request.source === "tool")
-      ? []
-      : [t.why, ...framed(request.why, style)]),
-    ...(request.kind === "permission" && request.hard ? [t.hard] : []),
+    ...(permission ? permissionLines(permission, style) : askedLines(request, style)),
     ...(t.source[request.source] === "" ? [] : [paint.dim(t.source[request.source])]),
-    ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), width)] : []),
-    ...(request.kind === "permission" && request.description !== undefined
-      ? [t.ownWords, ...framed(request.description, style)]
-      : []),
+    ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), style.width)] : []),
+    ...(permission?.words ? wordLines(permission.words, style) : []),
     ...(request.deadline
       ? [t.deadline(timeOf(request.deadline.at), leftOf(request.deadline.at, t), request.deadline.policy)]
       : []),
   ];
 }
 
-function bodyLines(request: InputRequest, style: Style): string[] {
-  switch (request.kind) {
-    case "permission":
-      return [...actionLines(request, style), ...partLines(request, style)];
-    case "text":
-      return [
-        ...(request.lastResponse === undefined ? [] : framed(request.lastResponse, style)),
-        ...framed(request.prompt, style),
-      ];
-    case "question":
-      return [];
-    default:
-      return request satisfies never;
-  }
+function permissionLines(asked: Description, style: Style): string[] {
+  const { t, paint } = style;
+  const paths = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
+  const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
+  return [
+    paint.bold(t.tools[asked.tool] ?? t.otherTool(asked.tool)),
+    ...asked.action.flatMap((block) => blockLines(block, style)),
+    ...partLines(asked, style),
+    ...(targets.length > 0 ? [t.writes] : []),
+    ...targets.flatMap(({ path, outside }) => rows([outside ? `${path}  (${t.leaves})` : path], style)),
+    ...(asked.why === "" ? [] : [t.why, ...rows(asked.why.split("\n"), style)]),
+    ...(asked.hard ? [t.hard] : []),
+  ];
+}
+
+function askedLines(request: InputRequest, style: Style): string[] {
+  if (request.kind === "permission") return [];
+  const asked =
+    request.kind === "text"
+      ? [...(request.lastResponse === undefined ? [] : [request.lastResponse]), request.prompt]
+      : [];
+  // A question speaks for itself; what the loop says about it is the same every time.
+  const silent = request.why === "" || (request.kind === "question" && request.source === "tool");
+  return [
+    ...asked.flatMap((text) => framed(text, style)),
+    ...(silent ? [] : [style.t.why, ...framed(request.why, style)]),
+  ];
 }
 
 /** A request in a list: everything that is asked at once. */
@@ -53,52 +70,52 @@ export function wholeRequest(request: InputRequest, style: Style): string[] {
   return [...requestLines(request, style), ...questions.flatMap((one) => questionLines(one, style))];
 }
 
-/** The input that will run, whole. A field that no line is made for is shown as JSON. */
-function actionLines({ tool, input, description }: InputRequest & { kind: "permission" }, style: Style): string[] {
+function blockLines(block: Block, style: Style): string[] {
   const { t, paint } = style;
-  const rest = { ...input };
-  if (tool === "Bash" && rest["description"] === description) delete rest["description"]; // shown as the agent's words
-  const take = (field: string): string | undefined => {
-    const value = rest[field];
-    if (typeof value !== "string") return undefined;
-    delete rest[field];
-    return value;
-  };
-  const lines: string[] = [paint.bold(t.tools[tool] ?? t.otherTool(oneLine(tool)))];
-  const each = (text: string | undefined, mark = "", color: (row: string) => string = (row) => row) => {
-    if (text !== undefined) lines.push(...framed(text, style, mark).map(color));
-  };
-  if (tool === "Bash") each(take("command"), "", paint.bold);
-  if (tool === "Edit" || tool === "Write") each(take("file_path"), "", paint.bold);
-  if (tool === "Edit") {
-    each(take("old_string"), "- ", paint.red);
-    each(take("new_string"), "+ ", paint.green);
+  switch (block.type) {
+    case "command":
+      return rows(block.lines, style).map(paint.bold);
+    case "path":
+      return [
+        ...rows([block.given], style).map(paint.bold),
+        ...(block.real === undefined ? [] : rows([block.real], style, "→ ")),
+      ];
+    case "change":
+      return block.hunks.flatMap(({ from, lines }) => [
+        ...(from === undefined ? [] : [paint.dim(`  ${t.fromLine(from)}`)]),
+        ...lines.flatMap(({ mark, text }) => rows([text], style, `${mark} `).map(paint[colours[mark]])),
+      ]);
+    case "omitted":
+      return [paint.yellow(`  ${t.omitted[block.why]}`)];
+    case "field": {
+      const [first = "", ...more] = block.lines;
+      return rows([`${block.name}: ${first}`, ...more], style).map(paint.dim);
+    }
+    default:
+      return block satisfies never;
   }
-  if (tool === "Write") {
-    const content = take("content")?.replace(/\n$/, "");
-    each(content, "+ ", paint.green);
-    if (content !== undefined) lines.push(paint.dim(`  (${t.lines(content.split("\n").length)})`));
-  }
-  if (tool === "Edit" && rest["replace_all"] === true) {
-    delete rest["replace_all"];
-    lines.push(`  ${t.everywhere}`);
-  }
-  for (const [field, value] of Object.entries(rest))
-    each(`${field}: ${JSON.stringify(value, undefined, 2)}`, "", paint.dim);
-  return lines;
 }
 
-function partLines(request: InputRequest & { kind: "permission" }, style: Style): string[] {
-  const { parts = [] } = request;
+const colours = { " ": "dim", "+": "green", "-": "red" } as const;
+
+function partLines({ parts }: Description, style: Style): string[] {
   if (parts.length < 2) return [];
   const { t, paint } = style;
   return [
     t.parts,
-    ...parts.flatMap(({ text, behavior, reason }) => [
-      ...framed(text, style),
-      paint.dim(clipped(`    ${t.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`, style.width)),
-    ]),
+    ...parts.flatMap(({ text, behavior, reason, asks }) => {
+      const verdict = clipped(
+        `${t.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`,
+        style.width && style.width - 4,
+      );
+      return [...rows(text.split("\n"), style), asks ? paint.yellow(`  ▸ ${verdict}`) : paint.dim(`    ${verdict}`)];
+    }),
   ];
+}
+
+function wordLines({ text, cut }: NonNullable<Description["words"]>, style: Style): string[] {
+  const { t, paint } = style;
+  return [t.ownWords, ...rows(text.split("\n"), style), ...(cut > 0 ? [paint.dim(`  ${t.cut(cut)}`)] : [])];
 }
 
 /** What is to be typed now. */
@@ -128,9 +145,10 @@ export function dialogLines(request: InputRequest, dialog: Dialog, style: Style)
   }
 }
 
-function choiceLines(request: InputRequest & { kind: "permission" }, { t, paint, ...page }: Style): string[] {
+function choiceLines(request: PermissionRequest, style: Style): string[] {
+  const { t, paint } = style;
   const key = (letter: string, text: string) => `  ${paint.bold(letter)}  ${text}`;
-  const rules = offered(request).flatMap(({ rule }) => framed(rule, { t, ...page }));
+  const rules = ruleLines(request, style);
   return [
     key("y", t.once),
     ...(rules.length > 0 ? [key("a", t.always), ...rules] : []),
@@ -143,12 +161,12 @@ function choiceLines(request: InputRequest & { kind: "permission" }, { t, paint,
 }
 
 function questionLines({ question, header, options }: Question, style: Style): string[] {
-  const { paint, t, width } = style;
+  const { paint, width } = style;
   return [
     ...framed(header.trim() === "" ? question : `[${header}] ${question}`, style).map(paint.bold),
     ...options.flatMap(({ label, description }, n) => {
-      const text = description.trim() === "" ? oneLine(label) : `${oneLine(label)} — ${oneLine(description)}`;
-      return framed(text, { t, width: width && width - 3 }).map((row, part) =>
+      const text = description.trim() === "" ? label : `${label} — ${description}`;
+      return rows([oneLine(text)], { ...style, width: width && width - 3 }).map((row, part) =>
         part === 0 ? `${`${n + 1}`.padStart(3)}${row}` : `   ${row}`,
       );
     }),

@@ -1,6 +1,5 @@
-import type { Answers, InputResponse, Resolution } from "../../protocol/index.ts";
+import { oneLine, type Answers, type InputResponse, type Resolution } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
-import { oneLine } from "./safe.ts";
 
 /** How it ended, and by whom: for every surface that was not the one. */
 export function headline(resolution: Resolution, t: Texts): string {
@@ -35,8 +34,9 @@ function saidBy(response: InputResponse, t: Texts): string {
   const words = (text: string | undefined) => (text?.trim() ? ` — “${text}”` : "");
   switch (response.type) {
     case "granted": {
-      const how = response.input ? t.allowedEdited : response.rules?.length ? t.allowedAlways : t.allowed;
-      return `${how}${words(response.comment)}`;
+      const rules = (response.rules ?? []).map(({ rule, destination }) => `${rule} (${t.destination[destination]})`);
+      const always = rules.length > 0 ? t.fromNowOn(rules.join(", ")) : "";
+      return `${response.input ? t.allowedEdited : t.allowed}${always}${words(response.comment)}`;
     }
     case "denied":
       return `${t.refused}${words(response.reason)}`;

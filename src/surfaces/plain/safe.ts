@@ -1,27 +1,28 @@
-import type { Texts } from "../../texts/texts.ts";
+import { harmless, oneLine, tokens, visible } from "../../protocol/index.ts";
+import type { Style } from "./paint.ts";
 
-// Whatever a terminal obeys instead of showing, or shows as nothing, or as a blank that is none.
-const deceptive =
-  /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]--[\n\t\u0020\u3000]]/gv;
-// Prose may join emoji and pick their style; it may not steer the terminal or turn its lines around.
-const steering = /[[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]--[\n\t]]/gv;
-
-const token = (character: string) =>
-  `‹U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
-
-/** Every character for what it is: what may run is judged by what is seen here. */
-export function visible(text: string): string {
-  return text.replace(deceptive, token).replaceAll("\t", "    ");
+/** Foreign text behind a margin that it cannot leave, whole. */
+export function framed(text: string, style: Style): string[] {
+  return rows(harmless(text).split("\n"), style);
 }
 
-/** The same on one line. */
-export function oneLine(text: string): string {
-  return visible(text).replaceAll("\n", token("\n"));
+/** The same for what may run or be kept: no character of it hides. */
+export function exact(text: string, style: Style): string[] {
+  return rows(visible(text).split("\n"), style);
 }
 
-/** Running text of a model, which may not touch the terminal. */
-export function prose(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(steering, token);
+/** The first rows, and how many there are besides. */
+export function folded(text: string, count: number, style: Style): string[] {
+  const all = framed(text.trimEnd(), style);
+  return all.length <= count + 1 ? all : [...all.slice(0, count), `  ${style.t.more(all.length - count)}`];
+}
+
+/** Lines that are safe to show already. A row that goes on has another mark at its margin, for a line break may matter. */
+export function rows(lines: readonly string[], { width, paint }: Style, mark = ""): string[] {
+  const room = Math.max(8, (width ?? Infinity) - columns(`  │ ${mark}`));
+  return lines.flatMap((line) =>
+    wrap(line, room).map((row, n) => `  ${n === 0 ? "│" : "┊"} ${mark}${row.replace(tokens, paint.token)}`),
+  );
 }
 
 /** Columns a text takes, rather too many than too few: a row that wraps by itself would leave its margin. */
@@ -32,46 +33,23 @@ export function columns(text: string): number {
   return count;
 }
 
-export type Page = { width: number | undefined; t: Texts };
-
-/** Foreign text behind a margin that it cannot leave, whole. A row that goes on has another mark, for a line break may matter. */
-export function framed(text: string, { width, t }: Page, mark = ""): string[] {
-  const rows: string[] = [];
-  for (const line of withoutVoid(visible(text), t)) {
-    const room = Math.max(8, (width ?? Infinity) - columns(`  │ ${mark}`));
-    wrap(line, room).forEach((row, n) => rows.push(`  ${n === 0 ? "│" : "┊"} ${mark}${row}`));
-  }
-  return rows;
-}
-
-/** The first rows, and how many there are besides. */
-export function folded(text: string, rows: number, page: Page): string[] {
-  const all = framed(text.trimEnd(), page);
-  return all.length <= rows + 1 ? all : [...all.slice(0, rows), `  ${page.t.more(all.length - rows)}`];
-}
-
-/** Long stretches of nothing hide what comes after them; they are counted instead. */
-function withoutVoid(text: string, t: Texts): string[] {
-  return text
-    .replace(/ {40,}/g, ({ length }) => t.blanks(length))
-    .replace(/(?:^|(?<=\n))(?:[ \u3000]*\n){4,}/g, (run) => `${t.blankLines(run.split("\n").length - 1)}\n`)
-    .split("\n");
-}
-
 function wrap(line: string, room: number): string[] {
   if (room === Infinity) return [line];
-  const rows = [""];
+  const found = [""];
   let used = 0;
-  for (const character of line) {
-    const wide = columns(character);
-    if (used + wide > room) {
-      rows.push("");
+  const pieces = [...line.matchAll(/‹[^›]*›|./gsu)].flatMap(([piece]) =>
+    columns(piece) > room ? [...piece] : [piece],
+  );
+  for (const piece of pieces) {
+    const wide = columns(piece);
+    if (used > 0 && used + wide > room) {
+      found.push("");
       used = 0;
     }
-    rows[rows.length - 1] += character;
+    found[found.length - 1] += piece;
     used += wide;
   }
-  return rows;
+  return found;
 }
 
 /** For a line that only names something: cut where the row ends, and seen to be cut. */

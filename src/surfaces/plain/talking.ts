@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Command, Host, Sender } from "../../protocol/index.ts";
+import { oneLine, type Command, type Host, type Sender } from "../../protocol/index.ts";
+import type { Style } from "./paint.ts";
 import type { Progress } from "./progress.ts";
-import { wholeRequest, type Style } from "./request.ts";
-import { oneLine } from "./safe.ts";
+import { wholeRequest } from "./request.ts";
 
 /** What a person says when nothing is asked: messages, and commands to this surface. */
 export type Talking = {

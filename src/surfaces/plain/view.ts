@@ -1,18 +1,21 @@
 import {
   callsOf,
+  oneLine,
+  prose,
   textOf,
   type Call,
   type Cost,
   type Delta,
   type Fact,
+  type FactData,
   type OutcomeStatus,
   type Resolution,
   type ToolInput,
   type TurnEnd,
 } from "../../protocol/index.ts";
-import type { Style } from "./request.ts";
+import type { Style } from "./paint.ts";
 import { ending, headline } from "./resolution.ts";
-import { clipped, folded, framed, oneLine, prose } from "./safe.ts";
+import { clipped, folded, framed } from "./safe.ts";
 
 /** What to write: text that goes on where the last one stopped, or lines of their own. */
 export type Piece = { stream: string } | { lines: string[] };
@@ -101,7 +104,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
       case "input.resolved":
         return line(paint.dim(headline(fact.data, t)));
       case "rule.added":
-        return line(paint.dim(t.ruleAdded(oneLine(fact.data.rule), fact.data.saved)));
+        return line(ruleLine(fact.data, style));
       case "context.compacted":
         return fact.key.includes("/sub/")
           ? []
@@ -196,6 +199,12 @@ export function outcomeLines(end: TurnEnd | (OutcomeStatus & { status: "error" }
 /** Cents matter on a small turn, and nothing below them on a large one. */
 function dollars(cost: Cost | undefined): string {
   return cost ? `$${cost.usd.toFixed(cost.usd < 1 ? 4 : 2)}` : "";
+}
+
+/** Where a rule went, or why it is kept nowhere. */
+export function ruleLine({ rule, saved, problem }: FactData["rule.added"], { t, paint }: Style): string {
+  if (problem !== undefined) return paint.yellow(t.ruleNotSaved(oneLine(rule), oneLine(problem)));
+  return paint.dim(t.ruleAdded(oneLine(rule), saved && oneLine(saved)));
 }
 
 /** For the person who answered just now. */

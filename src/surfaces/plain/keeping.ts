@@ -1,0 +1,59 @@
+import { offersOf, type PermissionRequest, type RuleDestination, type RuleGrant } from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+import { keyOf } from "./answers.ts";
+import type { Style } from "./paint.ts";
+import { exact, framed } from "./safe.ts";
+
+/** What "always" would keep, and where: the exact rules, their notes, and the files. */
+export function ruleLines(request: PermissionRequest, style: Style): string[] {
+  const { t, paint, width } = style;
+  const offers = offersOf(request);
+  const narrow = { ...style, width: width && width - 3 };
+  const rules = offers.flatMap(({ rule, note }, n) => [
+    ...exact(rule, narrow).map((row, part) => (part === 0 ? `${`${n + 1}`.padStart(3)}${row}` : `   ${row}`)),
+    ...(note === undefined ? [] : framed(note, narrow).map((row) => paint.dim(`   ${row}`))),
+  ]);
+  const files = new Map(offers.flatMap(({ places }) => places.map(({ destination, file }) => [destination, file])));
+  const kept = [...files].flatMap(([destination, file]) =>
+    file === undefined ? [] : exact(`${destination.padEnd(8)}${file}`, narrow).map((row) => paint.dim(`   ${row}`)),
+  );
+  if (rules.length === 0) return [];
+  return [...rules, paint.dim(`     ${t.alwaysHow}`), ...kept];
+}
+
+/** A rule to be written by the person, beginning from one that is there. */
+export type Writing = { rule: string; destination: RuleDestination };
+
+/**
+ * `a`: the first rule, for this session. `a 2 local`: another rule, another place. `a = rule`: one of their own.
+ * Gives the rules, a rule to be edited, or why it is neither; undefined when the line says no such thing.
+ */
+export function readAlways(
+  request: PermissionRequest,
+  typed: string,
+  t: Texts,
+): RuleGrant[] | Writing | string | undefined {
+  const equals = typed.search(/[=＝]/);
+  const words = /^a(?:\s+|(?=\d)|$)(.*)$/s.exec(keyOf(equals < 0 ? typed : typed.slice(0, equals)))?.[1];
+  if (words === undefined) return undefined;
+  const offers = offersOf(request);
+  if (request.hard || (offers.length === 0 && equals < 0)) return t.noRule;
+  let destination: RuleDestination = "session";
+  const chosen: number[] = [];
+  for (const word of words.split(/[\s,，、]+/).filter((one) => one !== "")) {
+    if (isDestination(word)) destination = word;
+    else if (word === "all") chosen.push(...offers.keys());
+    else if (offers[Number(word) - 1]) chosen.push(Number(word) - 1);
+    else return t.noChoice(word);
+  }
+  const picked = (chosen.length > 0 ? [...new Set(chosen)] : [0]).flatMap((n) => offers[n] ?? []);
+  const lacking = picked.find(({ places }) => places.every((place) => place.destination !== destination));
+  if (lacking) return t.noPlace(destination);
+  if (equals < 0) return picked.map(({ rule, behavior }) => ({ rule, behavior, destination }));
+  const own = typed.slice(equals + 1).trim();
+  return own === "" ? { rule: picked[0]?.rule ?? "", destination } : [{ rule: own, behavior: "allow", destination }];
+}
+
+function isDestination(word: string): word is RuleDestination {
+  return word === "session" || word === "local" || word === "project" || word === "user";
+}
