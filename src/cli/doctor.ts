@@ -79,7 +79,7 @@ function checkConfig(home: Home, { ok, bad, note, t }: Report, { noModel, untrus
   if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(trust.root));
   const choice = modelOf(settings, process.env);
   if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
-  else bad(noModel);
+  else note(noModel);
 }
 
 async function checkRipgrep({ ok, bad, t }: Report): Promise<void> {

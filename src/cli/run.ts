@@ -8,6 +8,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
 import { agrees, ask } from "./journal.ts";
 import { begin, openSage, openStore } from "./setup.ts";
+import { asksTrust } from "./trust-prompt.ts";
 
 const options = {
   print: { type: "boolean", short: "p" },
@@ -45,6 +46,8 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   if (!choice) return withoutModel(t, { args, asked: words !== undefined || again || values.print === true });
   const store = openStore(home);
   const found = again ? findSession(store, values, cwd, t) : undefined;
+  const asked = !values.print && process.stdin.isTTY && process.stdout.isTTY;
+  if (asked && (await asksTrust(home, found?.cwd ?? cwd, lang)) === "leave") return exitCodes.success;
   const late: Late = {};
   const sage = openSage({
     home,
@@ -54,6 +57,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     lang,
     permissionMode: values.bypass ? "bypass" : "default",
     options: execution,
+    asked,
     onModelError: (error) => late.failed?.(error),
   });
   const session = async () => found?.id ?? (await ask(sage.host, { type: "open", cwd })).session;

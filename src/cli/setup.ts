@@ -45,15 +45,17 @@ export type Run = {
   lang: Lang;
   permissionMode: PermissionMode;
   options: Partial<ExecutionOptions>;
+  /** The person knows that the folder's settings do not count: they were asked. */
+  asked?: boolean;
   /** The model is loaded while the first turn begins, so nobody else would hear of this. */
   onModelError?: (error: unknown) => void;
 };
 
 /** Everything that runs turns. */
-export function openSage({ home, choice, store, cwd, lang, permissionMode, options, onModelError }: Run): Sage {
-  const { settings, rules, hooks, saveRule, trust, warnings } = loadConfig(home, cwd, process.env);
+export function openSage({ home, choice, store, cwd, lang, permissionMode, options, asked, onModelError }: Run): Sage {
+  const { settings, rules, hooks, saveRule, ruleFiles, trust, warnings } = loadConfig(home, cwd, process.env);
   const { untrusted } = cliTexts(lang);
-  if (trust.state === "untrusted" || trust.state === "changed") warnings.push(untrusted(trust.root));
+  if (!asked && (trust.state === "untrusted" || trust.state === "changed")) warnings.push(untrusted(trust.root));
   for (const warning of warnings) console.error(`sage: ${warning}`);
   const model = async () => {
     try {
@@ -72,6 +74,7 @@ export function openSage({ home, choice, store, cwd, lang, permissionMode, optio
     rules,
     hooks,
     saveRule,
+    ruleFiles,
     permissionMode,
     options,
     env: process.env,

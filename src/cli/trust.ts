@@ -1,11 +1,10 @@
 import { sageHome } from "../runtime/home.ts";
-import { projectTrust, revoke, trust, type ProjectTrust } from "../runtime/trust.ts";
-import { framed } from "../surfaces/plain/safe.ts";
-import type { CliTexts } from "../texts/cli.ts";
+import { projectTrust, revoke, trust } from "../runtime/trust.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { readFlags, usage } from "./flags.ts";
 import { styleOf } from "./inbox.ts";
 import { agrees } from "./journal.ts";
+import { trustLines } from "./trust-prompt.ts";
 
 /** A folder's own settings count only after the person has seen them, and only as they were seen. */
 export async function trustFolder(args: string[]): Promise<number> {
@@ -20,7 +19,7 @@ export async function trustFolder(args: string[]): Promise<number> {
   }
   if (state === "nothing-to-trust") return told(t.trustNothing(root));
   if (state === "trusted") return told(t.trusted(root));
-  console.log([t.trustWhat(root), ...fileLines(project, styleOf(process.stdout, lang), t)].join("\n"));
+  console.log(trustLines(project, styleOf(process.stdout, lang), t).join("\n"));
   if (!values.yes && !(await agrees(t.trustAsk))) {
     console.log(t.trustHow);
     return exitCodes.needsPerson;
@@ -32,18 +31,4 @@ export async function trustFolder(args: string[]): Promise<number> {
 function told(text: string): number {
   console.log(text);
   return exitCodes.success;
-}
-
-function fileLines({ files, before }: ProjectTrust, style: ReturnType<typeof styleOf>, t: CliTexts): string[] {
-  return files.flatMap(({ path, text }) => {
-    const old = before[path];
-    if (old === undefined) return [path, ...framed(text, style)];
-    const [was, is] = [old.split("\n"), text.split("\n")];
-    const gone = was.filter((line) => !is.includes(line)).flatMap((line) => framed(line, style, "- "));
-    return [
-      t.trustChanged(path),
-      ...gone,
-      ...is.flatMap((line) => framed(line, style, was.includes(line) ? "  " : "+ ")),
-    ];
-  });
 }

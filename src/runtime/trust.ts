@@ -21,16 +21,17 @@ export type ProjectTrust = {
 /** What a folder's own settings are worth here. They count only while they are, to the letter, what the person trusted. */
 export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
   const root = projectRoot(cwd);
-  const project = readProject(root);
+  // In the home folder the project's files would be the person's own: those need no trust.
+  const own = dirname(trustFile) === join(root, ".sage");
+  const project = own ? { files: [], ignored: [], digest: "" } : readProject(root);
   const known = read(trustFile)[root];
-  const state =
-    project.files.length === 0
-      ? "nothing-to-trust"
-      : known === undefined
-        ? "untrusted"
-        : known.digest === project.digest
-          ? "trusted"
-          : "changed";
+  const state = project.files.every(({ settings }) => isEmpty(settings))
+    ? "nothing-to-trust"
+    : known === undefined
+      ? "untrusted"
+      : known.digest === project.digest
+        ? "trusted"
+        : "changed";
   return { root, ...project, state, before: known?.files ?? {} };
 }
 
@@ -38,7 +39,7 @@ export function trust(
   trustFile: string,
   { root, digest, files }: Pick<ProjectTrust, "root" | "digest" | "files">,
 ): void {
-  if (root === realpathSync(homedir()) || root === parse(root).root)
+  if (!mayBeTrusted(root))
     throw new SageError(
       "config-invalid",
       `${root} holds more than one project and is never trusted as a whole; work in a folder below it`,
@@ -47,6 +48,11 @@ export function trust(
     const texts = Object.fromEntries(files.map(({ path, text }) => [path, text]));
     return { ...all, [root]: { digest, at: Date.now(), files: texts } };
   });
+}
+
+/** A folder that holds many projects is none. */
+export function mayBeTrusted(root: string): boolean {
+  return root !== realpathSync(homedir()) && root !== parse(root).root;
 }
 
 export function revoke(trustFile: string, root: string): boolean {
@@ -60,6 +66,10 @@ export function revoke(trustFile: string, root: string): boolean {
 
 export function trustedRoots(trustFile: string): string[] {
   return Object.keys(read(trustFile)).toSorted();
+}
+
+function isEmpty({ permissions, hooks }: ProjectFile["settings"]): boolean {
+  return [...Object.values(permissions), ...Object.values(hooks)].every((list) => list.length === 0);
 }
 
 /** The nearest folder with a repository, so that a nested one is a project of its own; without one, the folder itself. */

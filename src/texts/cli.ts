@@ -36,9 +36,13 @@ const en = {
     `the settings in ${root} do not count, for you have not trusted them; \`sage trust\` shows them`,
   trustNothing: (root: string) => `${root} has no settings of its own.`,
   trusted: (root: string) => `The settings in ${root} are trusted.`,
-  trustWhat: (root: string) =>
-    `These settings of ${root} would count: rules that allow, and commands that run as hooks.`,
-  trustChanged: (path: string) => `${path}, changed since you trusted it:`,
+  trustWhat: (root: string) => `${root} brings settings of its own, which do not count before you trust them:`,
+  trustChanged: (root: string) => `The settings of ${root} have changed since you trusted them, and do not count:`,
+  trustHook: (moment: string, tools: string, timeout: string) =>
+    `runs at ${moment} (tools: ${tools}; at most ${timeout}):`,
+  trustOpen: "open without them (or Enter)",
+  trustTrust: "trust exactly these",
+  trustLeave: "leave",
   trustAsk: "Trust exactly this? (y/n) ",
   trustHow: "Nothing was trusted. `sage trust --yes` trusts exactly what is shown here.",
   revoked: (root: string) => `The settings in ${root} do not count any more.`,
@@ -50,10 +54,14 @@ const en = {
   inSession: (session: string, cwd: string, age: string) => `Session ${session} in ${cwd}, asked ${age} ago`,
 
   answerWhat: "say which request: sage answer <request id> (`sage inbox` lists them)",
-  answerHow: "say what to answer: one of --yes, --no, --choose, --other, --text, --decline, --stop, --json",
+  answerHow: "say what to answer: one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json",
   unknownRequest: (target: string) => `no open request is called ${target}; \`sage inbox\` lists the open ones`,
   notQuestion: (kind: string) => `this is a ${kind} request; --choose and --other are for questions`,
-  noSuggestion: "there is no rule to keep for this one: leave out --always",
+  noSuggestion: (n: number) =>
+    n === 0
+      ? "no rule is offered for this one: leave out --always, or write one with --rule where rules may allow it"
+      : `--always takes the number of a rule that is offered, from 1 to ${n}`,
+  noPlace: (place: string) => `nothing can be kept under "${place}" here; \`sage inbox\` shows where it can`,
   whichQuestion: (choice: string, questions: readonly string[]) =>
     `which question does "${choice}" answer? Write "question=answer"; the questions are:\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag: string) => `${flag} expects a JSON object`,
@@ -115,8 +123,12 @@ const zh: CliTexts = {
   untrusted: (root) => `${root} 里的设置不起作用，因为你还没有信任它们；\`sage trust\` 会显示其内容`,
   trustNothing: (root) => `${root} 没有自己的设置。`,
   trusted: (root) => `已信任 ${root} 的设置。`,
-  trustWhat: (root) => `${root} 的这些设置将会生效：允许操作的规则，以及作为钩子运行的命令。`,
-  trustChanged: (path) => `${path}，自你信任之后有改动：`,
+  trustWhat: (root) => `${root} 自带设置，在你信任之前不起作用：`,
+  trustChanged: (root) => `${root} 的设置自你信任之后有改动，现在不起作用：`,
+  trustHook: (moment, tools, timeout) => `在 ${moment} 时运行（工具：${tools}；最多 ${timeout}）：`,
+  trustOpen: "不用这些设置，直接打开（或按回车）",
+  trustTrust: "就信任这些内容",
+  trustLeave: "离开",
   trustAsk: "就信任这些内容吗？(y/n) ",
   trustHow: "什么都没有信任。`sage trust --yes` 信任这里显示的内容。",
   revoked: (root) => `${root} 的设置不再起作用。`,
@@ -128,10 +140,14 @@ const zh: CliTexts = {
   inSession: (session, cwd, age) => `会话 ${session}，位于 ${cwd}，${age}前提出`,
 
   answerWhat: "请指明请求：sage answer <请求编号>（`sage inbox` 列出它们）",
-  answerHow: "请给出回答：--yes、--no、--choose、--other、--text、--decline、--stop、--json 之一",
+  answerHow: "请给出回答：--yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一",
   unknownRequest: (target) => `没有叫 ${target} 的未决请求；\`sage inbox\` 列出所有未决请求`,
   notQuestion: (kind) => `这是 ${kind} 请求；--choose 和 --other 只用于提问`,
-  noSuggestion: "这一项没有可以保留的规则：请去掉 --always",
+  noSuggestion: (n) =>
+    n === 0
+      ? "这一项没有可供保留的规则：请去掉 --always，或在规则可以允许时用 --rule 自己写"
+      : `--always 应为所列规则的编号，从 1 到 ${n}`,
+  noPlace: (place) => `这里不能存到 "${place}"；\`sage inbox\` 会显示可用的位置`,
   whichQuestion: (choice, questions) =>
     `"${choice}" 回答的是哪个问题？请写成 "问题=回答"；问题有：\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag) => `${flag} 应为 JSON 对象`,

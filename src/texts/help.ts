@@ -37,7 +37,9 @@ Running
   --version, --help
 
 Answering
-  sage answer <id> --yes [--comment <text>] [--input <json>] [--always]
+  sage answer <id> --yes [--comment <text>] [--input <json>]
+  sage answer <id> --always [n] [--to session|local|project|user] [--rule <text>]
+                              allow it from now on, with the nth rule offered or one of your own
   sage answer <id> --no [--reason <text>]
   sage answer <id> --choose <label> [--other <text>] [--remark <text>] [--partial]
                               several questions: --choose "question=label", as often as needed
@@ -97,7 +99,9 @@ const zh: HelpTexts = {
   --version, --help
 
 回答
-  sage answer <编号> --yes [--comment <话>] [--input <json>] [--always]
+  sage answer <编号> --yes [--comment <话>] [--input <json>]
+  sage answer <编号> --always [n] [--to session|local|project|user] [--rule <规则>]
+                              今后一直允许：按所列第 n 条规则，或自己写的规则
   sage answer <编号> --no [--reason <原因>]
   sage answer <编号> --choose <选项> [--other <话>] [--remark <附言>] [--partial]
                               多个问题：--choose "问题=选项"，可重复

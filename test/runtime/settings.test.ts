@@ -90,7 +90,10 @@ test("a project's settings count only while they are what the person trusted", (
   assert.match(changed.before[file] ?? "", /"Bash"/);
   mkdirSync(join(project, "sub/.git"));
   mkdirSync(join(project, "sub/.sage"));
-  writeFileSync(join(project, "sub/.sage/settings.json"), "{}");
+  const nested = join(project, "sub/.sage/settings.json");
+  writeFileSync(nested, '{"permissions":{"allow":[]},"hooks":{"waiting":[]}}');
+  assert.equal(projectTrust(trustFile, join(project, "sub")).state, "nothing-to-trust", "it asks for nothing");
+  writeFileSync(nested, '{"permissions":{"deny":["Bash"]}}');
   assert.equal(projectTrust(trustFile, join(project, "sub")).state, "untrusted", "a nested repository is its own");
   assert.equal(revoke(trustFile, project), true);
   assert.throws(() => trust(trustFile, { ...found, root: homedir() }), /never trusted/);

@@ -1,0 +1,104 @@
+import { oneLine } from "../protocol/index.ts";
+import type { Home } from "../runtime/home.ts";
+import { projectSchema, type ProjectSettings } from "../runtime/settings.ts";
+import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../runtime/trust.ts";
+import { keyboard } from "../surfaces/plain/lines.ts";
+import type { Style } from "../surfaces/plain/paint.ts";
+import { exact } from "../surfaces/plain/safe.ts";
+import { cliTexts, type CliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
+import { styleOf } from "./inbox.ts";
+
+/** Asks a person at a terminal about a folder's own settings, if they do not count. Nothing but a clear yes trusts them. */
+export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"go on" | "leave"> {
+  const project = projectTrust(home.trust, cwd);
+  const { state, root } = project;
+  if (state === "trusted" || state === "nothing-to-trust") return "go on";
+  const t = cliTexts(lang);
+  const style = styleOf(process.stdout, lang);
+  const offered = mayBeTrusted(root) ? (["o", "t", "l"] as const) : (["o", "l"] as const);
+  const words = { o: t.trustOpen, t: t.trustTrust, l: t.trustLeave };
+  const choices = offered.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
+  console.log([...trustLines(project, style, t), ...choices].join("\n"));
+  for (;;) {
+    const said = await typed(`${offered.join("/")} > `);
+    if (said === undefined || said === "l") return "leave";
+    if (said === "" || said === "o") return "go on";
+    if (said !== "t" || !mayBeTrusted(root)) continue;
+    trust(home.trust, project);
+    console.log(t.trusted(root));
+    return "go on";
+  }
+}
+
+/** One line that was typed after the prompt was there; undefined when the person leaves. */
+function typed(label: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const done = (text?: string) => {
+      lines.close();
+      resolve(text?.trim().toLowerCase());
+    };
+    const lines = keyboard(process.stdin, process.stdout, { line: done, early() {}, end: done, interrupt: done });
+    lines.ask(label, { fresh: true });
+  });
+}
+
+/** What trust would enable, whole; of settings that were trusted before, the difference. */
+export function trustLines(project: ProjectTrust, style: Style, t: CliTexts): string[] {
+  const root = oneLine(project.root);
+  const since = project.state === "changed" ? differences(project, style, t) : [];
+  if (since.length > 0) return [t.trustChanged(root), ...since.flatMap((file) => fileLines(file, style))];
+  const whole = project.files.map(({ path, settings }) => ({ path, entries: entriesOf(settings, style, t) }));
+  return [t.trustWhat(root), ...whole.flatMap((file) => fileLines(file, style))];
+}
+
+type Entry = { what: string; text: string; mark?: "+" | "-" };
+type FileEntries = { path: string; entries: Entry[] };
+
+/** Empty when only the order has changed: then there is nothing but the whole to show. */
+function differences({ files, before }: ProjectTrust, style: Style, t: CliTexts): FileEntries[] {
+  const now = new Map(files.map(({ path, settings }) => [path, entriesOf(settings, style, t)]));
+  return [...new Set([...now.keys(), ...Object.keys(before)])].flatMap((path) => {
+    const is = now.get(path) ?? [];
+    const was = entriesOf(parsed(before[path]), style, t);
+    const entries = [
+      ...missing(was, is).map((entry) => ({ ...entry, mark: "-" as const })),
+      ...missing(is, was).map((entry) => ({ ...entry, mark: "+" as const })),
+    ];
+    return entries.length > 0 ? [{ path, entries }] : [];
+  });
+}
+
+function fileLines({ path, entries }: FileEntries, style: Style): string[] {
+  const { paint } = style;
+  let heading = "";
+  const lines = entries.flatMap(({ what, text, mark }) => {
+    const rows = exact(text, style).map((row) => (mark ? paint[mark === "+" ? "green" : "red"](`${mark}${row}`) : row));
+    const above = what === heading ? [] : [`  ${what}`];
+    heading = what;
+    return [...above, ...rows];
+  });
+  return [paint.bold(oneLine(path)), ...lines];
+}
+
+function entriesOf({ permissions, hooks }: ProjectSettings, { t: { duration } }: Style, t: CliTexts): Entry[] {
+  const rules = (["allow", "ask", "deny"] as const).flatMap((what) =>
+    permissions[what].map((text) => ({ what, text })),
+  );
+  const commands = Object.entries(hooks).flatMap(([moment, list]) =>
+    (list ?? []).map(({ matcher, command, timeoutMs }) => ({
+      what: t.trustHook(moment, oneLine(matcher), duration(timeoutMs)),
+      text: command,
+    })),
+  );
+  return [...rules, ...commands];
+}
+
+function missing(some: readonly Entry[], others: readonly Entry[]): Entry[] {
+  return some.filter(({ what, text }) => !others.some((one) => one.what === what && one.text === text));
+}
+
+function parsed(text: string | undefined): ProjectSettings {
+  const read = projectSchema.safeParse(text === undefined ? {} : JSON.parse(text));
+  return read.success ? read.data : projectSchema.parse({});
+}
