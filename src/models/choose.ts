@@ -1,9 +1,6 @@
 import { SageError } from "../protocol/index.ts";
-import { throughEndpoint } from "./endpoint.ts";
-import { withFallback } from "./fallback.ts";
 import type { Limits } from "./limiter.ts";
 import type { Model } from "./model.ts";
-import { withRetry } from "./retry.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */
@@ -47,8 +44,15 @@ export function chooseModel(options: {
   const id = `${fallback.provider}/${fallback.modelId}`;
   if (id === `${provider}/${modelId}`)
     throw invalid(`the fallback should be another model; ${id} is the first one too`);
-  const load = () => fallback.load({ standby: false });
-  return { provider, modelId, load: async () => withFallback(await primary.load({ standby: true }), { id, load }) };
+  return {
+    provider,
+    modelId,
+    async load() {
+      const { withFallback } = await import("./fallback.ts");
+      const standby = { id, load: () => fallback.load({ standby: false }) };
+      return withFallback(await primary.load({ standby: true }), standby);
+    },
+  };
 }
 
 function find(spec: string | undefined, env: Env, settings: ModelSettings): Loadable | undefined {
@@ -94,10 +98,8 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
         provider === "anthropic"
           ? (await import("./anthropic.ts")).anthropic(address)
           : (await import("./openai.ts")).openai({ name: provider, ...address });
-      return withRetry(throughEndpoint(model, { provider, baseURL, limits, secret: apiKey }), {
-        secret: apiKey,
-        standby,
-      });
+      const { throughEndpoint } = await import("./endpoint.ts");
+      return throughEndpoint(model, { provider, baseURL, limits, secret: apiKey, standby });
     },
   };
 }

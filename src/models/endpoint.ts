@@ -1,14 +1,21 @@
 import { createBreaker, type Breaker } from "./breaker.ts";
 import { createLimiter, type Limiter, type Limits } from "./limiter.ts";
 import type { Model } from "./model.ts";
+import { withRetry, type RetryOptions } from "./retry.ts";
 
 /** One server, as this process knows it: all sessions and subagents share its breaker and its limits. */
 const breakers = new Map<string, Breaker>();
 const limiters = new Map<string, Limiter>();
 
-export type Endpoint = { provider: string; baseURL: string | undefined; limits: Limits; secret: string | undefined };
+export type Endpoint = {
+  provider: string;
+  baseURL: string | undefined;
+  limits: Limits;
+} & RetryOptions;
 
-export function throughEndpoint(model: Model, { provider, baseURL = "", limits, secret }: Endpoint): Model {
+/** The model, asked with patience: retries outside, so that each of them is counted and paced. */
+export function throughEndpoint(model: Model, endpoint: Endpoint): Model {
+  const { provider, baseURL = "", limits, secret } = endpoint;
   const name = `${provider} ${baseURL}`;
   const { requestsPerMinute, tokensPerMinute } = limits;
   // The breaker stands outside: who is turned away there has taken nothing from the limit.
@@ -16,7 +23,7 @@ export function throughEndpoint(model: Model, { provider, baseURL = "", limits, 
     requestsPerMinute === undefined && tokensPerMinute === undefined
       ? model
       : kept(limiters, `${name} ${requestsPerMinute} ${tokensPerMinute}`, () => createLimiter(limits)).pace(model);
-  return kept(breakers, name, createBreaker).guard(paced, secret);
+  return withRetry(kept(breakers, name, createBreaker).guard(paced, secret), endpoint);
 }
 
 function kept<T>(all: Map<string, T>, name: string, make: () => T): T {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CircuitOpen, createBreaker } from "../../src/models/breaker.ts";
+import { throughEndpoint } from "../../src/models/endpoint.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { withRetry } from "../../src/models/retry.ts";
 import { noUsage, type Reply } from "../../src/protocol/index.ts";
@@ -132,4 +133,15 @@ test("retrying waits for the rest to end, unless another model stands by", async
     "The server failed 3 times in a row and is left in peace for now. Trying again in 1 s (1 of 5).",
     "m: the server answers again.",
   ]);
+});
+
+test("all models of a server share its breaker, and another server's do not", async () => {
+  const scope: ModelScope = { signal: new AbortController().signal, text() {}, reasoning() {}, retry() {} };
+  const ask = (id: string, baseURL: string, reply: Model["reply"]) =>
+    throughEndpoint({ id, reply }, { provider: "p", baseURL, limits: {}, retries: 0 }).reply(request, scope);
+  const fails = () => Promise.reject(down());
+  const works = async () => fine;
+  for (let n = 0; n < 10; n++) await assert.rejects(ask("p/a", "http://one", fails));
+  await assert.rejects(ask("p/b", "http://one", works), /p\/b: The server failed 10 times in a row/);
+  assert.equal(await ask("p/a", "http://two", works), fine);
 });

@@ -19,6 +19,8 @@ export type Play =
   | {
       reply: ServedReply;
       at: number;
+      /** This chunk is sent twice. */
+      twice?: number;
       ending: "cut" | "end" | "hang" | { type: string; message: string; code?: string | number };
     }
   | { status: number; headers?: Record<string, string>; message: string };
@@ -44,6 +46,7 @@ type Wire = "anthropic" | "openai";
 /** A server on this machine that speaks Anthropic's Messages and OpenAI's Chat Completions, and plays one `Play` per request. */
 export async function modelServer(...plays: (Play | ((body: RequestBody) => Play))[]) {
   const requests: ServedRequest[] = [];
+  const always: { play?: (body: RequestBody) => Play } = {};
   let connections = 0;
   const server = createServer((request, response) => void serve(request, response)).on(
     "connection",
@@ -56,7 +59,7 @@ export async function modelServer(...plays: (Play | ((body: RequestBody) => Play
     const body = JSON.parse(text) as RequestBody;
     const gone = new Promise<void>((resolve) => response.on("close", () => response.writableFinished || resolve()));
     requests.push({ path: request.url ?? "", headers: request.headers, body, gone });
-    const next = plays.shift() ?? { status: 501, message: "the test has no play for this request" };
+    const next = plays.shift() ?? always.play ?? { status: 501, message: "the test has no play for this request" };
     await play(
       request.url?.endsWith("/messages") ? "anthropic" : "openai",
       response,
@@ -69,6 +72,8 @@ export async function modelServer(...plays: (Play | ((body: RequestBody) => Play
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     plays,
+    /** What it plays once nothing is left of `plays`. */
+    always,
     requests,
     connections: () => connections,
     anthropicURL: url,
@@ -88,11 +93,12 @@ async function play(wire: Wire, response: ServerResponse, next: Play): Promise<v
     response.end(JSON.stringify({ type: "error", error: { type: "some_error", message: next.message } }));
     return;
   }
-  const { reply, at, ending } = "reply" in next ? next : { reply: next, at: Infinity, ending: "end" as const };
+  const { reply, at, twice, ending } =
+    "reply" in next ? next : { reply: next, at: Infinity, twice: undefined, ending: "end" as const };
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.flushHeaders();
-  for (const chunk of chunksOf(wire, reply).slice(0, at)) {
-    response.write(chunk);
+  for (const [n, chunk] of chunksOf(wire, reply).slice(0, at).entries()) {
+    response.write(n === twice ? chunk + chunk : chunk);
     await new Promise(setImmediate); // Chunks that travel together would not test much.
   }
   if (ending === "cut") response.destroy();
