@@ -14,7 +14,7 @@ export function createActivity(limitMs: number | undefined, expire: () => void):
     async during(work) {
       if (running++ === 0) {
         since = performance.now();
-        timer = setTimeout(expire, left);
+        timer = setTimeout(expire, Math.min(left, 2 ** 31 - 1));
       }
       try {
         return await work();

@@ -12,10 +12,13 @@ type Judged = { verdict: Verdict; asked: Opened | undefined; before: Promise<unk
 
 /** One call from its verdict to its result. Every way through ends in exactly one `call.finished`. */
 export function runCall(d: Durable, c: ExecutionContext, call: Call, judged: Judged): Promise<ToolResult> {
+  // It has its result, whatever else is known of it.
+  if (d.known("done")) return Promise.resolve(d.decide("done", "call.finished", () => notRun(undefined)));
   return throughPermission(d, c, call, judged).then(
     (result) => c.memory.remember(result, judged.verdict.effect),
     (error: unknown) => {
       if (!(error instanceof Stopped) || error.why === "leaving") throw error;
+      d.withdraw(error.message);
       return d.decide("done", "call.finished", () => notRun(error));
     },
   );
@@ -29,6 +32,7 @@ async function throughPermission(
 ): Promise<ToolResult> {
   const finish = (result: ToolResult) => d.decide("done", "call.finished", () => result);
   let comment: string | undefined;
+  let approved = false;
   for (let round = 0; verdict.behavior === "ask"; round++) {
     const opened: Opened = asked ?? openRequest(d, c, call, verdict, round);
     asked = undefined;
@@ -40,10 +44,11 @@ async function throughPermission(
       return finish(tool.answered(inputOf(tool, call, verdict), resolution));
     const granted = grantOf(resolution);
     if (!granted && resolution.outcome !== "superseded") {
-      if (resolution.outcome === "answered") c.memory.noteRefusal(call);
+      if (resolution.outcome === "answered" && resolution.by !== "auto") c.memory.noteRefusal(call);
       return finish(notApproved(resolution));
     }
     comment = granted?.comment;
+    approved = granted !== undefined;
     if (granted) await addRules(d, c, granted, { round, by: resolution.by });
     const shown = { ...verdict, digest: opened.request.digest };
     if (granted && !granted.input && !tool?.operand) {
@@ -52,7 +57,10 @@ async function throughPermission(
     }
     await (tool?.operand && before); // an earlier writer of this batch may change the same file
     verdict = await rejudge(d, `judged${round + 1}`, () => {
-      const judged = judgeCall(c, call, granted?.input ?? shown.input);
+      const judged = {
+        ...judgeCall(c, call, granted?.input ?? shown.input),
+        ...(shown.context && { context: shown.context }),
+      };
       if (!granted || judged.behavior === "deny") return judged;
       return granted.input ? afterEdit(judged, shown) : ifUnchanged(judged, shown, c);
     });
@@ -62,7 +70,7 @@ async function throughPermission(
     return finish(withContext(refused(verdict), verdict));
   }
   if (verdict.effect === "writes") await before;
-  return perform(d, c, call, { verdict, comment });
+  return perform(d, c, call, { verdict, comment, approved });
 }
 
 function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) | undefined {
@@ -83,7 +91,10 @@ function afterEdit(judged: Verdict, shown: Verdict): Verdict {
 
 /** What runs must be what was approved. A file that this session itself wrote since is no surprise to anyone. */
 function ifUnchanged(judged: Verdict, shown: Verdict, c: ExecutionContext): Verdict {
-  const ownWrite = judged.before !== undefined && c.memory.wrote(judged.before);
+  const ownWrite =
+    judged.operand !== undefined &&
+    judged.operand === shown.operand &&
+    c.memory.wrote(judged.operand) === judged.before;
   if (judged.digest === shown.digest || ownWrite)
     return { ...judged, behavior: "allow", reason: "approved, and unchanged since" };
   return { ...judged, behavior: "ask", reason: "what would run is not what was approved: it changed in between" };

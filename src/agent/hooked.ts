@@ -12,7 +12,8 @@ export async function judgeHooked(c: ExecutionContext, call: Call, scope: StepSc
   const before = await hooks.run("beforeCall", eventOf(c, call), scope.signal);
   let verdict = weigh(judgeCall(c, call, before.input), before);
   if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
-    const asked = await hooks.run("permissionRequest", { ...eventOf(c, call), why: verdict.reason }, scope.signal);
+    const event = eventOf(c, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
+    const asked = await hooks.run("permissionRequest", { ...event, why: verdict.reason }, scope.signal);
     verdict = weigh(verdict, { ...asked, input: undefined });
   }
   return verdict;
@@ -33,14 +34,16 @@ export async function afterCall(
   result: ToolResult,
   scope: StepScope,
 ): Promise<ToolResult> {
-  if (!c.config.hooks.has("afterCall", call.tool)) return result;
+  if (!c.config.hooks.has("afterCall", call.tool) || scope.signal.aborted) return result;
   const { context, problems } = await c.config.hooks.run(
     "afterCall",
     { ...eventOf(c, call), result: { ok: result.ok, text: result.text } },
     scope.signal,
   );
   for (const problem of problems) scope.delta("notice", problem);
-  return context.length > 0 ? { ...result, text: [result.text, ...context.map(quoted)].join("\n") } : result;
+  return context.length > 0
+    ? { ...result, text: [result.text, ...context.map(quoted).map(c.config.redact)].join("\n") }
+    : result;
 }
 
 /** A rule's deny beats every hook; a hook's deny and ask beat every allow; a hook's allow answers only an ordinary ask. */
@@ -50,8 +53,14 @@ function weigh(verdict: Verdict, { decision, reason, context, problems }: HookOu
   if (verdict.behavior === "deny") return told;
   if (decision === "deny") return { ...told, behavior: "deny", reason };
   if (problems.length > 0)
-    return { ...told, behavior: "ask", hard: true, reason: `${problems.join("; ")}, so a person decides` };
-  if (decision === "ask") return { ...told, behavior: "ask", hard: true, reason };
+    return {
+      ...told,
+      behavior: "ask",
+      hard: true,
+      hooked: true,
+      reason: `${problems.join("; ")}, so a person decides`,
+    };
+  if (decision === "ask") return { ...told, behavior: "ask", hard: true, hooked: true, reason };
   if (decision === "allow" && verdict.behavior === "ask" && !verdict.hard)
     return { ...told, behavior: "allow", reason };
   return told;

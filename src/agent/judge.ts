@@ -42,7 +42,7 @@ function judgeInput(c: ExecutionContext, tool: Tool, input: ToolInput, edited: T
     behavior: result.behavior === "passthrough" ? "ask" : result.behavior,
     effect: tool.effect,
     digest: digestOf(tool, schemaOf(c, tool), input, file),
-    ...(file && { before: file.hash }),
+    ...(file && { operand: file.path, before: file.hash }),
     ...(edited && { input: edited }),
   };
 }

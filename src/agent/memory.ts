@@ -7,7 +7,7 @@ export type Permit = { request: InputRequest; judge(): Verdict };
 /** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
 export class Memory {
   #seen: Map<string, string> | undefined;
-  #wrote: Set<string> | undefined;
+  #wrote: Map<string, string> | undefined;
   #refused: Set<string> | undefined;
   #last: string | undefined;
   #repeats = 0;
@@ -21,16 +21,16 @@ export class Memory {
   seen(path: string): string | undefined {
     return this.#seen?.get(path);
   }
-  /** Was this content, by its hash, written to a file in this turn? */
-  wrote(hash: string): boolean {
-    return this.#wrote?.has(hash) ?? false;
+  /** sha-256 of what this turn last wrote to a file. */
+  wrote(path: string): string | undefined {
+    return this.#wrote?.get(path);
   }
   /** What the model knows of files now: later calls of the same reply count on it. */
   remember(result: ToolResult, effect: Effect): ToolResult {
     if (result.ok) this.refusalsInRow = 0;
     for (const [path, hash] of Object.entries(result.seen ?? {})) {
       (this.#seen ??= new Map()).set(path, hash);
-      if (effect === "writes") (this.#wrote ??= new Set()).add(hash);
+      if (effect === "writes") (this.#wrote ??= new Map()).set(path, hash);
     }
     return result;
   }

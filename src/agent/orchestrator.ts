@@ -13,12 +13,18 @@ import { notRun } from "./words.ts";
  * Readers start at once; writers keep the model's order, so one that waits for a person holds the later ones.
  */
 export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<ToolResult[]> {
+  // Interrupted before they were judged: they have their results, and are not judged now.
+  const over = calls.map((_, n) => d.branch(`${n}`)).filter((line) => line.known("done"));
+  if (over.length === calls.length && !d.known("judged"))
+    return over.map((line) => line.decide("done", "call.finished", () => notRun(undefined)));
   const verdicts = await judgeAll(d, c, calls);
   if (verdicts instanceof Stopped)
     return calls.map((_, n) => d.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
   const lines = calls.map((call, n) => ({ call, line: d.branch(`${n}`), verdict: verdicts[n] as Verdict }));
   const asked = lines.map(({ line, verdict, call }) =>
-    verdict.behavior === "ask" && !d.stopped ? openRequest(line, c, call, verdict, 0) : undefined,
+    verdict.behavior === "ask" && !d.stopped && !line.known("done")
+      ? openRequest(line, c, call, verdict, 0)
+      : undefined,
   );
   let before: Promise<unknown> | undefined;
   const results = lines.map(({ line, verdict, call }, n) => {

@@ -8,7 +8,7 @@ import { delegate } from "./delegate.ts";
 import { afterCall } from "./hooked.ts";
 import { isStill } from "./judge.ts";
 import { recover } from "./recover.ts";
-import { endTurnIfSaid, inputOf } from "./request.ts";
+import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "./states.ts";
 import { changedSince, withComment, withContext } from "./words.ts";
 
@@ -17,9 +17,9 @@ export async function perform(
   d: Durable,
   c: ExecutionContext,
   call: Call,
-  { verdict, comment }: { verdict: Verdict; comment: string | undefined },
+  { verdict, comment, approved }: { verdict: Verdict; comment: string | undefined; approved: boolean },
 ): Promise<ToolResult> {
-  const tool = c.config.tools.get(call.tool) as Tool;
+  const tool = toolFor(c, call);
   const input = inputOf(tool, call, verdict);
   const run = async (scope: ToolScope) => {
     const result = await execute(tool, input, scope);
@@ -37,10 +37,12 @@ export async function perform(
     }
     case "writes":
       for (let round = 0; ; round++) {
-        const once = await d.once(`run${round}`, timed, onceOptions(c, tool, input, verdict)).catch(unlessChanged);
+        const once = await d
+          .once(`run${round}`, timed, onceOptions(c, tool, input, { verdict, approved }))
+          .catch(unlessChanged);
         if (once === "changed") return d.decide("done", "call.finished", changedSince);
         if (once.ok) return once.value;
-        const result = await recover(d, c, { tool, input, verdict, round, running: once.running });
+        const result = await recover(d, c, { tool, input, verdict, round, running: once.running }).catch(endUnknown);
         if (result !== "rerun") return d.decide("done", "call.finished", () => withComment(result, comment));
       }
     default:
@@ -50,14 +52,28 @@ export async function perform(
 
 class Changed extends Error {}
 
-function onceOptions(c: ExecutionContext, tool: Tool, input: ToolInput, verdict: Verdict): OnceOptions<ToolResult> {
+/** The turn was stopped before anybody could say what became of it: then that is what the model hears. */
+function endUnknown(error: unknown): ToolResult {
+  if (!(error instanceof Stopped) || error.why === "leaving") throw error;
+  return {
+    ok: false,
+    text: "This was started, and how it ended is not known. Check what it left behind before anything else.",
+  };
+}
+
+function onceOptions(
+  c: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+  { verdict, approved }: { verdict: Verdict; approved: boolean },
+): OnceOptions<ToolResult> {
   const { digest, effect, before } = verdict;
   const reconcile = tool.reconcile?.bind(tool);
   return {
     started() {
       // The last look before the effect, and only then: on replay it has happened, whatever the world looks like now.
-      // A file was looked at when the call was judged again after its approval.
-      if (!tool.operand && !isStill(c, tool, input, digest)) throw new Changed();
+      // Where only a rule allowed it, an earlier call of the same reply may have changed the file.
+      if ((approved || !tool.operand) && !isStill(c, tool, input, digest)) throw new Changed();
       return { tool: tool.name, effect, digest, ...(before !== undefined && { before }) };
     },
     ...(reconcile && {
@@ -87,7 +103,7 @@ function effectScope(c: ExecutionContext, scope: StepScope): ToolScope {
       return scope.signal;
     },
     ...surroundings(c),
-    output: (text) => scope.delta("output", text),
+    output: (text) => scope.delta("output", c.config.redact(text)),
     spawned: (pid) => scope.spawned(pid),
     delegate: notHere,
     requestInput: notHere,

@@ -47,7 +47,7 @@ export function fold(facts: readonly Fact[]): Folded {
   let ofTurn: Fact[] = [];
   for (const fact of facts) {
     // Rules of files are read from the files: a person may have taken them back there.
-    if (fact.type === "rule.added" && fact.data.destination === "session")
+    if (fact.type === "rule.added" && (fact.data.destination === "session" || fact.data.problem !== undefined))
       folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
     else if (fact.type === "turn.begun") {
       folded.open = fact;
@@ -61,6 +61,7 @@ export function fold(facts: readonly Fact[]): Folded {
     addTurn(folded, ofTurn);
     folded.turn++;
     folded.open = undefined;
+    folded.cancelledBy = undefined;
     folded.ended = fact.data;
     // What was said while the turn ran and was not seen by it belongs to the next one.
     ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
@@ -76,15 +77,16 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
   };
   let calls: readonly Call[] = [];
   let results: (ToolResult | undefined)[] = [];
+  let known: (Fact["type"] | undefined)[] = [];
   const close = () => {
     if (calls.length > 0)
       folded.messages.push(
         toolMessage(
           calls,
-          calls.map((_, n) => results[n] ?? { ok: false, text: "Not run: the turn ended before." }),
+          calls.map((_, n) => results[n] ?? unfinished(known[n])),
         ),
       );
-    [calls, results] = [[], []];
+    [calls, results, known] = [[], [], []];
   };
   for (const fact of facts) {
     const place = /^t\d+\/\d+\/(?:model$|compact1?$|(\d+)\/[^/]+$)/.exec(fact.key); // deeper keys are a subagent's own conversation
@@ -102,12 +104,25 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
       folded.messages = applyCompaction(folded.messages, fact.data);
       folded.summary = fact.data.summary ?? folded.summary;
       folded.counted = { messages: 0, tokens: 0 };
+    } else if (fact.type === "call.started" || fact.type === "call.unknown" || fact.type === "input.resolved") {
+      known[Number(place[1])] = fact.type;
     } else if (fact.type === "call.finished") {
       results[Number(place[1])] = fact.data;
       for (const [path, hash] of Object.entries(fact.data.seen ?? {})) (folded.seen ??= new Map()).set(path, hash);
     }
   }
   close();
+}
+
+/** The turn ended before this call had a result: what is known of it must not sound like nothing happened. */
+function unfinished(last: Fact["type"] | undefined): ToolResult {
+  const text =
+    last === "call.started" || last === "call.unknown"
+      ? "This was started, and how it ended is not known: the turn ended before. Check what it left behind."
+      : last === "input.resolved"
+        ? "Not run: the person had answered, and the turn ended before."
+        : "Not run: the turn ended before.";
+  return { ok: false, text };
 }
 
 export function between(said: readonly Fact<"user.said">[], after: number, upTo: number): Message[] {

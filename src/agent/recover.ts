@@ -1,6 +1,5 @@
 import { ask } from "../input/ask.ts";
 import type { Durable } from "../journal/durable.ts";
-import { groupLives } from "../journal/process.ts";
 import { Stopped } from "../journal/session.ts";
 import type { QuestionOption, ToolInput, ToolResult, Verdict } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -14,11 +13,12 @@ type Lost = { tool: Tool; input: ToolInput; verdict: Verdict; round: number; run
 export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Promise<ToolResult | "rerun"> {
   let known = "Sage was stopped while this ran, and how it ended is not known.";
   const { round, running } = lost;
-  if (running.length > 0) {
-    const groups = running.join(", ");
+  const run = `run${round}`;
+  // Once asked, it is followed to its end, also when the command has ended since.
+  if (running.length > 0 || d.known(`lost${round}.running`)) {
     const choice = await choose(d, c, lost, {
       key: `lost${round}.running`,
-      why: `Sage was stopped while this ran. The command is still running (process group ${groups}).`,
+      why: `Sage was stopped while this ran. The command is still running (process group ${running.join(", ")}).`,
       options: [
         { label: "wait", description: "wait until it ends by itself" },
         { label: "kill", description: "end it now, with everything it started" },
@@ -26,10 +26,11 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
       ],
     });
     if (choice !== "wait" && choice !== "kill")
-      return unknown(`The command is still running as process group ${groups}; it was left alone.`);
+      return unknown("The command outlived Sage and was left alone; it may still be running.");
     const { reason } = await d.step(`lost${round}.ended`, "call.unknown", async (scope) => {
-      if (choice === "kill") running.forEach(kill);
-      await ended(running, scope.signal);
+      // Looked up anew: days may have passed, and the number may be somebody else's by now.
+      if (choice === "kill") d.running(run).forEach(kill);
+      await ended(() => d.running(run), scope.signal);
       return {
         reason:
           choice === "kill"
@@ -81,7 +82,7 @@ async function choose(
   const resolution = await waitForPerson(c, opened);
   endTurnIfSaid(d, resolution, opened.request);
   if (resolution.outcome !== "answered" || resolution.response.type !== "answers") return undefined;
-  return resolution.response.answers[question]?.selected[0];
+  return Object.values(resolution.response.answers)[0]?.selected[0];
 }
 
 function kill(group: number): void {
@@ -92,8 +93,8 @@ function kill(group: number): void {
   }
 }
 
-async function ended(groups: number[], signal: AbortSignal): Promise<void> {
-  while (groups.some((group) => groupLives(group))) {
+async function ended(running: () => number[], signal: AbortSignal): Promise<void> {
+  while (running().length > 0) {
     signal.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -1,5 +1,4 @@
 import { ask } from "../input/ask.ts";
-import { settle } from "../input/respond.ts";
 import type { Durable, Opened } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
 import { suggest } from "../permission/suggest.ts";
@@ -22,7 +21,7 @@ import { judgeCall, realPath } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict: Verdict, round: number): Opened {
-  const tool = c.config.tools.get(call.tool) as Tool;
+  const tool = toolFor(c, call);
   const input = inputOf(tool, call, verdict);
   const frame = { agent: c.agent, why: verdict.reason, digest: verdict.digest };
   if (tool.request) return ask(d, `ask${round}`, { ...frame, source: "tool", ...tool.request(input) }, c.asking);
@@ -43,7 +42,8 @@ export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict
   const preview = previewOf(tool, input, c);
   if (preview) request.preview = preview;
   const opened = ask(d, `permit${round}`, request, c.asking);
-  if (!opened.resolution) {
+  // What a hook asked about, no rule answers.
+  if (!opened.resolution && !verdict.hooked) {
     const permit = { request: opened.request, judge: () => judgeCall(c, call, verdict.input) };
     c.tree.permits = [...c.tree.permits, permit];
   }
@@ -87,13 +87,13 @@ export async function addRules(
     c.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
   }
   if (rules.length === 0) return;
+  const added = new Set(rules.map(({ rule }) => rule));
   for (const { request, judge } of c.tree.permits) {
-    const verdict = judge();
-    if (verdict.behavior === "ask") continue;
+    const { behavior, rule = "" } = judge();
+    if (behavior === "ask" || !added.has(rule)) continue;
     closePermit(c, request.id);
-    const reason = `decided by the new rule ${verdict.rule ?? ""}`;
     const frame = { requestId: request.id, by, surface: "rule", at: Date.now() };
-    settle(c.asking.store, request, { ...frame, outcome: "superseded", reason });
+    d.resolve({ ...frame, outcome: "superseded", reason: `decided by the new rule ${rule}` });
   }
 }
 
@@ -109,6 +109,16 @@ function save(c: ExecutionContext, grant: RuleGrant): { saved?: string; problem?
   } catch (error) {
     return { problem: messageOf(error) };
   }
+}
+
+/** A turn that went on without one of its tools would go wrong; it waits until the tool is back. */
+export function toolFor(c: ExecutionContext, call: Call): Tool {
+  const tool = c.config.tools.get(call.tool);
+  if (tool) return tool;
+  throw new Stopped(
+    "leaving",
+    `this turn needs the tool ${call.tool}, which is not there; start Sage with it and resume`,
+  );
 }
 
 export function inputOf(tool: Tool, call: Call, verdict: Verdict): ToolInput {

@@ -1,5 +1,4 @@
 import { NeedsInput, type Asking } from "../input/ask.ts";
-import { settle } from "../input/respond.ts";
 import { Stopped, type SessionLog } from "../journal/session.ts";
 import {
   SageError,
@@ -117,8 +116,10 @@ function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): A
   try {
     endState(c.lifecycle, status);
     if (status.status === "paused" || status.status === "needs-input") return outcome;
-    withdrawRequests(log, status);
-    log.branch("").decide(`${key}.ended`, "turn.ended", () => ended);
+    if (log.closed) return outcome; // somebody else's turn now, or nobody's: nothing of it may be ended from here
+    const root = log.branch("");
+    root.withdraw(status.status === "cancelled" ? status.reason : "the turn ended");
+    root.decide(`${key}.ended`, "turn.ended", () => ended);
     log.flush();
     return outcome;
   } catch (error) {
@@ -162,18 +163,4 @@ function failed(error: unknown): OutcomeStatus & { status: "error" } {
     status: "error",
     error: { code: error instanceof SageError ? error.code : "turn-failed", message: messageOf(error) },
   };
-}
-
-/** A turn that ends leaves nothing open behind it. */
-function withdrawRequests(log: SessionLog, status: OutcomeStatus): void {
-  const reason = status.status === "cancelled" ? status.reason : "the turn ended";
-  for (const request of log.store.pending(log.id))
-    settle(log.store, request, {
-      requestId: request.id,
-      by: "sage",
-      surface: "turn",
-      at: Date.now(),
-      outcome: "cancelled",
-      reason,
-    });
 }

@@ -14,6 +14,8 @@ export function notApproved(resolution: Resolution): ToolResult {
   switch (resolution.outcome) {
     case "answered":
     case "partial":
+      if (resolution.by === "auto")
+        return failure(`Not run: ${resolution.response.type === "denied" ? resolution.response.reason : "refused"}.`);
       return failure(
         `Not run: the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`,
       );
@@ -32,14 +34,14 @@ export function notApproved(resolution: Resolution): ToolResult {
   }
 }
 
-export function notRun(stopped: Stopped): ToolResult {
+export function notRun(stopped: Stopped | undefined): ToolResult {
   const because = {
     interrupted: "the person interrupted",
     cancelled: "the turn was cancelled",
     timeout: "the turn's time was up",
     leaving: "Sage was closed",
   };
-  return failure(`Not run: ${because[stopped.why]} before it started.`);
+  return failure(`Not run: ${because[stopped?.why ?? "interrupted"]} before it started.`);
 }
 
 export function changedSince(): ToolResult {

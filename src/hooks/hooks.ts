@@ -33,6 +33,8 @@ export function createHooks(configured: Partial<Record<HookMoment, readonly Hook
 const strictness = { allow: 1, ask: 2, deny: 3 };
 
 function take(outcome: HookOutcome, answer: HookAnswer, hook: Hook): void {
+  // An allow was for the input that was there then.
+  if (answer.input && outcome.decision === "allow") outcome.decision = undefined;
   if (answer.input) outcome.input = answer.input;
   if (answer.context) outcome.context.push(answer.context);
   if (!answer.decision || (outcome.decision && strictness[outcome.decision] >= strictness[answer.decision])) return;

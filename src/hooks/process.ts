@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { HookAnswer, Hook } from "./hook.ts";
 
 const LONGEST = 1024 * 1024;
+const GRACE_MS = 200;
 
 /** Runs one hook: the event as JSON on its standard input, its answer as JSON on its standard output. A string is what went wrong. */
 export async function callHook(
@@ -47,6 +48,7 @@ function run(
     const timer = setTimeout(() => stop(`did not end within ${hook.timeoutMs} ms`), hook.timeoutMs);
     const aborted = () => stop("was interrupted");
     signal.addEventListener("abort", aborted, { once: true });
+    if (signal.aborted) aborted();
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       out += text;
       if (out.length > LONGEST) stop("printed more than 1 MB");
@@ -61,6 +63,10 @@ function run(
     };
     child.on("error", (error) => end(`could not be started: ${error.message}`));
     child.on("close", (code, killed) => end({ code: code ?? killed ?? "unknown", out, err }));
+    // What it left running in the background may hold the pipes open for ever; its answer is in them by now.
+    child.on("exit", () =>
+      setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy()), GRACE_MS).unref(),
+    );
   });
 }
 

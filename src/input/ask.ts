@@ -12,7 +12,7 @@ import {
 } from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
-import { respond, settle } from "./respond.ts";
+import { expired, respond, settle } from "./respond.ts";
 
 /** How this run asks. */
 export type Asking = {
@@ -43,6 +43,8 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   if (mode.type === "batch") {
     const answeredElsewhere = store.resolution(request.id);
     if (answeredElsewhere) return answeredElsewhere;
+    if (request.deadline && Date.now() > request.deadline.at)
+      return settle(store, request, expired(request)).resolution;
     throw new NeedsInput(request.id);
   }
   const waiting = opened.wait();

@@ -53,8 +53,14 @@ export interface Durable {
   branch(key: string): Durable;
   /** Is there a fact under this key, from an earlier attempt, that the loop has not passed yet? */
   known(key: string): boolean;
-  /** Was the turn interrupted after `key` was written by an earlier attempt? */
+  /** Was the attempt that wrote `key` interrupted, before or after it could hear of it? */
   interruptedSince(key: string): boolean;
+  /** Ends a request of this session in the next commit, fenced like everything else; an answer that is there already wins. */
+  resolve(resolution: Resolution): void;
+  /** Ends every open request below this branch as cancelled: what it belongs to is over. */
+  withdraw(reason: string): void;
+  /** Process groups started under this key that still live. */
+  running(key: string): number[];
   /** A branch on which nothing new may happen: what is known replays, anything else throws `Stopped`. */
   closedBranch(key: string): Durable;
   /** Ends this attempt: whatever runs or waits in it is told, and its results may still be recorded. */

@@ -57,14 +57,16 @@ export function memoryStore(): Store {
     commit(id, epoch, facts) {
       const session = known(id);
       if (session.epoch !== epoch) throw new SageError("lease-lost", `session ${id} is run by somebody else now`);
-      const fresh = new Set<string>();
-      for (const { key } of facts) {
-        if (session.keys.has(key) || fresh.has(key))
+      const keys = new Set<string>();
+      // Somebody may have answered since: their answer stands.
+      const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !session.keys.has(fact.key));
+      for (const { key } of fresh) {
+        if (session.keys.has(key) || keys.has(key))
           throw new Error(`the key ${key} of session ${id} is written already`);
-        fresh.add(key);
+        keys.add(key);
       }
-      for (const fact of facts) keep(session, fact);
-      for (const fact of facts) hub.fact(fact);
+      for (const fact of fresh) keep(session, fact);
+      for (const fact of fresh) hub.fact(fact);
     },
     append(id, inbound) {
       const session = known(id);

@@ -1,6 +1,6 @@
 import type { Delta, Fact, FactData, FactType, InputRequest, NewRequest, Resolution } from "../protocol/index.ts";
 import type { Durable, Once, OnceOptions, Opened, StepScope } from "./durable.ts";
-import { requestId, resolvedKey, type Store } from "./store.ts";
+import { requestId, resolvedKey, splitRequestId, type Store } from "./store.ts";
 
 /** Why an attempt ends before its turn does. What may still be recorded differs: see `SessionLog.stop`. */
 export class Stopped extends Error {
@@ -32,7 +32,9 @@ export class SessionLog {
   /** Up to this seq it was seen by the model. */
   sawUpTo = 0;
   #replay: Map<string, Fact> | undefined;
-  #interruptedAt = 0;
+  /** Seqs of interrupts, and of the first fact of each attempt. */
+  #interrupts: number[] = [];
+  #attempts: number[] = [];
   #buffer: Fact[] = [];
   #scheduled = false;
   #waiting: readonly ((reason: unknown) => void)[] = [];
@@ -67,17 +69,20 @@ export class SessionLog {
     this.lastSeq = fact.seq;
     this.#saw(fact);
     if (fact.type === "user.said") this.said.push(fact);
-    else if (fact.type === "turn.interrupted")
+    else if (fact.type === "turn.interrupted") {
+      this.#interrupts.push(fact.seq);
       this.stop(
         fact.data.to === "cancel"
           ? new Stopped("cancelled", `${fact.data.by} stopped the turn`)
           : new Stopped("interrupted", `${fact.data.by} interrupted`),
       );
+    }
   }
 
   #know(fact: Fact): void {
     this.#saw(fact);
-    if (fact.type === "turn.interrupted") this.#interruptedAt = fact.seq;
+    if (fact.type === "turn.interrupted") this.#interrupts.push(fact.seq);
+    if (fact.type === "state.changed" && fact.data.from.state === "initializing") this.#attempts.push(fact.seq);
     if (fact.type === "user.said") this.said.push(fact);
     // A finished turn is only folded, never replayed.
     else if (fact.type === "turn.ended") this.#replay = undefined;
@@ -90,7 +95,13 @@ export class SessionLog {
   }
 
   get interruptedAt(): number {
-    return this.#interruptedAt;
+    return this.#interrupts.at(-1) ?? 0;
+  }
+  /** Was the attempt that wrote this fact interrupted? It may have written on for a moment before it heard. */
+  wasInterrupted({ seq }: Fact): boolean {
+    const begun = this.#attempts.findLast((at) => at <= seq) ?? 0;
+    const next = this.#attempts.find((at) => at > seq) ?? Infinity;
+    return this.#interrupts.some((at) => at > begun && at < next);
   }
   get signal(): AbortSignal {
     if (!this.#controller) {
@@ -141,8 +152,12 @@ export class SessionLog {
       throw error;
     }
   }
-  tick(): void {
+  scheduledTick(): void {
     this.#scheduled = false;
+    this.tick();
+  }
+  /** A flush that nobody waits for. */
+  tick(): void {
     if (this.#closed) return;
     try {
       this.flush();
@@ -205,7 +220,7 @@ export class SessionLog {
   }
 }
 
-const tick = (log: SessionLog) => log.tick();
+const tick = (log: SessionLog) => log.scheduledTick();
 
 /** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
 class Line implements Durable {
@@ -231,6 +246,19 @@ class Line implements Durable {
   branch(key: string): Durable {
     return new Line(this.#log, `${this.#prefix}${key}/`, this.#over);
   }
+  resolve(resolution: Resolution): void {
+    this.#log.add(resolvedKey(splitRequestId(resolution.requestId).key), "input.resolved", resolution);
+  }
+  withdraw(reason: string): void {
+    const below = requestId(this.#log.id, this.#prefix);
+    if (!this.#log.closed) this.#log.flush();
+    for (const { id } of this.#log.store.pending(this.#log.id))
+      if (id.startsWith(below))
+        this.resolve({ requestId: id, by: "sage", surface: "turn", at: Date.now(), outcome: "cancelled", reason });
+  }
+  running(key: string): number[] {
+    return this.#log.store.children(this.#log.id, this.#prefix + key);
+  }
   closedBranch(key: string): Durable {
     return new Line(this.#log, `${this.#prefix}${key}/`, new Stopped("interrupted", "the person interrupted"));
   }
@@ -239,7 +267,7 @@ class Line implements Durable {
   }
   interruptedSince(key: string): boolean {
     const fact = this.#log.peek(this.#prefix + key);
-    return fact !== undefined && fact.seq < this.#log.interruptedAt;
+    return fact !== undefined && this.#log.wasInterrupted(fact);
   }
 
   decide<T extends FactType>(key: string, type: T, fn: () => FactData[T]): FactData[T] {
@@ -342,7 +370,8 @@ class Scope implements StepScope {
     return this.#log.signal;
   }
   delta(kind: Delta["kind"], text: string): void {
-    if (this.#n === 0) this.#log.flush(); // what led here is told before what comes of it
+    if (this.#log.closed) return; // nobody looks any more
+    if (this.#n === 0) this.#log.tick(); // what led here is told before what comes of it
     // A new owner's attempt must outrank every restart of the one before it.
     const attempt = this.#log.epoch * 1_000 + this.#restarts;
     this.#log.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text });

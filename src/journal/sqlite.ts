@@ -31,37 +31,50 @@ export function sqliteStore(path: string): Store {
   const me = createIdentity();
 
   let version = 0;
+  /** Everything up to this seq is told, or on its way in `news`. */
   let last = 0;
   const dataVersion = () => all<{ data_version: number }>("PRAGMA data_version")[0]?.data_version ?? 0;
   const top = () => all<{ n: number | null }>("SELECT max(seq) n FROM fact")[0]?.n ?? 0;
-  let own = new Set<number>();
-  const tell = (fact: Fact) => {
-    if (poll) own.add(fact.seq);
-    hub.fact(fact);
-  };
-  const look = () => {
+  // Facts are told in the order of their seq, one's own among the others': whoever hears of one knows all before it.
+  const news: Fact[] = [];
+  let telling = false;
+  const deliver = () => {
+    if (telling) return; // whoever is told may write in answer: that comes after
+    telling = true;
     try {
-      catchUp();
-    } catch {
-      version = -1; // a disk that fails for a moment: look again next time
+      for (let fact = news.shift(); fact; fact = news.shift()) hub.fact(fact);
+    } finally {
+      telling = false;
+    }
+  };
+  const tell = (facts: readonly Fact[]) => {
+    const [first, end] = [facts[0]?.seq ?? 0, facts.at(-1)?.seq ?? 0];
+    if (poll && first > last + 1) hear(first - 1);
+    last = Math.max(last, end);
+    news.push(...facts);
+    deliver();
+  };
+  const hear = (upTo: number) => {
+    const rows = all<Row>("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, upTo);
+    last = Math.max(last, upTo);
+    for (const row of rows) {
+      const asked = row.key.endsWith(".resolved") ? row.key.slice(0, -".resolved".length) : row.key;
+      if (!hub.cares(row.session, requestId(row.session, asked))) continue;
+      for (const found of all<Row>("SELECT * FROM fact WHERE seq=?", row.seq)) news.push(stored(found));
     }
   };
   // data_version moves only when another connection has committed, so a quiet poll costs a few microseconds.
-  function catchUp(): void {
-    const mine = own;
-    own = new Set(); // whoever is told below may write in answer
-    const now = dataVersion();
-    if (now === version) return void (last = Math.max(last, ...mine));
-    version = now;
-    const upTo = top(); // before reading: what lands in between is read next time, not missed
-    const rows = all<Row>("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, upTo);
-    last = upTo;
-    for (const row of rows) {
-      const asked = row.key.endsWith(".resolved") ? row.key.slice(0, -".resolved".length) : row.key;
-      if (mine.has(row.seq) || !hub.cares(row.session, requestId(row.session, asked))) continue;
-      for (const found of all<Row>("SELECT * FROM fact WHERE seq=?", row.seq)) hub.fact(stored(found));
+  const look = () => {
+    try {
+      const now = dataVersion();
+      if (now === version) return;
+      hear(top());
+      version = now;
+    } catch {
+      return; // a disk that fails for a moment: look again next time
     }
-  }
+    deliver();
+  };
 
   const insert = (fact: Fact, head: string): string => {
     const data = JSON.stringify(fact.data);
@@ -192,16 +205,19 @@ export function sqliteStore(path: string): Store {
       return all<Row>("SELECT * FROM fact WHERE session=? ORDER BY seq", session).map(stored);
     },
     commit(session, epoch, facts) {
-      write(() => {
+      const written = write(() => {
         const owner = row(session);
         if (owner.epoch !== epoch)
           throw new SageError("lease-lost", `session ${session} was taken over by another process`);
+        // Somebody may have answered since: their answer stands.
+        const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !byKey(session, fact.key));
         let head = owner.head;
-        for (const fact of facts) head = insert(fact, head);
-        for (const fact of facts) indexes(fact);
-        advance(session, facts.at(-1)?.at ?? 0, head);
+        for (const fact of fresh) head = insert(fact, head);
+        for (const fact of fresh) indexes(fact);
+        advance(session, fresh.at(-1)?.at ?? 0, head);
+        return fresh;
       });
-      for (const fact of facts) tell(fact);
+      tell(written);
     },
     append(session, inbound) {
       const written = write(() => {
@@ -214,7 +230,7 @@ export function sqliteStore(path: string): Store {
         advance(session, fact.at, next);
         return { won: true, fact };
       });
-      if (written.won) tell(written.fact);
+      if (written.won) tell([written.fact]);
       return written;
     },
     pending: (session) =>

@@ -54,10 +54,14 @@ export type Verdict = Omit<PermissionResult, "behavior"> & {
   effect: Effect;
   /** sha-256 over tool, canonical input, the file it edits and the tool's schema. */
   digest: string;
+  /** The file the call changes, by its real path. */
+  operand?: string;
   /** sha-256 of the file the call changes, as it was when judged; "" when there was none. */
   before?: string;
   /** The person refused the very same call before. */
   repeated?: boolean;
+  /** A hook asked: only a person answers it, no later rule. */
+  hooked?: boolean;
   /** What hooks have to add to the result. */
   context?: string[];
   /** Only when it is not what the model sent: a hook or a person edited it. */

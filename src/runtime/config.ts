@@ -24,7 +24,7 @@ export type Config = {
 /** Everything the settings files say for a folder. Read at the start, and never again because a file changed. */
 export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Config {
   const settings = readSettings(home.settings);
-  const project = projectTrust(home.trust, cwd);
+  let project = projectTrust(home.trust, cwd);
   const trusted = project.state === "trusted" ? project.files : [];
   const layers = [
     { path: home.settings, destination: "user" as const, settings },
@@ -43,10 +43,14 @@ export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Con
     ruleFiles: files,
     saveRule(grant) {
       const path = fileFor(grant, files, project);
+      if (grant.destination !== "user") checkUnchanged(home, project);
       addRule(path, grant);
       rules.push({ behavior: grant.behavior, text: grant.rule, source: grant.destination });
       // The person who saves a rule in a trusted folder has seen it: that is no reason to ask for trust again.
-      if (grant.destination !== "user") trust(home.trust, projectTrust(home.trust, project.root));
+      if (grant.destination !== "user") {
+        project = projectTrust(home.trust, project.root);
+        trust(home.trust, project);
+      }
       return path;
     },
   };
@@ -62,6 +66,15 @@ function strangers(rules: readonly Rule[]): string[] {
       `the ${behavior} rule "${text}" (${source}) is for a tool "${name}", and there is no such tool; there are ${[...tools].join(", ")}`,
     ];
   });
+}
+
+/** What was trusted at the start must still be what stands there: otherwise saving would trust whatever came since. */
+function checkUnchanged(home: Home, { root, digest }: ProjectTrust): void {
+  if (projectTrust(home.trust, root).digest === digest) return;
+  throw new SageError(
+    "config-invalid",
+    `the settings of ${root} changed since the start, so nothing is saved beside them; run \`sage trust\` there first`,
+  );
 }
 
 function fileFor({ destination }: RuleGrant, files: RuleFiles, { root }: ProjectTrust): string {

@@ -21,6 +21,7 @@ import {
   type SessionSummary,
   type WatchEvent,
 } from "../protocol/index.ts";
+import { builtinTools } from "../tools/registry.ts";
 import { createBlocks } from "./blocks.ts";
 import type { LifecycleManager } from "../agent/lifecycle.ts";
 import { journaledLifecycle } from "../agent/states.ts";
@@ -29,6 +30,7 @@ import { supervise, type Supervision } from "./supervisor.ts";
 import { watch } from "./watch.ts";
 
 const QUEUED_MESSAGES = 50;
+const LEAVING_MS = 5_000;
 
 export type LocalHost = Host & {
   /** Runs the session's open turn or begins one, in this process, and gives its outcome. */
@@ -51,11 +53,14 @@ export type HostParts = {
 type Running = {
   log: SessionLog | undefined;
   done: Promise<AgentOutcome>;
-  handleInterrupt(): InterruptAction;
+  /** Undefined while the turn has not begun here. */
+  handleInterrupt(): InterruptAction | undefined;
   /** Before the turn has begun: it ends, or is paused, as it begins. */
   stopEarly(reason: Stopped): void;
   leave(): void;
 };
+
+type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
 
 export function createHost({ store, version, executor, hooks = noHooks, supervision = {} }: HostParts): LocalHost {
   const running = new Map<string, Running>();
@@ -109,7 +114,9 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
           notice: (text) => notice("supervisor", text),
           hurry: () => resting.signal,
         });
-        if (left || !isOver(outcome) || !heardMore(store, held)) return outcome;
+        if (!left && goesOn(store, held, outcome)) continue;
+        running.delete(id); // in the same breath: who speaks now starts a new one
+        return outcome;
       }
     };
     const hurry = () => {
@@ -120,7 +127,7 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
       get log() {
         return log;
       },
-      handleInterrupt: () => lifecycle?.handleInterrupt() ?? "ignore",
+      handleInterrupt: () => lifecycle?.handleInterrupt(),
       stopEarly(reason) {
         early = reason;
         log?.stop(reason);
@@ -131,7 +138,9 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
         log?.close();
         hurry();
       },
-      done: turns().finally(() => running.delete(id)),
+      done: turns().finally(() => {
+        if (running.get(id) === one) running.delete(id);
+      }),
     };
     one.done.catch((error: unknown) => {
       // Whoever asked for the outcome hears of it there; whoever only spoke, here.
@@ -161,7 +170,7 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
   };
 
   const handlers: {
-    [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Exclude<CommandReply<C>, { ok: false }>;
+    [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Reply<C> | Promise<Reply<C>>;
   } = {
     open({ session, cwd }) {
       if (session !== undefined && !/^[\w.-]{1,100}$/.test(session))
@@ -193,8 +202,9 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
       wake(session);
       return { ok: true, seq: fact.seq };
     },
-    respond({ response, by, surface }) {
+    async respond({ response, by, surface }) {
       checkRules(response);
+      await checkInput(store, response);
       const { won, resolution } = respond(store, response, { by, surface });
       if (!won) throw new AlreadyResolved(resolution);
       const { session } = splitRequestId(response.requestId);
@@ -248,7 +258,7 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
         const handle = handlers[command.type] as unknown as (
           c: typeof command,
         ) => CommandReply<(typeof command)["type"]>;
-        return handle(command);
+        return await handle(command);
       } catch (error) {
         return refusal(error);
       }
@@ -275,7 +285,8 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
       if (closing.signal.aborted) return;
       const all = [...running.values()];
       for (const one of all) one.leave();
-      await Promise.allSettled(all.map((one) => one.done));
+      const patience = new Promise((resolve) => setTimeout(resolve, LEAVING_MS).unref());
+      await Promise.race([Promise.allSettled(all.map((one) => one.done)), patience]); // a tool may not listen
       closing.abort();
       await moments.end();
       store.close();
@@ -283,13 +294,15 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
   };
 }
 
-function isOver(outcome: AgentOutcome): boolean {
-  return outcome.status !== "paused" && outcome.status !== "needs-input";
-}
-
-/** Was something said that no turn has seen? Also what another process wrote while this one still held the session. */
-function heardMore(store: Store, log: SessionLog): boolean {
-  return queued(log) > 0 || store.since(log.id, log.lastSeq).some(({ type }) => type === "user.said");
+/**
+ * Is there something to go on with? A turn that ended is followed by what nobody has seen yet, a paused one by what was said
+ * after the interrupt. Asked of the store, once the session is let go: another process may have left it to this one.
+ */
+function goesOn(store: Store, log: SessionLog, outcome: AgentOutcome): boolean {
+  if (outcome.status === "needs-input") return false;
+  const after = outcome.status === "paused" ? Math.max(log.sawUpTo, log.interruptedAt) : log.sawUpTo;
+  if (outcome.status === "paused" && log.interruptedAt === 0) return false;
+  return store.since(log.id, after).some(({ type }) => type === "user.said");
 }
 
 /** Messages that no reply has seen yet. */
@@ -323,6 +336,20 @@ function checkRules(response: InputResponse): void {
     const parsed = readRule(rule, behavior);
     if (!parsed.ok) throw new SageError("request-invalid", `the rule "${rule}" cannot be read: ${parsed.message}`);
   }
+}
+
+/** An edit that does not fit its tool is refused while the request is still open. Tools of an embedder check their own. */
+async function checkInput(store: Store, response: InputResponse): Promise<void> {
+  if (response.type !== "granted" || !response.input) return;
+  const request = store.find(response.requestId)?.request;
+  const tool = request?.kind === "permission" ? builtinTools().find(({ name }) => name === request.tool) : undefined;
+  const parsed = tool?.inputSchema.safeParse(response.input);
+  if (!parsed || parsed.success) return;
+  const { z } = await import("zod");
+  throw new SageError(
+    "request-invalid",
+    `the edited input does not fit ${tool?.name}: ${z.prettifyError(parsed.error)}`,
+  );
 }
 
 class AlreadyResolved extends Error {

@@ -7,7 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { SageError } from "../protocol/index.ts";
@@ -70,7 +70,7 @@ function replace(path: string, text: string): void {
   const beside = `${path}.${process.pid}.tmp`;
   const fd = openSync(beside, "w", 0o600);
   try {
-    writeSync(fd, text);
+    writeFileSync(fd, text);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -245,7 +245,11 @@ const modes: [string, ExecutionMode, { permission: RegExp; hard: RegExp; questio
     nonInteractive("alwaysAllow"),
     { permission: /^ran/, hard: /only a person may allow/, question: /not answered/i },
   ],
-  ["alwaysDeny", nonInteractive("alwaysDeny"), { permission: /refused/, hard: /refused/, question: /declin/i }],
+  [
+    "alwaysDeny",
+    nonInteractive("alwaysDeny"),
+    { permission: /denies every/, hard: /denies every/, question: /declin/i },
+  ],
   [
     "custom",
     nonInteractive((request) =>

@@ -484,24 +484,34 @@ for (const { name, open } of journals)
       openSession(journal.other, "s").release();
     });
 
-    test("knows what an interruption came after", () => {
+    test("knows which attempt was interrupted, also by what it wrote before it heard", () => {
       using journal = open();
-      const first = openSession(journal.store, "s");
-      first.branch("t0").decide("0/model", "call.unknown", () => ({ reason: "" }));
-      first.flush();
-      journal.store.append("s", {
-        key: "interrupt/1",
-        type: "turn.interrupted",
-        at: 1,
-        data: { to: "pause", by: "Lin", surface: "test" },
+      const attempt = (n: number) => ({
+        from: { state: "initializing" as const },
+        to: { state: "executing" as const, phase: "preparingContext" as const },
+        at: n,
       });
-      first.branch("t0").decide("1/model", "call.unknown", () => ({ reason: "" }));
-      assert.equal(first.branch("t0").interruptedSince("0/model"), false, "it was not an earlier attempt's");
+      const write = (log: SessionLog, key: string) => log.add(key, "call.unknown", { reason: "" });
+      const first = openSession(journal.store, "s");
+      first.add("state/1.0", "state.changed", attempt(1));
+      write(first, "t0/0/model");
       first.release();
-      const second = openSession(journal.restart(), "s").branch("t0");
+      const second = openSession(journal.store, "s");
+      second.add("state/2.0", "state.changed", attempt(2));
+      write(second, "t0/1/model");
+      second.flush();
+      const data = { to: "pause" as const, by: "Lin", surface: "test" };
+      journal.store.append("s", { key: "interrupt/1", type: "turn.interrupted", at: 1, data });
+      write(second, "t0/2/model");
+      second.release();
+      const third = openSession(journal.store, "s");
+      third.add("state/3.0", "state.changed", attempt(3));
+      write(third, "t0/3/model");
+      third.release();
+      const last = openSession(journal.restart(), "s").branch("t0");
       assert.deepEqual(
-        ["0/model", "1/model", "2/model"].map((key) => second.interruptedSince(key)),
-        [true, false, false],
+        ["0/model", "1/model", "2/model", "3/model"].map((key) => last.interruptedSince(key)),
+        [false, true, true, false],
       );
     });
 

@@ -1,0 +1,360 @@
+// Days on which two things happen at once, or one of them happens twice.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { z } from "zod";
+import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { openSession } from "../../src/journal/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { Store } from "../../src/journal/store.ts";
+import type { Script } from "../../src/models/scripted.ts";
+import { noUsage } from "../../src/protocol/index.ts";
+import { loadConfig } from "../../src/runtime/config.ts";
+import { sageHome } from "../../src/runtime/home.ts";
+import { createHost } from "../../src/runtime/host.ts";
+import { projectTrust, trust } from "../../src/runtime/trust.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
+
+const lin = { by: "Lin", surface: "test" };
+const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+};
+
+/** A host of its own over a journal on disk, as another process would have it. */
+function hostOn(
+  store: Store,
+  dir: string,
+  script: Script,
+  more: { tools?: Tool[]; rules?: ReturnType<typeof allow>[] } = {},
+) {
+  const made = config({ script, dir, store, ...more });
+  return createHost({
+    store,
+    version: "test",
+    executor: async () => new UnifiedExecutor(made, { workingDirectory: dir }),
+  });
+}
+
+test("after a cancelled turn the next message is heard", async () => {
+  using here = workspace();
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [askUser(question("Sure?"))] }, { text: "what now?" }],
+  });
+  await sage.say("go");
+  await sage.open();
+  await sage.host.send({ type: "interrupt", session: sage.session, cancel: true, ...lin });
+  assert.equal((await sage.outcome()).status, "cancelled");
+  await sage.say("something else");
+  assert.equal((await sage.outcome()).text, "what now?");
+});
+
+test("a process that lost the session leaves its requests and its turn alone", async () => {
+  using here = workspace();
+  const script = [{ calls: [askUser(question("Sure?"))] }, { text: "done by the other" }];
+  const [mine, theirs] = [sqliteStore(here.path("journal.db")), sqliteStore(here.path("journal.db"))];
+  const a = hostOn(mine, here.dir, script);
+  await a.send({ type: "open", session: "s", cwd: here.dir });
+  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const lost = a.run("s");
+  await until(() => theirs.pending("s").length === 1);
+  const { DatabaseSync } = await import("node:sqlite");
+  const db = new DatabaseSync(here.path("journal.db"));
+  db.exec("UPDATE process SET beat=0"); // as after a long freeze
+  db.close();
+  const b = hostOn(theirs, here.dir, script);
+  const won = b.run("s");
+  await until(() => theirs.session("s")?.owned === true);
+  // The first wakes up and tries to write.
+  await a.send({ type: "say", session: "s", text: "still there?", ...lin });
+  await a.close();
+  await lost.catch(() => undefined);
+  assert.equal(theirs.pending("s").length, 1, "the request is still open");
+  await b.send({
+    type: "respond",
+    response: { type: "answers", requestId: "s/t0/0/0/ask0", answers: { "Sure?": { selected: ["Red"] } } },
+    ...lin,
+  });
+  assert.equal((await won).status, "success");
+  await b.close();
+});
+
+test("what a hook asked about is not answered by an unrelated 'always'", async () => {
+  using here = workspace();
+  const hooks = {
+    beforeCall: [
+      {
+        matcher: "*",
+        timeoutMs: 5_000,
+        command: `grep -q pushed && printf '{"decision":"ask","reason":"look twice"}' || true`,
+      },
+    ],
+  };
+  await using sage = await sageWith({
+    dir: here.dir,
+    hooks,
+    rules: [allow("Bash(touch pushed)")],
+    script: [{ calls: [bash("echo hi"), bash("touch pushed")] }, { text: "ok" }],
+  });
+  await sage.say("go");
+  const [first, second] = await sage.open(2);
+  await sage.answer({
+    type: "granted",
+    requestId: first?.id ?? "",
+    rules: [{ rule: "Bash(echo hi)", behavior: "allow", destination: "session" }],
+  });
+  await until(() => sage.result(0, 0) !== "");
+  assert.deepEqual(
+    sage.store.pending().map(({ id }) => id),
+    [second?.id],
+  );
+  await sage.answer({ type: "denied", requestId: second?.id ?? "" });
+  await sage.outcome();
+  assert.equal(existsSync(here.path("pushed")), false);
+});
+
+test("a permission hook judges what would run, and an allow does not outlive a later edit", async () => {
+  using here = workspace();
+  const say = (answer: object, when: string) => ({
+    matcher: "*",
+    timeoutMs: 5_000,
+    command: `grep -q '${when}' && printf '%s' '${JSON.stringify(answer)}' || true`,
+  });
+  const edit = say({ input: { command: "touch evil" } }, '"command":"ls"');
+  const hooks = {
+    beforeCall: [say({ decision: "allow" }, '"command":"ls"'), edit],
+    permissionRequest: [say({ decision: "allow" }, '"command":"ls"')],
+  };
+  await using sage = await sageWith({ dir: here.dir, hooks, script: [{ calls: [bash("ls")] }, { text: "ok" }] });
+  await sage.say("go");
+  const [request] = await sage.open();
+  assert.equal(request?.kind === "permission" && request.input["command"], "touch evil");
+  await sage.answer({ type: "denied", requestId: request?.id ?? "" });
+  await sage.outcome();
+  assert.equal(existsSync(here.path("evil")), false);
+});
+
+test("saving a rule does not trust what came into the project's settings meanwhile", () => {
+  using here = workspace();
+  const home = sageHome({ SAGE_HOME: here.path("home") });
+  const project = here.path("project");
+  mkdirSync(join(project, ".sage"), { recursive: true });
+  const file = join(project, ".sage/settings.json");
+  writeFileSync(file, '{"permissions":{"allow":["Bash(ls)"]}}');
+  trust(home.trust, projectTrust(home.trust, project));
+  const { saveRule } = loadConfig(home, project, {});
+  saveRule({ rule: "Bash(npm test)", behavior: "allow", destination: "local" });
+  assert.equal(projectTrust(home.trust, project).state, "trusted");
+  writeFileSync(file, '{"permissions":{"allow":["Bash"]},"hooks":{"sessionStart":[{"command":"evil"}]}}');
+  assert.throws(() => saveRule({ rule: "Bash(make)", behavior: "allow", destination: "local" }), /changed since/);
+  assert.equal(projectTrust(home.trust, project).state, "changed");
+});
+
+test("calls that an interrupt ended stay ended, however the facts fell, and leave no request behind", async () => {
+  using here = workspace();
+  const store = sqliteStore(here.path("journal.db"));
+  const script = [{ calls: [bash("echo one >> ran"), bash("echo two >> ran")] }, { text: "heard you" }];
+  store.create("s", { cwd: here.dir, version: "test" });
+  store.append("s", { key: "said/0", type: "user.said", at: 1, data: { text: "go", ...lin } });
+  // The interrupt of another process is on disk before the reply; the owner had not heard of it yet.
+  const log = openSession(store, "s");
+  const d = log.branch("");
+  log.add("state/1.0", "state.changed", {
+    from: { state: "initializing" },
+    to: { state: "executing", phase: "preparingContext" },
+    at: 1,
+  });
+  d.decide("t0", "turn.begun", () => ({ loop: 1, maxSteps: 9, sawUpTo: 2 }));
+  log.flush();
+  store.append("s", { key: "interrupt/0", type: "turn.interrupted", at: 2, data: { to: "pause", ...lin } });
+  const calls = [bash("echo one >> ran"), bash("echo two >> ran")].map((call, n) => ({
+    type: "call" as const,
+    id: `c${n}`,
+    ...call,
+  }));
+  d.decide("t0/0/model", "model.replied", () => ({
+    parts: calls,
+    usage: noUsage,
+    finish: "calls",
+    model: "scripted",
+    sawUpTo: 2,
+  }));
+  log.release();
+  const host = hostOn(store, here.dir, script, { rules: [allow("Bash")] });
+  await host.send({ type: "say", session: "s", text: "stop that", ...lin });
+  assert.equal((await host.run("s")).text, "heard you");
+  assert.equal(existsSync(here.path("ran")), false);
+  assert.deepEqual(store.pending("s"), []);
+  await host.close();
+});
+
+test("a command that was started and then interrupted and killed is never called 'not run'", async () => {
+  using here = workspace();
+  const store = sqliteStore(here.path("journal.db"));
+  let heard = "";
+  const script = [
+    { calls: [bash("echo one >> ran")] },
+    (request: { messages: readonly unknown[] }) => ((heard = JSON.stringify(request.messages)), { text: "I see" }),
+  ];
+  store.create("s", { cwd: here.dir, version: "test" });
+  store.append("s", { key: "said/0", type: "user.said", at: 1, data: { text: "go", ...lin } });
+  const log = openSession(store, "s");
+  const d = log.branch("");
+  d.decide("t0", "turn.begun", () => ({ loop: 1, maxSteps: 9, sawUpTo: 2 }));
+  const call = { type: "call" as const, id: "c0", ...bash("echo one >> ran") };
+  d.decide("t0/0/model", "model.replied", () => ({
+    parts: [call],
+    usage: noUsage,
+    finish: "calls",
+    model: "scripted",
+    sawUpTo: 2,
+  }));
+  d.decide("t0/0/judged", "calls.judged", () => ({
+    verdicts: [{ behavior: "allow", reason: "", effect: "writes", digest: "x" }],
+  }));
+  d.decide("t0/0/0/run0.started", "call.started", () => ({ tool: "Bash", effect: "writes", digest: "x" }));
+  log.release();
+  store.append("s", { key: "interrupt/0", type: "turn.interrupted", at: 2, data: { to: "pause", ...lin } });
+  const host = hostOn(store, here.dir, script);
+  await host.send({ type: "say", session: "s", text: "what happened?", ...lin });
+  assert.equal((await host.run("s")).text, "I see");
+  assert.match(heard, /was started, and how it ended is not known/);
+  assert.doesNotMatch(heard, /Not run/);
+  await host.close();
+});
+
+test("a message from another process is neither lost at the end of a turn nor jumped over", async () => {
+  using here = workspace();
+  const prompts: string[] = [];
+  const remember = (text: string) => (request: { messages: readonly unknown[] }) => (
+    prompts.push(JSON.stringify(request.messages)),
+    { text }
+  );
+  const [mine, theirs] = [sqliteStore(here.path("journal.db")), sqliteStore(here.path("journal.db"))];
+  const a = hostOn(mine, here.dir, [remember("one"), remember("two"), remember("three")]);
+  const b = hostOn(theirs, here.dir, [remember("from the other")]);
+  await a.send({ type: "open", session: "s", cwd: here.dir });
+  await a.send({ type: "say", session: "s", text: "first", ...lin });
+  const running = a.run("s");
+  await b.send({ type: "say", session: "s", text: "from elsewhere", ...lin });
+  await a.send({ type: "say", session: "s", text: "from here", ...lin });
+  await running;
+  await until(() => !mine.session("s")?.owned && !theirs.session("s")?.owned);
+  const seen = prompts.join("\n");
+  for (const text of ["first", "from elsewhere", "from here"]) assert.ok(seen.includes(text), text);
+  await a.close();
+  await b.close();
+});
+
+test("a watcher hears every fact in order, also those of other processes", async () => {
+  using here = workspace();
+  const [mine, theirs] = [sqliteStore(here.path("journal.db")), sqliteStore(here.path("journal.db"))];
+  const heard: number[] = [];
+  mine.create("s", { cwd: here.dir, version: "test" });
+  mine.hub.subscribe("s", { fact: ({ seq }) => heard.push(seq) });
+  const say = (store: Store, n: number) =>
+    store.append("s", { key: `said/${n}`, type: "user.said", at: n, data: { text: `${n}`, ...lin } });
+  for (let n = 0; n < 20; n++) say(n % 3 === 0 ? mine : theirs, n);
+  await until(() => heard.length === 20);
+  assert.deepEqual(
+    heard,
+    heard.toSorted((x, y) => x - y),
+  );
+  mine.close();
+  theirs.close();
+});
+
+test("speaking right after an interrupt is heard, also while the command is still dying", async () => {
+  using here = workspace();
+  await using sage = await sageWith({
+    dir: here.dir,
+    rules: [allow("Bash")],
+    script: [{ calls: [bash("trap '' TERM; echo begun >> ran; sleep 60 & wait; sleep 0.3")] }, { text: "heard" }],
+  });
+  await sage.say("go");
+  await until(() => existsSync(here.path("ran")));
+  await sage.host.send({ type: "interrupt", session: sage.session, ...lin });
+  await sage.host.send({ type: "say", session: sage.session, text: "do something else", ...lin });
+  await until(() => sage.facts().some((fact) => fact.type === "turn.ended"));
+  assert.equal((await sage.host.run(sage.session)).text, "heard");
+});
+
+test("a turn whose tool is gone waits for it instead of being destroyed", async () => {
+  using here = workspace();
+  const deploy: Tool = {
+    name: "Deploy",
+    description: "Deploys.",
+    inputSchema: z.object({}),
+    effect: "writes",
+    execute: async () => ({ ok: true, text: "deployed" }),
+  };
+  const script = [{ calls: [{ tool: "Deploy", input: {} }] }, { text: "ok" }];
+  const journal = here.path("journal.db");
+  let session: string;
+  {
+    await using sage = await sageWith({
+      dir: here.dir,
+      script,
+      tools: [deploy],
+      store: sqliteStore(journal),
+      options: { mode: { type: "batch" } },
+    });
+    await sage.say("go");
+    await sage.outcome();
+    session = sage.session;
+    await sage.answer({ type: "granted", requestId: `${session}/t0/0/0/permit0` });
+  }
+  const without = hostOn(sqliteStore(journal), here.dir, script);
+  const paused = await without.run(session);
+  assert.match(paused.status === "paused" ? paused.reason : paused.status, /needs the tool Deploy/);
+  await without.close();
+  const withIt = hostOn(sqliteStore(journal), here.dir, script, { tools: [deploy] });
+  assert.equal((await withIt.run(session)).status, "success");
+  await withIt.close();
+});
+
+test("an approval for one file is not used for another", async () => {
+  using here = workspace();
+  for (const name of ["a.txt", "c.txt"]) writeFileSync(here.path(name), "one\n");
+  symlinkSync(here.path("a.txt"), here.path("link"));
+  const read = (name: string) => ({ tool: "Read", input: { file_path: here.path(name) } });
+  const edit = { tool: "Edit", input: { file_path: here.path("link"), old_string: "one", new_string: "two" } };
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [read("a.txt"), read("c.txt")] }, { calls: [edit] }, { text: "ok" }],
+  });
+  await sage.say("go");
+  const [request] = await sage.open();
+  unlinkSync(here.path("link"));
+  symlinkSync(here.path("c.txt"), here.path("link"));
+  await sage.answer({ type: "granted", requestId: request?.id ?? "" });
+  const [again] = await sage.open();
+  assert.match(again?.why ?? "", /not what was approved/);
+  await sage.answer({ type: "denied", requestId: again?.id ?? "" });
+  await sage.outcome();
+  assert.equal(readFileSync(here.path("c.txt"), "utf8"), "one\n");
+});
+
+test("an edit that does not fit its tool is refused while the request is open", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo x")] }, { text: "ok" }] });
+  await sage.say("go");
+  const requestId = (await sage.open())[0]?.id ?? "";
+  const reply = await sage.answer({ type: "granted", requestId, input: { comand: "ls" } });
+  assert.match(reply.ok ? "" : reply.message, /does not fit Bash/);
+  assert.equal(sage.store.pending().length, 1);
+  await sage.answer({ type: "granted", requestId });
+  await sage.outcome();
+});
+
+test("a hook that leaves something running behind does not hold the turn", async () => {
+  using here = workspace();
+  const hooks = {
+    beforeCall: [{ matcher: "*", timeoutMs: 4_000, command: `(sleep 30 &) ; printf '{"decision":"allow"}'` }],
+  };
+  await using sage = await sageWith({ dir: here.dir, hooks, script: [{ calls: [bash("echo x")] }, { text: "ok" }] });
+  await sage.say("go");
+  assert.equal((await sage.outcome()).status, "success");
+});
