@@ -38,4 +38,4 @@ if (request?.kind === "question") {
   });
 }
 console.log((await result).text);
-sage.close();
+await sage.close();

@@ -23,4 +23,4 @@ const outcome = await sage.runWithOptions("Tidy up", { mode: { type: "nonInterac
 for (const { input, result } of outcome.toolHistory)
   console.log(input["command"], "→", result.ok ? "ran" : result.text);
 console.log(outcome.text);
-sage.close();
+await sage.close();

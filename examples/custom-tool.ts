@@ -18,4 +18,4 @@ const sage = new SageAgentSDK({ model, tools: [weather] });
 const outcome = await sage.run("Do I need an umbrella in Hangzhou?");
 console.log(outcome.toolHistory[0]?.result.text);
 console.log(outcome.text);
-sage.close();
+await sage.close();

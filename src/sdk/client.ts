@@ -1,3 +1,4 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
@@ -52,6 +53,9 @@ export type ChannelOptions = RunOptions & {
 export class SageAgentSDK {
   readonly #options: SdkOptions;
   readonly #store;
+  /** What runs, by session. */
+  readonly #running = new Map<string, { host: LocalHost; outcome: Promise<unknown> }>();
+  #output: string | undefined;
 
   constructor(options: SdkOptions = {}) {
     this.#options = options;
@@ -65,7 +69,7 @@ export class SageAgentSDK {
 
   async runWithOptions(task: string, options: RunOptions): Promise<AgentOutcome> {
     const host = this.#host({ mode: { type: "nonInteractive", autoResponse: "default" }, ...options });
-    return runTask(host, await this.#open(host, options), task);
+    return this.#runTask(host, await this.#open(host, options), task);
   }
 
   /** Returns at once: the handle answers while the result is still to come. */
@@ -82,7 +86,7 @@ export class SageAgentSDK {
       leave = () => host.leave(session);
       let next: string | undefined = task;
       for (;;) {
-        const outcome: AgentOutcome = await runTask(host, session, next);
+        const outcome: AgentOutcome = await this.#runTask(host, session, next);
         if (!conversation || !isSuccess(outcome)) return outcome;
         next = await nextMessage(channel, outcome);
         if (next === undefined) return outcome;
@@ -95,9 +99,24 @@ export class SageAgentSDK {
     return { handle: { ...handle, close }, result: converse().finally(() => channel.close()) };
   }
 
-  /** Ends what runs, as safely as a crash would: a journal on disk goes on from there. */
-  close(): void {
+  /** Ends what runs, as safely as a crash would: its results say `paused`, and a journal on disk goes on from there. */
+  async close(): Promise<void> {
+    for (const [session, { host }] of this.#running) host.leave(session);
+    await Promise.allSettled([...this.#running.values()].map(({ outcome }) => outcome));
     this.#store.close();
+    if (this.#output !== undefined) rmSync(this.#output, { recursive: true, force: true });
+  }
+
+  async #runTask(host: LocalHost, session: string, task: string): Promise<AgentOutcome> {
+    if (this.#running.has(session))
+      throw new SageError("session-owned", `session ${session} is running already; wait for its result, or answer it`);
+    const outcome = runTask(host, session, task);
+    this.#running.set(session, { host, outcome });
+    try {
+      return await outcome;
+    } finally {
+      this.#running.delete(session);
+    }
   }
 
   #host(run: Partial<ExecutionOptions>, channel?: InputChannel): LocalHost {
@@ -112,13 +131,15 @@ export class SageAgentSDK {
       permissionMode,
       options: run,
       env,
-      output: join(tmpdir(), `sage-output-${process.getuid?.() ?? 0}`),
+      output: (this.#output ??= mkdtempSync(join(tmpdir(), "sage-output-"))), // nobody can guess it or have made it before
       ...(tools && { tools }),
       ...(channel && { channel }),
     });
   }
 
   async #open(host: LocalHost, { session, workingDirectory }: RunOptions): Promise<string> {
+    if (session !== undefined && !this.#store.session(session))
+      throw new SageError("session-unknown", `there is no session ${session} to go on with`);
     const cwd = workingDirectory ?? this.#options.workingDirectory ?? process.cwd();
     const opened = await host.send({ type: "open", cwd, ...(session !== undefined && { session }) });
     if (!opened.ok) throw new SageError(opened.code, opened.message);

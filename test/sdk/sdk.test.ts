@@ -9,7 +9,7 @@ test("run: what needs a person is refused, the agent is told, and nothing hangs"
   const model = scripted([{ calls: [bash("echo x >> ran"), askUser(question("Sure?"))] }, { text: "then not" }]);
   const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
   const outcome = await sage.run("do it");
-  sage.close();
+  await sage.close();
   assert.ok(isSuccess(outcome));
   assert.equal(outcome.text, "then not");
   assert.ok(outcome.toolHistory.every(({ result }) => !result.ok));
@@ -26,7 +26,7 @@ test("runWithOptions: modes, limits and the session to go on with", async () => 
   assert.equal(second.messages.length, 6);
   const broke = await sage.runWithOptions("no script left", { session: first.session });
   assert.equal(broke.status === "error" && broke.error.code, "model-unavailable");
-  sage.close();
+  await sage.close();
 });
 
 test("executeWithChannel returns at once, and the handle answers while the result is still to come", async () => {
@@ -47,7 +47,7 @@ test("executeWithChannel returns at once, and the handle answers while the resul
   assert.deepEqual(asked, ["echo one", "echo two"]);
   assert.equal((await result).text, "done");
   assert.equal(await handle.nextRequest(), undefined);
-  sage.close();
+  await sage.close();
 });
 
 test("a conversation over the handle: idle is a text request, and answering it is the next message", async () => {
@@ -61,7 +61,7 @@ test("a conversation over the handle: idle is a text request, and answering it i
   const again = await handle.nextRequest();
   await handle.respond({ type: "denied", requestId: again?.id ?? "" });
   assert.equal((await result).text, "你好");
-  sage.close();
+  await sage.close();
 });
 
 test("answers for short, and a handle that is closed ends the waiting as leaving does", async () => {
@@ -83,7 +83,7 @@ test("answers for short, and a handle that is closed ends the waiting as leaving
   const outcome = await result;
   assert.equal(outcome.status, "paused");
   assert.match(outcome.toolHistory[0]?.result.text ?? "", /purple[\s\S]*"A"; "C"/);
-  sage.close();
+  await sage.close();
 });
 
 test("a journal on disk: a new process of the SDK goes on with the session", async () => {
@@ -92,10 +92,10 @@ test("a journal on disk: a new process of the SDK goes on with the session", asy
   const open = () => new SageAgentSDK({ model, workingDirectory: here.dir, journal: here.path("journal.db") });
   const first = open();
   const { session } = await first.run("hi");
-  first.close();
+  await first.close();
   const second = open();
   assert.equal((await second.runWithOptions("more", { session })).text, "two");
-  second.close();
+  await second.close();
 });
 
 test("bad configuration says what was expected and what came", async () => {
@@ -104,5 +104,17 @@ test("bad configuration says what was expected and what came", async () => {
   const outcome = await sage.run("hi");
   assert.match(outcome.status === "error" ? outcome.error.message : "", /ANTHROPIC_API_KEY/);
   await assert.rejects(new SageAgentSDK({ rules: { deny: ["Bash("] } }).run("hi"), { code: "config-invalid" });
-  sage.close();
+  await sage.close();
+});
+
+test("closing the SDK ends the waiting, a session runs once at a time, and an unknown one is named", async () => {
+  using here = workspace();
+  const model = scripted([{ calls: [askUser(question("Sure?"))] }, { text: "never" }]);
+  const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("go", { promptTimeout: 600_000 });
+  const request = await handle.nextRequest();
+  await assert.rejects(sage.runWithOptions("again", { session: request?.session ?? "" }), { code: "session-owned" });
+  await assert.rejects(sage.runWithOptions("again", { session: "nobody" }), { code: "session-unknown" });
+  await sage.close();
+  assert.equal((await result).status, "paused");
 });
