@@ -257,7 +257,7 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
       try {
         const handle = handlers[command.type] as unknown as (
           c: typeof command,
-        ) => CommandReply<(typeof command)["type"]>;
+        ) => Promise<CommandReply<(typeof command)["type"]>>;
         return await handle(command);
       } catch (error) {
         return refusal(error);
