@@ -6,6 +6,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   inbox: async () => (await import("./inbox.ts")).inbox,
   answer: async () => (await import("./answer.ts")).answer,
   doctor: async () => (await import("./doctor.ts")).doctor,
+  permissions: async () => (await import("./permissions.ts")).permissions,
   trust: async () => (await import("./trust.ts")).trustFolder,
   demo: async () => (await import("./demo.ts")).demo,
   help: async () => (await import("./help.ts")).help,

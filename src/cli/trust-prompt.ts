@@ -4,10 +4,10 @@ import { projectSchema, type ProjectSettings } from "../runtime/settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../runtime/trust.ts";
 import { keyboard } from "../surfaces/plain/lines.ts";
 import type { Style } from "../surfaces/plain/paint.ts";
-import { exact } from "../surfaces/plain/safe.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { styleOf } from "./inbox.ts";
+import { entryLines, type Entry } from "./rule-lines.ts";
 
 /** Asks a person at a terminal about a folder's own settings, if they do not count. Nothing but a clear yes trusts them. */
 export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"go on" | "leave"> {
@@ -52,7 +52,6 @@ export function trustLines(project: ProjectTrust, style: Style, t: CliTexts): st
   return [t.trustWhat(root), ...whole.flatMap((file) => fileLines(file, style))];
 }
 
-type Entry = { what: string; text: string; mark?: "+" | "-" };
 type FileEntries = { path: string; entries: Entry[] };
 
 /** Empty when only the order has changed: then there is nothing but the whole to show. */
@@ -70,15 +69,7 @@ function differences({ files, before }: ProjectTrust, style: Style, t: CliTexts)
 }
 
 function fileLines({ path, entries }: FileEntries, style: Style): string[] {
-  const { paint } = style;
-  let heading = "";
-  const lines = entries.flatMap(({ what, text, mark }) => {
-    const rows = exact(text, style).map((row) => (mark ? paint[mark === "+" ? "green" : "red"](`${mark}${row}`) : row));
-    const above = what === heading ? [] : [`  ${what}`];
-    heading = what;
-    return [...above, ...rows];
-  });
-  return [paint.bold(oneLine(path)), ...lines];
+  return [style.paint.bold(oneLine(path)), ...entryLines(entries, style)];
 }
 
 function entriesOf({ permissions, hooks }: ProjectSettings, { t: { duration } }: Style, t: CliTexts): Entry[] {

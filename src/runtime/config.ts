@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { createHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
-import { SageError, type Rule, type RuleFiles, type RuleGrant } from "../protocol/index.ts";
+import { SageError, type Rule, type RuleDestination, type RuleFiles, type RuleGrant } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
-import { addRule } from "./rule-file.ts";
+import { addRule, removeRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
 import { projectFiles, readSettings, rulesOf, type Settings } from "./settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust.ts";
@@ -19,12 +20,14 @@ export type Config = {
   ruleFiles: RuleFiles;
   /** Puts a rule into the file of its destination, and gives the file's path. */
   saveRule(grant: RuleGrant): string;
+  /** Takes a rule out of the file of its destination, whatever it says there; undefined when it does not stand there. */
+  dropRule(rule: string, destination: RuleDestination): string | undefined;
 };
 
 /** Everything the settings files say for a folder. Read at the start, and never again because a file changed. */
 export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Config {
   const settings = readSettings(home.settings);
-  let project = projectTrust(home.trust, cwd);
+  const project = projectTrust(home.trust, cwd);
   const trusted = project.state === "trusted" ? project.files : [];
   const layers = [
     { path: home.settings, destination: "user" as const, settings },
@@ -32,33 +35,45 @@ export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Con
   ];
   const loaded = layers.map(({ path, destination, settings: own }) => rulesOf(own, destination, path));
   const rules = loaded.flatMap((layer) => layer.rules);
-  const open = project.state === "trusted" || (project.state === "nothing-to-trust" && mayBeTrusted(project.root));
-  const files = { user: home.settings, ...(open && projectFiles(project.root)) };
+  /** Who changes a trusted file by Sage has seen it: no reason to ask for trust again. What else changed is another matter. */
+  const change = <T>(destination: RuleDestination, edit: (path: string) => T): T => {
+    if (destination === "user") return edit(home.settings);
+    const result = edit(fileFor(destination, filesOf(home, projectTrust(home.trust, project.root)), project.root));
+    trust(home.trust, projectTrust(home.trust, project.root));
+    return result;
+  };
   return {
     settings,
     rules,
     hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env)),
     trust: project,
     warnings: [...strangers(rules), ...loaded.flatMap((layer) => layer.warnings), ...project.ignored],
-    ruleFiles: files,
-    saveRule(grant) {
-      const path = fileFor(grant, files, project);
-      if (grant.destination !== "user") checkUnchanged(home, project);
-      addRule(path, grant);
-      rules.push({ behavior: grant.behavior, text: grant.rule, source: grant.destination });
-      // The person who saves a rule in a trusted folder has seen it: that is no reason to ask for trust again.
-      if (grant.destination !== "user") {
-        project = projectTrust(home.trust, project.root);
-        trust(home.trust, project);
-      }
-      return path;
-    },
+    ruleFiles: filesOf(home, project),
+    saveRule: ({ rule, behavior, destination }) =>
+      change(destination, (path) => {
+        addRule(path, { rule, behavior });
+        rules.push({ behavior, text: rule, source: destination });
+        return path;
+      }),
+    dropRule: (rule, destination) =>
+      change(destination, (path) => (existsSync(path) && removeRule(path, { rule }) ? path : undefined)),
   };
+}
+
+/** Beside a folder's own settings only while those are what the person trusted. */
+function filesOf(home: Home, { state, root }: ProjectTrust): RuleFiles {
+  const open = state === "trusted" || (state === "nothing-to-trust" && mayBeTrusted(root));
+  return { user: home.settings, ...(open && projectFiles(root)) };
+}
+
+/** Tools there are, or that a server or a later version may bring under these names. */
+export function knownTools(): Set<string> {
+  return new Set([...builtinTools().map(({ name }) => name), "Task", "Skill", "WebFetch", "WebSearch"]);
 }
 
 /** A deny rule for a tool that does not exist guards nothing: better said than found out. */
 function strangers(rules: readonly Rule[]): string[] {
-  const tools = new Set([...builtinTools().map(({ name }) => name), "Task", "Skill", "WebFetch", "WebSearch"]);
+  const tools = knownTools();
   return rules.flatMap(({ behavior, text, source }) => {
     const name = text.split("(")[0] ?? "";
     if (tools.has(name) || name.startsWith("mcp__") || name.includes("*")) return [];
@@ -68,22 +83,13 @@ function strangers(rules: readonly Rule[]): string[] {
   });
 }
 
-/** What was trusted at the start must still be what stands there: otherwise saving would trust whatever came since. */
-function checkUnchanged(home: Home, { root, digest }: ProjectTrust): void {
-  if (projectTrust(home.trust, root).digest === digest) return;
-  throw new SageError(
-    "config-invalid",
-    `the settings of ${root} changed since the start, so nothing is saved beside them; run \`sage trust\` there first`,
-  );
-}
-
-function fileFor({ destination }: RuleGrant, files: RuleFiles, { root }: ProjectTrust): string {
+function fileFor(destination: RuleDestination, files: RuleFiles, root: string): string {
   if (destination === "session") throw new SageError("config-invalid", "a rule of the session is in no file");
   const file = files[destination];
   if (file !== undefined) return file;
   throw new SageError(
     "config-invalid",
-    `the settings of ${root} are not trusted, so nothing is saved beside them; run \`sage trust\` there first`,
+    `the settings of ${root} are not trusted, or changed since, so nothing is saved there; run \`sage trust\` there first`,
   );
 }
 

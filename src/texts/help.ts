@@ -13,6 +13,7 @@ const en: HelpTexts = {
   sage sessions               list sessions
   sage inbox                  list what waits for a person, in all sessions
   sage answer <id> …          answer one of them, from any terminal
+  sage permissions …          see, add, remove, explain and import rules
   sage trust [--yes|--revoke] see and trust the settings of this folder
   sage doctor                 check this installation
   sage demo                   see how it works, without a model
@@ -50,6 +51,17 @@ Answering
   --run                       go on with the session at once, here
   --json                      with sessions or inbox: machine-readable
 
+Permissions
+  sage permissions list [--json]
+  sage permissions add <allow|ask|deny> <rule> [--to local|project|user]
+  sage permissions remove <rule> [--to local|project|user]
+  sage permissions explain <tool> <input> [--json] [--bypass]
+                              what would become of a call here, and by which rule of which file
+  sage permissions check --stdin
+                              JSON lines in, decisions out; see docs/settings.md
+  sage permissions import [file] [--to user|local|project] [--dry-run] [--yes]
+                              take over the rules of Claude Code
+
 Environment
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   SAGE_HOME                   where Sage keeps its state (~/.sage)
@@ -75,6 +87,7 @@ const zh: HelpTexts = {
   sage sessions               列出会话
   sage inbox                  列出所有会话中等人回答的请求
   sage answer <编号> …        在任何终端回答其中一个
+  sage permissions …          查看、添加、删除、解释和导入规则
   sage trust [--yes|--revoke] 查看并信任本目录自带的设置
   sage doctor                 检查安装
   sage demo                   不用模型，看看它如何工作
@@ -111,6 +124,17 @@ const zh: HelpTexts = {
   sage answer <编号> --json <回答>
   --run                       随即在此继续该会话
   --json                      与 sessions 或 inbox 合用：机器可读
+
+权限
+  sage permissions list [--json]
+  sage permissions add <allow|ask|deny> <规则> [--to local|project|user]
+  sage permissions remove <规则> [--to local|project|user]
+  sage permissions explain <工具> <输入> [--json] [--bypass]
+                              一次调用在这里会怎样，依据哪个文件的哪条规则
+  sage permissions check --stdin
+                              逐行读取 JSON，逐行输出判断；见 docs/settings.md
+  sage permissions import [文件] [--to user|local|project] [--dry-run] [--yes]
+                              导入 Claude Code 的规则
 
 环境变量
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL

@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { suite, test } from "node:test";
+import { convertRule, type Origin } from "../../src/cli/permissions/claude-code.ts";
+import { knownTools } from "../../src/runtime/config.ts";
+import { Machine } from "../support/cli.ts";
+
+const put = (path: string, value: unknown) => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(value));
+};
+const get = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+
+suite("sage permissions list, add, remove", () => {
+  test("a rule goes where it is told to, is listed with its file, and can be taken back", async () => {
+    using machine = new Machine();
+    const permissions = (...args: string[]) => machine.sage(["permissions", ...args]);
+    assert.match((await permissions("list")).out, /There are no rules/);
+    const local = join(machine.cwd, ".sage/settings.local.json");
+    const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
+    assert.equal((await permissions("add", "allow", "Bash(npm test:*)")).out, `Saved in ${local}: Bash(npm test:*)\n`);
+    await permissions("add", "deny", "Read(~/.ssh/**)", "--to", "user");
+    await permissions("add", "allow", "Bash(npm test:*)", "--to", "user");
+    assert.equal(
+      (await permissions("list")).out,
+      [
+        `${user} (yours, everywhere)`,
+        "  deny",
+        "  │ Read(~/.ssh/**)",
+        "  allow",
+        "  │ Bash(npm test:*)",
+        `${local} (yours, in this project)`,
+        "  allow",
+        "  │ Bash(npm test:*)",
+        "",
+      ].join("\n"),
+    );
+    const { rules, warnings } = JSON.parse((await permissions("list", "--json")).out);
+    assert.deepEqual(rules[0], { behavior: "deny", rule: "Read(~/.ssh/**)", source: "user", file: user, counts: true });
+    assert.deepEqual([rules.length, warnings], [3, []]);
+
+    const several = await permissions("remove", "Bash(npm test:*)");
+    assert.deepEqual([several.code, several.out], [2, ""]);
+    assert.match(several.err, /stands in several files; say which one: --to local \| --to user/);
+    assert.equal((await permissions("remove", "Bash(npm test:*)", "--to", "user")).code, 0);
+    assert.equal((await permissions("remove", "Bash(npm test:*)")).out, `Removed from ${local}: Bash(npm test:*)\n`);
+    assert.equal((await permissions("remove", "Bash(npm test:*)")).code, 2);
+    assert.deepEqual(get(user).permissions, { deny: ["Read(~/.ssh/**)"], allow: [] });
+  });
+
+  test("what cannot be read, names no tool or is said wrongly is told, and nothing is written for it", async () => {
+    using machine = new Machine();
+    const permissions = (...args: string[]) => machine.sage(["permissions", ...args]);
+    for (const [args, message] of [
+      [[], /say what to do/],
+      [["lsit"], /say what to do/],
+      [["add", "permit", "Bash"], /add <allow\|ask\|deny> <rule>/],
+      [["add", "allow"], /add <allow\|ask\|deny> <rule>/],
+      [["add", "allow", "Bash", "--to", "session"], /one of local, project, user/],
+      [["add", "deny", "Bash("], /cannot be read/],
+      [["remove"], /remove <rule>/],
+      [["remove", "Bash"], /no settings file that counts here has the rule Bash/],
+    ] as const) {
+      const { code, err } = await permissions(...args);
+      assert.equal(code, 2, err);
+      assert.match(err, message);
+    }
+    assert.equal(existsSync(join(machine.cwd, ".sage")), false);
+    assert.match((await permissions("add", "deny", "Bsah(rm)")).err, /there is no such tool/);
+  });
+
+  test("F1: rules of an untrusted folder are listed as not counting, and nothing is written beside them", async () => {
+    using machine = new Machine();
+    const file = join(machine.cwd, ".sage/settings.json");
+    put(file, { permissions: { allow: ["Bash(\u202e)"] } });
+    const listed = await machine.sage(["permissions", "list"]);
+    assert.match(listed.out, /does not count: not trusted[^]*Bash\(‹U\+202E›\)/);
+    for (const args of [
+      ["add", "deny", "Bash"],
+      ["remove", "Bash(\u202e)"],
+    ])
+      assert.equal((await machine.sage(["permissions", ...args])).code, 2);
+    assert.deepEqual(get(file), { permissions: { allow: ["Bash(\u202e)"] } });
+  });
+
+  test("F3: what changed behind a trusted folder's back is not trusted by saving a rule there", async () => {
+    using machine = new Machine();
+    const file = join(machine.cwd, ".sage/settings.json");
+    await machine.sage(["permissions", "add", "allow", "Bash(ls)", "--to", "project"]);
+    put(file, { permissions: { allow: ["Bash"] } });
+    const { code, err } = await machine.sage(["permissions", "add", "allow", "Bash(id)"]);
+    assert.equal(code, 2);
+    assert.match(err, /are not trusted, or changed since, so nothing is saved there/);
+  });
+});
+
+suite("sage permissions import", () => {
+  const origin: Origin = { kind: "local", root: "/w(1)", to: "local" };
+  for (const [behavior, from, expected, reason] of [
+    ["allow", "Bash(npm run test:*)", ["Bash(npm run test:*)"]],
+    ["allow", "Bash(npm run *)", ["Bash(npm run *)"]],
+    ["allow", "Bash(ls*)", ["Bash(ls*)"]],
+    ["allow", "Bash(*)", ["Bash"]],
+    ["allow", "Bash(git * main)", ["Bash(git * main)"]],
+    ["allow", "Bash(git com*it -m)", ["Bash(git com*it -m)"], "narrower"],
+    ["allow", "Bash(* --version)", undefined, "any-program"],
+    ["deny", "Bash(* --force)", ["Bash(* --force)"]],
+    ["deny", "Bash(git push*--force*)", ["Bash(git push*)"], "wider"],
+    ["ask", "Bash(*--force*)", undefined, "star"],
+    ["deny", "Read(.env)", ["Read(**/.env)"]],
+    ["deny", "Read(*.pem)", ["Read(**/*.pem)"]],
+    ["deny", "Read(./.env)", ["Read(./.env)"]],
+    ["deny", "Read(secrets/)", ["Read(**/secrets/**)"]],
+    ["deny", "Read(//etc/**)", ["Read(/etc/**)"]],
+    ["deny", "Read(~/.ssh/**)", ["Read(~/.ssh/**)"]],
+    ["deny", "Read(/secrets/**)", ["Read(/w\\(1\\)/secrets/**)"]],
+    ["allow", "Edit(src/**)", ["Edit(src/**)"]],
+    ["allow", "Write(docs/**)", ["Edit(docs/**)"], "write-is-edit"],
+    ["allow", "Write", ["Write"]],
+    ["deny", "Edit(!keep)", undefined, "pattern"],
+    ["deny", "Read([!a])", undefined, "pattern"],
+    ["allow", "WebFetch(domain:example.com)", ["WebFetch(domain:example.com)"]],
+    ["allow", "WebFetch(domain:*)", ["WebFetch"]],
+    ["deny", "WebFetch(domain:example.*)", undefined, "pattern"],
+    ["allow", "mcp__github", ["mcp__github"]],
+    ["allow", "mcp__github__*", ["mcp__github__*"]],
+    ["allow", "mcp__*", undefined, "unreadable"],
+    ["deny", "mcp__*", ["mcp__*"]],
+    ["deny", "Agent(Explore)", undefined, "specifier"],
+    ["deny", "NotebookEdit", undefined, "no-tool"],
+    ["deny", "Bash(", undefined, "unreadable"],
+    ["deny", 7, undefined, "unreadable"],
+  ] as const)
+    test(`${behavior} ${from} → ${expected?.join(", ") ?? "nothing"}`, () => {
+      const { to, why } = convertRule(from, behavior, origin, knownTools());
+      assert.deepEqual([to, why], [expected, reason]);
+    });
+
+  test("a leading slash in the person's own settings guards both folders it may have meant, and allows one", () => {
+    const own: Origin = { kind: "user", root: "/h/.claude", to: "user" };
+    assert.deepEqual(convertRule("Read(/x)", "deny", own, knownTools()).to, ["Read(/h/.claude/x)", "Read(./x)"]);
+    assert.deepEqual(convertRule("Read(/x)", "allow", own, knownTools()).to, ["Read(/h/.claude/x)"]);
+    const shared = convertRule("Read(/x)", "deny", { ...origin, kind: "project", to: "project" }, knownTools());
+    assert.deepEqual([shared.to, shared.why], [["Read(./x)"], "start-folder"]);
+  });
+
+  test("shows what becomes of each, writes nothing unasked, and then exactly what it showed", async () => {
+    using machine = new Machine();
+    put(join(machine.dir, ".claude/settings.json"), { permissions: { deny: ["Read(.env)"] }, model: "opus" });
+    put(join(machine.cwd, ".claude/settings.local.json"), {
+      permissions: {
+        allow: ["Bash(npm test:*)", "Edit(/src/**)", "Agent(Explore)"],
+        deny: ["Bash(*--force*)", "Read(a\u202e)"],
+        defaultMode: "bypassPermissions",
+        additionalDirectories: ["/x"],
+      },
+      hooks: { PreToolUse: [] },
+    });
+    const local = join(machine.cwd, ".sage/settings.local.json");
+    const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
+    const run = (...args: string[]) => machine.sage(["permissions", "import", ...args]);
+    const shown = await run();
+    assert.equal(shown.code, 3);
+    const report = [
+      `From ${machine.dir}/.claude/settings.json to ${user}`,
+      "Taken over:",
+      "  │ deny Read(.env) → Read(**/.env)",
+      "Not taken over:",
+      "  │ model",
+      "    there is nothing like it here",
+      `From ${machine.cwd}/.claude/settings.local.json to ${local}`,
+      "Taken over:",
+      "  │ deny Read(a‹U+202E›) → Read(**/a‹U+202E›)",
+      "  │ allow Bash(npm test:*)",
+      `  │ allow Edit(/src/**) → Edit(${machine.cwd}/src/**)`,
+      "Not taken over:",
+      "  │ deny Bash(*--force*)",
+      "    a star glued to the first word would catch less here: write a rule for each program",
+      "  │ allow Agent(Explore)",
+      "    such a condition for this tool is not understood here",
+      "  │ permissions.defaultMode",
+      "    the mode is chosen when Sage is started (--bypass), never by a file",
+      "  │ permissions.additionalDirectories",
+      "    Sage works in one folder; allow others with rules such as Read(/other/folder/**)",
+      "  │ hooks",
+      "    hooks speak another protocol here: see docs/settings.md, and write them anew",
+      "One rule that forbids or asks is not taken over: without a rule of your own, Sage holds to less than Claude Code did.",
+    ].join("\n");
+    assert.equal(shown.out, `${report}\nNothing was written. \`--yes\` writes what is shown here.\n`);
+    assert.equal((await run("--dry-run")).code, 0);
+    assert.deepEqual([existsSync(local), existsSync(user)], [false, false]);
+
+    assert.equal((await run("--yes")).code, 0);
+    assert.deepEqual(get(user), { permissions: { deny: ["Read(**/.env)"] } });
+    assert.deepEqual(get(local), {
+      permissions: { deny: ["Read(**/a\u202e)"], allow: ["Bash(npm test:*)", `Edit(${machine.cwd}/src/**)`] },
+    });
+    assert.match((await run("--yes")).out, /3 of them stand there already\.[^]*0 rules written/);
+
+    const given = join(machine.dir, "other.json");
+    put(given, { permissions: { allow: ["Bash(ls)"] } });
+    assert.match((await run(given, "--to", "user", "--yes")).out, new RegExp(`1 rule written to ${user}`));
+    assert.deepEqual(get(user).permissions.allow, ["Bash(ls)"]);
+    for (const [args, message] of [
+      [[join(machine.dir, "none.json")], /none\.json cannot be read/],
+      [["--yes", "--dry-run"], /exclude each other/],
+      [["--to", "session"], /one of local, project, user/],
+    ] as const)
+      assert.match((await run(...args)).err, message);
+  });
+
+  test("with nothing to import it says where it looked", async () => {
+    using machine = new Machine();
+    const { code, out } = await machine.sage(["permissions", "import"]);
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /none of these files exists:\n {2}\S+\/\.claude\/settings\.json\n {2}\S+project\/\.claude\/settings\.json/,
+    );
+  });
+});
