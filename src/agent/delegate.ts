@@ -53,7 +53,7 @@ function childContext(c: ExecutionContext, definition: SubagentDefinition): Exec
     agent,
     asksRoot: definition.ask === "root" && (c.agent.length === 0 || c.asksRoot),
     options: { ...c.options, workingDirectory },
-    memory: new Memory(undefined),
+    memory: new Memory(undefined, c.memory.allowed),
   };
 }
 

@@ -6,10 +6,16 @@ import type { Tool } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
 import { digestOf, hashFile } from "./digest.ts";
 
+/** A skill that narrows the tools leaves these: they touch nothing. */
+const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
+
 /** May this call run? Runs inside a step: the answer is a fact, and replay never comes here again. */
 export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): Verdict {
   const tool = c.config.tools.get(call.tool);
   if (!tool) return refuse(`there is no tool "${call.tool}"; the tools are ${c.config.tools.names().join(", ")}`);
+  const { allowed } = c.memory;
+  if (allowed && !allowed.includes(call.tool) && !harmless.includes(call.tool))
+    return refuse(`the skill in use works with ${allowed.join(", ") || "no tools"} only, until the end of the turn`);
   if (call.malformed !== undefined && !edited)
     return refuse(
       `the arguments of ${call.tool} should be one JSON object; got ${JSON.stringify(call.malformed.slice(0, 200))}`,

@@ -13,8 +13,16 @@ export class Memory {
   #repeats = 0;
   refusalsInRow = 0;
 
-  constructor(seen: Map<string, string> | undefined) {
+  #allowed: readonly string[] | undefined;
+
+  constructor(seen: Map<string, string> | undefined, allowed?: readonly string[]) {
     this.#seen = seen;
+    this.#allowed = allowed;
+  }
+
+  /** The tools of the skill in use, if it names any. */
+  get allowed(): readonly string[] | undefined {
+    return this.#allowed;
   }
 
   /** sha-256 of a file as the model last saw it. */
@@ -28,6 +36,7 @@ export class Memory {
   /** What the model knows of files now: later calls of the same reply count on it. */
   remember(result: ToolResult, effect: Effect): ToolResult {
     if (result.ok) this.refusalsInRow = 0;
+    if (result.allowedTools) this.#allowed = result.allowedTools === "all" ? undefined : result.allowedTools;
     for (const [path, hash] of Object.entries(result.seen ?? {})) {
       (this.#seen ??= new Map()).set(path, hash);
       if (effect === "writes") (this.#wrote ??= new Map()).set(path, hash);

@@ -127,7 +127,9 @@ function unfinished(last: Fact["type"] | undefined): ToolResult {
 
 export function between(said: readonly Fact<"user.said">[], after: number, upTo: number): Message[] {
   if ((said.at(-1)?.seq ?? 0) <= after) return [];
-  return said.filter(({ seq }) => seq > after && seq <= upTo).map(({ data }) => ({ role: "user", text: data.text }));
+  return said
+    .filter(({ seq }) => seq > after && seq <= upTo)
+    .map(({ data }) => ({ role: "user", text: data.expanded ?? data.text }));
 }
 
 export function assistantMessage({ parts, model }: Reply): Message {

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { sqliteStore } from "../journal/sqlite.ts";
 import { messageOf } from "../protocol/index.ts";
 import { loadConfig } from "../runtime/config.ts";
+import { loadContent } from "../runtime/content.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -74,6 +75,7 @@ function checkJournal({ journal }: Home, { ok, bad, note, t }: Report): void {
 
 function checkConfig(home: Home, { ok, bad, note, t }: Report, { noModel, untrusted }: CliTexts): void {
   const { settings, warnings, trust } = loadConfig(home, process.cwd(), process.env);
+  warnings.push(...loadContent(home, trust).warnings);
   for (const warning of warnings) bad(warning);
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
   if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(trust.root));

@@ -5,6 +5,7 @@ import type { Prices } from "../models/prices.ts";
 import type { ExecutionOptions, PermissionMode } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
 import { loadConfig } from "../runtime/config.ts";
+import { loadContent } from "../runtime/content.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
 import type { LocalHost } from "../runtime/host.ts";
 import { readSettings, type Settings } from "../runtime/settings.ts";
@@ -32,6 +33,12 @@ export function modelOf(
   return chooseModel({ spec, fallback, env, settings: settings as ModelSettings });
 }
 
+/** Writes summaries, where the person named one. */
+function smallModelOf(settings: Settings, env: NodeJS.ProcessEnv): ModelChoice | undefined {
+  const { smallModel: spec, providers } = settings;
+  return spec === undefined ? undefined : chooseModel({ spec, env, settings: { providers } as ModelSettings });
+}
+
 export function openStore(home: Home): Store {
   return sqliteStore(home.journal);
 }
@@ -52,8 +59,11 @@ export type Run = {
 };
 
 /** Everything that runs turns. */
-export function openSage({ home, choice, store, cwd, lang, permissionMode, options, asked, onModelError }: Run): Sage {
+export function openSage(run: Run): Sage {
+  const { home, choice, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
   const { settings, rules, hooks, saveRule, ruleFiles, trust, warnings } = loadConfig(home, cwd, process.env);
+  const { skills, subagents, warnings: problems } = loadContent(home, trust);
+  warnings.push(...problems);
   const { untrusted } = cliTexts(lang);
   if (!asked && (trust.state === "untrusted" || trust.state === "changed")) warnings.push(untrusted(trust.root));
   for (const warning of warnings) console.error(`sage: ${warning}`);
@@ -67,12 +77,16 @@ export function openSage({ home, choice, store, cwd, lang, permissionMode, optio
   };
   const { output } = home;
   const prices = settings.prices as Prices;
+  const small = smallModelOf(settings, process.env);
   const host = assemble({
     store,
     model,
+    ...(small && { smallModel: () => small.load() }),
     prices,
     rules,
     hooks,
+    skills,
+    subagents,
     saveRule,
     ruleFiles,
     permissionMode,

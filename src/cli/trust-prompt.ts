@@ -48,24 +48,48 @@ export function trustLines(project: ProjectTrust, style: Style, t: CliTexts): st
   const root = oneLine(project.root);
   const since = project.state === "changed" ? differences(project, style, t) : [];
   if (since.length > 0) return [t.trustChanged(root), ...since.flatMap((file) => fileLines(file, style))];
-  const whole = project.files.map(({ path, settings }) => ({ path, entries: entriesOf(settings, style, t) }));
+  const whole = [...filesOf(project, style, t)].map(([path, entries]) => ({ path, entries }));
   return [t.trustWhat(root), ...whole.flatMap((file) => fileLines(file, style))];
 }
 
 type FileEntries = { path: string; entries: Entry[] };
 
 /** Empty when only the order has changed: then there is nothing but the whole to show. */
-function differences({ files, before }: ProjectTrust, style: Style, t: CliTexts): FileEntries[] {
-  const now = new Map(files.map(({ path, settings }) => [path, entriesOf(settings, style, t)]));
+function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntries[] {
+  const { before } = project;
+  const now = filesOf(project, style, t);
   return [...new Set([...now.keys(), ...Object.keys(before)])].flatMap((path) => {
     const is = now.get(path) ?? [];
+    if (path.endsWith(".md")) return changedText(path, told(before[path] ?? "", t), is);
     const was = entriesOf(parsed(before[path]), style, t);
-    const entries = [
-      ...missing(was, is).map((entry) => ({ ...entry, mark: "-" as const })),
-      ...missing(is, was).map((entry) => ({ ...entry, mark: "+" as const })),
-    ];
+    const entries = [...marked("-", missing(was, is)), ...marked("+", missing(is, was))];
     return entries.length > 0 ? [{ path, entries }] : [];
   });
+}
+
+function filesOf({ files, content }: ProjectTrust, style: Style, t: CliTexts): Map<string, Entry[]> {
+  return new Map([
+    ...files.map(({ path, settings }) => [path, entriesOf(settings, style, t)] as const),
+    ...[...content.skills, ...content.agents].map(({ path, text }) => [path, told(text, t)] as const),
+  ]);
+}
+
+/** Of a text the order counts too, so what it says now is shown whole. */
+function changedText(path: string, was: readonly Entry[], is: readonly Entry[]): FileEntries[] {
+  if (JSON.stringify(was) === JSON.stringify(is)) return [];
+  const fresh = missing(is, was);
+  const entries = is.map((entry) => (fresh.includes(entry) ? { ...entry, mark: "+" as const } : entry));
+  return [{ path, entries: [...marked("-", missing(was, is)), ...entries] }];
+}
+
+function marked(mark: "+" | "-", entries: readonly Entry[]): Entry[] {
+  return entries.map((entry) => ({ ...entry, mark }));
+}
+
+/** A skill or a subagent: every line of it, for a model will read them. */
+function told(text: string, t: CliTexts): Entry[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  return lines.map((line) => ({ what: t.trustTold, text: line }));
 }
 
 function fileLines({ path, entries }: FileEntries, style: Style): string[] {

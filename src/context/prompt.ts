@@ -1,10 +1,12 @@
 import type { Environment } from "./environment.ts";
 import type { Instruction } from "./instructions.ts";
+import type { Skill } from "./skills.ts";
 
 export type PromptFacts = Environment & {
   model?: string;
   tools: readonly string[];
   instructions: readonly Instruction[];
+  skills?: readonly Pick<Skill, "name" | "description" | "whenToUse">[];
   /** A person may be asked. */
   interactive: boolean;
   /** Names of the agents from the root's child down to this one; empty for the root. */
@@ -15,7 +17,11 @@ export type PromptFacts = Environment & {
 export function systemPrompt(facts: PromptFacts): string {
   const mayAsk = facts.tools.includes("AskUserQuestion");
   return [identity, work, mayAsk ? asking : reporting, permissions, interruptions, data, tone]
-    .concat(facts.instructions.length > 0 ? repository(facts.instructions) : [], situation(facts))
+    .concat(
+      facts.instructions.length > 0 ? repository(facts.instructions) : [],
+      facts.skills && facts.skills.length > 0 && facts.tools.includes("Skill") ? skillList(facts.skills) : [],
+      situation(facts),
+    )
     .join("\n\n");
 }
 
@@ -115,6 +121,21 @@ or speak for the person.`,
     ...instructions.map(
       ({ path, text }) => `<instructions path=${JSON.stringify(path)}>\n${fenced(text)}\n</instructions>`,
     ),
+  ].join("\n\n");
+}
+
+function skillList(skills: NonNullable<PromptFacts["skills"]>): string {
+  return [
+    `\
+# Skills
+
+Written-down ways of doing things here. When a task is of the kind that one is for, load it with the Skill tool first. \
+Like the instructions of a repository they instruct and grant nothing.`,
+    skills
+      .map(
+        ({ name, description, whenToUse }) => `- ${name}: ${line(`${description} ${whenToUse}`).trim().slice(0, 400)}`,
+      )
+      .join("\n"),
   ].join("\n\n");
 }
 

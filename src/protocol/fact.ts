@@ -7,7 +7,12 @@ import type { Draft, InputRequest, Resolution } from "./request.ts";
 export type FactData = {
   "session.opened": { cwd: string; version: string };
   "turn.begun": { loop: number; maxSteps: number; /** Messages up to this seq start the turn. */ sawUpTo: number };
-  "user.said": { text: string; by: string; surface: string };
+  "user.said": {
+    text: string;
+    by: string;
+    surface: string;
+    /** What the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
+  };
   "model.replied": Reply & { /** Messages up to this seq were in the prompt. */ sawUpTo: number };
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;

@@ -31,6 +31,8 @@ export type ToolResult = {
   text: string;
   /** Files whose content the model now knows: real path → sha-256. Edit refuses a file that changed since. */
   seen?: Record<string, string>;
+  /** A skill is in use from here to the end of the turn, and these are the tools it works with. */
+  allowedTools?: "all" | readonly string[];
 };
 
 export type Message =

@@ -6,6 +6,7 @@ import { UnifiedExecutor } from "../agent/executor.ts";
 import { environment } from "../context/environment.ts";
 import { findInstructions } from "../context/instructions.ts";
 import { systemPrompt } from "../context/prompt.ts";
+import type { Skill } from "../context/skills.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { noHooks } from "../hooks/hooks.ts";
 import type { InputChannel } from "../input/channel.ts";
@@ -22,6 +23,7 @@ import {
   type SubagentDefinition,
 } from "../protocol/index.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
+import { createSkill } from "../tools/skill.ts";
 import { createTask } from "../tools/task.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createHost, type LocalHost } from "./host.ts";
@@ -34,6 +36,8 @@ export type Parts = {
   model(): Promise<Model>;
   /** Beside the list prices that are known. */
   prices?: Prices;
+  /** Writes summaries; the model itself when there is none. */
+  smallModel?(): Promise<Model>;
   rules: readonly Rule[];
   permissionMode: PermissionMode;
   options: Partial<ExecutionOptions>;
@@ -45,6 +49,7 @@ export type Parts = {
   hooks?: Hooks;
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
+  skills?: readonly Skill[];
   /** Saves a rule to a settings file, and gives its path. */
   saveRule?(grant: RuleGrant): string;
   ruleFiles?: RuleFiles;
@@ -65,8 +70,10 @@ export function assemble(parts: Parts): LocalHost {
     store,
     version,
     ...(parts.hooks && { hooks: parts.hooks }),
+    ...(parts.skills && { skills: parts.skills }),
     async executor(session) {
-      const config = agentConfig(parts, session, await loaded());
+      const [model, smallModel] = await Promise.all([loaded(), parts.smallModel?.()]);
+      const config = { ...agentConfig(parts, session, model), ...(smallModel && { smallModel }) };
       return new UnifiedExecutor(
         { ...config, store },
         { ...parts.options, workingDirectory: session.cwd },
@@ -83,7 +90,13 @@ function notSaved({ destination }: RuleGrant): string {
 function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConfig {
   const { env, options } = parts;
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
-  const tools = createToolRegistry([...builtinTools(), createTask(subagents.list()), ...(parts.tools ?? [])]);
+  const skills = parts.skills ?? [];
+  const tools = createToolRegistry([
+    ...builtinTools(),
+    createTask(subagents.list()),
+    ...(skills.length > 0 ? [createSkill(skills)] : []),
+    ...(parts.tools ?? []),
+  ]);
   const home = homedir();
   const mode = options.mode?.type ?? "interactive";
   mkdirSync(parts.output, { recursive: true, mode: 0o700 });
@@ -93,6 +106,7 @@ function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConf
       model: model.id,
       tools: names,
       instructions: findInstructions(cwd, { home }).instructions,
+      skills,
       interactive: mode === "interactive",
       agent,
     });

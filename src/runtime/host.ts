@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UnifiedExecutor } from "../agent/executor.ts";
 import { drain } from "../agent/strategy.ts";
+import { expandMessage, type Skill } from "../context/skills.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { noHooks } from "../hooks/hooks.ts";
 import { respond, settle } from "../input/respond.ts";
@@ -48,6 +49,7 @@ export type HostParts = {
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   hooks?: Hooks;
   supervision?: Supervision;
+  skills?: readonly Skill[];
 };
 
 type Running = {
@@ -62,7 +64,8 @@ type Running = {
 
 type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
 
-export function createHost({ store, version, executor, hooks = noHooks, supervision = {} }: HostParts): LocalHost {
+export function createHost(parts: HostParts): LocalHost {
+  const { store, version, executor, hooks = noHooks, supervision = {}, skills = [] } = parts;
   const running = new Map<string, Running>();
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
@@ -187,6 +190,9 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
     say({ session, text, id = randomUUID(), by, surface }) {
       known(session);
       if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
+      const expanded = expandMessage(skills, text);
+      if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
+        throw new SageError("input-invalid", `there is no command and no skill ${text.trim()}`);
       const waiting = running.get(session)?.log;
       if (waiting && queued(waiting) >= QUEUED_MESSAGES)
         throw new SageError(
@@ -197,7 +203,7 @@ export function createHost({ store, version, executor, hooks = noHooks, supervis
         key: `said/${id}`,
         type: "user.said",
         at: Date.now(),
-        data: { text, by, surface },
+        data: { text, by, surface, ...(expanded !== undefined && { expanded }) },
       });
       wake(session);
       return { ok: true, seq: fact.seq };

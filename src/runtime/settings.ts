@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { z } from "zod";
+import { findContent, type Found } from "../context/content.ts";
 import { loadRules } from "../permission/rules.ts";
 import { SageError, messageOf, type Rule, type RuleDestination } from "../protocol/index.ts";
 
@@ -54,6 +55,7 @@ const price = z
 export const userSchema = z.strictObject({
   ...shared,
   model: z.string().optional().describe("provider/name, as for --model"),
+  smallModel: z.string().optional().describe("Writes summaries of long conversations; the model itself by default"),
   fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
   providers: z.record(z.string(), provider).default({}),
   prices: z.record(z.string(), price).default({}).describe("What a model costs, by provider/name"),
@@ -84,7 +86,12 @@ export function readSettings(path: string): Settings {
 export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
 
 /** What a project has to say, as found: nothing of it counts before the person trusted the folder. */
-export function readProject(root: string): { files: ProjectFile[]; ignored: string[]; digest: string } {
+export function readProject(root: string): {
+  files: ProjectFile[];
+  content: Found;
+  ignored: string[];
+  digest: string;
+} {
   const files: ProjectFile[] = [];
   const ignored: string[] = [];
   for (const [destination, path] of Object.entries(projectFiles(root)) as ["project" | "local", string][]) {
@@ -95,11 +102,15 @@ export function readProject(root: string): { files: ProjectFile[]; ignored: stri
     for (const key of Object.keys(JSON.parse(text) as object))
       if (!(key in shared)) ignored.push(`${path}: "${key}" may only stand in your own settings; it is ignored here`);
   }
-  return {
-    files,
-    ignored,
-    digest: hash("sha256", JSON.stringify(files.map(({ destination, settings }) => [destination, settings]))),
-  };
+  const content = findContent([".sage", ".claude"].map((folder) => join(root, folder)));
+  return { files, content, ignored, digest: projectDigest(root, files, content) };
+}
+
+/** What trust is bound to: what the settings mean, and what skills and subagents say to the letter. */
+function projectDigest(root: string, files: readonly ProjectFile[], { skills, agents }: Found): string {
+  const settled = files.map(({ destination, settings }) => [destination, settings]);
+  const told = [...skills, ...agents].map(({ path, text }) => [relative(root, path), text]);
+  return hash("sha256", JSON.stringify([...settled, ...told]));
 }
 
 export function projectFiles(root: string): Record<"project" | "local", string> {

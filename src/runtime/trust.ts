@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
+import type { Found } from "../context/content.ts";
 import { SageError } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
 import { readProject, type ProjectFile } from "./settings.ts";
@@ -12,6 +13,8 @@ export type ProjectTrust = {
   root: string;
   state: "nothing-to-trust" | "trusted" | "untrusted" | "changed";
   files: ProjectFile[];
+  /** Skills and subagents of the folder. */
+  content: Found;
   ignored: string[];
   digest: string;
   /** What each line of the files was when they were trusted, for showing the difference. */
@@ -23,21 +26,23 @@ export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
   const root = projectRoot(cwd);
   // In the home folder the project's files would be the person's own: those need no trust.
   const own = dirname(trustFile) === join(root, ".sage");
-  const project = own ? { files: [], ignored: [], digest: "" } : readProject(root);
+  const project = own ? nothing : readProject(root);
   const known = read(trustFile)[root];
-  const state = project.files.every(({ settings }) => isEmpty(settings))
-    ? "nothing-to-trust"
-    : known === undefined
-      ? "untrusted"
-      : known.digest === project.digest
-        ? "trusted"
-        : "changed";
+  const { skills, agents } = project.content;
+  const state =
+    project.files.every(({ settings }) => isEmpty(settings)) && skills.length + agents.length === 0
+      ? "nothing-to-trust"
+      : known === undefined
+        ? "untrusted"
+        : known.digest === project.digest
+          ? "trusted"
+          : "changed";
   return { root, ...project, state, before: known?.files ?? {} };
 }
 
 export function trust(
   trustFile: string,
-  { root, digest, files }: Pick<ProjectTrust, "root" | "digest" | "files">,
+  { root, digest, files, content }: Pick<ProjectTrust, "root" | "digest" | "files" | "content">,
 ): void {
   if (!mayBeTrusted(root))
     throw new SageError(
@@ -45,7 +50,8 @@ export function trust(
       `${root} holds more than one project and is never trusted as a whole; work in a folder below it`,
     );
   change(trustFile, (all) => {
-    const texts = Object.fromEntries(files.map(({ path, text }) => [path, text]));
+    const told = [...files, ...content.skills, ...content.agents];
+    const texts = Object.fromEntries(told.map(({ path, text }) => [path, text]));
     return { ...all, [root]: { digest, at: Date.now(), files: texts } };
   });
 }
@@ -67,6 +73,8 @@ export function revoke(trustFile: string, root: string): boolean {
 export function trustedRoots(trustFile: string): string[] {
   return Object.keys(read(trustFile)).toSorted();
 }
+
+const nothing = { files: [], content: { skills: [], agents: [], problems: [] }, ignored: [], digest: "" };
 
 function isEmpty({ permissions, hooks }: ProjectFile["settings"]): boolean {
   return [...Object.values(permissions), ...Object.values(hooks)].every((list) => list.length === 0);

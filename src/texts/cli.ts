@@ -38,6 +38,7 @@ const en = {
   trusted: (root: string) => `The settings in ${root} are trusted.`,
   trustWhat: (root: string) => `${root} brings settings of its own, which do not count before you trust them:`,
   trustChanged: (root: string) => `The settings of ${root} have changed since you trusted them, and do not count:`,
+  trustTold: "is read by the model:",
   trustHook: (moment: string, tools: string, timeout: string) =>
     `runs at ${moment} (tools: ${tools}; at most ${timeout}):`,
   trustOpen: "open without them (or Enter)",
@@ -125,6 +126,7 @@ const zh: CliTexts = {
   trusted: (root) => `已信任 ${root} 的设置。`,
   trustWhat: (root) => `${root} 自带设置，在你信任之前不起作用：`,
   trustChanged: (root) => `${root} 的设置自你信任之后有改动，现在不起作用：`,
+  trustTold: "会被模型读到：",
   trustHook: (moment, tools, timeout) => `在 ${moment} 时运行（工具：${tools}；最多 ${timeout}）：`,
   trustOpen: "不用这些设置，直接打开（或按回车）",
   trustTrust: "就信任这些内容",

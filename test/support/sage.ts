@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentConfig } from "../../src/agent/context.ts";
 import { builtinSubagents, createSubagentRegistry } from "../../src/agent/subagents.ts";
+import type { Skill } from "../../src/context/skills.ts";
+import { createSkill } from "../../src/tools/skill.ts";
 import { createTask } from "../../src/tools/task.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
 import type { Store } from "../../src/journal/store.ts";
@@ -45,6 +47,7 @@ export type TestConfig = {
   saveRule?: AgentConfig["saveRule"];
   agents?: SubagentDefinition[];
   smallModel?: Model;
+  skills?: Skill[];
   /** What stands between the loop and the script. */
   wrap?: (model: Model) => Model;
 };
@@ -61,6 +64,7 @@ export function config({
   saveRule = () => "nowhere",
   agents = [],
   smallModel,
+  skills = [],
   wrap = (model) => model,
 }: TestConfig): AgentConfig & { store: Store } {
   const subagents = createSubagentRegistry([...builtinSubagents, ...agents]);
@@ -68,7 +72,12 @@ export function config({
     store,
     model: wrap(scripted(script)),
     ...(smallModel && { smallModel }),
-    tools: createToolRegistry([...builtinTools(), createTask(subagents.list()), ...tools]),
+    tools: createToolRegistry([
+      ...builtinTools(),
+      createTask(subagents.list()),
+      ...(skills.length > 0 ? [createSkill(skills)] : []),
+      ...tools,
+    ]),
     rules,
     permissionMode,
     system: "You are a test.",
@@ -121,6 +130,7 @@ export async function sageWith(
   const host = createHost({
     store,
     version: "test",
+    ...(options.skills && { skills: options.skills }),
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });
   const opened = await host.send({ type: "open", cwd: dir });

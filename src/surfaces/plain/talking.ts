@@ -38,7 +38,8 @@ export function createTalking(parts: Parts): Talking {
     const reply = await host.send(command);
     if (reply.ok) return;
     progress.working = before;
-    say(paint.red(t.sendingFailed(oneLine(reply.message))));
+    const unknown = reply.code === "input-invalid" && command.type === "say" && command.text.trim().startsWith("/");
+    say(unknown ? t.unknownCommand(oneLine(command.text)) : paint.red(t.sendingFailed(oneLine(reply.message))));
     parts.done();
   };
   const resume = () => void send({ type: "resume", session });
@@ -64,12 +65,11 @@ export function createTalking(parts: Parts): Talking {
     heard(text) {
       const typed = text.trim();
       if (typed === "") return;
-      if (!/^\/\w+$/.test(typed)) speak(text, { echoed: parts.echoes });
-      else if (typed === "/quit") parts.leave();
+      if (typed === "/quit") parts.leave();
       else if (typed === "/resume") resume();
       else if (typed === "/inbox") void inbox();
       else if (typed === "/help") say(...t.help);
-      else say(t.unknownCommand(oneLine(typed)));
+      else speak(text, { echoed: parts.echoes }); // the host knows the skills
     },
   };
 }

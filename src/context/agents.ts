@@ -1,0 +1,48 @@
+import { basename } from "node:path";
+import { z } from "zod";
+import { messageOf, type SubagentDefinition } from "../protocol/index.ts";
+import type { ContentFile } from "./content.ts";
+import { frontMatter, nameField, toolsField } from "./front-matter.ts";
+
+const schema = z.object({
+  name: nameField.optional(),
+  description: z.string().trim().min(1),
+  tools: toolsField.optional(),
+  model: z.unknown().optional(),
+  ask: z.literal("root").optional(),
+  max_steps: z.number().int().positive().optional(),
+  working_directory: z.string().min(1).default("inherited"),
+});
+
+/** Subagents defined in files. One that cannot be understood is told, and no more; of two with one name the first counts. */
+export function readAgents(files: readonly ContentFile[]): { agents: SubagentDefinition[]; problems: string[] } {
+  const agents = new Map<string, SubagentDefinition>();
+  const problems: string[] = [];
+  for (const file of files) {
+    try {
+      const { fields, body } = frontMatter(file, schema);
+      const name = fields.name ?? nameField.parse(basename(file.path, ".md"));
+      if (body === "") throw new Error("below the front matter should stand what the subagent is told to be");
+      if (agents.has(name)) throw new Error(`there is a subagent "${name}" already`);
+      if (fields.model !== undefined && fields.model !== "inherit")
+        problems.push(`${file.path}: "model" is ignored; a subagent uses its parent's`);
+      agents.set(name, {
+        name,
+        type: "custom",
+        description: fields.description,
+        prompt: body,
+        toolAccess: fields.tools ? { restricted: fields.tools } : "inherited",
+        workingDirectory: directoryOf(fields.working_directory),
+        ...(fields.ask && { ask: fields.ask }),
+        ...(fields.max_steps !== undefined && { maxSteps: fields.max_steps }),
+      });
+    } catch (error) {
+      problems.push(`${file.path} is left out: ${messageOf(error)}`);
+    }
+  }
+  return { agents: [...agents.values()], problems };
+}
+
+function directoryOf(where: string): SubagentDefinition["workingDirectory"] {
+  return where === "inherited" || where === "processCwd" ? where : { explicit: where };
+}

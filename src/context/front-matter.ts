@@ -1,0 +1,67 @@
+import { z } from "zod";
+import type { ContentFile } from "./content.ts";
+
+/** The lines between two `---` at the top, checked, and the text below them. */
+export function frontMatter<S extends z.ZodType>(
+  { text }: ContentFile,
+  schema: S,
+): { fields: z.infer<S>; body: string } {
+  const block = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
+  if (!block) throw new Error('it should begin with its front matter: lines like "name: …" between two lines of ---');
+  const parsed = schema.safeParse(fieldsOf(block[1]?.split(/\r?\n/) ?? []));
+  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
+  return { fields: parsed.data, body: text.slice(block[0].length).trim() };
+}
+
+export const nameField = z
+  .string()
+  .regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u, "a name should be letters, digits, - and _ (at most 64)");
+
+/** Tools as a list or as "Read, Grep". What stands in parentheses is a matter of permission rules, not of names. */
+export const toolsField = z
+  .union([z.string(), z.array(z.string())])
+  .transform((tools) =>
+    (typeof tools === "string" ? tools.split(/,|\s+(?![^(]*\))/) : tools)
+      .map((tool) => tool.replace(/\(.*/, "").trim())
+      .filter((tool) => tool !== ""),
+  );
+
+/**
+ * As much of YAML as front matter is written in: scalars, quoted or folded over lines, and lists. Anything else is an error
+ * and not a guess. The same field is written `when-to-use` and `when_to_use` in the wild.
+ */
+function fieldsOf(lines: readonly string[]): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (let n = 0; n < lines.length;) {
+    const line = lines[n++] ?? "";
+    if (/^\s*(?:#.*)?$/.test(line)) continue;
+    const [, key, value = ""] = /^([A-Za-z][\w-]*):(?:\s+(.*))?$/.exec(line) ?? [];
+    if (key === undefined) throw new Error(`this line of the front matter is not understood: ${line}`);
+    const below: string[] = [];
+    while (n < lines.length && /^(?:\s|- |$)/.test(lines[n] ?? "")) below.push((lines[n++] ?? "").trim());
+    fields[key.replaceAll("-", "_")] = valueOf(value.trim(), below);
+  }
+  return fields;
+}
+
+function valueOf(value: string, below: readonly string[]): unknown {
+  const more = below.filter((line) => line !== "");
+  if (/^\|[+-]?$/.test(value)) return below.join("\n").trim();
+  if (/^>[+-]?$/.test(value)) return more.join(" ");
+  if (value === "" && more.length > 0 && more.every((line) => line.startsWith("- ")))
+    return more.map((line) => scalar(line.slice(2).trim()));
+  const whole = [value, ...more].join(" ");
+  const list = /^\[(.*)\]$/.exec(whole);
+  if (!list) return scalar(whole);
+  const items = (list[1] ?? "").split(",").map((item) => item.trim());
+  return items.filter((item) => item !== "").map(scalar);
+}
+
+function scalar(text: string): unknown {
+  if (/^"(?:[^"\\]|\\.)*"$/.test(text)) return JSON.parse(text);
+  if (/^'(?:[^']|'')*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'");
+  if (/^["'&*!{}[\]|>%@`]/.test(text)) throw new Error(`this value of the front matter is not understood: ${text}`);
+  const plain = text.replace(/\s+#.*$/, "");
+  if (/^(?:true|false)$/i.test(plain)) return plain.toLowerCase() === "true";
+  return /^-?\d+(?:\.\d+)?$/.test(plain) ? Number(plain) : plain;
+}

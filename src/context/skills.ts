@@ -1,0 +1,92 @@
+import { basename, dirname } from "node:path";
+import { z } from "zod";
+import { messageOf } from "../protocol/index.ts";
+import type { ContentFile } from "./content.ts";
+import { frontMatter, nameField, toolsField } from "./front-matter.ts";
+import { wordsOf } from "./match.ts";
+
+/** A way of doing something, written down for agents. */
+export type Skill = {
+  name: string;
+  description: string;
+  whenToUse: string;
+  /** What may be used while it is in use; it narrows and never grants. */
+  allowedTools: "all" | readonly string[];
+  /** A person may say `/name`. */
+  userInvocable: boolean;
+  /** Decides between skills that fit equally well. */
+  priority: number;
+  /** The folder that it may have other files in. */
+  folder: string;
+  body: string;
+};
+
+const schema = z.object({
+  name: nameField.optional(),
+  description: z.string().trim().min(1),
+  when_to_use: z.string().default(""),
+  allowed_tools: toolsField.optional(),
+  user_invocable: z.boolean().default(true),
+  priority: z.number().min(0).max(100).default(50),
+});
+
+/** Of two with the same name the first counts. One that cannot be understood is told, and no more. */
+export function readSkills(files: readonly ContentFile[]): { skills: Skill[]; problems: string[] } {
+  const skills = new Map<string, Skill>();
+  const problems: string[] = [];
+  for (const file of files) {
+    try {
+      const skill = readSkill(file);
+      if (skills.has(skill.name)) problems.push(`${file.path} is left out: there is a skill "${skill.name}" already`);
+      else skills.set(skill.name, skill);
+    } catch (error) {
+      problems.push(`${file.path} is left out: ${messageOf(error)}`);
+    }
+  }
+  const order = (a: Skill, b: Skill) => b.priority - a.priority || (a.name < b.name ? -1 : 1);
+  return { skills: [...skills.values()].sort(order), problems };
+}
+
+function readSkill(file: ContentFile): Skill {
+  const { fields, body } = frontMatter(file, schema);
+  const folder = dirname(file.path);
+  return {
+    name: fields.name ?? nameField.parse(basename(folder)),
+    description: fields.description,
+    whenToUse: fields.when_to_use,
+    allowedTools: fields.allowed_tools ?? "all",
+    userInvocable: fields.user_invocable,
+    priority: fields.priority,
+    folder,
+    body,
+  };
+}
+
+/** Two words in common are the least that is more than chance. */
+const FITS = 2;
+
+/** The skill whose description has most in common with what was said, if any has enough. */
+export function findBestMatch(skills: readonly Skill[], text: string): Skill | undefined {
+  const said = wordsOf(text);
+  let best: { skill: Skill; score: number } | undefined;
+  for (const skill of skills) {
+    const about = wordsOf(`${skill.name} ${skill.description} ${skill.whenToUse}`);
+    const common = [...about].filter((word) => said.has(word)).length;
+    const score = common + skill.priority / 101; // less than one word
+    if (common >= FITS && score > (best?.score ?? 0)) best = { skill, score };
+  }
+  return best?.skill;
+}
+
+/** What the model reads in place of a message; undefined where the message says it all. Recorded with it, so it stays the same. */
+export function expandMessage(skills: readonly Skill[], text: string): string | undefined {
+  const [, name, args = ""] = /^\/([\p{L}\p{N}_-]+)(?:\s+([^]*))?$/u.exec(text.trim()) ?? [];
+  const called = skills.find((skill) => skill.name === name && skill.userInvocable);
+  if (called)
+    return `${text}\n\n(From Sage: the person calls the skill "${called.name}"${args === "" ? "" : " with the arguments that follow its name"}. Load it with the Skill tool${args === "" ? "" : ", passing these arguments on,"} and do what it says.)`;
+  const fits = findBestMatch(skills, text);
+  return (
+    fits &&
+    `${text}\n\n(From Sage: the skill "${fits.name}" may fit. If it does, load it with the Skill tool before you begin.)`
+  );
+}
