@@ -95,6 +95,136 @@ suite("sage permissions list, add, remove", () => {
   });
 });
 
+suite("sage permissions explain", () => {
+  test("says what would happen, by which rule of which file, and runs nothing", async () => {
+    using machine = new Machine();
+    const explain = (...args: string[]) => machine.sage(["permissions", "explain", ...args]);
+    const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
+    await machine.sage(["permissions", "add", "deny", "Bash(touch:*)", "--to", "user"]);
+    const denied = await explain("Bash", "touch ran.txt");
+    assert.match(denied.out, /^Bash would be refused\n/);
+    assert.ok(denied.out.includes(`  by the rule Bash(touch:*) (yours, everywhere: ${user})\n`), denied.out);
+    assert.match((await explain("Bash", "mkdir a; touch b")).out, /would be refused/);
+    assert.match((await explain("Write", '{"file_path":"a","content":"b"}')).out, /^Write would be asked about\n/);
+    assert.match((await explain("Read", "a.txt")).out, /^Read would run without asking\n/);
+    assert.match((await explain("Edit", ".git/config")).out, /would be asked about[^]*Only a person may allow it/);
+    assert.match((await explain("Write", "a.txt", "--bypass")).out, /would run without asking/);
+    const json = JSON.parse((await explain("Bash", "touch x", "--json")).out);
+    assert.deepEqual([json.behavior, json.rule, json.source, json.file], ["deny", "Bash(touch:*)", "user", user]);
+    for (const args of [[], ["Bash"], ["mcp__x__y", "text"], ["Bsah", "ls"]])
+      assert.equal((await explain(...args)).code, 2);
+    assert.equal(machine.file("ran.txt"), undefined);
+  });
+});
+
+suite("sage permissions check", () => {
+  const ask = async (machine: Machine, lines: readonly (object | string)[]) => {
+    const input = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n");
+    const { code, out, err } = await machine.sage(["permissions", "check", "--stdin"], { input });
+    assert.deepEqual([code, err], [0, ""]);
+    return out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  };
+
+  test("one answer per line, in order; a line that cannot be read does not stop the rest", async () => {
+    using machine = new Machine();
+    const rules = {
+      deny: ["Bash(rm:*)"],
+      ask: ["Bash(git push:*)"],
+      allow: ["Bash(git:*)", "mcp__x", "Edit(./src/**)"],
+    };
+    const call = { rules, mode: "default", cwd: machine.cwd, tool: "Bash" };
+    const mcp = { ...call, tool: "mcp__x__y", input: {} };
+    const answers = await ask(machine, [
+      { id: 1, ...call, input: { command: "git status && rm -r x" } },
+      { id: "two", ...call, input: { command: "git push origin" } },
+      "not json",
+      "",
+      { id: 4, tool: "Bash" },
+      { id: 5, ...call, rules: { deny: ["Bash("] }, input: { command: "ls" } },
+      { ...call, input: { command: "git commit -m x" } },
+      { ...call, mode: "bypass", input: { command: "make" } },
+      { ...call, mode: "bypass", input: { command: "rm x" } },
+      mcp,
+      { ...mcp, mcpTools: { mcp__x__y: { requiresUserInteraction: true } } },
+      { ...call, tool: "Edit", input: { file_path: "src/a", old_string: "a", new_string: "b" } },
+      { ...call, tool: "Write", input: { file_path: "other", content: "" } },
+      { ...call, tool: "Read", input: { file_path: "/etc/hosts" } },
+      { ...call, tool: "Read", input: { file_path: "/etc/hosts" }, roots: ["/etc"] },
+    ]);
+    assert.deepEqual(
+      answers.map(({ id, behavior, rule, error }) => [id, behavior ?? (error ? "error" : "?"), rule]),
+      [
+        [1, "deny", "Bash(rm:*)"],
+        ["two", "ask", "Bash(git push:*)"],
+        [undefined, "error", undefined],
+        [4, "error", undefined],
+        [5, "error", undefined],
+        [undefined, "allow", "Bash(git:*)"],
+        [undefined, "allow", undefined],
+        [undefined, "deny", "Bash(rm:*)"],
+        [undefined, "allow", "mcp__x"],
+        [undefined, "ask", undefined],
+        [undefined, "allow", "Edit(./src/**)"],
+        [undefined, "ask", undefined],
+        [undefined, "ask", undefined],
+        [undefined, "allow", undefined],
+      ],
+    );
+    assert.ok(answers.every(({ reason, error }) => typeof (reason ?? error) === "string"));
+    assert.equal(answers[0].source, "user");
+  });
+
+  test("it is the decision of the loop: the same calls come out the same", async () => {
+    using machine = new Machine();
+    const commands = [
+      "ls",
+      "rm -r x",
+      "git log",
+      "cat /etc/passwd",
+      "echo $(id)",
+      "npm test > out",
+      "cd .. && ls",
+      "a; b",
+    ];
+    const rules = ["Bash(npm test:*)", "Bash(a)"];
+    const calls = commands.map((command) => ({ tool: "Bash", input: { command } }));
+    for (const rule of rules) await machine.sage(["permissions", "add", "allow", rule, "--to", "user"]);
+    const model = machine.script({ calls }, { text: "End." });
+    await machine.sage(["-p", "go", "--model", model, "--deny"]);
+    const [judged] = await machine.facts("calls.judged");
+    const verdicts = (judged?.data["verdicts"] as { behavior: string; reason: string }[]).map((one) => one.behavior);
+    const answers = await ask(
+      machine,
+      calls.map((call) => ({ ...call, rules: { allow: rules }, mode: "default", cwd: machine.cwd, home: machine.dir })),
+    );
+    assert.deepEqual(
+      answers.map(({ behavior }) => behavior),
+      verdicts,
+    );
+  });
+
+  test("thousands of lines stream through", async () => {
+    using machine = new Machine();
+    const allow = Array.from({ length: 200 }, (_, n) => `Bash(tool${n}:*)`);
+    const lines = Array.from({ length: 5_000 }, (_, id) => ({
+      id,
+      rules: { allow },
+      mode: "default",
+      cwd: machine.cwd,
+      tool: "Bash",
+      input: { command: `tool${id % 250} --flag ${id}` },
+    }));
+    const answers = await ask(machine, lines);
+    assert.deepEqual(
+      answers.map(({ id, behavior }) => [id, behavior]),
+      lines.map(({ id }) => [id, id % 250 < 200 ? "allow" : "ask"]),
+    );
+  });
+});
+
 suite("sage permissions import", () => {
   const origin: Origin = { kind: "local", root: "/w(1)", to: "local" };
   for (const [behavior, from, expected, reason] of [

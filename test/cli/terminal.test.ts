@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 
@@ -172,6 +174,36 @@ suite("in a terminal", () => {
     await terminal.until("allowed with changes");
     await terminal.until("End.");
     assert.equal(machine.file("out.txt"), "right\n");
+  });
+
+  test("B6: a rule is kept in the file that was named, after editing it, and its twin is not asked about", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [bash("mkdir one")] }, { calls: [bash("mkdir two")] }, { text: "End." });
+    const local = join(machine.cwd, ".sage/settings.local.json");
+    const terminal = machine.terminal(["--model", model, "go"], { cols: 200 });
+    await terminal.until("  1  │ Bash(mkdir one)");
+    await terminal.until(`│ local   ${local}`);
+    await terminal.answer(permit, "a local =");
+    await terminal.until("back) > Bash(mkdir one)");
+    terminal.type(`${"\x7f".repeat(5)}:*)\r`);
+    await terminal.until("allowed, and from now on Bash(mkdir:*) (for you in this project)");
+    await terminal.until(`Rule saved in ${local}: Bash(mkdir:*)`);
+    await terminal.until("End.");
+    assert.deepEqual(JSON.parse(readFileSync(local, "utf8")), { permissions: { allow: ["Bash(mkdir:*)"] } });
+    assert.deepEqual(await machine.outcomes(), ["answered"]);
+  });
+
+  test("B6: a rule that cannot be saved holds for the session, and that is told", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [bash("mkdir one")] }, { calls: [bash("mkdir one")] }, { text: "End." });
+    const terminal = machine.terminal(["--model", model, "go"], { cols: 200 });
+    await terminal.until(permit);
+    mkdirSync(join(machine.cwd, ".sage"));
+    writeFileSync(join(machine.cwd, ".sage/settings.json"), '{"permissions":{"allow":["Bash"]}}');
+    terminal.type("a local\r");
+    await terminal.until("Rule for this session only, for it was not saved: Bash(mkdir one)");
+    await terminal.until("End.");
+    assert.equal(machine.file(".sage/settings.local.json"), undefined);
   });
 
   test("in Chinese, with Chinese answers, on a narrow terminal", async () => {
