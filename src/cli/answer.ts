@@ -1,5 +1,6 @@
 import { splitRequestId, type Store } from "../journal/store.ts";
 import { oneLine, SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { sageHome } from "../runtime/home.ts";
 import { ending, headline } from "../surfaces/plain/resolution.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
@@ -41,11 +42,11 @@ export async function answer(args: string[]): Promise<number> {
 }
 
 async function goOn(session: string, model: string | undefined, lang: Lang): Promise<number> {
-  const { begin, openSage, openStore } = await import("./setup.ts");
+  const { begin, lastingSpec, modelOfSession, openSage, openStore } = await import("./setup.ts");
   const { print } = await import("./print.ts");
-  const { home, choice } = begin(process.env, model);
+  const store = openStore(sageHome(process.env));
+  const { home, choice } = begin(process.env, lastingSpec(model) ?? modelOfSession(store, session));
   if (!choice) throw new SageError("config-invalid", cliTexts(lang).noModel);
-  const store = openStore(home);
   const cwd = store.session(session)?.cwd ?? process.cwd();
   const options = { mode: { type: "batch" } } as const;
   const sage = openSage({ home, choice, store, cwd, lang, permissionMode: "default", options });

@@ -2,6 +2,7 @@ import { SageError, messageOf } from "../protocol/index.ts";
 import { version } from "../runtime/version.ts";
 import { attachPlain, type PlainEnd } from "../surfaces/plain/index.ts";
 import { cliTexts } from "../texts/cli.ts";
+import { sage } from "../texts/command.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
@@ -33,7 +34,7 @@ export async function chat({ host, store, model }: Sage, { session, task, lang, 
   process.on("SIGINT", plain.interrupt);
   const end = await plain.done;
   if (leaving.signal.aborted) return leaving.code;
-  if (store.session(session)?.title) console.log(texts(lang).resumeWith(`sage --resume ${session}`));
+  if (store.session(session)?.title) console.log(texts(lang).resumeWith(sage(`--resume ${session}`)));
   return codeOf(end);
 }
 

@@ -1,13 +1,14 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SessionRow, Store } from "../journal/store.ts";
+import { sageHome } from "../runtime/home.ts";
 import { SageError, type ExecutionMode, type ExecutionOptions } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import type { Late } from "./chat.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
 import { agrees, ask } from "./journal.ts";
-import { begin, openSage, openStore } from "./setup.ts";
+import { begin, lastingSpec, modelOfSession, openSage, openStore } from "./setup.ts";
 import { asksTrust } from "./trust-prompt.ts";
 
 const options = {
@@ -42,17 +43,18 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const cwd = directory(values.cwd, t);
   const again = values.continue === true || values.resume !== undefined;
 
-  const { home, choice } = begin(process.env, values.model, values["fallback-model"]);
+  const store = again ? openStore(sageHome(process.env)) : undefined;
+  const found = store && findSession(store, values, cwd, t);
+  const spec = lastingSpec(values.model) ?? (store && found && modelOfSession(store, found.id));
+  const { home, choice } = begin(process.env, spec, values["fallback-model"]);
   if (!choice) return withoutModel(t, { args, asked: words !== undefined || again || values.print === true });
-  const store = openStore(home);
-  const found = again ? findSession(store, values, cwd, t) : undefined;
   const asked = !values.print && process.stdin.isTTY && process.stdout.isTTY;
   if (asked && (await asksTrust(home, found?.cwd ?? cwd, lang)) === "leave") return exitCodes.success;
   const late: Late = {};
   const sage = openSage({
     home,
     choice,
-    store,
+    store: store ?? openStore(home),
     cwd: found?.cwd ?? cwd,
     lang,
     permissionMode: values.bypass ? "bypass" : "default",
@@ -60,7 +62,13 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     asked,
     onModelError: (error) => late.failed?.(error),
   });
-  const session = async () => found?.id ?? (await ask(sage.host, { type: "open", cwd })).session;
+  const session = async () => {
+    // Where the first turn begins at once, one that cannot begin leaves no session behind.
+    if (words !== undefined || values.print) await sage.ready();
+    return (
+      found?.id ?? (await ask(sage.host, { type: "open", cwd, ...(spec !== undefined && { model: spec }) })).session
+    );
+  };
   try {
     if (!values.print) {
       const { chat } = await import("./chat.ts");

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
@@ -12,7 +13,13 @@ import { readSettings, type Settings } from "../runtime/settings.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 
-export type Sage = { host: LocalHost; store: Store; model: string };
+export type Sage = {
+  host: LocalHost;
+  store: Store;
+  model: string;
+  /** Loads the model now: what is wrong with it is thrown here, before a session is begun. */
+  ready(): Promise<unknown>;
+};
 
 /** What is known before a folder is: where state lives, and which model is meant. */
 export function begin(
@@ -37,6 +44,18 @@ export function modelOf(
 function smallModelOf(settings: Settings, env: NodeJS.ProcessEnv): ModelChoice | undefined {
   const { smallModel: spec, providers } = settings;
   return spec === undefined ? undefined : chooseModel({ spec, env, settings: { providers } as ModelSettings });
+}
+
+/** The model a session was begun with, if one was named then. */
+export function modelOfSession(store: Store, session: string): string | undefined {
+  const opened = store.load(session).find((fact) => fact.type === "session.opened");
+  return opened?.data.model;
+}
+
+/** As a session remembers it: a script is found again from any folder. */
+export function lastingSpec(spec: string | undefined): string | undefined {
+  const file = spec?.startsWith("scripted/") ? spec.slice("scripted/".length) : undefined;
+  return file === undefined || file === "" ? spec : `scripted/${resolve(file)}`;
 }
 
 export function openStore(home: Home): Store {
@@ -67,9 +86,11 @@ export function openSage(run: Run): Sage {
   const { untrusted } = cliTexts(lang);
   if (!asked && (trust.state === "untrusted" || trust.state === "changed")) warnings.push(untrusted(trust.root));
   for (const warning of warnings) console.error(`sage: ${warning}`);
+  let loading: ReturnType<ModelChoice["load"]> | undefined;
+  const load = () => (loading ??= choice.load());
   const model = async () => {
     try {
-      return await choice.load();
+      return await load();
     } catch (error) {
       onModelError?.(error);
       throw error;
@@ -99,5 +120,6 @@ export function openSage(run: Run): Sage {
     host: { ...host, close: () => (closing ??= host.close()) },
     store,
     model: `${choice.provider}/${choice.modelId}`,
+    ready: load,
   };
 }

@@ -77,6 +77,8 @@ export async function loadScript(path: string): Promise<Script> {
   try {
     return script.parse(JSON.parse(await readFile(path, "utf8"))) as Script;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT")
+      throw new SageError("config-invalid", `there is no file ${path} to play as a script`);
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
     throw new SageError(
       "config-invalid",

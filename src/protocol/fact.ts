@@ -5,7 +5,11 @@ import type { StateTransition } from "./state.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
 
 export type FactData = {
-  "session.opened": { cwd: string; version: string };
+  "session.opened": {
+    cwd: string;
+    version: string;
+    /** The model it was begun with, if one was named. */ model?: string;
+  };
   "turn.begun": { loop: number; maxSteps: number; /** Messages up to this seq start the turn. */ sawUpTo: number };
   "user.said": {
     text: string;

@@ -7,8 +7,8 @@ export type Sender = { by: string; surface: string };
 
 /** What a surface may ask of the host. */
 export type Command =
-  /** Opens a new session, or finds one. */
-  | { type: "open"; session?: string; cwd: string }
+  /** Opens a new session, or finds one. A new one goes on with `model` whenever nobody names another. */
+  | { type: "open"; session?: string; cwd: string; model?: string }
   /** `id` makes a redelivered message harmless. */
   | ({ type: "say"; session: string; text: string; id?: string } & Sender)
   | ({ type: "respond"; response: InputResponse } & Sender)

@@ -175,7 +175,7 @@ export function createHost(parts: HostParts): LocalHost {
   const handlers: {
     [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Reply<C> | Promise<Reply<C>>;
   } = {
-    open({ session, cwd }) {
+    open({ session, cwd, model }) {
       if (session !== undefined && !/^[\w.-]{1,100}$/.test(session))
         throw new SageError(
           "input-invalid",
@@ -184,7 +184,8 @@ export function createHost(parts: HostParts): LocalHost {
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
       for (;;) {
         const id = session ?? newSessionId();
-        if (store.create(id, { cwd, version })) return { ok: true, session: id, created: true };
+        if (store.create(id, { cwd, version, ...(model !== undefined && { model }) }))
+          return { ok: true, session: id, created: true };
       }
     },
     say({ session, text, id = randomUUID(), by, surface }) {

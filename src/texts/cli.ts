@@ -1,10 +1,11 @@
+import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
 const en = {
   unknownFlag: (flag: string, closest: string | undefined) =>
-    `there is no flag ${flag}${closest ? `; did you mean ${closest}?` : ""} (sage --help lists them)`,
+    `there is no flag ${flag}${closest ? `; did you mean ${closest}?` : ""} (${sage("--help")} lists them)`,
   didYouMean: (word: string, command: string) =>
-    `did you mean \`sage ${command}\`? A command comes first; to give “${word}” to the agent as a task, use -p`,
+    `did you mean \`${sage(command)}\`? A command comes first; to give “${word}” to the agent as a task, use -p`,
   conflict: (a: string, b: string) => `${a} and ${b} exclude each other`,
   only: (flag: string, other: string) => `${flag} goes with ${other} only`,
   expected: (flag: string, what: string, got: string) => `${flag} expects ${what}; got "${got}"`,
@@ -17,23 +18,23 @@ const en = {
   noModel:
     "no model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; or name one with --model",
   offerDemo: "Play the demo with a scripted model instead? (y/n) ",
-  demoHint: "`sage demo` shows how Sage works without a model.",
-  noSession: (prefix: string) => `there is no session ${prefix}; \`sage sessions\` lists them`,
+  demoHint: `\`${sage("demo")}\` shows how Sage works without a model.`,
+  noSession: (prefix: string) => `there is no session ${prefix}; \`${sage("sessions")}\` lists them`,
   noSessionHere: (cwd: string) => `there is no session in ${cwd} to continue`,
   ambiguous: (prefix: string, candidates: readonly string[]) =>
     `"${prefix}" could be any of these, write more of it:\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   owned: (session: string) =>
-    `session ${session} is run by another process; follow it with \`sage --resume ${session}\``,
+    `session ${session} is run by another process; follow it with \`${sage(`--resume ${session}`)}\``,
   header: (version: string, model: string, session: string) =>
     `Sage ${version} · ${model} · session ${session} · /help`,
   noStdin: "nothing came on stdin for 3 s, going on without it (< /dev/null says so at once)",
   stdinCut: (bytes: number) => `(cut here: only the first ${bytes.toLocaleString("en")} bytes of stdin are shown)`,
   needed: (n: number) => (n === 1 ? "A person is needed for this:" : `A person is needed for these ${n}:`),
-  howToAnswer: (id: string, flags: string) => `Answer with:  sage answer ${id} ${flags}`,
-  thenResume: (session: string) => `Then go on with:  sage --resume ${session}`,
+  howToAnswer: (id: string, flags: string) => `Answer with:  ${sage(`answer ${id} ${flags}`)}`,
+  thenResume: (session: string) => `Then go on with:  ${sage(`--resume ${session}`)}`,
   ago: (duration: string) => `${duration} ago`,
   untrusted: (root: string) =>
-    `the settings in ${root} do not count, for you have not trusted them; \`sage trust\` shows them`,
+    `the settings in ${root} do not count, for you have not trusted them; \`${sage("trust")}\` shows them`,
   trustNothing: (root: string) => `${root} has no settings of its own.`,
   trusted: (root: string) => `The settings in ${root} are trusted.`,
   trustWhat: (root: string) => `${root} brings settings of its own, which do not count before you trust them:`,
@@ -45,7 +46,7 @@ const en = {
   trustTrust: "trust exactly these",
   trustLeave: "leave",
   trustAsk: "Trust exactly this? (y/n) ",
-  trustHow: "Nothing was trusted. `sage trust --yes` trusts exactly what is shown here.",
+  trustHow: `Nothing was trusted. \`${sage("trust --yes")}\` trusts exactly what is shown here.`,
   revoked: (root: string) => `The settings in ${root} do not count any more.`,
   wrong: (message: string) => `something went wrong: ${message} (SAGE_DEBUG=1 shows where)`,
 
@@ -54,15 +55,15 @@ const en = {
   inboxEmpty: "Nobody is waiting for you.",
   inSession: (session: string, cwd: string, age: string) => `Session ${session} in ${cwd}, asked ${age} ago`,
 
-  answerWhat: "say which request: sage answer <request id> (`sage inbox` lists them)",
+  answerWhat: `say which request: ${sage("answer <request id>")} (\`${sage("inbox")}\` lists them)`,
   answerHow: "say what to answer: one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json",
-  unknownRequest: (target: string) => `no open request is called ${target}; \`sage inbox\` lists the open ones`,
+  unknownRequest: (target: string) => `no open request is called ${target}; \`${sage("inbox")}\` lists the open ones`,
   notQuestion: (kind: string) => `this is a ${kind} request; --choose and --other are for questions`,
   noSuggestion: (n: number) =>
     n === 0
       ? "no rule is offered for this one: leave out --always, or write one with --rule where rules may allow it"
       : `--always takes the number of a rule that is offered, from 1 to ${n}`,
-  noPlace: (place: string) => `nothing can be kept under "${place}" here; \`sage inbox\` shows where it can`,
+  noPlace: (place: string) => `nothing can be kept under "${place}" here; \`${sage("inbox")}\` shows where it can`,
   whichQuestion: (choice: string, questions: readonly string[]) =>
     `which question does "${choice}" answer? Write "question=answer"; the questions are:\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag: string) => `${flag} expects a JSON object`,
@@ -94,8 +95,8 @@ export type CliTexts = typeof en;
 
 const zh: CliTexts = {
   unknownFlag: (flag, closest) =>
-    `没有参数 ${flag}${closest ? `；是不是 ${closest}？` : ""}（sage --help 列出所有参数）`,
-  didYouMean: (word, command) => `是不是想用 \`sage ${command}\`？命令要写在最前面；若要把“${word}”作为任务，请用 -p`,
+    `没有参数 ${flag}${closest ? `；是不是 ${closest}？` : ""}（${sage("--help")} 列出所有参数）`,
+  didYouMean: (word, command) => `是不是想用 \`${sage(command)}\`？命令要写在最前面；若要把“${word}”作为任务，请用 -p`,
   conflict: (a, b) => `${a} 与 ${b} 不能同时使用`,
   only: (flag, other) => `${flag} 只能与 ${other} 一起使用`,
   expected: (flag, what, got) => `${flag} 应为${what}；得到的是 "${got}"`,
@@ -108,20 +109,20 @@ const zh: CliTexts = {
   noModel:
     "还没有配置模型。请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器；也可以用 --model 指定",
   offerDemo: "要不要改为播放演示（用剧本代替模型）？(y/n) ",
-  demoHint: "`sage demo` 不用模型也能演示 Sage 如何工作。",
-  noSession: (prefix) => `没有会话 ${prefix}；\`sage sessions\` 列出所有会话`,
+  demoHint: `\`${sage("demo")}\` 不用模型也能演示 Sage 如何工作。`,
+  noSession: (prefix) => `没有会话 ${prefix}；\`${sage("sessions")}\` 列出所有会话`,
   noSessionHere: (cwd) => `${cwd} 里没有可以继续的会话`,
   ambiguous: (prefix, candidates) =>
     `"${prefix}" 可能是下面任何一个，请写得更长些：\n${candidates.map((one) => `  ${one}`).join("\n")}`,
-  owned: (session) => `会话 ${session} 正由另一个进程运行；可用 \`sage --resume ${session}\` 跟随`,
+  owned: (session) => `会话 ${session} 正由另一个进程运行；可用 \`${sage(`--resume ${session}`)}\` 跟随`,
   header: (version, model, session) => `Sage ${version} · ${model} · 会话 ${session} · /help`,
   noStdin: "3 秒内标准输入没有内容，不再等待（用 < /dev/null 可立即说明）",
   stdinCut: (bytes) => `（到此截断：只显示标准输入的前 ${bytes} 字节）`,
   needed: (n) => `有 ${n} 件事需要人来回答：`,
-  howToAnswer: (id, flags) => `回答：  sage answer ${id} ${flags}`,
-  thenResume: (session) => `然后继续：  sage --resume ${session}`,
+  howToAnswer: (id, flags) => `回答：  ${sage(`answer ${id} ${flags}`)}`,
+  thenResume: (session) => `然后继续：  ${sage(`--resume ${session}`)}`,
   ago: (duration) => `${duration}前`,
-  untrusted: (root) => `${root} 里的设置不起作用，因为你还没有信任它们；\`sage trust\` 会显示其内容`,
+  untrusted: (root) => `${root} 里的设置不起作用，因为你还没有信任它们；\`${sage("trust")}\` 会显示其内容`,
   trustNothing: (root) => `${root} 没有自己的设置。`,
   trusted: (root) => `已信任 ${root} 的设置。`,
   trustWhat: (root) => `${root} 自带设置，在你信任之前不起作用：`,
@@ -132,7 +133,7 @@ const zh: CliTexts = {
   trustTrust: "就信任这些内容",
   trustLeave: "离开",
   trustAsk: "就信任这些内容吗？(y/n) ",
-  trustHow: "什么都没有信任。`sage trust --yes` 信任这里显示的内容。",
+  trustHow: `什么都没有信任。\`${sage("trust --yes")}\` 信任这里显示的内容。`,
   revoked: (root) => `${root} 的设置不再起作用。`,
   wrong: (message) => `出了问题：${message}（SAGE_DEBUG=1 显示位置）`,
 
@@ -141,15 +142,15 @@ const zh: CliTexts = {
   inboxEmpty: "没有人在等你。",
   inSession: (session, cwd, age) => `会话 ${session}，位于 ${cwd}，${age}前提出`,
 
-  answerWhat: "请指明请求：sage answer <请求编号>（`sage inbox` 列出它们）",
+  answerWhat: `请指明请求：${sage("answer <请求编号>")}（\`${sage("inbox")}\` 列出它们）`,
   answerHow: "请给出回答：--yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一",
-  unknownRequest: (target) => `没有叫 ${target} 的未决请求；\`sage inbox\` 列出所有未决请求`,
+  unknownRequest: (target) => `没有叫 ${target} 的未决请求；\`${sage("inbox")}\` 列出所有未决请求`,
   notQuestion: (kind) => `这是 ${kind} 请求；--choose 和 --other 只用于提问`,
   noSuggestion: (n) =>
     n === 0
       ? "这一项没有可供保留的规则：请去掉 --always，或在规则可以允许时用 --rule 自己写"
       : `--always 应为所列规则的编号，从 1 到 ${n}`,
-  noPlace: (place) => `这里不能存到 "${place}"；\`sage inbox\` 会显示可用的位置`,
+  noPlace: (place) => `这里不能存到 "${place}"；\`${sage("inbox")}\` 会显示可用的位置`,
   whichQuestion: (choice, questions) =>
     `"${choice}" 回答的是哪个问题？请写成 "问题=回答"；问题有：\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag) => `${flag} 应为 JSON 对象`,

@@ -1,4 +1,5 @@
 import type { DeadlinePolicy, PermissionBehavior, Preview, RequestSource, RuleDestination } from "../protocol/index.ts";
+import { sage } from "./command.ts";
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
@@ -142,7 +143,7 @@ export const en = {
     "Ctrl-C   interrupts; twice leaves. Ctrl-D leaves",
   ],
   inboxEmpty: "Nobody is waiting for you.",
-  answerWith: (id: string) => `sage answer ${id}`,
+  answerWith: (id: string) => sage(`answer ${id}`),
   duration(ms: number): string {
     if (ms < 1_000) return `${Math.round(ms)} ms`;
     if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;

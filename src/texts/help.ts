@@ -2,7 +2,13 @@ import type { Lang } from "./language.ts";
 
 export type ExitName = "success" | "failure" | "usage" | "needsPerson" | "timeout" | "maxSteps" | "interrupted";
 
-export type HelpTexts = { usage: string; exitTitle: string; exit: Record<ExitName, string> };
+export type HelpTexts = {
+  usage: string;
+  /** Where the command has another name. */
+  insteadOf: (command: string) => string;
+  exitTitle: string;
+  exit: Record<ExitName, string>;
+};
 
 const en: HelpTexts = {
   usage: `Sage: an agent that knows how to wait for you.
@@ -66,6 +72,7 @@ Environment
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   SAGE_HOME                   where Sage keeps its state (~/.sage)
   SAGE_LANG, NO_COLOR, SAGE_DEBUG`,
+  insteadOf: (command) => `(Started through npm, “sage …” is typed as “${command}” here.)`,
   exitTitle: "Exit codes",
   exit: {
     success: "done",
@@ -140,6 +147,7 @@ const zh: HelpTexts = {
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   SAGE_HOME                   Sage 存放状态之处（~/.sage）
   SAGE_LANG, NO_COLOR, SAGE_DEBUG`,
+  insteadOf: (command) => `（经 npm 启动时，“sage …”在这里写作“${command}”。）`,
   exitTitle: "退出码",
   exit: {
     success: "完成",

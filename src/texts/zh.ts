@@ -1,4 +1,5 @@
 import type { Texts } from "./texts.ts";
+import { sage } from "./command.ts";
 
 export const zh: Texts = {
   title: { permission: "需要你的许可", question: "提问", text: "需要你输入" },
@@ -127,7 +128,7 @@ export const zh: Texts = {
     "Ctrl-C   打断；按两次离开。Ctrl-D 离开",
   ],
   inboxEmpty: "没有人在等你。",
-  answerWith: (id) => `sage answer ${id}`,
+  answerWith: (id) => sage(`answer ${id}`),
   duration(ms) {
     if (ms < 1_000) return `${Math.round(ms)} 毫秒`;
     if (ms < 120_000) return `${Math.round(ms / 1_000)} 秒`;

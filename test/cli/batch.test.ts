@@ -94,6 +94,23 @@ suite("sage -p", () => {
     assert.match(late.err, /Answered by \S+ from cli at \d\d:\d\d: allowed/);
   });
 
+  test("a session goes on with the model it was begun with, from any folder, unless another is named", async () => {
+    using machine = new Machine();
+    machine.script({ calls: [mark] }, { text: "All done." });
+    const other = machine.script({ text: "unused" }, { text: "The other." });
+    const begun = async () => sessionIn((await machine.sage(["-p", "--model", "scripted/../script-0.json", "go"])).err);
+    const one = await begun();
+    const run = await machine.sage(["answer", one, "--yes", "--run"]);
+    assert.deepEqual([run.code, run.err], [0, ""]);
+    assert.match(run.out, /All done\.\n$/);
+    const two = await begun();
+    await machine.sage(["answer", two, "--yes"]);
+    assert.equal((await machine.sage(["-p", "--resume", two])).out, "All done.\n");
+    const three = await begun();
+    await machine.sage(["answer", three, "--yes"]);
+    assert.equal((await machine.sage(["-p", "--resume", three, "--model", other])).out, "The other.\n");
+  });
+
   test("--yes grants ordinary permissions, --deny refuses them, neither answers a question", async () => {
     using machine = new Machine();
     const model = machine.script({ calls: [mark, asks({ question: "Which?", labels: ["A", "B"] })] }, { text: "End." });

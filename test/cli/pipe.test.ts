@@ -100,8 +100,9 @@ suite("in a pipe", () => {
 
   test("a model that cannot be loaded is said, not waited for", async () => {
     using machine = new Machine();
-    const { code, out } = await machine.sage(["--model", "scripted/nowhere.json", "go"]);
-    assert.match(out, /The turn failed: nowhere\.json should be a JSON list of turns/);
+    const { code, err } = await machine.sage(["--model", "scripted/nowhere.json", "go"]);
+    assert.match(err, /^sage: there is no file \S+nowhere\.json to play as a script\n$/);
     assert.equal(code, 2);
+    assert.equal((await machine.sage(["sessions", "--json"])).out, "[]\n", "and no session is left behind");
   });
 });
