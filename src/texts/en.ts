@@ -138,6 +138,7 @@ export const en = {
   help: [
     "Type what you want done. While the agent works, a line you type is read at its next step.",
     "/inbox   open requests of all sessions",
+    "/name    use the skill of that name, with whatever follows it",
     "/resume  go on with an interrupted turn",
     "/quit    leave; nothing is lost",
     "Ctrl-C   interrupts; twice leaves. Ctrl-D leaves",
