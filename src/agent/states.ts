@@ -40,7 +40,12 @@ export function endState(lifecycle: LifecycleManager, status: OutcomeStatus): vo
       lifecycle.transition({ state: "error", error: status.error });
       break;
     case "needs-input":
-      break; // it waits, and whoever goes on with the turn finds it waiting
+      lifecycle.transition({
+        state: "waitingForConfirmation",
+        reason: "a person is needed",
+        requestId: status.requests[0] ?? "",
+      });
+      break;
     default:
       lifecycle.transition({ state: "completed", reason: status.status });
   }

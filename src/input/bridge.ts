@@ -1,7 +1,7 @@
 import type { Store } from "../journal/store.ts";
 import { SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
 import type { InputChannel } from "./channel.ts";
-import { respond } from "./respond.ts";
+import { respond, settle } from "./respond.ts";
 
 /** Shows a session's open requests on a channel, and takes its answers to the journal. Returns the end of it. */
 export function bridge(store: Store, session: string, channel: InputChannel): () => void {
@@ -16,6 +16,7 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
         { cause: resolution },
       );
     });
+    if (!hide) return nobody(store, request);
     shown.set(request.id, hide);
   };
   // Listen before reading, so that nothing falls between.
@@ -29,5 +30,24 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
     },
   });
   for (const request of store.pending(session)) show(request);
-  return stop;
+  const forget = channel.onClose(() => {
+    for (const request of store.pending(session)) nobody(store, request);
+  });
+  return () => {
+    stop();
+    forget();
+  };
+}
+
+/** Where a channel is the only surface and is closed, nobody can be asked. */
+function nobody(store: Store, request: InputRequest): void {
+  const reason = "whoever could have answered has closed the channel";
+  settle(store, request, {
+    requestId: request.id,
+    by: "channel",
+    surface: "channel",
+    at: Date.now(),
+    outcome: "no_surface",
+    reason,
+  });
 }

@@ -19,8 +19,13 @@ export interface InputChannel {
   /** Asks and blocks until somebody answers. Rejects when the signal aborts, the channel closes, or nobody may be asked. */
   requestInput(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
   requestInputWithTimeout(request: InputRequest, timeoutMs: number, signal?: AbortSignal): Promise<InputResponse>;
-  /** Shows a request that lives elsewhere; an answer goes to `settle`. Call the returned function once it has ended. */
-  show(request: InputRequest, settle: Settle): (ended: Resolution) => void;
+  /**
+   * Shows a request that lives elsewhere; an answer goes to `settle`. Call the returned function once it has ended.
+   * Undefined when the channel is closed: nobody is there to see it.
+   */
+  show(request: InputRequest, settle: Settle): ((ended: Resolution) => void) | undefined;
+  /** Called once, when nobody will look at the channel any more. */
+  onClose(listener: () => void): () => void;
   /** Ends every waiting request as cancelled: an interrupt leaves nothing hanging. */
   cancelPending(reason: string): void;
   close(): void;
@@ -74,6 +79,7 @@ export const InputChannel = {
       requestInput: (request, signal) => within(answer(request), undefined, signal),
       requestInputWithTimeout: (request, timeoutMs, signal) => within(answer(request), timeoutMs, signal),
       show: () => () => {},
+      onClose: () => () => {},
       cancelPending() {},
       close() {},
     };
@@ -141,7 +147,7 @@ function createChannel(
     deliver();
   };
   const show = (request: InputRequest, settle: Settle) => {
-    if (closed) return () => {};
+    if (closed) return undefined;
     offers.set(request.id, { request, settle, taken: false });
     deliver();
     return (resolution: Resolution) => end(request.id, resolution);
@@ -152,8 +158,11 @@ function createChannel(
     ending = closed;
     deliver();
   };
+  const onClosed = new Set<() => void>();
   const close = () => {
+    if (closed) return;
     closed = true;
+    for (const listener of onClosed) listener();
     endAll();
     for (const taker of takers.splice(0)) taker(undefined);
   };
@@ -179,7 +188,7 @@ function createChannel(
         waiting.delete(request.id);
         clearTimeout(timer);
         signal?.removeEventListener("abort", aborted);
-        hide(resolution);
+        hide?.(resolution);
       };
       const gone = (outcome: "cancelled" | "timed_out", reason: string) =>
         finish({ requestId: request.id, by: "channel", surface: "channel", at: Date.now(), outcome, reason });
@@ -213,6 +222,10 @@ function createChannel(
     requestInput: (request, signal) => requestInput(request, signal),
     requestInputWithTimeout: (request, timeoutMs, signal) => requestInput(request, signal, timeoutMs),
     show,
+    onClose(listener) {
+      onClosed.add(listener);
+      return () => onClosed.delete(listener);
+    },
     cancelPending(reason) {
       endAll(new SageError("turn-failed", reason));
     },

@@ -1,3 +1,4 @@
+import { SageError } from "../protocol/index.ts";
 import type { Delta, Fact, FactData, FactType, InputRequest, NewRequest, Resolution } from "../protocol/index.ts";
 import type { Durable, Once, OnceOptions, Opened, StepScope } from "./durable.ts";
 import { requestId, resolvedKey, splitRequestId, type Store } from "./store.ts";
@@ -53,7 +54,7 @@ export class SessionLog {
     // Listen before reading: what others write in between is heard, and known already when it is told.
     this.#unsubscribe = store.hub.subscribe(id, this);
     try {
-      this.loaded = store.load(id);
+      this.loaded = store.load(id, { proven: true });
       this.#loadedUpTo = this.lastSeq = this.loaded.at(-1)?.seq ?? 0;
       for (const fact of this.loaded) this.#know(fact);
     } catch (error) {
@@ -77,6 +78,10 @@ export class SessionLog {
           : new Stopped("interrupted", `${fact.data.by} interrupted`),
       );
     }
+  }
+
+  lost(): void {
+    this.close(new SageError("lease-lost", `session ${this.id} was taken over by another process`));
   }
 
   #know(fact: Fact): void {

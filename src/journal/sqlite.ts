@@ -155,17 +155,40 @@ export function sqliteStore(path: string): Store {
     }
   };
   let closed = false;
+  /** Sessions this process has, by the epoch it has them under. */
+  const held = new Map<string, number>();
   let beating: NodeJS.Timeout | undefined;
   const beat = () => {
     const done = q("UPDATE process SET beat=? WHERE id=?").run(Date.now(), me.id);
     if (done.changes === 0) q("INSERT INTO process VALUES(?,?,?,?)").run(me.id, me.pid, me.started, Date.now());
+  };
+  // Somebody may have taken a session while this process was frozen: what it runs must end, not only what it writes.
+  const stillMine = () => {
+    if (held.size === 0) return;
+    const mine = new Map(
+      all<{ id: string; epoch: number }>("SELECT id, epoch FROM session WHERE process=?", me.id).map(
+        ({ id, epoch }) => [id, epoch],
+      ),
+    );
+    for (const [session, epoch] of held)
+      if (mine.get(session) !== epoch) {
+        held.delete(session);
+        hub.lost(session);
+      }
   };
   const register = () => {
     beat(); // also after a long sleep: what is claimed now must not look abandoned
     if (beating) return;
     for (const other of all<Process>("SELECT id, pid, started FROM process"))
       if (startOf(other.pid) !== other.started) q("DELETE FROM process WHERE id=?").run(other.id);
-    beating = setInterval(writeIfPossible, BEAT_MS, beat).unref();
+    beating = setInterval(() => {
+      writeIfPossible(beat);
+      try {
+        stillMine();
+      } catch {
+        // a journal that cannot be read for a moment; the next beat looks again
+      }
+    }, BEAT_MS).unref();
   };
 
   return {
@@ -195,14 +218,23 @@ export function sqliteStore(path: string): Store {
           );
         register();
         q("UPDATE session SET epoch=?, process=? WHERE id=?").run(epoch + 1, me.id, session);
+        held.set(session, epoch + 1);
         return epoch + 1;
       }),
     release: (session, epoch) => {
+      if (held.get(session) === epoch) held.delete(session);
       writeIfPossible(() => q("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch));
     },
-    load: (session) => {
-      row(session);
-      return all<Row>("SELECT * FROM fact WHERE session=? ORDER BY seq", session).map(stored);
+    load(session, { proven = false } = {}) {
+      const { head } = row(session);
+      const rows = all<Row & { hash: string }>("SELECT * FROM fact WHERE session=? ORDER BY seq", session);
+      const broken = proven ? firstBroken(session, rows, head) : undefined;
+      if (broken)
+        throw new SageError(
+          "journal-damaged",
+          `record ${broken.key} of session ${session} in ${path} is not as it was written; it can be looked at, and not gone on with (\`sage doctor\` tells more)`,
+        );
+      return rows.map(stored);
     },
     commit(session, epoch, facts) {
       const written = write(() => {
@@ -267,14 +299,8 @@ export function sqliteStore(path: string): Store {
       all<Process>("SELECT pid, started FROM child WHERE session=? AND key=?", session, key)
         .filter(({ pid, started }) => groupLives(pid, started))
         .map(({ pid }) => pid),
-    verify(session) {
-      let head = session;
-      for (const fact of all<Row & { hash: string }>("SELECT * FROM fact WHERE session=? ORDER BY seq", session)) {
-        head = chain(head, fact, fact.data);
-        if (head !== fact.hash) return { seq: fact.seq, key: fact.key };
-      }
-      return head === row(session).head ? undefined : { seq: top(), key: "(the last records are missing)" };
-    },
+    verify: (session) =>
+      firstBroken(session, all("SELECT * FROM fact WHERE session=? ORDER BY seq", session), row(session).head),
     close() {
       if (closed) return;
       closed = true;
@@ -290,6 +316,15 @@ type Process = { id: string; pid: number; started: string; beat: number };
 
 function createIdentity(): { id: string; pid: number; started: string } {
   return { id: randomUUID(), pid: process.pid, started: startOf(process.pid) };
+}
+
+function firstBroken(session: string, rows: readonly (Row & { hash: string })[], head: string) {
+  let hashed = session;
+  for (const fact of rows) {
+    hashed = chain(hashed, fact, fact.data);
+    if (hashed !== fact.hash) return { seq: fact.seq, key: fact.key };
+  }
+  return hashed === head ? undefined : { seq: (rows.at(-1)?.seq ?? 0) + 1, key: "(the last records are missing)" };
 }
 
 /** Each record's hash covers the one before it, so a changed or missing record is found out. */

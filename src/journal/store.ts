@@ -27,7 +27,8 @@ export interface Store {
   /** Takes the lease: the epoch to commit under. Refused while another living process holds it. */
   claim(session: string): number;
   release(session: string, epoch: number): void;
-  load(session: string): Fact[];
+  /** `proven`: refuses a session whose records are not as they were written. */
+  load(session: string, options?: { proven?: boolean }): Fact[];
   /** Execution facts, fenced by the epoch. Sets each fact's seq. */
   commit(session: string, epoch: number, facts: Fact[]): void;
   /** Inbound facts: any process may write them, the key is the fence. The winning fact, ours or not. */
@@ -50,7 +51,12 @@ export interface Store {
   close(): void;
 }
 
-export type Listener = { fact(fact: Fact): void; delta?(delta: Delta): void };
+export type Listener = {
+  fact(fact: Fact): void;
+  delta?(delta: Delta): void;
+  /** Another process has taken the session. */
+  lost?(): void;
+};
 
 /** Who in this process waits for what. One registry for all sessions: 10,000 blocked ones cost a map entry each. */
 export type Hub = {
@@ -59,6 +65,7 @@ export type Hub = {
   subscribe(session: string, listener: Listener): () => void;
   fact(fact: Fact): void;
   delta(delta: Delta): void;
+  lost(session: string): void;
   /** Does anyone here care for facts of this session or for the end of this request? */
   cares(session: string, requestId: string): boolean;
 };
@@ -111,6 +118,9 @@ export function createHub(onInterest: (interested: boolean) => void = () => {}):
     },
     delta(delta) {
       for (const listener of listeners.get(delta.session) ?? []) aside(() => listener.delta?.(delta));
+    },
+    lost(session) {
+      for (const listener of listeners.get(session) ?? []) aside(() => listener.lost?.());
     },
     cares: (session, id) => listeners.has(session) || waiting.has(id),
   };

@@ -92,11 +92,12 @@ export class SageAgentSDK {
         if (next === undefined) return outcome;
       }
     };
+    const result = converse().finally(() => channel.close());
     const close = () => {
-      handle.close();
       leave(); // nobody is left who could answer: the turn stays open in the journal, and the result says `paused`
+      void result.then(handle.close, handle.close);
     };
-    return { handle: { ...handle, close }, result: converse().finally(() => channel.close()) };
+    return { handle: { ...handle, close }, result };
   }
 
   /** Ends what runs, as safely as a crash would: its results say `paused`, and a journal on disk goes on from there. */

@@ -464,7 +464,7 @@ test("half-filled answers are kept as a draft for whichever surface comes next",
   assert.equal((await sage.host.send({ type: "saveDraft", requestId, draft, ...lin })).ok, false, "it is answered");
 });
 
-test("a record that was changed between the answer and the run is refused, and that is on record", async () => {
+test("a record that was changed between the answer and the run stops the session: it can be looked at, and not gone on with", async () => {
   using here = workspace();
   const journal = here.path("journal.db");
   const script = [{ calls: [bash("echo harmless >> ran")] }, { text: "ok" }];
@@ -488,10 +488,9 @@ test("a record that was changed between the answer and the run is refused, and t
   const store = sqliteStore(journal);
   assert.match(store.verify(session)?.key ?? "", /model/, "the hash chain names it too");
   await using later = await sageWith({ dir: here.dir, script, store });
-  await later.host.run(session);
+  await assert.rejects(later.host.run(session), { code: "journal-damaged" });
   assert.equal(existsSync(here.path("ran")), false);
-  const result = store.load(session).find(({ key }) => key === "t0/0/0/done");
-  assert.match(result?.type === "call.finished" ? result.data.text : "", /not what was approved/);
+  assert.ok(store.load(session).length > 0);
 });
 
 test("two edits of one file in one reply are asked about once each", async () => {

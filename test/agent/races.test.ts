@@ -358,3 +358,43 @@ test("a hook that leaves something running behind does not hold the turn", async
   await sage.say("go");
   assert.equal((await sage.outcome()).status, "success");
 });
+
+test("a session that somebody else has taken is let go at the next beat, with the command it runs", async () => {
+  using here = workspace();
+  const [mine, theirs] = [sqliteStore(here.path("journal.db")), sqliteStore(here.path("journal.db"))];
+  const a = hostOn(mine, here.dir, [{ calls: [bash("echo begun >> ran; sleep 60")] }], { rules: [allow("Bash")] });
+  await a.send({ type: "open", session: "s", cwd: here.dir });
+  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const outcome = a.run("s");
+  await until(() => existsSync(here.path("ran")));
+  const { DatabaseSync } = await import("node:sqlite");
+  const db = new DatabaseSync(here.path("journal.db"));
+  db.exec("UPDATE process SET beat=0");
+  db.close();
+  theirs.claim("s");
+  const ended = await outcome;
+  assert.equal(ended.status === "error" && ended.error.code, "lease-lost");
+  await a.close();
+  theirs.close();
+});
+
+test("a closed channel is nobody: what is asked on it ends as such and the turn goes on", async () => {
+  using here = workspace();
+  const { InputChannel } = await import("../../src/input/channel.ts");
+  const [channel, handle] = InputChannel.create(4);
+  const script = [
+    { calls: [askUser(question("Sure?"))] },
+    { calls: [askUser(question("Really?"))] },
+    { text: "nobody there" },
+  ];
+  const running = new UnifiedExecutor(
+    config({ script, dir: here.dir }),
+    { workingDirectory: here.dir },
+    channel,
+  ).executeTask("go");
+  await handle.nextRequest();
+  handle.close();
+  const outcome = await running;
+  assert.equal(outcome.text, "nobody there");
+  for (const { result } of outcome.toolHistory) assert.match(result.text, /not answered/i);
+});

@@ -503,7 +503,7 @@ suite("a channel over a session", () => {
     withdraw();
   });
 
-  test("once closed, neither shows nor spoils anything: the journal goes on without it", async () => {
+  test("once closed, is nobody: what is asked ends as such, and the journal goes on", async () => {
     for (const { open } of journals) {
       using journal = open();
       const { store } = journal;
@@ -513,7 +513,8 @@ suite("a channel over a session", () => {
       handle.close();
       store.commit("s", epoch, [asked("t0/0/0/ask0"), fact("t0/0/1", "call.unknown", { reason: "" })]);
       assert.deepEqual(handle.pending(), []);
-      assert.equal(store.append("s", resolved("t0/0/0/ask0", answer("s/t0/0/0/ask0"))).won, true);
+      assert.equal(store.resolution("s/t0/0/0/ask0")?.outcome, "no_surface");
+      assert.equal(store.append("s", resolved("t0/0/0/ask0", answer("s/t0/0/0/ask0"))).won, false);
       assert.deepEqual([handle.pending(), await handle.nextRequest()], [[], undefined]);
       withdraw();
       bridge(store, "s", channel)();
