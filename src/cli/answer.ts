@@ -35,6 +35,8 @@ export async function answer(args: string[]): Promise<number> {
   }
   console.log(t.recorded(oneLine(ending(reply.resolution, texts(lang)))));
   const { session } = splitRequestId(reply.resolution.requestId);
+  // Whoever stopped the turn does not want to go on with it.
+  if (reply.resolution.outcome === "cancelled") return exitCodes.success;
   if (reply.running) console.log(t.takenUp);
   else if (values.run) return goOn(session, values.model, lang);
   else console.log(t.thenResume(session));
@@ -70,7 +72,15 @@ function find(store: Store, target: string, t: CliTexts): InputRequest | Resolut
         found.map(({ id }) => id),
       ),
     );
-  const ended = store.find(target)?.resolution;
+  const ended = store.find(target)?.resolution ?? lastOf(store, target);
   if (ended) return ended;
   throw new SageError("request-unknown", t.unknownRequest(target));
+}
+
+/** How the last request of a session ended, when the session is what was named. */
+function lastOf(store: Store, target: string): Resolution | undefined {
+  const [named, second] = store.sessions().filter(({ id }) => id.startsWith(target));
+  const session = store.session(target) ?? (second ? undefined : named);
+  const ends = session ? store.load(session.id).filter((fact) => fact.type === "input.resolved") : [];
+  return ends.at(-1)?.data;
 }

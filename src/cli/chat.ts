@@ -40,8 +40,8 @@ export async function chat({ host, store, model }: Sage, { session, task, lang, 
 
 function codeOf({ why, waiting, last }: PlainEnd): number {
   if (why === "interrupted") return exitCodes.interrupted;
+  if (waiting > 0) return exitCodes.needsPerson;
   if (why !== "failed" && process.stdin.isTTY) return exitCodes.success;
   // Whatever was piped in came to its end: a script wants to know how far it went.
-  if (waiting > 0) return exitCodes.needsPerson;
   return last ? exitCodeOf(last) : exitCodes.success;
 }

@@ -1,7 +1,7 @@
 import type { InputRequest, SessionSummary } from "../protocol/index.ts";
 import { createPaint, type Style } from "../surfaces/plain/paint.ts";
 import { wholeRequest } from "../surfaces/plain/request.ts";
-import { cliTexts } from "../texts/cli.ts";
+import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -21,27 +21,53 @@ export async function inbox(args: string[]): Promise<number> {
     const style = styleOf(process.stdout, lang);
     for (const { request } of requests) {
       const session = sessions.find(({ id }) => id === request.session);
-      console.log([...openLines(request, style, lang), whereLine(request, session, lang)].join("\n"));
+      const alone = requests.filter((one) => one.request.session === request.session).length === 1;
+      console.log([...openLines(request, style, { lang, alone }), whereLine(request, session, lang)].join("\n"));
     }
   }
   return exitCodes.success;
 }
 
-/** A request with what to type to answer it. */
-export function openLines(request: InputRequest, style: Style, lang: Lang): string[] {
-  return [...wholeRequest(request, style), cliTexts(lang).howToAnswer(request.id, flagsFor(request))];
+/** A request with what to type to answer it. The only one of its session is named by the session, which is short. */
+export function openLines(
+  request: InputRequest,
+  style: Style,
+  { lang, alone }: { lang: Lang; alone: boolean },
+): string[] {
+  const t = cliTexts(lang);
+  const how = t.howToAnswer(alone ? request.session : request.id, flagsFor(request, t));
+  return [...wholeRequest(request, style), how, ...howLines(request, t)];
+}
+
+function howLines(request: InputRequest, t: CliTexts): string[] {
+  switch (request.kind) {
+    case "permission":
+      return [t.alsoPermission];
+    case "question":
+      return [request.questions.length > 1 ? t.alsoQuestions : t.alsoQuestion];
+    case "text":
+      return [t.alsoText];
+    default:
+      return request satisfies never;
+  }
 }
 
 function whereLine(request: InputRequest, session: SessionSummary | undefined, lang: Lang): string {
-  return cliTexts(lang).inSession(request.session, session?.cwd ?? "?", texts(lang).duration(Date.now() - request.at));
+  return cliTexts(lang).inSession(
+    request.session,
+    session?.cwd ?? "?",
+    texts(lang).duration(Math.max(1_000, Date.now() - request.at)),
+  );
 }
 
-function flagsFor(request: InputRequest): string {
+function flagsFor(request: InputRequest, t: CliTexts): string {
   switch (request.kind) {
     case "permission":
       return "--yes | --no";
     case "question":
-      return request.questions.length === 1 ? '--choose "…"' : '--choose "1=…" --choose "2=…"';
+      return request.questions.length === 1
+        ? `--choose "${t.anOption}"`
+        : request.questions.map((_, n) => `--choose "${n + 1}=${t.anOption}"`).join(" ");
     case "text":
       return '--text "…"';
     default:

@@ -5,6 +5,7 @@ import { exitCodeOf, exitCodes } from "./exit-codes.ts";
 import { usage } from "./flags.ts";
 import { ask, person } from "./journal.ts";
 import { onLeave } from "./leaving.ts";
+import { createRefusals } from "./refusals.ts";
 import type { Format } from "./run.ts";
 import type { Sage } from "./setup.ts";
 
@@ -27,12 +28,19 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   const leaving = onLeave(() => host.close());
 
   const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
+  const refusal = createRefusals((text) => console.error(`sage: ${text}`), t);
   const rules: FactData["rule.added"][] = [];
   const unwatch = store.hub.subscribe(
     session,
     format === "stream-json"
       ? { fact: (fact) => line({ type: "fact", fact }), delta: (delta) => line({ type: "delta", delta }) }
-      : { fact: (fact) => fact.type === "rule.added" && rules.push(fact.data), delta: tellNotice },
+      : {
+          fact(fact) {
+            if (fact.type === "rule.added") rules.push(fact.data);
+            if (format === "text") refusal(fact);
+          },
+          delta: tellNotice,
+        },
   );
   if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
   const outcome = await host.run(session);
@@ -65,15 +73,21 @@ function report(outcome: AgentOutcome, requests: InputRequest[]): object {
 async function tell(outcome: AgentOutcome, requests: InputRequest[], lang: Lang): Promise<void> {
   if (outcome.text !== "") process.stdout.write(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
   if (outcome.status === "success") return;
+  const t = cliTexts(lang);
   if (outcome.status !== "needs-input") {
     const { texts } = await import("../texts/texts.ts");
-    return console.error(`sage: ${whyNot(outcome, texts(lang))}`);
+    console.error(`sage: ${whyNot(outcome, texts(lang))}`);
+    // A turn that was cancelled or paused was so by somebody who knows.
+    const how = outcome.status === "max-steps" ? `-p "${t.goOnWords}" --resume` : "--resume";
+    if (outcome.status === "max-steps" || outcome.status === "error")
+      console.error(t.goOn(`${how} ${outcome.session}`));
+    return;
   }
-  const t = cliTexts(lang);
   const { openLines, styleOf } = await import("./inbox.ts");
   const style = styleOf(process.stderr, lang);
   console.error(t.needed(requests.length));
-  for (const request of requests) console.error(openLines(request, style, lang).join("\n"));
+  for (const request of requests)
+    console.error(openLines(request, style, { lang, alone: requests.length === 1 }).join("\n"));
   console.error(t.thenResume(outcome.session));
 }
 

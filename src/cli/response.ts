@@ -51,6 +51,7 @@ export async function responseOf(
   };
   const [way, second] = Object.entries(ways).flatMap(([flag, given]) => (given ? [flag as keyof typeof ways] : []));
   if (second !== undefined) throw usage(t.conflict(String(way), second));
+  if (way !== undefined) checkKind(request, values.always ? "--always" : way, t);
   checkCompanions(values, way, t);
   const frame = { requestId: request.id };
   const reason = values.reason === undefined ? {} : { reason: values.reason };
@@ -87,6 +88,18 @@ export async function responseOf(
   }
 }
 
+const ownWays: Record<InputRequest["kind"], readonly string[]> = {
+  permission: ["--yes", "--always"],
+  question: ["--choose"],
+  text: ["--text"],
+};
+
+/** A yes is no choice and a choice no text. That something else fits every kind is for the host to say. */
+function checkKind({ kind }: InputRequest, way: string, t: CliTexts): void {
+  const meantFor = Object.values(ownWays).some((ways) => ways.includes(way));
+  if (meantFor && !ownWays[kind].includes(way)) throw new SageError("request-invalid", t.wrongWay[kind](way));
+}
+
 /** A flag that would be ignored is a misunderstanding. */
 function checkCompanions(values: Values, way: string | undefined, t: CliTexts): void {
   const goWith: [keyof Values, ...string[]][] = [
@@ -121,8 +134,8 @@ function ruleOf(request: InputRequest, { nth = "1", to = "session", rule }: Rule
 
 type RuleFlags = { nth: string | undefined; to?: string | undefined; rule?: string | undefined };
 
-function answersOf(request: InputRequest, { choose = [], other = [] }: Values, t: CliTexts): Answers {
-  if (request.kind !== "question") throw new SageError("request-invalid", t.notQuestion(request.kind));
+function answersOf(request: InputRequest, { choose = [], other = [], partial }: Values, t: CliTexts): Answers {
+  if (request.kind !== "question") throw new SageError("request-invalid", t.wrongWay[request.kind]("--choose"));
   const answers: Answers = {};
   const put = (given: string, add: (question: Question, text: string) => void) => {
     const { question, text } = aim(request.questions, given, t);
@@ -137,6 +150,8 @@ function answersOf(request: InputRequest, { choose = [], other = [] }: Values, t
     });
   for (const given of other)
     put(given, ({ question }, text) => Object.assign(answers[question] ?? {}, { other: text }));
+  const [given, of] = [Object.keys(answers).length, request.questions.length];
+  if (given < of && !partial) throw new SageError("request-invalid", t.incomplete(given, of));
   return answers;
 }
 

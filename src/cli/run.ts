@@ -9,6 +9,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
 import { agrees, ask } from "./journal.ts";
 import { begin, lastingSpec, modelOfSession, openSage, openStore } from "./setup.ts";
+import { titleOf } from "./title.ts";
 import { asksTrust } from "./trust-prompt.ts";
 
 const options = {
@@ -141,7 +142,7 @@ function findSession(store: Store, values: Values, cwd: string, t: CliTexts): Se
   const found = all.filter(({ id }) => id.startsWith(resume));
   const exact = found.find(({ id }) => id === resume) ?? (found.length === 1 ? found[0] : undefined);
   if (exact) return exact;
-  const candidates = found.slice(0, 10).map(({ id, title }) => `${id}  ${title.slice(0, 60)}`);
+  const candidates = found.slice(0, 10).map((one) => `${one.id}  ${titleOf(one).slice(0, 60)}`);
   throw new SageError("session-unknown", found.length === 0 ? t.noSession(resume) : t.ambiguous(resume, candidates));
 }
 

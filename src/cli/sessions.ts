@@ -4,6 +4,7 @@ import { texts } from "../texts/texts.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { readFlags } from "./flags.ts";
 import { ask, openJournal } from "./journal.ts";
+import { titleOf } from "./title.ts";
 
 export async function sessions(args: string[]): Promise<number> {
   const { values, lang, t } = readFlags(args, { json: { type: "boolean" } });
@@ -19,8 +20,8 @@ export async function sessions(args: string[]): Promise<number> {
   const { duration } = texts(lang);
   const state = (one: SessionSummary) => `${t.states[one.state]}${one.pending > 0 ? ` (${one.pending})` : ""}`;
   for (const one of started) {
-    console.log(`${one.id}  ${state(one)}  ${t.ago(duration(Date.now() - one.lastAt))}  ${one.cwd}`);
-    console.log(`    ${clipped(one.title, 100)}`);
+    console.log(`${one.id}  ${state(one)}  ${t.ago(duration(Math.max(1_000, Date.now() - one.lastAt)))}  ${one.cwd}`);
+    console.log(`    ${clipped(titleOf(one), 100)}`);
   }
   return exitCodes.success;
 }

@@ -51,14 +51,31 @@ const en = {
   wrong: (message: string) => `something went wrong: ${message} (SAGE_DEBUG=1 shows where)`,
 
   noSessions: "No sessions yet.",
-  states: { idle: "idle", running: "running", waiting: "waiting for you", stopped: "stopped" },
+  states: { idle: "idle", running: "running", waiting: "waiting for you", stopped: "open (resume it)" },
   inboxEmpty: "Nobody is waiting for you.",
   inSession: (session: string, cwd: string, age: string) => `Session ${session} in ${cwd}, asked ${age} ago`,
 
   answerWhat: `say which request: ${sage("answer <request id>")} (\`${sage("inbox")}\` lists them)`,
   answerHow: "say what to answer: one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json",
   unknownRequest: (target: string) => `no open request is called ${target}; \`${sage("inbox")}\` lists the open ones`,
-  notQuestion: (kind: string) => `this is a ${kind} request; --choose and --other are for questions`,
+  wrongWay: {
+    permission: (flag: string) => `${flag} does not fit: this asks for permission. Use --yes, --always, --no or --stop`,
+    question: (flag: string) =>
+      `${flag} does not fit: this is a question. Use --choose "…", --other "…" (your own words), --decline or --stop`,
+    text: (flag: string) => `${flag} does not fit: this asks for a text. Use --text "…", --decline or --stop`,
+  },
+  incomplete: (given: number, of: number) =>
+    `${given} of ${of} questions are answered; answer the others too, or add --partial to submit it so`,
+  anOption: "…",
+  alsoPermission: '  (also: --always, --no --reason "…", --stop)',
+  alsoQuestion: '  (an option by its text or number, or --other "your own words"; also: --decline, --stop)',
+  alsoQuestions:
+    '  (question number = option, by its text or number; or --other "1=your own words"; also: --partial, --decline, --stop)',
+  alsoText: "  (also: --decline, --stop)",
+  wasRefused: (call: string, why: string) => `refused: ${call}${why && ` (${why})`}`,
+  notAnswered: (question: string, why: string) => `not answered: ${question}${why && ` (${why})`}`,
+  goOn: (args: string) => `Go on with:  ${sage(args)}`,
+  goOnWords: "go on",
   noSuggestion: (n: number) =>
     n === 0
       ? "no rule is offered for this one: leave out --always, or write one with --rule where rules may allow it"
@@ -138,14 +155,28 @@ const zh: CliTexts = {
   wrong: (message) => `出了问题：${message}（SAGE_DEBUG=1 显示位置）`,
 
   noSessions: "还没有会话。",
-  states: { idle: "空闲", running: "运行中", waiting: "在等你", stopped: "已停下" },
+  states: { idle: "空闲", running: "运行中", waiting: "在等你", stopped: "未完成（可继续）" },
   inboxEmpty: "没有人在等你。",
   inSession: (session, cwd, age) => `会话 ${session}，位于 ${cwd}，${age}前提出`,
 
   answerWhat: `请指明请求：${sage("answer <请求编号>")}（\`${sage("inbox")}\` 列出它们）`,
   answerHow: "请给出回答：--yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一",
   unknownRequest: (target) => `没有叫 ${target} 的未决请求；\`${sage("inbox")}\` 列出所有未决请求`,
-  notQuestion: (kind) => `这是 ${kind} 请求；--choose 和 --other 只用于提问`,
+  wrongWay: {
+    permission: (flag) => `${flag} 不适用：这是许可请求。请用 --yes、--always、--no 或 --stop`,
+    question: (flag) => `${flag} 不适用：这是提问。请用 --choose "…"、--other "…"（自己的话）、--decline 或 --stop`,
+    text: (flag) => `${flag} 不适用：这里要的是文字。请用 --text "…"、--decline 或 --stop`,
+  },
+  incomplete: (given, of) => `${of} 个问题只回答了 ${given} 个；请把其余的也答上，或加 --partial 就这样提交`,
+  anOption: "…",
+  alsoPermission: '  （还可以：--always、--no --reason "…"、--stop）',
+  alsoQuestion: '  （选项的文字或编号，或 --other "自己的话"；还可以：--decline、--stop）',
+  alsoQuestions: '  （问题编号=选项的文字或编号；或 --other "1=自己的话"；还可以：--partial、--decline、--stop）',
+  alsoText: "  （还可以：--decline、--stop）",
+  wasRefused: (call, why) => `已拒绝：${call}${why && `（${why}）`}`,
+  notAnswered: (question, why) => `未回答：${question}${why && `（${why}）`}`,
+  goOn: (args) => `继续：  ${sage(args)}`,
+  goOnWords: "继续",
   noSuggestion: (n) =>
     n === 0
       ? "这一项没有可供保留的规则：请去掉 --always，或在规则可以允许时用 --rule 自己写"

@@ -68,13 +68,14 @@ export const en = {
   kept: (question: string, answer: string) => `Kept from your draft: ${question} → ${answer}`,
   oneOf: "A number, or your own words.",
   someOf: "Numbers, your own words, or both (1,3 and something else).",
+  severalMay: "Several of them may be chosen.",
   declineHint: "d: do not answer · s: stop the turn",
   partialHint: "p: submit what is answered so far",
   textHint: "Your answer in one line.",
 
   // Why a line was no answer
   emptyLine: "An empty line answers nothing.",
-  noChoice: (typed: string) => `“${typed}” is none of the choices.`,
+  noChoice: (typed: string, choices = "") => `“${typed}” is none of the choices${choices && `, which are ${choices}`}.`,
   noRule: "There is no rule to keep for this one; y allows it once.",
   noPlace: (place: string) =>
     `Nothing can be kept under “${place}” here; the places are those listed above, or “session”.`,

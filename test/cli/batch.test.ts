@@ -69,7 +69,7 @@ suite("sage -p", () => {
     assert.match(inbox.out, /echo ran >> ran\.txt[^]*Why you are asked:\n {2}│ /);
     assert.match(
       inbox.out,
-      new RegExp(`sage answer ${request?.id} [^]*Session ${session} in ${machine.cwd}, asked .* ago`),
+      new RegExp(`sage answer ${session} --yes [^]*Session ${session} in ${machine.cwd}, asked .* ago`),
     );
 
     const flags = ["-p", "--model", model, "--resume", session.slice(0, 5), "--output-format", "json"];
@@ -92,6 +92,7 @@ suite("sage -p", () => {
     const late = await machine.sage(["answer", request?.id ?? "", "--no"]);
     assert.equal(late.code, 1);
     assert.match(late.err, /Answered by \S+ from cli at \d\d:\d\d: allowed/);
+    assert.equal((await machine.sage(["answer", session, "--no"])).err, late.err, "also by the session");
   });
 
   test("a session goes on with the model it was begun with, from any folder, unless another is named", async () => {
@@ -124,6 +125,12 @@ suite("sage -p", () => {
       const outcomes = facts.filter(({ type }) => type === "input.resolved").map(({ data }) => data.outcome);
       return { code, worked: results.filter((ok) => ok === true).length, outcomes };
     };
+    const { err } = await machine.sage(["-p", "go", "--model", model, "--deny"]);
+    assert.equal(
+      err,
+      "sage: refused: Bash echo ran >> ran.txt (this run denies every permission request)\n" +
+        "sage: not answered: Which? (this run declines every question)\n",
+    );
     assert.deepEqual(await history("--deny"), { code: 0, worked: 0, outcomes: ["answered", "declined"] });
     assert.equal(machine.file("ran.txt"), undefined);
     assert.deepEqual(await history("--yes"), { code: 0, worked: 1, outcomes: ["answered", "no_surface"] });
@@ -140,7 +147,9 @@ suite("sage -p", () => {
   test("how it ended is the exit code", async () => {
     using machine = new Machine();
     const looping = machine.script({ calls: [{ tool: "Glob", input: { pattern: "*" } }] }, { text: "End." });
-    assert.equal((await machine.sage(["-p", "go", "--model", looping, "--max-steps", "1"])).code, 5);
+    const limited = await machine.sage(["-p", "go", "--model", looping, "--max-steps", "1"]);
+    assert.equal(limited.code, 5);
+    assert.match(limited.err, /Go on with: {2}sage -p "go on" --resume \w{8}\n$/);
     const slow = machine.script({ text: "Slow.", delayMs: 60_000 });
     assert.equal((await machine.sage(["-p", "go", "--model", slow, "--timeout", "50ms"])).code, 4);
     const empty = machine.script();
@@ -183,6 +192,7 @@ suite("sage -p", () => {
     const flags = ["-p", "--model", "openai/test"];
     const first = await machine.sage([...flags, "why?"], { input: "error: ```\nboom\n", env });
     assert.deepEqual([first.code, first.out], [0, "Because.\n"]);
+    assert.match((await machine.sage(["sessions"])).out, /\n {4}why\?\n$/);
     assert.equal(asked(), "why?\n\n````stdin\nerror: ```\nboom\n````");
     await machine.sage(flags, { input: "do this\n", env });
     assert.equal(asked(), "do this\n");
@@ -206,8 +216,9 @@ suite("sage answer", () => {
       [[], 2, /say what to answer/],
       [["--choose", "Red"], 2, /which question does "Red" answer/],
       [["--choose", "Which colour?=Green", "--choose", "2=梨"], 1, /"Green" is not an option/],
-      [["--choose", "1=Red"], 1, /1 of 2 questions are answered/],
-      [["--yes"], 1, /this is a question request/],
+      [["--choose", "1=Red"], 1, /1 of 2 questions are answered; .* --partial/],
+      [["--yes"], 1, /--yes does not fit: this is a question\. Use --choose/],
+      [["--text", "x"], 1, /--text does not fit/],
       [["--yes", "--no"], 2, /exclude each other/],
       [["--no", "--comment", "x"], 2, /--comment goes with --yes/],
       [["--json", "{}"], 1, /not a response/],
@@ -315,7 +326,8 @@ suite("sage answer", () => {
       [both.code, both.err.includes(`${session}/t0/0/0/permit0`), both.err.includes(`${session}/t0/0/1/permit0`)],
       [2, true, true],
     );
-    assert.equal((await machine.sage(["answer", `${session}/t0/0/1`, "--stop"])).code, 0);
+    const stopped = await machine.sage(["answer", `${session}/t0/0/1`, "--stop"]);
+    assert.deepEqual([stopped.code, stopped.out], [0, "Recorded: cancelled (stopped by the person)\n"]);
     assert.equal((await machine.sage(["answer", "nobody", "--yes"])).code, 2);
   });
 });

@@ -145,7 +145,7 @@ suite("in a terminal", () => {
     await terminal.until("Question 2 of 2");
     await terminal.until("answer > ");
     terminal.type("\x04");
-    assert.equal(await terminal.code, 0);
+    assert.equal(await terminal.code, 3);
     const [open] = await machine.pending();
 
     const again = machine.terminal(["--model", model, "--continue"]);

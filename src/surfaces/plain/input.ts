@@ -115,8 +115,18 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
       return { type: "next", dialog: { at: "comment" } };
     case "s":
       return { type: "respond", response: { type: "cancelled", ...frame } };
-    default:
-      return { type: "again", message: t.noChoice(typed) };
+    default: {
+      const letters = [
+        "y",
+        ...(request.hard || request.suggestions.length === 0 ? [] : ["a"]),
+        "n",
+        "r",
+        "e",
+        "c",
+        "s",
+      ];
+      return { type: "again", message: t.noChoice(typed, letters.join(", ")) };
+    }
   }
 }
 

@@ -67,7 +67,15 @@ function askedLines(request: InputRequest, style: Style): string[] {
 /** A request in a list: everything that is asked at once. */
 export function wholeRequest(request: InputRequest, style: Style): string[] {
   const questions = request.kind === "question" ? request.questions : [];
-  return [...requestLines(request, style), ...questions.flatMap((one) => questionLines(one, style))];
+  const { t, paint } = style;
+  return [
+    ...requestLines(request, style),
+    ...questions.flatMap((one, n) => [
+      ...(questions.length > 1 ? [paint.bold(t.questionPlace(n + 1, questions.length))] : []),
+      ...questionLines(one, style),
+      ...(one.multiSelect ? [paint.dim(t.severalMay)] : []),
+    ]),
+  ];
 }
 
 function blockLines(block: Block, style: Style): string[] {

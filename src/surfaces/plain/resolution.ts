@@ -67,5 +67,5 @@ export function timeOf(at: number, now = Date.now()): string {
 }
 
 export function leftOf(at: number, t: Texts, now = Date.now()): string {
-  return at <= now ? t.overdue : t.inTime(t.duration(at - now));
+  return at <= now ? t.overdue : t.inTime(t.duration(Math.max(1_000, at - now)));
 }

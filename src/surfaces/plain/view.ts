@@ -164,7 +164,7 @@ function isQuestion({ input }: Call): boolean {
 }
 
 /** What a call is about, in the words a rule would use. */
-function summaryOf(input: ToolInput): string {
+export function summaryOf(input: ToolInput): string {
   for (const field of ["command", "file_path", "path", "pattern", "url", "query", "prompt"]) {
     const value = input[field];
     if (typeof value === "string") return value;
