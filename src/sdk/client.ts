@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Skill } from "../context/skills.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 import { memoryStore } from "../journal/memory.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
@@ -17,6 +18,7 @@ import {
   type ExecutionOptions,
   type InputRequest,
   type PermissionMode,
+  type SubagentDefinition,
 } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
 import type { LocalHost } from "../runtime/host.ts";
@@ -31,6 +33,11 @@ export type SdkOptions = {
   prices?: Prices;
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
+  /** Writes summaries of long conversations; the model itself by default. */
+  smallModel?: Model;
+  /** Beside the built-in ones. */
+  subagents?: readonly SubagentDefinition[];
+  skills?: readonly Skill[];
   rules?: RuleLists;
   permissionMode?: PermissionMode;
   /** The journal's file. Without one the sessions live in memory and end with the process. */
@@ -121,7 +128,8 @@ export class SageAgentSDK {
   }
 
   #host(run: Partial<ExecutionOptions>, channel?: InputChannel): LocalHost {
-    const { tools, rules = {}, permissionMode = "default", env = process.env, prices } = this.#options;
+    const { tools, subagents, skills, smallModel, prices } = this.#options;
+    const { rules = {}, permissionMode = "default", env = process.env } = this.#options;
     const { rules: loaded, warnings } = loadRules(rules, "user");
     if (warnings.length > 0) throw new SageError("config-invalid", warnings.join("\n"));
     return assemble({
@@ -134,6 +142,9 @@ export class SageAgentSDK {
       env,
       output: (this.#output ??= mkdtempSync(join(tmpdir(), "sage-output-"))), // nobody can guess it or have made it before
       ...(tools && { tools }),
+      ...(subagents && { subagents }),
+      ...(skills && { skills }),
+      ...(smallModel && { smallModel: async () => smallModel }),
       ...(channel && { channel }),
     });
   }

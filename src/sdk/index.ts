@@ -1,6 +1,7 @@
 export { UnifiedExecutor } from "../agent/executor.ts";
 export type { AgentConfig } from "../agent/context.ts";
 export { executionOptions } from "../agent/options.ts";
+export type { Skill } from "../context/skills.ts";
 export { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 export { memoryStore } from "../journal/memory.ts";
 export { sqliteStore } from "../journal/sqlite.ts";

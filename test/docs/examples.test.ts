@@ -11,6 +11,9 @@ const run = promisify(execFile);
 const expected: Record<string, RegExp> = {
   "custom-tool.ts": /杭州: 21 °C, clear\nTake no umbrella/,
   "auto-responder.ts": /ls -a \/ → ran\nrm -rf build → Not run: .*only listing is fine here/,
+  "subagent.ts": /no mistakes\nIt can go out\./,
+  "skill.ts":
+    /Publish 2\.0: run the tests[^]*Write: Not run: the skill in use works with Read, Bash only[^]*I will not write/,
   "answer-from-code.ts": /asked: Which database\?\nSQLite it is\./,
 };
 
