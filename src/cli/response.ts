@@ -1,5 +1,6 @@
 import {
   SageError,
+  neededOf,
   offersOf,
   type Answers,
   type InputRequest,
@@ -62,7 +63,7 @@ export async function responseOf(
         ...frame,
         ...(values.comment !== undefined && { comment: values.comment }),
         ...(values.input !== undefined && { input: jsonObject("--input", values.input, t) }),
-        ...(values.always && { rules: [ruleOf(request, { ...values, nth }, t)] }),
+        ...(values.always && { rules: rulesOf(request, { ...values, nth }, t) }),
       };
     case "--no":
     case "--decline":
@@ -120,16 +121,16 @@ function checkCompanions(values: Values, way: string | undefined, t: CliTexts): 
 
 const destinations = ["session", "local", "project", "user"] as const;
 
-function ruleOf(request: InputRequest, { nth = "1", to = "session", rule }: RuleFlags, t: CliTexts): RuleGrant {
+function rulesOf(request: InputRequest, { nth, to = "session", rule }: RuleFlags, t: CliTexts): RuleGrant[] {
   const destination = destinations.find((one) => one === to);
   if (!destination) throw usage(t.expected("--to", t.oneOf(destinations), to));
   const offers = request.kind === "permission" && !request.hard ? offersOf(request) : undefined;
-  if (offers && rule !== undefined) return { rule, behavior: "allow", destination };
-  const offer = offers?.[Number(nth) - 1];
-  if (!offer) throw new SageError("request-invalid", t.noSuggestion(offers?.length ?? 0));
-  if (offer.places.every((place) => place.destination !== destination))
+  if (offers && rule !== undefined) return [{ rule, behavior: "allow", destination }];
+  const chosen = nth === undefined ? neededOf(offers ?? []) : (offers?.slice(Number(nth) - 1, Number(nth)) ?? []);
+  if (chosen.length === 0) throw new SageError("request-invalid", t.noSuggestion(offers?.length ?? 0));
+  if (chosen.some(({ places }) => places.every((place) => place.destination !== destination)))
     throw new SageError("request-invalid", t.noPlace(destination));
-  return { rule: offer.rule, behavior: offer.behavior, destination };
+  return chosen.map((offer) => ({ rule: offer.rule, behavior: offer.behavior, destination }));
 }
 
 type RuleFlags = { nth: string | undefined; to?: string | undefined; rule?: string | undefined };

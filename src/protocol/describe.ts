@@ -174,18 +174,26 @@ export type Offer = {
   rule: string;
   behavior: PermissionSuggestion["behavior"];
   note?: string;
+  together?: true;
   places: { destination: RuleDestination; file?: string }[];
 };
 
 /** Suggestions by rule, in their order. */
 export function offersOf({ suggestions }: PermissionRequest): Offer[] {
   const offers: Offer[] = [];
-  for (const { rule, behavior, note, destination, file } of suggestions) {
+  for (const { rule, behavior, note, together, destination, file } of suggestions) {
     let offer = offers.find((one) => one.rule === rule && one.behavior === behavior);
-    if (!offer) offers.push((offer = { rule, behavior, ...(note !== undefined && { note }), places: [] }));
+    const more = { ...(note !== undefined && { note }), ...(together && { together }) };
+    if (!offer) offers.push((offer = { rule, behavior, ...more, places: [] }));
     offer.places.push({ destination, ...(file !== undefined && { file }) });
   }
   return offers;
+}
+
+/** What "always" means when nothing else is said: the rules that are needed together, else the first. */
+export function neededOf(offers: readonly Offer[]): Offer[] {
+  const together = offers.filter((offer) => offer.together);
+  return together.length > 0 ? together : offers.slice(0, 1);
 }
 
 /** A line break ends a line and begins none: "a\n" is one line, and "a" is one that is still open. */

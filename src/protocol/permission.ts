@@ -46,6 +46,8 @@ export type PermissionSuggestion = {
   file?: string;
   /** What the person should know about this rule. */
   note?: string;
+  /** Only with the others so marked does it allow the call; without it, it does so alone. */
+  together?: true;
 };
 
 /** What `calls.judged` keeps for one call. Replay never judges again. */

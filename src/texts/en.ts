@@ -48,7 +48,10 @@ export const en = {
 
   // How to answer
   once: "allow it once",
-  always: "allow it always in this session, with rule 1 of these",
+  always: (rules: number) =>
+    rules > 1
+      ? `allow it always in this session, with these ${rules} rules together`
+      : "allow it always in this session, with rule 1 of these",
   alwaysHow: "a 2: another one · a local: keep it in that file · a = …: a rule of your own",
   no: "no",
   noBecause: "no, with a reason",

@@ -276,7 +276,7 @@ suite("sage answer", () => {
 
   test("B6: --always keeps a rule that was offered, or one of one's own, where it is told to", async () => {
     using machine = new Machine();
-    const model = machine.script({ calls: [bash("mkdir one")] }, { calls: [bash("mkdir one")] }, { text: "End." });
+    const model = machine.script({ calls: [bash("node one.js")] }, { calls: [bash("node one.js")] }, { text: "End." });
     const asked = async () => sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
     const session = await asked();
     const answer = (...args: string[]) => machine.sage(["answer", session, ...args]);
@@ -291,7 +291,7 @@ suite("sage answer", () => {
       assert.equal(refused.code, code, refused.err);
       assert.match(refused.err, message);
     }
-    assert.match((await answer("--always")).out, /allowed, and from now on Bash\(mkdir one\) \(in this session\)/);
+    assert.match((await answer("--always")).out, /allowed, and from now on Bash\(node one\.js\) \(in this session\)/);
     assert.equal((await machine.sage(["-p", "--resume", session, "--model", model])).code, 0);
 
     const local = join(machine.cwd, ".sage/settings.local.json");
@@ -306,15 +306,15 @@ suite("sage answer", () => {
       "--model",
       model,
     ]);
-    assert.equal(saved.err, `Rule saved in ${local}: Bash(mkdir one)\n`);
-    assert.deepEqual(JSON.parse(readFileSync(local, "utf8")), { permissions: { allow: ["Bash(mkdir one)"] } });
+    assert.equal(saved.err, `Rule saved in ${local}: Bash(node one.js)\n`);
+    assert.deepEqual(JSON.parse(readFileSync(local, "utf8")), { permissions: { allow: ["Bash(node one.js)"] } });
     const free = await machine.sage(["-p", "go", "--model", model]);
     assert.deepEqual([free.code, free.err], [0, ""], "it counts in the next session, and nobody asks for trust");
 
-    const other = machine.script({ calls: [bash("mkdir two")] }, { text: "End." });
+    const other = machine.script({ calls: [bash("node two.js")] }, { text: "End." });
     const second = sessionIn((await machine.sage(["-p", "go", "--model", other])).err);
-    const own = ["--always", "--to", "user", "--rule", "Bash(mkdir:*)", "--run", "--model", other];
-    assert.match((await machine.sage(["answer", second, ...own])).err, /sage\/settings\.json: Bash\(mkdir:\*\)\n$/);
+    const own = ["--always", "--to", "user", "--rule", "Bash(node:*)", "--run", "--model", other];
+    assert.match((await machine.sage(["answer", second, ...own])).err, /sage\/settings\.json: Bash\(node:\*\)\n$/);
   });
 
   test("an unknown or ambiguous request is not guessed", async () => {

@@ -178,30 +178,30 @@ suite("in a terminal", () => {
 
   test("B6: a rule is kept in the file that was named, after editing it, and its twin is not asked about", async () => {
     using machine = new Machine();
-    const model = machine.script({ calls: [bash("mkdir one")] }, { calls: [bash("mkdir two")] }, { text: "End." });
+    const model = machine.script({ calls: [bash("node one.js")] }, { calls: [bash("node two.js")] }, { text: "End." });
     const local = join(machine.cwd, ".sage/settings.local.json");
     const terminal = machine.terminal(["--model", model, "go"], { cols: 200 });
-    await terminal.until("  1  │ Bash(mkdir one)");
+    await terminal.until("  1  │ Bash(node one.js)");
     await terminal.until(`│ local   ${local}`);
     await terminal.answer(permit, "a local =");
-    await terminal.until("back) > Bash(mkdir one)");
-    terminal.type(`${"\x7f".repeat(5)}:*)\r`);
-    await terminal.until("allowed, and from now on Bash(mkdir:*) (for you in this project)");
-    await terminal.until(`Rule saved in ${local}: Bash(mkdir:*)`);
+    await terminal.until("back) > Bash(node one.js)");
+    terminal.type(`${"\x7f".repeat(8)}:*)\r`);
+    await terminal.until("allowed, and from now on Bash(node:*) (for you in this project)");
+    await terminal.until(`Rule saved in ${local}: Bash(node:*)`);
     await terminal.until("End.");
-    assert.deepEqual(JSON.parse(readFileSync(local, "utf8")), { permissions: { allow: ["Bash(mkdir:*)"] } });
+    assert.deepEqual(JSON.parse(readFileSync(local, "utf8")), { permissions: { allow: ["Bash(node:*)"] } });
     assert.deepEqual(await machine.outcomes(), ["answered"]);
   });
 
   test("B6: a rule that cannot be saved holds for the session, and that is told", async () => {
     using machine = new Machine();
-    const model = machine.script({ calls: [bash("mkdir one")] }, { calls: [bash("mkdir one")] }, { text: "End." });
+    const model = machine.script({ calls: [bash("node one.js")] }, { calls: [bash("node one.js")] }, { text: "End." });
     const terminal = machine.terminal(["--model", model, "go"], { cols: 200 });
     await terminal.until(permit);
     mkdirSync(join(machine.cwd, ".sage"));
     writeFileSync(join(machine.cwd, ".sage/settings.json"), '{"permissions":{"allow":["Bash"]}}');
     terminal.type("a local\r");
-    await terminal.until("Rule for this session only, for it was not saved: Bash(mkdir one)");
+    await terminal.until("Rule for this session only, for it was not saved: Bash(node one.js)");
     await terminal.until("End.");
     assert.equal(machine.file(".sage/settings.local.json"), undefined);
   });

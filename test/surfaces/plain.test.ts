@@ -247,6 +247,14 @@ suite("what a typed line comes to", () => {
     assert.equal(kept("a 3"), t.noChoice("3"));
     assert.equal(kept("a everywhere"), t.noChoice("everywhere"));
     assert.equal(kept("a user"), t.noPlace("user"));
+    const both = { ...asked, suggestions: asked.suggestions.map((one) => ({ ...one, together: true as const })) };
+    assert.deepEqual(
+      kept("a", both),
+      ["Bash(ls) session", "Bash(id) session"],
+      "one without the other does not allow it",
+    );
+    assert.deepEqual(kept("a 2", both), ["Bash(id) session"]);
+    assert.ok(dialogLines(both, { at: "choices" }, style()).includes(`  a  ${t.always(2)}`));
     for (const none of ["allow", "always", "=", "a b"]) assert.equal(typeof kept(none), "string", none);
     assert.equal(kept("a = Bash(x)", { ...asked, hard: true }), t.noRule);
     assert.deepEqual(hear(asked, { at: "rule", rule: "Bash(id)", destination: "local" }, "Bash(id -u)", t), {

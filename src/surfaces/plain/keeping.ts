@@ -1,4 +1,10 @@
-import { offersOf, type PermissionRequest, type RuleDestination, type RuleGrant } from "../../protocol/index.ts";
+import {
+  neededOf,
+  offersOf,
+  type PermissionRequest,
+  type RuleDestination,
+  type RuleGrant,
+} from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { keyOf } from "./answers.ts";
 import type { Style } from "./paint.ts";
@@ -25,7 +31,7 @@ export function ruleLines(request: PermissionRequest, style: Style): string[] {
 export type Writing = { rule: string; destination: RuleDestination };
 
 /**
- * `a`: the first rule, for this session. `a 2 local`: another rule, another place. `a = rule`: one of their own.
+ * `a`: the first rule, or those that are needed together, for this session. `a 2 local`: another rule, another place. `a = rule`: one of their own.
  * Gives the rules, a rule to be edited, or why it is neither; undefined when the line says no such thing.
  */
 export function readAlways(
@@ -46,7 +52,7 @@ export function readAlways(
     else if (offers[Number(word) - 1]) chosen.push(Number(word) - 1);
     else return t.noChoice(word);
   }
-  const picked = (chosen.length > 0 ? [...new Set(chosen)] : [0]).flatMap((n) => offers[n] ?? []);
+  const picked = chosen.length > 0 ? [...new Set(chosen)].flatMap((n) => offers[n] ?? []) : neededOf(offers);
   const lacking = picked.find(({ places }) => places.every((place) => place.destination !== destination));
   if (lacking) return t.noPlace(destination);
   if (equals < 0) return picked.map(({ rule, behavior }) => ({ rule, behavior, destination }));

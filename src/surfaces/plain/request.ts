@@ -1,5 +1,7 @@
 import {
   describeRequest,
+  neededOf,
+  offersOf,
   oneLine,
   type Block,
   type Description,
@@ -159,7 +161,7 @@ function choiceLines(request: PermissionRequest, style: Style): string[] {
   const rules = ruleLines(request, style);
   return [
     key("y", t.once),
-    ...(rules.length > 0 ? [key("a", t.always), ...rules] : []),
+    ...(rules.length > 0 ? [key("a", t.always(neededOf(offersOf(request)).length)), ...rules] : []),
     key("n", t.no),
     key("r", t.noBecause),
     key("e", t.edit),
