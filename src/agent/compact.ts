@@ -47,6 +47,14 @@ export async function nextReply(d: Durable, c: ExecutionContext, p: Progress): P
   }
 }
 
+/** By hand: everything but the last step is summarised. False when there is too little to be worth it. */
+export async function compactNow(d: Durable, c: ExecutionContext, p: Progress): Promise<boolean> {
+  const cover = coverable(p.messages, 0);
+  if (cover <= 1 && !d.known("compact")) return false;
+  await compact(d, "compact", c, p, { cover });
+  return true;
+}
+
 /** A reply's usage is the provider's own count of everything up to it. Where there is none, the estimate is carried on. */
 export function count(c: ExecutionContext, p: Progress, { inputTokens, outputTokens }: Usage): void {
   const tokens = inputTokens > 0 ? inputTokens + outputTokens : countedTokens(c, p);

@@ -11,7 +11,7 @@ import type { LifecycleManager } from "./lifecycle.ts";
 import { executionOptions } from "./options.ts";
 import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
 import { journaledLifecycle } from "./states.ts";
-import { runTurn } from "./turn.ts";
+import { compactTurn, runTurn } from "./turn.ts";
 
 /** One attempt at a session's turn. */
 export type Execution = {
@@ -52,6 +52,17 @@ export class UnifiedExecutor {
     const withdraw =
       channel && channel.autoResponse === undefined ? bridge(this.#config.store, log.id, channel) : undefined;
     return follow(this.#config.store, log.id, () => runTurn(log, input), withdraw);
+  }
+
+  /** Makes room in an idle session's conversation, by hand. */
+  compact({ log, lifecycle = journaledLifecycle(log) }: Execution): Promise<AgentOutcome> {
+    return compactTurn(log, {
+      config: this.#config,
+      options: this.#options,
+      asking: this.#asking(),
+      lifecycle,
+      supervised: false,
+    });
   }
 
   /** Shared by all turns, unless each has to count its own requests. */

@@ -11,6 +11,7 @@ import {
 } from "../protocol/index.ts";
 import { createActivity } from "./activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
+import { compactNow } from "./compact.ts";
 import { loop } from "./loop.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
 import { Memory } from "./memory.ts";
@@ -49,6 +50,20 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
     const reason = log.stopped ?? error;
     if (input.supervised && isMistake(reason)) throw reason;
     return end(log, turn, statusOf(reason, log));
+  }
+}
+
+/** A turn of its own that only makes room: nobody has to say anything for it, and it folds like any other. */
+export async function compactTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
+  const folded = fold(log.loaded);
+  if (folded.open) throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
+  const turn = begin(log, folded, input);
+  try {
+    const worth = await compactNow(log.branch(turn.key).branch("0"), turn.c, turn.p);
+    turn.p.text = worth ? "" : "There is too little to be worth a summary.";
+    return end(log, turn, { status: "success" });
+  } catch (error) {
+    return end(log, turn, statusOf(log.stopped ?? error, log));
   }
 }
 

@@ -16,6 +16,8 @@ export type Command =
   | ({ type: "interrupt"; session: string; cancel?: boolean } & Sender)
   /** Goes on with an open turn, in this process. */
   | { type: "resume"; session: string }
+  /** Makes room in the conversation of an idle session. */
+  | { type: "compact"; session: string }
   | ({ type: "saveDraft"; requestId: string; draft: Draft } & Sender)
   | { type: "sessions" }
   /** Open requests, of one session or of all. */

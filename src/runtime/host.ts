@@ -246,6 +246,20 @@ export function createHost(parts: HostParts): LocalHost {
       if (known(session).open) wake(session);
       return { ok: true };
     },
+    async compact({ session }) {
+      if (running.has(session) || known(session).owned || known(session).open)
+        throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
+      const runner = await executor(known(session));
+      const log = openSession(store, session);
+      try {
+        const outcome = await runner.compact({ log });
+        if (outcome.status === "error") throw new SageError(outcome.error.code, outcome.error.message);
+        if (outcome.text !== "") throw new SageError("input-invalid", outcome.text);
+        return { ok: true };
+      } finally {
+        log.release();
+      }
+    },
     saveDraft({ requestId, draft, by, surface }) {
       const found = store.find(requestId);
       if (!found) throw new SageError("request-unknown", `there is no request ${requestId}`);

@@ -144,6 +144,7 @@ export const en = {
     "/inbox   open requests of all sessions",
     "/name    use the skill of that name, with whatever follows it",
     "/resume  go on with an interrupted turn",
+    "/compact make room: what was said so far is summarised",
     "/quit    leave; nothing is lost",
     "Ctrl-C   interrupts; twice leaves. Ctrl-D leaves",
   ],

@@ -238,3 +238,28 @@ test("kill -9 while the summary is written, or right behind it: the same message
     assert.deepEqual(fold(facts).messages, fold(whole).messages);
   }
 });
+
+test("room is made by hand in an idle session, and the next turn goes on from the summary", async () => {
+  using here = workspace();
+  let heard = "";
+  const reply = (request: { messages: readonly Message[] }) => (
+    (heard = JSON.stringify(request.messages)),
+    { text: "noted" }
+  );
+  const script = { "": [reply, reply, reply], summary: [{ text: "They said hello twice." }] };
+  await using sage = await sageWith({ dir: here.dir, script });
+  const small = await sage.host.send({ type: "compact", session: sage.session });
+  assert.equal(small.ok, false, "nothing was said yet");
+  for (const text of ["hello", "hello again"]) {
+    await sage.say(text);
+    await sage.outcome();
+    while (sage.store.session(sage.session)?.owned) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  assert.deepEqual(await sage.host.send({ type: "compact", session: sage.session }), { ok: true });
+  assert.equal(compactions(sage.facts()).length, 1);
+  await sage.say("and now?");
+  assert.equal((await sage.outcome()).status, "success");
+  assert.match(heard, /They said hello twice/);
+  assert.match(heard, /and now\?/);
+  assert.deepEqual(fold(sage.facts()).messages.at(-1)?.role, "assistant");
+});

@@ -58,6 +58,13 @@ export function createTalking(parts: Parts): Talking {
     parts.done();
   };
 
+  // What it did is a fact, and shown as one.
+  const compact = async () => {
+    const reply = await host.send({ type: "compact", session });
+    if (!reply.ok) say(paint.red(oneLine(reply.message)));
+    parts.done();
+  };
+
   return {
     speak,
     resume,
@@ -68,6 +75,7 @@ export function createTalking(parts: Parts): Talking {
       if (typed === "/quit") parts.leave();
       else if (typed === "/resume") resume();
       else if (typed === "/inbox") void inbox();
+      else if (typed === "/compact") void compact();
       else if (typed === "/help") say(...t.help);
       else speak(text, { echoed: parts.echoes }); // the host knows the skills
     },
