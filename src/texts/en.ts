@@ -52,7 +52,9 @@ export const en = {
     rules > 1
       ? `allow it always in this session, with these ${rules} rules together`
       : "allow it always in this session, with rule 1 of these",
-  alwaysHow: "a 2: another one · a local: keep it in that file · a = …: a rule of your own",
+  alwaysOther: "a 2: another one",
+  alwaysPlace: "a local: keep it in that file",
+  alwaysOwn: "a = …: a rule of your own",
   no: "no",
   noBecause: "no, with a reason",
   edit: "edit it first",

@@ -42,7 +42,9 @@ export const zh: Texts = {
 
   once: "允许这一次",
   always: (rules) => (rules > 1 ? `本会话内一直允许，同时按下列 ${rules} 条规则` : "本会话内一直允许，按下列规则 1"),
-  alwaysHow: "a 2：另一条规则 · a local：存入相应文件 · a = …：自己写规则",
+  alwaysOther: "a 2：另一条规则",
+  alwaysPlace: "a local：存入相应文件",
+  alwaysOwn: "a = …：自己写规则",
   no: "不允许",
   noBecause: "不允许，并说明原因",
   edit: "先修改",

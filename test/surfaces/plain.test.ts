@@ -206,7 +206,7 @@ suite("what may run is seen for what it is", () => {
       "  1  │ Bash(npm test:*)",
       "     │ also with any arguments",
       "  2  │ Bash(git‹U+00A0›push)",
-      `     ${t.alwaysHow}`,
+      `     ${[t.alwaysOther, t.alwaysPlace, t.alwaysOwn].join(" · ")}`,
       `     │ local   ${local}`,
     ]);
     assert.ok(!choices(permission("Bash", { command: "npm test" })).some((line) => line.startsWith("  a ")));

@@ -24,7 +24,8 @@ export function ruleLines(request: PermissionRequest, style: Style): string[] {
     file === undefined ? [] : exact(`${destination.padEnd(8)}${file}`, narrow).map((row) => paint.dim(`   ${row}`)),
   );
   if (rules.length === 0) return [];
-  return [...rules, paint.dim(`     ${t.alwaysHow}`), ...kept];
+  const how = [...(offers.length > 1 ? [t.alwaysOther] : []), ...(kept.length > 0 ? [t.alwaysPlace] : []), t.alwaysOwn];
+  return [...rules, paint.dim(`     ${how.join(" · ")}`), ...kept];
 }
 
 /** A rule to be written by the person, beginning from one that is there. */

@@ -92,7 +92,7 @@ function blockLines(block: Block, style: Style): string[] {
       ];
     case "change":
       return block.hunks.flatMap(({ from, lines }) => [
-        ...(from === undefined ? [] : [paint.dim(`  ${t.fromLine(from)}`)]),
+        ...(from === undefined || from === 1 ? [] : [paint.dim(`  ${t.fromLine(from)}`)]),
         ...lines.flatMap(({ mark, text }) => rows([text], style, `${mark} `).map(paint[colours[mark]])),
       ]);
     case "omitted":
