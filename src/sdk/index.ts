@@ -1,12 +1,26 @@
-export { UnifiedExecutor } from "../agent/executor.ts";
+export { UnifiedExecutor, type Execution } from "../agent/executor.ts";
 export type { AgentConfig } from "../agent/context.ts";
+export { LifecycleManager } from "../agent/lifecycle.ts";
 export { executionOptions } from "../agent/options.ts";
+export {
+  BatchStrategy,
+  drain,
+  StandardStrategy,
+  StreamingStrategy,
+  type ExecutionStrategy,
+} from "../agent/strategy.ts";
+export { builtinSubagents, createSubagentRegistry, type SubagentRegistry } from "../agent/subagents.ts";
 export type { Skill } from "../context/skills.ts";
+export type { Hooks } from "../hooks/hook.ts";
+export { noHooks } from "../hooks/hooks.ts";
 export { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 export { memoryStore } from "../journal/memory.ts";
 export { sqliteStore } from "../journal/sqlite.ts";
+export type { Store } from "../journal/store.ts";
 export type { Model, ModelRequest, ModelScope } from "../models/model.ts";
 export { scripted } from "../models/scripted.ts";
+export { assemble, type Parts } from "../runtime/assemble.ts";
+export type { LocalHost } from "../runtime/host.ts";
 export { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
 export type { PermissionContext, Tool, ToolScope } from "../tools/tool.ts";
 export { SageAgentSDK, type ChannelOptions, type RunOptions, type SdkOptions } from "./client.ts";

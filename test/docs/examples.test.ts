@@ -15,6 +15,11 @@ const expected: Record<string, RegExp> = {
   "skill.ts":
     /Publish 2\.0: run the tests[^]*Write: Not run: the skill in use works with Read, Bash only[^]*I will not write/,
   "answer-from-code.ts": /asked: Which database\?\nSQLite it is\./,
+  "writing-tool.ts": /asked: Note \{"line":"buy milk"\}\nIt is on the list\.\nbuy milk\n/,
+  "asking-tool.ts": /asked: Who is the guest\?\nasked: What does Ada talk about\?\nAda, who talks about engines/,
+  "strategy.ts": /t0\/0\/0\/run0\.finished: hello\nSaid hello/,
+  "own-model.ts": /You used 5 words/,
+  "surface.ts": /asks: Bash .*echo ok.*\nended: answered by you\nsays: It works/,
 };
 
 for (const name of readdirSync(join(root, "examples"))) {

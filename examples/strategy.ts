@@ -1,0 +1,62 @@
+// A strategy of your own. The loop stays the same: a strategy decides who hears of what, and who may be asked.
+import { homedir, tmpdir } from "node:os";
+import {
+  builtinTools,
+  createSubagentRegistry,
+  createToolRegistry,
+  memoryStore,
+  noHooks,
+  SageError,
+  scripted,
+  UnifiedExecutor,
+  type ExecutionStrategy,
+} from "sage-agent";
+
+/** Keeps a line of every call that ran, and hands the list over at the end, however the turn went. */
+function LoggingStrategy(keep: (lines: string[]) => void): ExecutionStrategy {
+  return {
+    name: "logging",
+    async execute(executor, execution) {
+      const lines: string[] = [];
+      const events = executor.execute(execution);
+      try {
+        for (;;) {
+          const { done, value } = await events.next();
+          if (done) return value;
+          if ("type" in value && value.type === "call.finished") lines.push(`${value.key}: ${value.data.text}`);
+        }
+      } finally {
+        keep(lines);
+      }
+    },
+  };
+}
+
+const cwd = process.cwd();
+const executor = new UnifiedExecutor(
+  {
+    store: memoryStore(),
+    model: scripted([{ calls: [{ tool: "Bash", input: { command: "echo hello" } }] }, { text: "Said hello." }]),
+    tools: createToolRegistry(builtinTools()),
+    rules: [{ behavior: "allow", text: "Bash(echo:*)", source: "session" }],
+    permissionMode: "default",
+    system: "You are a helpful agent.",
+    home: homedir(),
+    roots: [cwd],
+    env: { PATH: process.env["PATH"] },
+    keepDir: tmpdir(),
+    hooks: noHooks,
+    subagents: createSubagentRegistry(),
+    subagentSystem: ({ definition }) => definition.prompt,
+    saveRule: () => {
+      throw new SageError("config-invalid", "rules are not kept in files here");
+    },
+    redact: (text) => text,
+  },
+  { workingDirectory: cwd },
+);
+const outcome = await executor.executeTask(
+  "Say hello",
+  LoggingStrategy((lines) => console.log(lines.join("\n"))),
+);
+console.log(outcome.text);
