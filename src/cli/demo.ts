@@ -40,9 +40,11 @@ export async function demo(args: string[]): Promise<number> {
     env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` },
     output: join(dir, "output"),
   });
+  const remove = () => rmSync(dir, { recursive: true, force: true });
+  process.on("exit", remove); // however it ends
   const leave = async () => {
     await host.close();
-    rmSync(dir, { recursive: true, force: true });
+    remove();
   };
   const leaving = onLeave(leave);
   try {
@@ -52,6 +54,7 @@ export async function demo(args: string[]): Promise<number> {
       session,
       task: t.task,
       once: true,
+      fleeting: true,
       lang,
       input: alone ? Readable.from(["1", t.remark, "y", "y"].map((line) => `${line}\n`)) : stdin,
       echo: (line) => `${t.itself} ${line}`,
@@ -71,6 +74,7 @@ export async function demo(args: string[]): Promise<number> {
 }
 
 function storyOf(facts: readonly Fact[], t: DemoTexts, lang: Lang): string[] {
+  const me = { by: person(), surface: "plain" };
   const calls = facts.flatMap((fact) =>
     fact.type === "model.replied"
       ? callsOf(fact.data).map(({ tool }, n) => [fact.key.replace(/model$/, `${n}/`), tool] as const)
@@ -80,7 +84,7 @@ function storyOf(facts: readonly Fact[], t: DemoTexts, lang: Lang): string[] {
   return facts.flatMap((fact) => {
     if (fact.type === "input.requested")
       return [`  ${t.asked[fact.data.kind]}${fact.data.kind === "permission" ? `: ${fact.data.tool}` : ""}`];
-    if (fact.type === "input.resolved") return [`    ${oneLine(headline(fact.data, texts(lang)))}`];
+    if (fact.type === "input.resolved") return [`    ${oneLine(headline(fact.data, texts(lang), me))}`];
     const ran = fact.type === "call.finished" && /\/run\d/.test(fact.key) ? toolAt(fact.key) : undefined;
     return ran !== undefined && fact.type === "call.finished" ? [`  ${t.ranTool(ran, fact.data.ok)}`] : [];
   });

@@ -1,6 +1,7 @@
 import type { InputRequest, SessionSummary } from "../protocol/index.ts";
 import { createPaint, type Style } from "../surfaces/plain/paint.ts";
 import { wholeRequest } from "../surfaces/plain/request.ts";
+import { fitted } from "../surfaces/plain/safe.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
@@ -22,7 +23,8 @@ export async function inbox(args: string[]): Promise<number> {
     for (const { request } of requests) {
       const session = sessions.find(({ id }) => id === request.session);
       const alone = requests.filter((one) => one.request.session === request.session).length === 1;
-      console.log([...openLines(request, style, { lang, alone }), whereLine(request, session, lang)].join("\n"));
+      const lines = [...openLines(request, style, { lang, alone }), whereLine(request, session, lang)];
+      console.log(fitted(lines, style.width).join("\n"));
     }
   }
   return exitCodes.success;

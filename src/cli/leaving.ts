@@ -8,7 +8,9 @@ export function onLeave(leave: () => Promise<unknown>): Leaving {
   const leaving = new AbortController();
   const code = new Promise<number>((resolve) => {
     for (const [signal, exit] of Object.entries(codes))
-      process.once(signal, () => {
+      // A terminal that closes may say so more than once; the second time must not kill what is leaving.
+      process.on(signal, () => {
+        if (leaving.signal.aborted) return;
         leaving.abort();
         void leave().finally(() => resolve(exit));
       });

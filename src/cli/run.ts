@@ -149,7 +149,7 @@ function findSession(store: Store, values: Values, cwd: string, t: CliTexts): Se
 async function withoutModel(t: CliTexts, { args, asked }: { args: string[]; asked: boolean }): Promise<number> {
   const lang = args.filter((arg, n) => arg.startsWith("--lang") || args[n - 1] === "--lang");
   const play = async () => (await import("./demo.ts")).demo(lang);
-  console.error(`sage: ${t.noModel}`);
+  console.error(`sage: ${asked ? t.noModel : t.soTheDemo}`);
   if (!asked) return play();
   const alone = args.includes("-p") || args.includes("--print");
   if (!alone && (await agrees(t.offerDemo))) return play();

@@ -17,6 +17,8 @@ const en = {
   noTurnToResume: (session: string) => `no turn of session ${session} is open: give a task to go on with it`,
   noModel:
     "no model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; or name one with --model",
+  soTheDemo:
+    "no model is configured, so here is the demo. To work for real, set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own",
   offerDemo: "Play the demo with a scripted model instead? (y/n) ",
   demoHint: `\`${sage("demo")}\` shows how Sage works without a model.`,
   noSession: (prefix: string) => `there is no session ${prefix}; \`${sage("sessions")}\` lists them`,
@@ -125,6 +127,8 @@ const zh: CliTexts = {
   noTurnToResume: (session) => `会话 ${session} 没有未完成的一轮：请给出任务再继续`,
   noModel:
     "还没有配置模型。请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器；也可以用 --model 指定",
+  soTheDemo:
+    "还没有配置模型，先看演示。要真正使用，请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器",
   offerDemo: "要不要改为播放演示（用剧本代替模型）？(y/n) ",
   demoHint: `\`${sage("demo")}\` 不用模型也能演示 Sage 如何工作。`,
   noSession: (prefix) => `没有会话 ${prefix}；\`${sage("sessions")}\` 列出所有会话`,

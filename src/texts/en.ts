@@ -60,6 +60,7 @@ export const en = {
   edit: "edit it first",
   yesAnd: "allow it, with a comment",
   stop: "stop the turn",
+  ctrlCOnly: "Ctrl-C cancels this and stops the turn.",
   ctrlC: "Ctrl-C cancels this and stops the turn; Ctrl-D leaves and keeps it open.",
   permit: "allow? (y/n/…)",
   reason: "reason (empty: back)",
@@ -75,6 +76,8 @@ export const en = {
   someOf: "Numbers, your own words, or both (1,3 and something else).",
   severalMay: "Several of them may be chosen.",
   declineHint: "d: do not answer · s: stop the turn",
+  declineAllHint: "d: decline all questions of this request · s: stop the turn",
+  backHint: "b: back to the question before",
   partialHint: "p: submit what is answered so far",
   textHint: "Your answer in one line.",
 
@@ -86,6 +89,8 @@ export const en = {
     `Nothing can be kept under “${place}” here; the places are those listed above, or “session”.`,
   noOption: (n: string, last: number) =>
     `There is no option ${n}; the options are 1 to ${last}. To answer with the text itself, quote it: "${n}"`,
+  onlyOne: (typed: string) => `Only one can be chosen here. To answer with the text itself, quote it: "${typed}"`,
+  noneBefore: "This is the first question; there is none before it.",
   nothingYet: "No question is answered yet; answer one first, or d to decline.",
   unchanged: "Nothing was changed; y allows it as it is.",
   notJson: (why: string) => `The input should be a JSON object: ${why}`,
@@ -93,8 +98,13 @@ export const en = {
   sendingFailed: (why: string) => `Not taken: ${why}`,
 
   // What became of it
-  answeredBy: (by: string, surface: string, time: string) => `Answered by ${by} from ${surface} at ${time}`,
-  endedBy: (by: string, surface: string, time: string) => `Ended by ${by} from ${surface} at ${time}`,
+  answeredBy: (who: string, time: string) => `Answered ${who} at ${time}`,
+  endedBy: (who: string, time: string) => `Ended ${who} at ${time}`,
+  byYou: "by you",
+  automatically: "automatically",
+  byWhom: (by: string, where: string) => `by ${by} ${where}`,
+  surfaces: { plain: "in the terminal", tui: "in the terminal", cli: "by command" } as Record<string, string>,
+  otherSurface: (surface: string) => `from ${surface}`,
   recorded: "Recorded",
   allowed: "allowed",
   fromNowOn: (rules: string) => `, and from now on ${rules}`,
@@ -115,6 +125,7 @@ export const en = {
 
   // What happens
   says: (by: string) => `${by} says:`,
+  youSaid: "You:",
   startsAgain: "— the reply starts again —",
   failed: "failed",
   more: (n: number) => `… ${plural(n, "more line")}`,
@@ -126,14 +137,18 @@ export const en = {
   compacted: (before: number, after: number) =>
     `Room was made in the conversation: from about ${plural(before, "token")} to ${plural(after, "token")}.`,
   unknownEnd: (why: string) => `Its end is unknown: ${why}`,
-  interrupted: (by: string) => `Interrupted by ${by}. Say what to do instead, or /resume.`,
-  stopping: (by: string) => `Stopped by ${by}.`,
+  interrupted: (who: string) => `Interrupted ${who}. Say what to do instead, or /resume.`,
+  stopping: (who: string) => `Stopped ${who}.`,
+  still: (what: string, time: string) => `  … ${what} (${time})`,
+  runs: (tool: string) => `${tool} is running`,
+  modelWorks: "waiting for the model",
   interrupting: "Interrupting… (Ctrl-C again leaves)",
   cancelling: "Cancelling the request and the turn… (Ctrl-C again leaves)",
   queued: "(the agent reads it at its next step)",
   done: (calls: number, tokens: number, time: string, cost = "") =>
     `Done: ${plural(calls, "tool call")}, ${plural(tokens, "token")}, ${time}${cost && `, ${cost}`}`,
   turnCancelled: (why: string) => `The turn was cancelled: ${why}`,
+  youCancelled: "The turn was cancelled.",
   turnPaused: (why: string) => `The turn is paused: ${why}`,
   turnMaxSteps: (steps: number) =>
     `The turn stopped after ${plural(steps, "step")}, which is its limit. Say “go on” to continue.`,
@@ -147,8 +162,9 @@ export const en = {
     "/name    use the skill of that name, with whatever follows it",
     "/resume  go on with an interrupted turn",
     "/compact make room: what was said so far is summarised",
-    "/quit    leave; nothing is lost",
-    "Ctrl-C   interrupts; twice leaves. Ctrl-D leaves",
+    "/quit    leave; nothing is lost (/exit and Ctrl-D too)",
+    "Ctrl-C   interrupts the agent; at a request it cancels the request and the turn;",
+    "         twice, or when there is nothing to interrupt, it leaves",
   ],
   inboxEmpty: "Nobody is waiting for you.",
   answerWith: (id: string) => sage(`answer ${id}`),

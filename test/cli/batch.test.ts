@@ -91,7 +91,7 @@ suite("sage -p", () => {
 
     const late = await machine.sage(["answer", request?.id ?? "", "--no"]);
     assert.equal(late.code, 1);
-    assert.match(late.err, /Answered by \S+ from cli at \d\d:\d\d: allowed/);
+    assert.match(late.err, /Answered by \S+ by command at \d\d:\d\d: allowed/);
     assert.equal((await machine.sage(["answer", session, "--no"])).err, late.err, "also by the session");
   });
 

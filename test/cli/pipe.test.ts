@@ -91,7 +91,7 @@ suite("in a pipe", () => {
     await other.until("Another process runs this session");
     await other.until(permit);
     other.type("y\n");
-    await owner.until(/Answered by \S+ from plain/);
+    await owner.until(/Answered by you at/);
     await Promise.all([owner.until("Both see this."), other.until("Both see this.")]);
     for (const one of [owner, other]) one.end();
     assert.deepEqual([(await owner.ended).code, (await other.ended).code], [0, 0]);

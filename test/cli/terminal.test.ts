@@ -111,7 +111,7 @@ suite("in a terminal", () => {
     const { code, out } = await machine.sage(["answer", first?.id ?? "", "--yes"]);
     assert.equal(code, 0);
     assert.match(out, /The process that runs the session takes it up now\./);
-    await terminal.until(/Answered by \S+ from cli at \d\d:\d\d: allowed/);
+    await terminal.until(/Answered by \S+ by command at \d\d:\d\d: allowed/);
     await terminal.until("│ echo two > two.txt");
     await terminal.answer(permit, "c");
     await terminal.answer("back) > ", "fine by me");

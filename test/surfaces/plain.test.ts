@@ -17,7 +17,7 @@ import { begin, editable, hear, type Dialog } from "../../src/surfaces/plain/inp
 import { createPaint, type Style } from "../../src/surfaces/plain/paint.ts";
 import { dialogLines, requestLines } from "../../src/surfaces/plain/request.ts";
 import { headline } from "../../src/surfaces/plain/resolution.ts";
-import { columns, exact, framed } from "../../src/surfaces/plain/safe.ts";
+import { columns, exact, fitted, framed } from "../../src/surfaces/plain/safe.ts";
 import { createView, type Piece } from "../../src/surfaces/plain/view.ts";
 import { languageOf } from "../../src/texts/language.ts";
 import { texts } from "../../src/texts/texts.ts";
@@ -213,6 +213,16 @@ suite("what may run is seen for what it is", () => {
   });
 });
 
+test("Sage's own sentences break between words, Chinese ones between characters", () => {
+  assert.deepEqual(fitted(["  one two three four five"], 20), ["  one two three four", "    five"]);
+  assert.deepEqual(fitted(["\x1b[2mone two three four five\x1b[22m"], 20), [
+    "\x1b[2mone two three four",
+    "  five\x1b[22m",
+  ]);
+  assert.deepEqual(fitted(["一二三四五六七八九十，一二"], 20), ["一二三四五六七八九", "  十，一二"]);
+  assert.deepEqual(fitted(["one two three four five six"], undefined), ["one two three four five six"]);
+});
+
 suite("what a typed line comes to", () => {
   const rule = { type: "addRule", rule: "Bash(ls)", behavior: "allow", destination: "session" } as const;
   const request = permission("Bash", { command: "ls" }, { suggestions: [rule] });
@@ -341,6 +351,9 @@ suite("what a typed line comes to", () => {
     assert.deepEqual(answering('"7"'), { selected: [], other: "7" });
     assert.deepEqual(answering("7"), { type: "again", message: t.noOption("7", 2) });
     assert.deepEqual(answering(""), { type: "again", message: t.emptyLine });
+    for (const two of ["1,2", "1 2", "１，２"])
+      assert.deepEqual(answering(two), { type: "again", message: t.onlyOne(two) });
+    assert.deepEqual(answering("2 of them"), { selected: [], other: "2 of them" });
   });
 
   test("where several may be picked, numbers and words go together", () => {
@@ -372,6 +385,22 @@ suite("what a typed line comes to", () => {
       type: "respond",
       response: { type: "answers", requestId, answers, partial: true },
     });
+  });
+
+  test("a letter is a command at a question and a word in a remark; b goes back", () => {
+    const asked = questions(colour, extras);
+    const answers: Answers = { "Which colour?": { selected: ["Red"] } };
+    assert.deepEqual(hear(asked, { at: "question", n: 1, answers }, "b", t), {
+      type: "next",
+      dialog: { at: "question", n: 0, answers: {} },
+      draft: { answers: {} },
+    });
+    assert.deepEqual(hear(asked, begin(asked, undefined), "b", t), { type: "again", message: t.noneBefore });
+    for (const remark of ["d", "s", "b"])
+      assert.deepEqual(hear(asked, { at: "remark", answers }, remark, t), {
+        type: "respond",
+        response: { type: "answers", requestId, answers, remark },
+      });
   });
 
   test("a question can be declined or stop the turn, and nothing answered is not submitted", () => {
@@ -454,6 +483,44 @@ suite("what happens becomes text", () => {
       flat(view.fact(fact("call.finished", "t0/0/0/run0.finished", { ok: false, text: long }))),
       `● Bash npm test‹U+000A›npm run build\n  ✗ failed\n${[0, 1, 2, 3, 4, 5].map((n) => `  │ line ${n}\n`).join("")}  … 14 more lines\n`,
     );
+  });
+
+  test("what a command prints is shown as it comes, on a terminal, and not again with the result", () => {
+    const output = (text: string): Delta => ({ ...delta("t0/0/0/run0", text), kind: "output" });
+    const run = (width: number | undefined, result: string) => {
+      const view = createView(style(width), () => false);
+      view.fact(replied("t0/0/model", "", [{ tool: "Bash", input: { command: "x" } }]));
+      const live = flat(["one\nt", "wo\nthr"].flatMap((text) => view.delta(output(text))));
+      return [live, flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text: result })))];
+    };
+    assert.deepEqual(run(80, "one\ntwo\nthree"), ["  │ one\n  │ two\n", "  │ three\n"]);
+    assert.deepEqual(run(80, "other"), ["  │ one\n  │ two\n", "  │ other\n"]);
+    assert.deepEqual(run(undefined, "one"), ["", "  │ one\n"]);
+  });
+
+  test("a no is a refusal and not a failure, and is told once", () => {
+    const view = createView(style(), () => false);
+    const calls = [1, 2].map(() => ({ tool: "Bash", input: { command: "x" } }));
+    view.fact(replied("t0/0/model", "", calls));
+    const verdict = { effect: "writes", digest: "d", reason: "" } as const;
+    const verdicts = [
+      { ...verdict, behavior: "ask" as const },
+      { ...verdict, behavior: "deny" as const },
+    ];
+    view.fact(fact("calls.judged", "t0/0/judged", { verdicts }));
+    const response = { type: "denied" as const, requestId: "s/t0/0/0/permit0" };
+    const said = {
+      requestId: response.requestId,
+      by: "ada",
+      surface: "plain",
+      at: 0,
+      outcome: "answered",
+      response,
+    } as const;
+    view.fact(fact("input.resolved", "t0/0/0/permit0.resolved", said));
+    const finished = (n: number) => fact("call.finished", `t0/0/${n}/done`, { ok: false, text: "Not run: no." });
+    assert.equal(flat(view.fact(finished(1))), "  ✗ refused\n  │ Not run: no.\n");
+    assert.equal(flat(view.fact(finished(0))), "● Bash x\n  ✗ refused\n");
   });
 
   test("a quick reply does not overtake the result it replies to", () => {

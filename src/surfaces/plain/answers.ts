@@ -5,6 +5,8 @@ import type { Texts } from "../../texts/texts.ts";
 export function single({ options }: Question, typed: string, t: Texts): Answer | string {
   const words = unquoted(typed);
   if (words !== undefined) return { selected: [], other: words };
+  // Two numbers are meant as two options, and only one can be had.
+  if (/^\d+(?:[\s,、;]+\d+)+[\s,、;]*$/.test(keyOf(typed))) return t.onlyOne(typed);
   const number = /^\d+$/.exec(keyOf(typed))?.[0];
   const picked = options[Number(number) - 1] ?? options.find(({ label }) => keyOf(label) === keyOf(typed));
   if (picked) return { selected: [picked.label] };

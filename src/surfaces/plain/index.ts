@@ -33,6 +33,8 @@ export type PlainOptions = {
   task?: string | undefined;
   /** Ends with the turn instead of asking what is next. */
   once?: boolean;
+  /** Nothing of it is kept: no request waits for another time. */
+  fleeting?: boolean;
   /** How a piped line is shown as the answer it became. */
   echo?: (line: string) => string;
   signal: AbortSignal;
@@ -54,11 +56,14 @@ export type Plain = {
 };
 
 const TWICE_MS = 2_000;
+const LAST_WORDS_MS = 2_500;
+const LIFE_MS = 10_000;
 
 /** A session on lines of text: what happens is printed, what is asked is asked one at a time. */
 export function attachPlain(host: Host, options: PlainOptions): Plain {
   const { session, input, output } = options;
-  const t = texts(options.lang);
+  const words = texts(options.lang);
+  const t = options.fleeting ? { ...words, ctrlC: words.ctrlCOnly } : words;
   const paint = createPaint(options.color);
   const style: Style = {
     t,
@@ -69,9 +74,10 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   };
   const sender = { by: options.by, surface: "plain" };
   const mine = new Set<string>();
-  const screen = createScreen(output);
+  const screen = createScreen(output, style);
   const progress = createProgress();
   const stop = new AbortController();
+  const life = output.isTTY ? setInterval(() => showLife(), LIFE_MS / 4).unref() : undefined;
   const signal = AbortSignal.any([options.signal, stop.signal]);
 
   let ready = false;
@@ -81,13 +87,17 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   let open: PendingRequest[] = [];
   let why: PlainEnd["why"] = "ended";
   let lastInterrupt = -Infinity;
+  /** By Ctrl-C, here: what follows from it is told once. */
+  let cancelling = false;
+  let writtenAt = performance.now();
+  let busySince = performance.now();
 
   const on = { line, early, end, interrupt: () => void interrupt() };
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const leave = () => finish("left");
   const echoes = input.isTTY === true;
   const talking = createTalking({ host, session, sender, style, progress, echoes, say, done: settle, leave });
-  const view = createView(style, talking.isEchoed);
+  const view = createView(style, talking.isEchoed, sender);
   const asking = createAsking({
     style,
     lines,
@@ -111,6 +121,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
           print(options.after === undefined ? view.history(past) : past.flatMap(view.fact));
           if (!event.live) say(paint.dim(t.facts));
           [open, ready] = [[...event.requests], true];
+          progress.running.clear(); // what ran in a process that is gone does not run
           if (options.task !== undefined) talking.speak(options.task, { echoed: true });
           else if (progress.open) talking.resume();
         }
@@ -118,6 +129,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
         settleSoon();
       }
     } finally {
+      clearInterval(life);
       closePrompt();
       lines.close();
     }
@@ -131,17 +143,29 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
 
   function happened(fact: Fact): Piece[] {
     if (fact.type === "input.requested") open.push({ request: fact.data });
+    if (fact.type === "call.started" || fact.type === "turn.begun" || fact.type === "call.finished")
+      busySince = performance.now();
+    if (fact.type === "turn.ended" && cancelling) {
+      cancelling = false;
+      const pieces = view.fact(fact);
+      return fact.data.status === "cancelled" ? [{ lines: [paint.yellow(t.youCancelled)] }] : pieces;
+    }
+    if (fact.type === "turn.interrupted" && fact.data.to === "cancel" && cancelling) {
+      view.fact(fact);
+      return [];
+    }
     if (fact.type !== "input.resolved") return view.fact(fact);
     const { requestId } = fact.data;
     open = open.filter(({ request }) => request.id !== requestId);
-    if (mine.has(requestId)) return [];
     if (asking.shown()?.id === requestId) closePrompt();
-    return view.fact(fact);
+    const pieces = view.fact(fact);
+    return mine.has(requestId) || (cancelling && fact.data.outcome === "cancelled") ? [] : pieces;
   }
 
   function print(pieces: readonly Piece[]): void {
     if (pieces.every((piece) => ("stream" in piece ? piece.stream === "" : piece.lines.length === 0))) return;
     if (idle) closePrompt();
+    writtenAt = performance.now();
     screen.write(pieces);
   }
   function say(...said: string[]): void {
@@ -163,12 +187,30 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     if (next) {
       closePrompt();
       asking.present(next, open.length > 1 ? t.place(1, open.length) : undefined);
-    } else if (progress.working) closePrompt();
+    } else if (progress.working || stillEnding()) closePrompt();
     else if (!idle) {
       idle = true;
       screen.startLine();
       lines.ask(paint.bold("> "), { fresh: false, joined: true });
     }
+  }
+
+  /** A call that was interrupted has its last word before the prompt; for a moment, for it may not listen. */
+  function stillEnding(): boolean {
+    if (progress.running.size === 0 || performance.now() - lastInterrupt > LAST_WORDS_MS) return false;
+    setTimeout(settle, LAST_WORDS_MS).unref();
+    return true;
+  }
+
+  /** While something takes its time, a line now and then says so. */
+  function showLife(): void {
+    if (!ready || !progress.working || open.length > 0 || performance.now() - writtenAt < LIFE_MS) return;
+    const [tool] = [...progress.running.values()].slice(-1);
+    say(
+      paint.dim(
+        t.still(tool === undefined ? t.modelWorks : t.runs(oneLine(tool)), t.duration(performance.now() - busySince)),
+      ),
+    );
   }
 
   function closePrompt(): void {
@@ -210,7 +252,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     if (reply.ok) {
       say(recorded(reply.resolution, style));
       if (!reply.running) talking.resume();
-    } else if (reply.resolution) say(paint.yellow(headline(reply.resolution, t)));
+    } else if (reply.resolution) say(paint.yellow(headline(reply.resolution, t, sender)));
     else say(paint.red(t.sendingFailed(oneLine(reply.message))));
     settle();
   }
@@ -220,6 +262,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     const nothing = ready && !progress.working && open.length === 0;
     if (nothing || now - lastInterrupt < TWICE_MS) return finish("interrupted");
     lastInterrupt = now;
+    cancelling = true;
     const text = asking.shown() ? t.cancelling : t.interrupting;
     closePrompt();
     say(paint.yellow(text));
@@ -227,6 +270,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     const reply = await host.send({ type: "interrupt", session, ...sender });
     sending = false;
     if (reply.ok && reply.to === "cancel") open = [];
+    else cancelling = false;
     settle();
   }
 

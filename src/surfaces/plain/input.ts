@@ -77,13 +77,9 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
     case "question":
       return request.kind === "question" ? answer(request, dialog, typed, t) : back;
     case "remark": {
+      // No letter is a command here: everything was answered, and a remark may be one letter long.
       const given = typed === "" ? {} : { remark: unquoted(typed) ?? typed };
-      return (
-        leave(request, typed) ?? {
-          type: "respond",
-          response: { type: "answers", ...frame, answers: dialog.answers, ...given },
-        }
-      );
+      return { type: "respond", response: { type: "answers", ...frame, answers: dialog.answers, ...given } };
     }
     default:
       return dialog satisfies never;
@@ -164,6 +160,7 @@ function answer(request: Asked, { n, answers }: Dialog & { at: "question" }, typ
     if (Object.keys(answers).length === 0) return { type: "again", message: t.nothingYet };
     return { type: "respond", response: { type: "answers", requestId: request.id, answers, partial: true } };
   }
+  if (keyOf(typed) === "b") return back(request, n, answers, t);
   const left = leave(request, typed);
   const question = request.questions[n];
   if (left || !question) return left ?? { type: "again", message: t.noChoice(typed) };
@@ -171,6 +168,14 @@ function answer(request: Asked, { n, answers }: Dialog & { at: "question" }, typ
   if (typeof given === "string") return { type: "again", message: given };
   const all = { ...answers, [question.question]: given };
   return { type: "next", dialog: nextQuestion(request, all), draft: { answers: all } };
+}
+
+/** To the question before this one, whose answer is given again. */
+function back({ questions }: Asked, n: number, answers: Answers, t: Texts): Step {
+  const before = questions[n - 1];
+  if (!before) return { type: "again", message: t.noneBefore };
+  const { [before.question]: _taken, ...kept } = answers;
+  return { type: "next", dialog: { at: "question", n: n - 1, answers: kept }, draft: { answers: kept } };
 }
 
 function nextQuestion({ questions }: Asked, answers: Answers): Dialog {

@@ -138,13 +138,16 @@ export function dialogLines(request: InputRequest, dialog: Dialog, style: Style)
       if (request.kind !== "question") return [];
       const of = request.questions.length;
       const question = request.questions[dialog.n];
-      const some = Object.keys(dialog.answers).length > 0;
+      const hints = [
+        question?.multiSelect ? t.someOf : t.oneOf,
+        of > 1 ? t.declineAllHint : t.declineHint,
+        ...(dialog.n > 0 ? [t.backHint] : []),
+        ...(Object.keys(dialog.answers).length > 0 ? [t.partialHint] : []),
+      ];
       return [
         ...(of > 1 ? [paint.bold(t.questionPlace(dialog.n + 1, of))] : []),
         ...(question ? questionLines(question, style) : []),
-        paint.dim(
-          [question?.multiSelect ? t.someOf : t.oneOf, t.declineHint, ...(some ? [t.partialHint] : [])].join(" · "),
-        ),
+        paint.dim(hints.join(" · ")),
         paint.dim(t.ctrlC),
       ];
     }

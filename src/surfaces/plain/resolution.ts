@@ -1,11 +1,21 @@
-import { oneLine, type Answers, type InputResponse, type Resolution } from "../../protocol/index.ts";
+import { oneLine, type Answers, type InputResponse, type Resolution, type Sender } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 
 /** How it ended, and by whom: for every surface that was not the one. */
-export function headline(resolution: Resolution, t: Texts): string {
-  const { by, surface, at, outcome } = resolution;
+export function headline(resolution: Resolution, t: Texts, me?: Sender): string {
+  const { at, outcome } = resolution;
   const said = outcome === "answered" || outcome === "partial" || outcome === "declined";
-  return `${(said ? t.answeredBy : t.endedBy)(oneLine(by), oneLine(surface), timeOf(at))}: ${oneLine(ending(resolution, t))}`;
+  return `${(said ? t.answeredBy : t.endedBy)(whoOf(resolution, t, me), timeOf(at))}: ${oneLine(ending(resolution, t))}`;
+}
+
+/** "by you" only for the same person on the same surface: elsewhere one may have been somebody else. */
+export function whoOf({ by, surface }: Sender, t: Texts, me?: Sender): string {
+  if (by === "auto" || by === "deadline") return t.automatically;
+  if (by === me?.by && surface === me.surface) return t.byYou;
+  return t.byWhom(
+    oneLine(by),
+    Object.hasOwn(t.surfaces, surface) ? (t.surfaces[surface] ?? "") : t.otherSurface(oneLine(surface)),
+  );
 }
 
 export function ending(resolution: Resolution, t: Texts): string {

@@ -58,3 +58,29 @@ export function clipped(text: string, room: number | undefined): string {
   if (room === undefined || columns(line) <= room) return line;
   return `${wrap(line, Math.max(8, room - 1))[0] ?? ""}…`;
 }
+
+const colourCodes = /\x1b\[[\d;]*m/g;
+// A wide character is a word of its own, with the sign that ends a sentence or a bracket kept beside it.
+const wordsOf = /\x1b\[[\d;]*m|[ ]+|[（“「]*[\u1100-\uffff][，。、；：！？）”」…]*|[^ \x1b\u1100-\uffff]+/gu;
+
+/** Sage's own lines, broken between words; what goes on is set in. Rows behind a margin fit already. */
+export function fitted(lines: readonly string[], width: number | undefined): string[] {
+  if (width === undefined || width < 20) return [...lines];
+  return lines.flatMap((line) => {
+    if (columns(line.replace(colourCodes, "")) <= width) return [line];
+    const indent = `${/^ */.exec(line)?.[0] ?? ""}  `;
+    const found = [""];
+    let used = 0;
+    for (const [word] of line.matchAll(wordsOf)) {
+      const wide = word.startsWith("\x1b") ? 0 : columns(word);
+      if (used + wide > width && used > indent.length) {
+        found.push(indent);
+        used = indent.length;
+        if (word.trim() === "") continue;
+      }
+      found[found.length - 1] += word;
+      used += wide;
+    }
+    return found.map((row) => row.trimEnd());
+  });
+}

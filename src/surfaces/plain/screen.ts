@@ -1,4 +1,6 @@
 import type { Writable } from "node:stream";
+import type { Style } from "./paint.ts";
+import { fitted } from "./safe.ts";
 import type { Piece } from "./view.ts";
 
 /** Writes pieces, each on its own line where it should be; holds them back while a prompt stands at the bottom. */
@@ -11,7 +13,7 @@ export type Screen = {
   release(): void;
 };
 
-export function createScreen(output: Writable): Screen {
+export function createScreen(output: Writable, style: Style): Screen {
   let atStart = true;
   let held: Piece[] | undefined;
   const startLine = () => {
@@ -25,7 +27,11 @@ export function createScreen(output: Writable): Screen {
       atStart = piece.stream.endsWith("\n");
     } else if (piece.lines.length > 0) {
       startLine();
-      output.write(piece.lines.map((line) => `${line}\n`).join(""));
+      output.write(
+        fitted(piece.lines, style.width)
+          .map((line) => `${line}\n`)
+          .join(""),
+      );
     }
   };
   return {

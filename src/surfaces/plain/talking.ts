@@ -72,7 +72,7 @@ export function createTalking(parts: Parts): Talking {
     heard(text) {
       const typed = text.trim();
       if (typed === "") return;
-      if (typed === "/quit") parts.leave();
+      if (typed === "/quit" || typed === "/exit") parts.leave();
       else if (typed === "/resume") resume();
       else if (typed === "/inbox") void inbox();
       else if (typed === "/compact") void compact();

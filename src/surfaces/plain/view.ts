@@ -10,11 +10,13 @@ import {
   type FactData,
   type OutcomeStatus,
   type Resolution,
+  type Sender,
   type ToolInput,
   type TurnEnd,
 } from "../../protocol/index.ts";
 import type { Style } from "./paint.ts";
-import { ending, headline } from "./resolution.ts";
+import { createLive } from "./live.ts";
+import { ending, headline, whoOf } from "./resolution.ts";
 import { clipped, folded, framed } from "./safe.ts";
 
 /** What to write: text that goes on where the last one stopped, or lines of their own. */
@@ -30,12 +32,17 @@ export type View = {
 const RESULT_ROWS = 6;
 
 /** Turns what happens into text. `isEchoed` knows the messages that stand on the screen already, as they were typed there. */
-export function createView(style: Style, isEchoed: (key: string) => boolean): View {
+export function createView(style: Style, isEchoed: (key: string) => boolean, me?: Sender): View {
   const { t, paint } = style;
   const streamed = new Map<string, { attempt: number; text: string }>();
   const calls = new Map<string, Call>();
   const asked = new Set<string>();
+  const answered = new Set<string>();
   const unfinished = new Set<string>();
+  const refused = new Set<string>();
+  const live = createLive(style, RESULT_ROWS);
+  /** The turn was stopped: that a call did not run for it is no news. */
+  let stopped = false;
   let early: Delta[] = [];
   let shownCall = "";
 
@@ -82,16 +89,50 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
     if (!call || asked.has(at)) return [];
     const head = shownCall === at ? [] : [callLine(at, call)];
     if (at.includes("/sub/")) return [{ lines: head }];
-    const result = data.text.trim() === "" ? [] : folded(data.text, RESULT_ROWS, style).map(paint.dim);
-    return [{ lines: [...head, ...(data.ok ? [] : [paint.red(`  ✗ ${t.failed}`)]), ...result] }];
+    if (stopped && !data.ok && data.text.startsWith("Not run:")) return [];
+    const no = paint.red(`  ✗ ${refused.has(at) ? t.refused : t.failed}`);
+    // Who said no, and why, was shown with the answer.
+    if (refused.has(at) && answered.has(at)) return head.length > 0 ? [{ lines: [...head, no] }] : [];
+    const whole = data.text.trim() === "" ? [] : folded(data.text, RESULT_ROWS, style);
+    const result = live.rest(at, whole).map(paint.dim);
+    return [{ lines: [...head, ...(data.ok ? [] : [no]), ...result] }];
   };
+
+  const output = (delta: Delta): Piece[] => {
+    const at = delta.key.replace(/\/[^/]*$/, "");
+    const call = calls.get(at);
+    if (!call || !unfinished.has(at)) return [];
+    const rows = live.more(at, delta).map(paint.dim);
+    return rows.length === 0 ? [] : [{ lines: [...(shownCall === at ? [] : [callLine(at, call)]), ...rows] }];
+  };
+
+  const judged = ({ key, data }: Fact<"calls.judged">): void => {
+    const step = key.replace(/judged$/, "");
+    if (step !== key)
+      for (const [n, one] of data.verdicts.entries()) if (one.behavior === "deny") refused.add(`${step}${n}`);
+  };
+
+  const resolved = ({ key, data }: Fact<"input.resolved">): void => {
+    const at = key.replace(/\/[^/]*$/, "");
+    if (data.outcome === "cancelled") stopped = true;
+    if (data.outcome !== "answered" || data.response.type !== "denied") return;
+    refused.add(at);
+    answered.add(at);
+  };
+
+  const isMe = ({ by, surface }: Sender) => by === me?.by && surface === me.surface;
 
   const show = (fact: Fact): Piece[] => {
     const line = (...lines: string[]): Piece[] => [{ lines }];
     switch (fact.type) {
       case "user.said":
         if (isEchoed(fact.key)) return [];
-        return line("", paint.bold(t.says(oneLine(fact.data.by))), ...framed(fact.data.text, style), "");
+        return line(
+          "",
+          paint.bold(isMe(fact.data) ? t.youSaid : t.says(oneLine(fact.data.by))),
+          ...framed(fact.data.text, style),
+          "",
+        );
       case "model.replied":
         return replied(fact);
       case "call.finished":
@@ -102,7 +143,8 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
         if (fact.data.kind !== "permission") asked.add(fact.key.replace(/\/[^/]*$/, ""));
         return [];
       case "input.resolved":
-        return line(paint.dim(headline(fact.data, t)));
+        resolved(fact);
+        return line(paint.dim(headline(fact.data, t, me)));
       case "rule.added":
         return line(ruleLine(fact.data, style));
       case "context.compacted":
@@ -110,13 +152,18 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
           ? []
           : line(paint.dim(t.compacted(fact.data.tokens.before, fact.data.tokens.after)));
       case "turn.interrupted":
-        return line(paint.yellow((fact.data.to === "pause" ? t.interrupted : t.stopping)(oneLine(fact.data.by))));
+        stopped = true;
+        return line(paint.yellow((fact.data.to === "pause" ? t.interrupted : t.stopping)(whoOf(fact.data, t, me))));
       case "turn.ended":
         return line(...outcomeLines(fact.data, style));
+      case "calls.judged":
+        judged(fact);
+        return [];
+      case "turn.begun":
+        stopped = false;
+        return [];
       case "session.opened":
       case "state.changed":
-      case "turn.begun":
-      case "calls.judged":
       case "call.started":
       case "draft.saved":
         return [];
@@ -134,6 +181,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
     fact(fact) {
       const pieces = show(fact);
       if (fact.type === "turn.ended") unfinished.clear();
+      if (fact.type === "turn.ended" || fact.type === "user.said") stopped = false;
       if (early.length === 0 || unfinished.size > 0) return pieces;
       const waiting = early;
       early = [];
@@ -141,6 +189,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean): Vi
     },
     delta(delta) {
       if (delta.kind === "notice") return [{ lines: [paint.yellow(oneLine(delta.text))] }];
+      if (delta.kind === "output") return output(delta);
       if (delta.kind !== "text" || delta.key.includes("/sub/")) return [];
       // Text is told as it comes, results once they are on disk: a quick reply may overtake what it replies to.
       if (unfinished.size === 0) return stream(delta);
