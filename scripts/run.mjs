@@ -2,7 +2,7 @@
 // 1. `npm ci` when node_modules is absent or came from another lockfile. 2. Hand over to Node 24.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { isatty } from "node:tty";
@@ -19,7 +19,7 @@ if (!installed()) locked(() => installed() || install());
 
 const node = findNode();
 const [script, ...rest] = process.argv.slice(2);
-const child = spawn(node, [resolve(root, script), ...rest], {
+const child = spawn(node, program(), {
   // Sage itself works where the person is; everything else works on this repository.
   cwd: script.startsWith("src/") ? (process.env.INIT_CWD ?? root) : root,
   stdio: "inherit",
@@ -29,6 +29,17 @@ const child = spawn(node, [resolve(root, script), ...rest], {
 process.on("SIGINT", () => [0, 1, 2].some((fd) => isatty(fd)) || child.kill("SIGINT"));
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+
+/** An example is named without its folder and runs on the source, without a build. */
+function program() {
+  if (script !== "examples") return [resolve(root, script), ...rest];
+  const [name = "", ...more] = rest;
+  const file = join(root, "examples", name.endsWith(".ts") ? name : `${name}.ts`);
+  if (name !== "" && existsSync(file)) return ["--conditions=sage-source", file, ...more];
+  const names = readdirSync(join(root, "examples")).filter((one) => one.endsWith(".ts"));
+  process.stderr.write(`sage: npm run example -- <name>, one of ${names.map((one) => one.slice(0, -3)).join(", ")}\n`);
+  process.exit(2);
+}
 
 function installed() {
   return existsSync(stamp) && readFileSync(stamp, "utf8") === lockfile;

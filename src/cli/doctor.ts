@@ -6,12 +6,13 @@ import { loadContent } from "../runtime/content.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { readFlags } from "./flags.ts";
+import { noWords, readFlags } from "./flags.ts";
 import { modelOf } from "./setup.ts";
 
 /** Looks and tells; nothing is started or mended. */
 export async function doctor(args: string[]): Promise<number> {
-  const { t } = readFlags(args, {});
+  const { positionals, t } = readFlags(args, {});
+  noWords("doctor", positionals, t);
   let problems = 0;
   const ok = (text: string) => console.log(`✓ ${text}`);
   const bad = (text: string) => {
@@ -46,14 +47,15 @@ type Report = {
   t: CliTexts["doctor"];
 };
 
-function checkModes({ dir, journal, settings, trust }: Home, { ok, bad, t }: Report): void {
+function checkModes({ dir, journal, settings, trust }: Home, { ok, bad, note, t }: Report): void {
   const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust];
   const open = files.filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
   for (const path of open) {
     const mode = (statSync(path).mode & 0o777).toString(8);
-    bad(t.open(path, mode, path === dir ? "700" : "600"));
+    // Settings hold rules and names of variables, no key: that others may read them is worth a word and no alarm.
+    (path === settings ? note : bad)(t.open(path, mode, path === dir ? "700" : "600"));
   }
-  if (open.length === 0) ok(t.home(dir));
+  if (open.every((path) => path === settings)) ok(t.home(dir));
 }
 
 function checkJournal({ journal }: Home, { ok, bad, note, t }: Report): void {

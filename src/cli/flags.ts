@@ -42,6 +42,11 @@ export function usage(message: string): SageError {
   return new SageError("usage", message);
 }
 
+/** A word that a command would ignore is a misunderstanding. */
+export function noWords(command: string, [word]: readonly string[], t: CliTexts): void {
+  if (word !== undefined) throw usage(t.noWords(command, word));
+}
+
 /** 30s, 5m, 2h, or milliseconds. */
 export function duration(flag: string, text: string | undefined, t: CliTexts): number | undefined {
   if (text === undefined) return undefined;

@@ -6,12 +6,13 @@ import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { readFlags } from "./flags.ts";
+import { noWords, readFlags } from "./flags.ts";
 import { ask, openJournal } from "./journal.ts";
 
 /** Every open request of every session, with enough to answer it from here. */
 export async function inbox(args: string[]): Promise<number> {
-  const { values, lang, t } = readFlags(args, { json: { type: "boolean" } });
+  const { values, positionals, lang, t } = readFlags(args, { json: { type: "boolean" } });
+  noWords("inbox", positionals, t);
   const { host } = openJournal(process.env);
   const { requests } = await ask(host, { type: "pending" });
   const { sessions } = await ask(host, { type: "sessions" });

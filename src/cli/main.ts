@@ -20,13 +20,21 @@ process.on("uncaughtException", crash);
 const code = await main(process.argv.slice(2)).catch(explain);
 process.stdout.write("", () => process.exit(code));
 
-async function main(args: string[]): Promise<number> {
+async function main(given: string[]): Promise<number> {
+  const args = commandFirst(given);
   const flags = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
-  if (flags.includes("--help") || flags.includes("-h")) return (await import("./help.ts")).help(args);
+  if (flags.includes("--help") || flags.includes("-h"))
+    return (await import("./help.ts")).help(args, Object.keys(commands));
   if (flags.includes("--version")) return (await import("./help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
   if (command) return (await command())(args.slice(1));
   return (await import("./run.ts")).run(args, Object.keys(commands));
+}
+
+/** `sage --lang zh doctor`: the language may stand before a command, as it may before a task. */
+function commandFirst(args: string[]): string[] {
+  const count = args[0] === "--lang" ? 2 : args[0]?.startsWith("--lang=") ? 1 : 0;
+  return Object.hasOwn(commands, args[count] ?? "") ? [...args.slice(count), ...args.slice(0, count)] : args;
 }
 
 async function explain(error: unknown): Promise<number> {

@@ -2,12 +2,13 @@ import type { SessionSummary } from "../protocol/index.ts";
 import { clipped } from "../surfaces/plain/safe.ts";
 import { texts } from "../texts/texts.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { readFlags } from "./flags.ts";
+import { noWords, readFlags } from "./flags.ts";
 import { ask, openJournal } from "./journal.ts";
 import { titleOf } from "./title.ts";
 
 export async function sessions(args: string[]): Promise<number> {
-  const { values, lang, t } = readFlags(args, { json: { type: "boolean" } });
+  const { values, positionals, lang, t } = readFlags(args, { json: { type: "boolean" } });
+  noWords("sessions", positionals, t);
   const { host } = openJournal(process.env);
   const found = (await ask(host, { type: "sessions" })).sessions;
   await host.close();

@@ -85,7 +85,7 @@ export function giveUp(id: string, failure: Failure, error: unknown): SageError 
   const { status, code, retryable } = failure;
   // The errors of the SDK carry the whole prompt, which has no place in a log.
   const cause = status === undefined && code === undefined ? error : undefined;
-  return new SageError("model-unavailable", `${id}: ${sentence(failure)} ${advice(failure)}`, { retryable, cause });
+  return new SageError("model-unavailable", `${id}: ${sentence(failure)} ${advice(failure, id)}`, { retryable, cause });
 }
 
 export function sentence(failure: Failure): string {
@@ -109,11 +109,12 @@ function headline({ status, code, retryable }: Failure): string {
   return status >= 500 ? "The server failed" : "The server refused the request";
 }
 
-function advice({ status, code, retryable, retryAfterMs = 0 }: Failure): string {
+function advice({ status, code, retryable, retryAfterMs = 0 }: Failure, id: string): string {
   if (retryAfterMs > longestWaitMs)
     return `Try again in ${inWords(retryAfterMs)}, after ${new Date(Date.now() + retryAfterMs).toLocaleString()}.`;
   if (status === 401 || status === 403) return "Check the API key, and that it may use this model.";
-  if (status === 404 || (status !== undefined && status < 400)) return "Check the name of the model and the base URL.";
+  if (status === 404 || (status !== undefined && status < 400))
+    return `Check the name of the model (--model ${id.split("/")[0]}/<name>) and the base URL.`;
   if (status === 429) return "Go on later, or raise the limits of the account.";
   if (code !== undefined) return "Check the network, the base URL and that the server is running, then go on.";
   return retryable

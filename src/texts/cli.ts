@@ -6,6 +6,7 @@ const en = {
     `there is no flag ${flag}${closest ? `; did you mean ${closest}?` : ""} (${sage("--help")} lists them)`,
   didYouMean: (word: string, command: string) =>
     `did you mean \`${sage(command)}\`? A command comes first; to give “${word}” to the agent as a task, use -p`,
+  noWords: (command: string, word: string) => `\`${sage(command)}\` takes no “${word}”; it takes flags only`,
   conflict: (a: string, b: string) => `${a} and ${b} exclude each other`,
   only: (flag: string, other: string) => `${flag} goes with ${other} only`,
   expected: (flag: string, what: string, got: string) => `${flag} expects ${what}; got "${got}"`,
@@ -116,6 +117,7 @@ const zh: CliTexts = {
   unknownFlag: (flag, closest) =>
     `没有参数 ${flag}${closest ? `；是不是 ${closest}？` : ""}（${sage("--help")} 列出所有参数）`,
   didYouMean: (word, command) => `是不是想用 \`${sage(command)}\`？命令要写在最前面；若要把“${word}”作为任务，请用 -p`,
+  noWords: (command, word) => `\`${sage(command)}\` 不需要“${word}”；它只接受参数（--…）`,
   conflict: (a, b) => `${a} 与 ${b} 不能同时使用`,
   only: (flag, other) => `${flag} 只能与 ${other} 一起使用`,
   expected: (flag, what, got) => `${flag} 应为${what}；得到的是 "${got}"`,

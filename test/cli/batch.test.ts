@@ -348,6 +348,9 @@ suite("the rest of the command line", () => {
       [["-p", "x", "--cwd", "nowhere"], /there is no directory/],
       [["--resume", "nope", "--model", "scripted/x"], /there is no session nope/],
       [["-c", "--model", "scripted/x"], /there is no session in/],
+      [["inbox", "now"], /`sage inbox` takes no “now”/],
+      [["doctor", "please"], /takes no “please”/],
+      [["--lang", "zh", "sessions", "all"], /不需要“all”/],
       [["--lang", "fr"], /--lang expects en or zh/],
     ] as const) {
       const { code, err } = await machine.sage([...args]);
@@ -375,7 +378,10 @@ suite("the rest of the command line", () => {
     using machine = new Machine();
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     assert.equal((await machine.sage(["--version"])).out, `${version}\n`);
-    assert.match((await machine.sage(["answer", "--help"])).out, /Exit codes\n[^]* 130 /);
+    assert.match((await machine.sage(["--help"])).out, /Exit codes\n[^]* 130 /);
+    const part = (await machine.sage(["answer", "--help"])).out;
+    assert.match(part, /--partial\][^]*--run /);
+    assert.doesNotMatch(part, /Exit codes|sage inbox/);
     assert.match((await machine.sage(["--help"], { env: { LANG: "zh_CN.UTF-8" } })).out, /退出码/);
   });
 

@@ -176,7 +176,7 @@ test("a refused key is explained without repeating it", async () => {
   assert.deepEqual(messages, [
     "anthropic/m: The server refused the key (401: invalid x-api-key: [key]). Check the API key, and that it may use this model.",
     "anthropic/m: The server refused the key (401: Incorrect API key provided: [key]). Check the API key, and that it may use this model.",
-    "anthropic/m: The server does not know this model or address (404: model: m). Check the name of the model and the base URL.",
+    "anthropic/m: The server does not know this model or address (404: model: m). Check the name of the model (--model anthropic/<name>) and the base URL.",
   ]);
 });
 
