@@ -42,7 +42,10 @@ async function explain(error: unknown): Promise<number> {
   const debug = process.env["SAGE_DEBUG"] === "1";
   if (debug) console.error(error);
   if (error instanceof SageError) {
-    if (!debug) console.error(`sage: ${error.message}`);
+    const { sage } = await import("../texts/command.ts");
+    // Rooms that know nothing of how Sage was started name its commands in their own way.
+    const message = error.message.replace(/`sage ([^`]+)`/g, (_, args: string) => `\`${sage(args)}\``);
+    if (!debug) console.error(`sage: ${message}`);
     return exitCodeOfError(error.code);
   }
   const { cliTexts } = await import("../texts/cli.ts");

@@ -1,4 +1,5 @@
 import type { PermissionBehavior, RuleDestination } from "../protocol/index.ts";
+import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
 /** Why something of Claude Code's settings is not taken over, or means something else here. */
@@ -19,27 +20,25 @@ export type ImportReason =
   | "start-folder";
 
 const en = {
-  usage:
-    "say what to do: sage permissions list | add <allow|ask|deny> <rule> | remove <rule> | explain <tool> <input> | check --stdin | import [file]",
+  usage: `say what to do: ${sage("permissions list")} | add <allow|ask|deny> <rule> | remove <rule> | explain <tool> <input> | check --stdin | import [file]`,
   source: {
     session: "this session",
     local: "yours, in this project",
     project: "the project's, shared",
     user: "yours, everywhere",
   } satisfies Record<RuleDestination, string>,
-  notCounting: "does not count: not trusted, see `sage trust`",
+  notCounting: `does not count: not trusted, see \`${sage("trust")}\``,
   noRules: "There are no rules: reading inside the working directory is free, everything else asks.",
-  addHow: "sage permissions add <allow|ask|deny> <rule> [--to local|project|user]",
-  removeHow: "sage permissions remove <rule> [--to local|project|user]",
+  addHow: `${sage("permissions add")} <allow|ask|deny> <rule> [--to local|project|user]`,
+  removeHow: `${sage("permissions remove")} <rule> [--to local|project|user]`,
   saved: (rule: string, file: string) => `Saved in ${file}: ${rule}`,
   removed: (rule: string, file: string) => `Removed from ${file}: ${rule}`,
   notFound: (rule: string) =>
-    `no settings file that counts here has the rule ${rule}; \`sage permissions list\` shows them`,
+    `no settings file that counts here has the rule ${rule}; \`${sage("permissions list")}\` shows them`,
   inSeveral: (rule: string, places: readonly string[]) =>
     `${rule} stands in several files; say which one: --to ${places.join(" | --to ")}`,
 
-  explainHow:
-    "sage permissions explain <tool> <input>: a command line for Bash, else JSON; or the path, pattern or address",
+  explainHow: `${sage("permissions explain")} <tool> <input>: a command line for Bash, else JSON; or the path, pattern or address`,
   noTool: (tool: string, tools: readonly string[]) => `there is no tool "${tool}"; there are ${tools.join(", ")}`,
   behavior: {
     allow: "would run without asking",
@@ -52,7 +51,7 @@ const en = {
     `by the rule ${rule} (${source}${file ? `: ${file}` : ""})`,
   parts: "Part by part:",
 
-  checkHow: "sage permissions check --stdin reads one JSON object per line: {rules, mode, cwd, tool, input}",
+  checkHow: `${sage("permissions check")} --stdin reads one JSON object per line: {rules, mode, cwd, tool, input}`,
 
   importNothing: (files: readonly string[]) =>
     `There is nothing to import: none of these files exists:\n${files.map((file) => `  ${file}`).join("\n")}`,
@@ -88,31 +87,30 @@ const en = {
 export type PermissionTexts = typeof en;
 
 const zh: PermissionTexts = {
-  usage:
-    "请指明要做什么：sage permissions list | add <allow|ask|deny> <规则> | remove <规则> | explain <工具> <输入> | check --stdin | import [文件]",
+  usage: `请指明要做什么：${sage("permissions list")} | add <allow|ask|deny> <规则> | remove <规则> | explain <工具> <输入> | check --stdin | import [文件]`,
   source: {
     session: "本会话",
     local: "你的，仅本项目",
     project: "本项目的，共享",
     user: "你的，所有项目",
   },
-  notCounting: "不起作用：尚未信任，见 `sage trust`",
+  notCounting: `不起作用：尚未信任，见 \`${sage("trust")}\``,
   noRules: "没有规则：在工作目录内读取不用问，其余都要问。",
-  addHow: "sage permissions add <allow|ask|deny> <规则> [--to local|project|user]",
-  removeHow: "sage permissions remove <规则> [--to local|project|user]",
+  addHow: `${sage("permissions add")} <allow|ask|deny> <规则> [--to local|project|user]`,
+  removeHow: `${sage("permissions remove")} <规则> [--to local|project|user]`,
   saved: (rule, file) => `已存入 ${file}：${rule}`,
   removed: (rule, file) => `已从 ${file} 删除：${rule}`,
-  notFound: (rule) => `这里起作用的设置文件中没有规则 ${rule}；\`sage permissions list\` 列出所有规则`,
+  notFound: (rule) => `这里起作用的设置文件中没有规则 ${rule}；\`${sage("permissions list")}\` 列出所有规则`,
   inSeveral: (rule, places) => `${rule} 出现在多个文件中；请指明是哪一个：--to ${places.join(" | --to ")}`,
 
-  explainHow: "sage permissions explain <工具> <输入>：Bash 为一行命令，其余为 JSON，或路径、模式、地址",
+  explainHow: `${sage("permissions explain")} <工具> <输入>：Bash 为一行命令，其余为 JSON，或路径、模式、地址`,
   noTool: (tool, tools) => `没有工具 "${tool}"；有 ${tools.join("、")}`,
   behavior: { allow: "不用问就会运行", deny: "会被拒绝", ask: "会先问你", passthrough: "会先问你" },
   hard: "只有人能批准；任何规则和模式都不行。",
   byRule: (rule, source, file) => `依据规则 ${rule}（${source}${file ? `：${file}` : ""}）`,
   parts: "逐段判断：",
 
-  checkHow: "sage permissions check --stdin 每行读取一个 JSON 对象：{rules, mode, cwd, tool, input}",
+  checkHow: `${sage("permissions check")} --stdin 每行读取一个 JSON 对象：{rules, mode, cwd, tool, input}`,
 
   importNothing: (files) => `没有可导入的内容：以下文件都不存在：\n${files.map((file) => `  ${file}`).join("\n")}`,
   importFrom: (from, to) => `从 ${from} 到 ${to}`,

@@ -31,6 +31,19 @@ suite("the demo", () => {
   });
 });
 
+test("a terminal that closes takes the demo's folder with it, however often it says so", async () => {
+  using machine = new Machine();
+  const terminal = machine.terminal(["demo"]);
+  await terminal.until("answer > ");
+  assert.doesNotMatch(terminal.screen(), /keeps it open/);
+  for (let n = 0; n < 2; n++) terminal.kill("SIGHUP");
+  await terminal.code;
+  assert.deepEqual(
+    readdirSync(machine.dir).filter((name) => name.startsWith("sage-demo-")),
+    [],
+  );
+});
+
 suite("in a pipe", () => {
   test("every line counts in order, and the end of the input ends it", async () => {
     using machine = new Machine();

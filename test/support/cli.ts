@@ -95,6 +95,7 @@ export class Machine {
       raw: () => raw,
       screen,
       type: (keys: string) => pty.write(keys),
+      kill: (signal: NodeJS.Signals) => pty.kill(signal),
       /** The next time this appears, after what was found before. */
       async until(pattern: RegExp | string): Promise<void> {
         from = await until(pattern, screen, from);
