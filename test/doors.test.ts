@@ -15,7 +15,7 @@ const doors: Record<string, string[]> = {
   journal: ["protocol"],
   input: ["protocol", "journal"],
   permission: ["protocol"],
-  tools: ["protocol"],
+  tools: ["protocol", "permission"],
   models: ["protocol"],
   context: ["protocol"],
   hooks: ["protocol"],

@@ -2,7 +2,7 @@ import type { Durable, Opened } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
 import type { Call, InputResponse, Resolution, ToolResult, Verdict } from "../protocol/index.ts";
 import type { ExecutionContext } from "./context.ts";
-import { judgeCall } from "./judge.ts";
+import { judgeCall, readyToJudge } from "./judge.ts";
 import { perform } from "./perform.ts";
 import { addRules, closePermit, endTurnIfSaid, inputOf, openRequest } from "./request.ts";
 import { waitForPerson } from "./states.ts";
@@ -56,7 +56,7 @@ async function throughPermission(
       break;
     }
     await (tool?.operand && before); // an earlier writer of this batch may change the same file
-    verdict = await rejudge(d, `judged${round + 1}`, () => {
+    verdict = await rejudge(d, call, `judged${round + 1}`, () => {
       const judged = {
         ...judgeCall(c, call, granted?.input ?? shown.input),
         ...(shown.context && { context: shown.context }),
@@ -78,8 +78,11 @@ function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) 
   return response?.type === "granted" ? response : undefined;
 }
 
-async function rejudge(d: Durable, key: string, judge: () => Verdict): Promise<Verdict> {
-  const { verdicts } = await d.step(key, "calls.judged", async () => ({ verdicts: [judge()] }));
+async function rejudge(d: Durable, call: Call, key: string, judge: () => Verdict): Promise<Verdict> {
+  const { verdicts } = await d.step(key, "calls.judged", async () => {
+    await readyToJudge(call);
+    return { verdicts: [judge()] };
+  });
   return verdicts[0] as Verdict;
 }
 

@@ -2,11 +2,12 @@ import type { HookOutcome } from "../hooks/hook.ts";
 import type { StepScope } from "../journal/durable.ts";
 import type { Call, ToolResult, Verdict } from "../protocol/index.ts";
 import type { ExecutionContext } from "./context.ts";
-import { judgeCall } from "./judge.ts";
+import { judgeCall, readyToJudge } from "./judge.ts";
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
 export async function judgeHooked(c: ExecutionContext, call: Call, scope: StepScope): Promise<Verdict> {
   const { hooks } = c.config;
+  await readyToJudge(call);
   if (c.memory.refused(call)) return refusedBefore;
   if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool)) return judgeCall(c, call);
   const before = await hooks.run("beforeCall", eventOf(c, call), scope.signal);

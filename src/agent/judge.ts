@@ -1,13 +1,19 @@
 import { z } from "zod";
-import { judge } from "../permission/judge.ts";
+import { decide } from "../permission/decide.ts";
+import type { DecisionInput } from "../permission/decide.ts";
+import { loadedGrammar, loadGrammar } from "../permission/grammar.ts";
 import type { Call, ToolInput, Verdict } from "../protocol/index.ts";
-import { canonicalPath } from "../tools/path.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, ToolPlace } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
 import { digestOf, hashFile } from "./digest.ts";
 
 /** A skill that narrows the tools leaves these: they touch nothing. */
 const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
+
+/** What has to be there before a call is judged, which itself never waits. */
+export async function readyToJudge({ tool }: Call): Promise<void> {
+  if (tool === "Bash") await loadGrammar();
+}
 
 /** May this call run? Runs inside a step: the answer is a fact, and replay never comes here again. */
 export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): Verdict {
@@ -30,18 +36,7 @@ export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): 
 }
 
 function judgeInput(c: ExecutionContext, tool: Tool, input: ToolInput, edited: ToolInput | undefined): Verdict {
-  const { config, options } = c;
-  const where = { cwd: options.workingDirectory, home: config.home, roots: config.roots, mode: config.permissionMode };
-  const result = judge({
-    rules: c.sessionRules.length > 0 ? [...config.rules, ...c.sessionRules] : config.rules,
-    mode: config.permissionMode,
-    cwd: where.cwd,
-    home: where.home,
-    real: realPath(c),
-    tool: { name: tool.name, requiresUserInteraction: tool.requiresUserInteraction ?? false },
-    specifier: tool.specifier?.(input, where),
-    check: () => tool.checkPermissions?.(input, where) ?? { behavior: "passthrough", reason: "" },
-  });
+  const result = decide(decisionInput(c, tool, input));
   const file = operandOf(c, tool, input);
   return {
     ...result,
@@ -58,13 +53,36 @@ export function isStill(c: ExecutionContext, tool: Tool, input: ToolInput, diges
   return digestOf(tool, schemaOf(c, tool), input, operandOf(c, tool, input)) === digest;
 }
 
-/** After every link: an allow rule must cover where a path leads as well as what it says. */
-export function realPath(c: ExecutionContext): (path: string) => string {
-  return (path) => canonicalPath(path, c.options.workingDirectory).real;
+export function decisionInput(c: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
+  const { config, sessionRules } = c;
+  const { rules, permissionMode: mode, roots } = config;
+  const place = placeOf(c);
+  return {
+    rules: sessionRules.length > 0 ? [...rules, ...sessionRules] : rules,
+    mode,
+    ...place,
+    anchor: anchorOf(c),
+    roots,
+    tool: tool.name,
+    input,
+    requiresUserInteraction: tool.requiresUserInteraction,
+    specifier: tool.specifier?.(input, place),
+    view: tool.checkPermissions && (() => tool.checkPermissions!(input, { ...place, roots, mode })),
+    grammar: loadedGrammar(),
+  };
+}
+
+/** A subagent may work elsewhere, and rules still mean the folder that the session began in. */
+export function anchorOf({ agent, config, options }: ExecutionContext): string {
+  return agent.length > 0 ? (config.roots[0] ?? options.workingDirectory) : options.workingDirectory;
+}
+
+export function placeOf({ config, options }: ExecutionContext): ToolPlace {
+  return { cwd: options.workingDirectory, home: config.home };
 }
 
 function operandOf(c: ExecutionContext, tool: Tool, input: ToolInput): { path: string; hash: string } | undefined {
-  const path = tool.operand?.(input, { cwd: c.options.workingDirectory });
+  const path = tool.operand?.(input, placeOf(c));
   return path === undefined ? undefined : { path, hash: hashFile(path) };
 }
 

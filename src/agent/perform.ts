@@ -1,12 +1,13 @@
 import { ask, NeedsInput } from "../input/ask.ts";
 import type { Durable, OnceOptions, StepScope } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
+import { readFilter } from "../permission/filter.ts";
 import { messageOf, type Call, type ToolInput, type ToolResult, type Verdict } from "../protocol/index.ts";
 import type { Tool, ToolScope } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
 import { delegate } from "./delegate.ts";
 import { afterCall } from "./hooked.ts";
-import { isStill } from "./judge.ts";
+import { anchorOf, isStill, placeOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "./states.ts";
@@ -77,7 +78,7 @@ function onceOptions(
       return { tool: tool.name, effect, digest, ...(before !== undefined && { before }) };
     },
     ...(reconcile && {
-      reconcile: (was) => reconcile(input, { cwd: c.options.workingDirectory, before: was.before ?? "" }),
+      reconcile: (was) => reconcile(input, { ...placeOf(c), before: was.before ?? "" }),
     }),
   };
 }
@@ -139,7 +140,8 @@ function waitingScope(c: ExecutionContext, d: Durable): ToolScope {
   };
 }
 
-function surroundings(c: ExecutionContext): Pick<ToolScope, "cwd" | "seen" | "keepDir" | "env"> {
-  const { keepDir, env } = c.config;
-  return { cwd: c.options.workingDirectory, seen: (path) => c.memory.seen(path), keepDir, env };
+function surroundings(c: ExecutionContext): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env"> {
+  const { keepDir, env, rules, home } = c.config;
+  const mayRead = readFilter([...rules, ...c.sessionRules], { cwd: anchorOf(c), home });
+  return { ...placeOf(c), seen: (path) => c.memory.seen(path), keepDir, env, ...(mayRead && { mayRead }) };
 }

@@ -4,6 +4,7 @@ import { Stopped } from "../journal/session.ts";
 import type { QuestionOption, ToolInput, ToolResult, Verdict } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
+import { placeOf } from "./judge.ts";
 import { endTurnIfSaid } from "./request.ts";
 import { waitForPerson } from "./states.ts";
 
@@ -65,7 +66,7 @@ async function choose(
   { tool, input, verdict }: Lost,
   asked: { key: string; why: string; options: QuestionOption[] },
 ): Promise<string | undefined> {
-  const question = `${tool.name} was interrupted: ${tool.specifier?.(input, { cwd: c.options.workingDirectory }) ?? JSON.stringify(input)}`;
+  const question = `${tool.name} was interrupted: ${tool.specifier?.(input, placeOf(c)) ?? JSON.stringify(input)}`;
   const opened = ask(
     d,
     asked.key,

@@ -17,7 +17,7 @@ import type {
 } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
-import { judgeCall, realPath } from "./judge.ts";
+import { decisionInput, judgeCall, placeOf, readyToJudge } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict: Verdict, round: number): Opened {
@@ -36,9 +36,8 @@ export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict
   };
   if (verdict.parts) request.parts = verdict.parts;
   if (typeof input["description"] === "string") request.description = input["description"];
-  const specifier = tool.specifier?.(input, { cwd: c.options.workingDirectory });
-  if (!request.hard && specifier !== undefined)
-    request.suggestions = suggest(tool.name, specifier, realPath(c)).flatMap((one) => inEveryPlace(one, c));
+  if (!request.hard)
+    request.suggestions = suggest(decisionInput(c, tool, input)).flatMap((one) => inEveryPlace(one, c));
   const preview = previewOf(tool, input, c);
   if (preview) request.preview = preview;
   const opened = ask(d, `permit${round}`, request, c.asking);
@@ -46,6 +45,7 @@ export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict
   if (!opened.resolution && !verdict.hooked) {
     const permit = { request: opened.request, judge: () => judgeCall(c, call, verdict.input) };
     c.tree.permits = [...c.tree.permits, permit];
+    void readyToJudge(call); // a rule may be added in a process that has not judged anything yet
   }
   return opened;
 }
@@ -62,7 +62,7 @@ function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionCon
 
 function previewOf(tool: Tool, input: ToolInput, c: ExecutionContext): Preview | undefined {
   try {
-    return tool.preview?.(input, { cwd: c.options.workingDirectory });
+    return tool.preview?.(input, placeOf(c));
   } catch {
     return undefined; // the input itself is shown, whole
   }

@@ -1,4 +1,6 @@
-import { programsOf } from "./words.ts";
+import type { Word } from "./lexer.ts";
+import { isPlain } from "./sed.ts";
+import { baseName, wrappers } from "./words.ts";
 
 /**
  * Options that make a harmless looking program run another one or write a file. A star does not cover them.
@@ -9,19 +11,24 @@ const options = new Map(
     "find gfind": "-exec -ok -delete -fprint -fls",
     "fd fdfind": "-x -X --exec*",
     rg: "--pre --hostname-bin -z --search-zip",
-    "sort gsort": "-o --output --compress-program -T --temporary-directory",
+    "sort gsort": "-o --output --compress-program -T --temporary-directory --files0-from",
     "tar gtar bsdtar":
       "--to-command --checkpoint-action -I -F --use-compress-program --rsh-command --info-script --new-volume-script",
-    git: "-c --config-env --exec-path --upload-pack --receive-pack --ext-diff --output -O --open-files-in-pager -x",
+    git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager",
     "less man": "-P --pager -H -o -O --log-file --html",
-    tree: "-o",
-    date: "-s --set",
+    tree: "-o -R --output",
+    date: "--set",
     file: "-f -m -C --files-from --magic-file --compile",
     xxd: "-r",
+    "sed gsed": "",
+    "awk gawk mawk nawk": "",
+    uniq: "",
+    test: "",
   }).flatMap(([names, list]) => names.split(" ").map((name) => [name, list.split(" ")] as const)),
 );
 
-type Check = (args: readonly string[]) => boolean;
+/** `args` are those that do not stand in the rule, `all` are all of them. */
+type Check = (args: readonly string[], all: readonly string[], literal: ReadonlySet<string>) => boolean;
 
 const checks = new Map<string, Check>([
   ...["sed", "gsed"].map((name) => [name, (args) => !isPlainSed(args)] as [string, Check]),
@@ -30,22 +37,44 @@ const checks = new Map<string, Check>([
   ...["uniq", "xxd"].map(
     (name) => [name, (args) => args.filter((arg) => !arg.startsWith("-")).length > 1] as [string, Check],
   ),
+  ["git", gitRuns],
+  ["date", (args) => args.some((arg) => /^-[uRj]*s/.test(arg))],
+  // The shell evaluates an index, commands in it included, and quotes do not keep it from doing so.
+  ["test", (args) => args.some((arg) => arg.includes("["))],
 ]);
 
 /** What stands literally in the rule was meant. */
-export function escalates(words: readonly string[], literal: ReadonlySet<string>): boolean {
-  for (const [program, at] of programsOf(words)) {
-    const check = checks.get(program);
-    const risky = options.get(program) ?? [];
-    if (check === undefined && risky.length === 0) continue;
-    const args = words.slice(at + 1).filter((arg) => !literal.has(arg));
-    if (check?.(args) === true) return true;
+export function escalates(words: readonly Word[], literal: ReadonlySet<string>): boolean {
+  // Where the arguments of a wrapped program begin only the wrapper knows, so any of its words may be that program.
+  const reach = wrappers.has(baseName(words[0]?.text ?? "")) ? words.length : 1;
+  const seen = new Set<string>();
+  for (const [at, { text = "" }] of words.slice(0, reach).entries()) {
+    const program = baseName(text);
+    const risky = options.get(program);
+    if (risky === undefined || seen.has(program)) continue;
+    seen.add(program);
+    const rest = words.slice(at + 1);
+    if (rest.some((word, i) => word.text === undefined && !isSafely(word, rest, i, program))) return true;
+    const all = rest.flatMap(({ text }) => (text === undefined ? [] : [text]));
+    const args = all.filter((arg) => !literal.has(arg));
+    if (checks.get(program)?.(args, all, literal) === true) return true;
     if (args.some((arg) => arg.startsWith("-") && risky.some((option) => uses(arg, option)))) return true;
   }
   return false;
 }
 
+/** A word that is not literal and yet surely no option. */
+function isSafely({ lead, splits, glob }: Word, words: readonly Word[], at: number, program: string): boolean {
+  if (program === "uniq" || program === "xxd") return false;
+  if (lead !== "" && !lead.startsWith("-") && (!splits || glob !== undefined)) return true;
+  const before = words.slice(0, at).map(({ text }) => text);
+  if (program === "git" && !splits && /^(-m|--message|-F|--author|--date|-b|-B)$/.test(before.at(-1) ?? ""))
+    return true;
+  return program !== "find" && program !== "gfind" && before.includes("--");
+}
+
 function uses(arg: string, option: string): boolean {
+  if (option === "") return false;
   if (option.startsWith("--")) {
     const name = option.replace("*", "");
     const given = arg.split("=", 1)[0]!;
@@ -59,20 +88,30 @@ function uses(arg: string, option: string): boolean {
   return !arg.startsWith("--") && arg.includes(option.charAt(1), 1);
 }
 
-/** One script of addresses with a harmless command, or one substitution without `e` or `w`. */
+/** What the same letter does elsewhere is harmless: `-c` names a branch to `switch`, `-x` a note to `cherry-pick`. */
+function gitRuns(_: readonly string[], all: readonly string[], literal: ReadonlySet<string>): boolean {
+  const at = all.findIndex((arg) => !arg.startsWith("-"));
+  const [before, subcommand, after] = at < 0 ? [all, "", []] : [all.slice(0, at), all[at]!, all.slice(at + 1)];
+  const given = (args: readonly string[], option: RegExp) => args.some((arg) => option.test(arg) && !literal.has(arg));
+  return given(before, /^-c/) || given(after, runners[subcommand] ?? /^-O/);
+}
+
+const runners: Record<string, RegExp> = {
+  clone: /^(-c|-u|--conf|--templ)/,
+  grep: /^-[A-Za-z]*O/,
+  rebase: /^-[a-z]*x/,
+  difftool: /^-[a-z]*x/,
+  submodule: /^foreach$/,
+  bisect: /^run$/,
+  "filter-branch": /^/,
+};
+
 function isPlainSed(args: readonly string[]): boolean {
-  const flags = args.filter((arg) => arg.startsWith("-"));
-  const script = args.find((arg) => !arg.startsWith("-")) ?? "";
+  const flags = args.filter((arg) => arg.startsWith("-") && arg !== "-e");
   if (!flags.every((flag) => /^-[nErsuz]+$/.test(flag))) return false;
-  if (/^[0-9]*(,[0-9]+)?[pdq=]$/.test(script)) return true;
-  const [command, pattern, replacement, after, ...more] = script.split(script.charAt(1));
-  return (
-    command === "s" &&
-    pattern !== undefined &&
-    replacement !== undefined &&
-    /^[gpiI0-9]*$/.test(after ?? "-") &&
-    more.length === 0
-  );
+  const given = args.filter((_, i) => args[i - 1] === "-e");
+  const scripts = args.includes("-e") ? given : [args.find((arg) => !arg.startsWith("-")) ?? ""];
+  return scripts.length > 0 && scripts.every(isPlain);
 }
 
 function isPlainAwk(args: readonly string[]): boolean {

@@ -1,9 +1,9 @@
 import { escaped, star } from "./wild.ts";
 import type { Glob } from "./wild.ts";
-import type { Word } from "./words.ts";
+import type { Token } from "./words.ts";
 
 /** Words that may be a command. `loose`: the first of them may belong to what came before. */
-export type Line = { words: Word[]; loose: boolean };
+export type Line = { words: Token[]; loose: boolean };
 
 type Reading = {
   /** False: quotes and backslashes are as good as absent, so that scripts inside quotes are seen too. */
@@ -12,7 +12,7 @@ type Reading = {
   joins: "always" | "outside comments" | "never";
 };
 
-type Frame = { closer: string; line: Word[]; word: Word | undefined; target: boolean; broken: boolean };
+type Frame = { closer: string; line: Token[]; word: Token | undefined; target: boolean; broken: boolean };
 
 /**
  * Cuts text into everything that may plausibly run, at every operator and every opener of a substitution.
@@ -29,7 +29,7 @@ export function linesOf(text: Glob, { quotes, joins }: Reading): Line[] {
   let inComment = false;
 
   const emit = (line: Line) => void (line.words.length > 0 && lines.push(line));
-  const push = (char: Word[number]) => void (frame.word ??= []).push(char);
+  const push = (char: Token[number]) => void (frame.word ??= []).push(char);
   const endWord = () => {
     if (frame.word === undefined) return;
     piece.words.push(frame.word);

@@ -1,83 +1,158 @@
+import { join } from "node:path";
+import type { CanonicalPath, Disk, Place } from "./canonical.ts";
 import { star, wild } from "./wild.ts";
 import type { Star } from "./wild.ts";
 
-/** One path, held against many rules. */
-export type PathReading = {
-  /** Both the path as written and where it leads are what the rule names. */
-  covered(pattern: string): boolean;
-  /** Either is. Letter case does not count, and a directory stands for everything below it. */
-  suspected(pattern: string): boolean;
+/** A rule's path, made once and held against many. */
+export type PathRule = { exact: Pattern; loose: Pattern[] };
+
+/** `names` are what follows the anchor, after going `up` from it. */
+type Pattern = { anchor: "cwd" | "home" | "root"; up: number; names: (Name | Star)[] };
+type Name = string | NamePattern;
+type NamePattern = readonly (string | ((char: string) => boolean) | Star)[];
+
+export function pathRuleOf(specifier: string): PathRule {
+  // A directory may be called [id]: to a deny rule brackets are also what they look like.
+  const spellings = specifier.includes("[") ? [specifier, specifier.replaceAll("[", "\\[")] : [specifier];
+  return { exact: patternOf(specifier, composed), loose: spellings.map((each) => patternOf(each, folded)) };
+}
+
+/** One path in the forms in which rules look at it. */
+export type NamedPath = { composed: string[]; folded: string[]; canonical: boolean };
+
+export function namesOf(path: string): NamedPath {
+  const given = composed(slashed(path));
+  const names = resolve(given);
+  return { composed: names, folded: resolve(folded(slashed(path))), canonical: given === `/${names.join("/")}` };
+}
+
+/** What rules are anchored to: the places as named, and where they really are. */
+export type Anchors = Record<"exact" | "loose", Record<Pattern["anchor"], string[][]>> & {
+  place: Place;
+  disk: Disk | undefined;
 };
 
-type Anchors = { cwd: string; home: string };
-
-export function readPath(
-  path: string,
-  { cwd, home, real }: Anchors & { real?: ((path: string) => string) | undefined },
-): PathReading {
-  const paths = [path];
-  const anchors = [{ cwd, home }];
-  let lost = false;
-  try {
-    if (real) {
-      paths.push(real(path));
-      // A workspace that is itself reached through a link is the same workspace.
-      anchors.push({ cwd: real(cwd), home: real(home) });
+export function anchorsOf(place: Place, disk: Disk | undefined): Anchors {
+  const both = (path: string, fold: (text: string) => string) => {
+    const named = resolve(fold(slashed(path)));
+    let real: string | undefined;
+    try {
+      real = disk?.follow(path);
+    } catch {
+      // Not to be found out: then rules hold for the place as it is named.
     }
-  } catch {
-    lost = true;
-  }
-  const matches = (pattern: string, fits: typeof names) => (path: string) =>
-    anchors.some((anchor) => fits(path, pattern, anchor));
-  return {
-    covered: (pattern) => !lost && paths.every(matches(pattern, names)),
-    suspected: (pattern) => paths.some(matches(pattern, mayName)),
+    const led = real === undefined ? named : resolve(fold(slashed(real)));
+    return led.join("/") === named.join("/") ? [named] : [named, led];
   };
+  const anchors = (fold: (text: string) => string) => ({
+    cwd: both(place.cwd, fold),
+    home: both(place.home, fold),
+    root: [[]],
+  });
+  return { exact: anchors(composed), loose: anchors(folded), place, disk };
 }
 
-function names(path: string, pattern: string, anchors: Anchors): boolean {
-  const given = composed(slashed(path));
-  const segments = resolve(given);
-  // A proof needs the canonical path: one with dots left in it leads elsewhere than it seems to.
-  return (
-    given === `/${segments.join("/")}` && wild(patternOf(pattern, anchors, composed), segments.map(chars), sameName)
+/** An allow is a proof: the path is canonical and exactly what the rule names. */
+export function isCovered({ exact }: PathRule, path: NamedPath, anchors: Anchors): boolean {
+  if (!path.canonical) return false;
+  const { names } = exact;
+  if (anchors.exact[exact.anchor].some((anchor) => matches(exact, anchor, path.composed, names))) return true;
+  // Folders right below the root belong to the system; that /tmp is a link elsewhere is no trick of anybody here.
+  const [first, ...rest] = names;
+  if (exact.anchor !== "root" || typeof first !== "string" || anchors.disk === undefined) return false;
+  const led = resolve(composed(ledTo(`/${first}`, anchors.disk)));
+  return matches(exact, led, path.composed, rest);
+}
+
+/** A deny is a suspicion: letter case does not count, and a directory stands for everything below it. */
+export function isMeant(rule: PathRule, path: NamedPath, anchors: Anchors): boolean {
+  const direct = rule.loose.some((pattern) =>
+    anchors.loose[pattern.anchor].some((anchor) => matches(pattern, anchor, path.folded, [...pattern.names, star])),
+  );
+  return direct || isMeantThroughLinks(rule, path, anchors);
+}
+
+/** The folder that a rule names may itself be a link, and be reached on another way. */
+function isMeantThroughLinks({ exact, loose }: PathRule, path: NamedPath, { place, disk }: Anchors): boolean {
+  const pattern = exact.names.findIndex((name) => typeof name !== "string");
+  const end = pattern < 0 ? exact.names.length : pattern;
+  if (disk === undefined || end === 0) return false;
+  const anchor = exact.anchor === "root" ? "/" : place[exact.anchor];
+  const named = join(anchor, ...Array<string>(exact.up).fill(".."), ...(exact.names.slice(0, end) as string[]));
+  const led = ledTo(named, disk);
+  if (led === named) return false;
+  return wild([...resolve(folded(led)), ...loose[0]!.names.slice(end), star], path.folded, sameName);
+}
+
+function ledTo(path: string, disk: Disk): string {
+  try {
+    return disk.follow(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Whether a path below this folder may match: where the answer is no, nothing below has to be looked at. */
+export function mayMatchBelow({ loose }: PathRule, folder: NamedPath, anchors: Anchors): boolean {
+  return loose.some((pattern) =>
+    anchors.loose[pattern.anchor].some((anchor) => {
+      const names = [...anchor.slice(0, anchor.length - pattern.up), ...pattern.names];
+      return folder.folded.every((name, i) => {
+        const before = names.slice(0, i + 1);
+        return before.includes(star) || (before.length > i && sameName(before[i] as Name, name));
+      });
+    }),
   );
 }
 
-function mayName(path: string, pattern: string, anchors: Anchors): boolean {
-  const segments = resolve(folded(slashed(path))).map(chars);
-  // A directory may be called [id]: brackets are also taken as they stand.
-  const patterns = pattern.includes("[") ? [pattern, pattern.replaceAll("[", "\\[")] : [pattern];
-  return patterns.some((each) => wild([...patternOf(each, anchors, folded), star], segments, sameName));
+export function bothOf({ lexical, real }: CanonicalPath): string[] {
+  return lexical === real ? [real] : [lexical, real];
 }
 
-type CharPattern = string | ((char: string) => boolean);
-type NamePattern = readonly (CharPattern | Star)[];
+function matches(
+  { up }: Pattern,
+  anchor: readonly string[],
+  path: readonly string[],
+  names: readonly (Name | Star)[],
+): boolean {
+  const base = Math.max(0, anchor.length - up);
+  for (let i = 0; i < base; i++) if (anchor[i] !== path[i]) return false;
+  return wild(names, path.slice(base), sameName);
+}
 
-function sameName(pattern: NamePattern, name: readonly string[]): boolean {
-  return wild(pattern, name, (expected: CharPattern, char) =>
-    typeof expected === "string" ? expected === char : expected(char),
+function sameName(expected: Name, name: string): boolean {
+  if (typeof expected === "string") return expected === name;
+  return wild(expected, [...name], (char: string | ((char: string) => boolean), given) =>
+    typeof char === "string" ? char === given : char(given),
   );
 }
 
-function patternOf(pattern: string, anchors: Anchors, fold: (text: string) => string): (NamePattern | Star)[] {
-  const { anchor, rest } = anchored(pattern, anchors);
-  const segments: (NamePattern | Star)[] = resolve(fold(slashed(anchor))).map(chars);
+function patternOf(specifier: string, fold: (text: string) => string): Pattern {
+  const { anchor, rest } = anchored(specifier);
+  const names: (Name | Star)[] = [];
+  let up = 0;
   for (const name of fold(rest).split("/")) {
     if (name === "" || name === ".") continue;
-    if (name === "..") segments.pop();
-    else segments.push(name === "**" ? star : nameOf([...name]));
+    if (name !== "..") names.push(name === "**" ? star : nameOf([...name]));
+    else if (names.length > 0) names.pop();
+    else up++;
   }
-  return segments;
+  return { anchor, up, names };
 }
 
-function anchored(pattern: string, { cwd, home }: Anchors): { anchor: string; rest: string } {
-  if (pattern === "~" || pattern.startsWith("~/")) return { anchor: home, rest: pattern.slice(1) };
-  return { anchor: pattern.startsWith("/") || onDrive(pattern) ? "/" : cwd, rest: pattern };
+function anchored(specifier: string): { anchor: Pattern["anchor"]; rest: string } {
+  if (specifier === "~" || specifier.startsWith("~/")) return { anchor: "home", rest: specifier.slice(1) };
+  return { anchor: specifier.startsWith("/") || onDrive(specifier) ? "root" : "cwd", rest: specifier };
 }
 
-function nameOf(name: readonly string[]): NamePattern {
-  const pattern: (CharPattern | Star)[] = [];
+/** A shell pattern for one name, or undefined when it is no pattern. */
+export function namePattern(text: string): ((name: string) => boolean) | undefined {
+  const pattern = nameOf([...text]);
+  return typeof pattern === "string" ? undefined : (name) => sameName(pattern, name);
+}
+
+function nameOf(name: readonly string[]): Name {
+  const pattern: (string | ((char: string) => boolean) | Star)[] = [];
   for (let i = 0; i < name.length; i++) {
     const char = name[i]!;
     const close = char === "[" ? name.indexOf("]", i + 2) : -1;
@@ -87,7 +162,7 @@ function nameOf(name: readonly string[]): NamePattern {
     } else if (char === "\\" && i + 1 < name.length) pattern.push(name[++i]!);
     else pattern.push(char === "*" ? star : char === "?" ? () => true : char);
   }
-  return pattern;
+  return pattern.every((char) => typeof char === "string") ? pattern.join("") : pattern;
 }
 
 function oneOf(set: readonly string[]): (char: string) => boolean {
@@ -109,10 +184,6 @@ function resolve(path: string): string[] {
     else if (name !== "" && name !== ".") names.push(name);
   }
   return names;
-}
-
-function chars(text: string): string[] {
-  return [...text];
 }
 
 function composed(text: string): string {

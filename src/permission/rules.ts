@@ -53,6 +53,8 @@ export function parseRule(text: string): RuleReading {
   if (!rule.endsWith(")") || endsEscaped(specifier))
     return no("expected a closing ) at the end; a literal one is written \\)");
   if (specifier.trim() === "") return no("expected a specifier between the parentheses, or no parentheses");
+  if (tool === "WebFetch" && specifier !== "*" && !/^domain:(\[[0-9A-Fa-f:.]+\]|[^\s/:@?#[\]]+)$/.test(specifier))
+    return no("expected WebFetch(domain:host), with the bare host and nothing of an address around it");
   if (pathTools.has(tool) && specifier.startsWith("~") && specifier !== "~" && !specifier.startsWith("~/"))
     return no("expected a path; ~name is not understood, only ~/");
   return { ok: true, tool, specifier };

@@ -36,6 +36,8 @@ export function wild<P, T>(
 export type Glob = readonly (string | Star)[];
 
 export function matchesGlob(glob: Glob, text: string): boolean {
+  const first = glob[0];
+  if (typeof first === "string" && !text.startsWith(first)) return false;
   return wild(glob, [...text], (expected: string, char) => expected === char);
 }
 
@@ -64,4 +66,22 @@ export function escaped(unit: string | Star): string | undefined {
 
 export function escapeSpecifier(text: string, special = "()*\\"): string {
   return [...text].map((char) => (special.includes(char) ? `\\${char}` : char)).join("");
+}
+
+/** `:*` at the very end is another spelling of ` *`. */
+export function openEnd(units: Glob): Glob {
+  return units.at(-1) === star && units.at(-2) === ":" ? [...units.slice(0, -2), " ", star] : units;
+}
+
+/** A star alone is one or more words, or any number at the end; one glued to the last word leaves the end open too. */
+export function withStars(tokens: readonly Glob[]): (Glob | Star)[] {
+  return tokens.flatMap((token, i): (Glob | Star)[] => {
+    const last = i === tokens.length - 1;
+    if (isStar(token)) return last ? [star] : [token, star];
+    return last && token.at(-1) === star ? [token, star] : [token];
+  });
+}
+
+export function isStar(token: Glob): boolean {
+  return token.length === 1 && token[0] === star;
 }

@@ -1,39 +1,46 @@
 import { escaped, star } from "./wild.ts";
 import type { Glob, Star } from "./wild.ts";
 
-export type Word = (string | Star)[];
+export type Token = (string | Star)[];
 
 /**
- * The words of a simple command, or undefined when it is not provably one. Whatever could mean more than itself to
- * the shell is outside the closed set below; a star or an escaped character of a rule never reaches a shell.
+ * The words of a rule, with its stars among their characters, or undefined when it holds more than one simple command.
+ * Quotes, backslashes and `~` mean what they mean to the shell; a star or an escaped character never reaches one.
  */
-export function wordsOf(units: Glob): Word[] | undefined {
-  const words: Word[] = [];
-  let word: Word | undefined;
+export function tokensOf(units: Glob, home: string): Token[] | undefined {
+  const tokens: Token[] = [];
+  let token: Token | undefined;
   let quote: string | undefined;
-  for (const unit of units) {
+  for (let i = 0; i < units.length; i++) {
+    const unit = units[i]!;
+    const next = units[i + 1];
     const literal = escaped(unit);
-    if (unit === star || literal !== undefined) (word ??= []).push(literal ?? star);
+    if (unit === star || literal !== undefined) (token ??= []).push(literal ?? star);
     else if (unit === quote) quote = undefined;
     else if (quote !== undefined) {
-      if (!isPrintable(unit) || "$`\\".includes(unit)) return undefined;
-      word!.push(unit);
+      if (quote === '"' && "$`\\".includes(unit)) return undefined;
+      token!.push(unit);
     } else if (unit === "'" || unit === '"') {
       quote = unit;
-      word ??= [];
+      token ??= [];
     } else if (unit === " " || unit === "\t") {
-      if (word) words.push(word);
-      word = undefined;
+      if (token) tokens.push(token);
+      token = undefined;
+    } else if (unit === "~" && token === undefined && (next === undefined || next === "/" || next === " "))
+      token = [...home];
+    else if (unit === "\\" && typeof next === "string" && next !== "\n") {
+      (token ??= []).push(...(escaped(next) ?? next));
+      i++;
     } else {
-      if (!isBare(unit)) return undefined;
-      (word ??= []).push(unit);
+      if ("\\$`;&|<>()\n".includes(unit)) return undefined;
+      (token ??= []).push(unit);
     }
   }
   if (quote !== undefined) return undefined;
-  if (word) words.push(word);
-  const name = words[0];
+  if (token) tokens.push(token);
+  const name = tokens[0];
   const isCommand = name !== undefined && !name.includes("=") && (name.includes(star) || !keywords.has(name.join("")));
-  return isCommand ? words : undefined;
+  return isCommand ? tokens : undefined;
 }
 
 /** What may stand before a command without being one. */
@@ -52,23 +59,4 @@ export const wrappers: ReadonlySet<string> = new Set(
 export function baseName(word: string): string {
   const base = word.slice(word.lastIndexOf("/") + 1);
   return base.toLowerCase().endsWith(".exe") ? base.slice(0, -4) : base;
-}
-
-/** The programs that may run here, and after which word their arguments begin at the earliest. */
-export function programsOf(words: readonly string[]): Map<string, number> {
-  const programs = new Map<string, number>();
-  const reach = wrappers.has(baseName(words[0] ?? "")) ? words.length : 1;
-  for (const [i, word] of words.slice(0, reach).entries()) {
-    const name = baseName(word);
-    if (!programs.has(name)) programs.set(name, i);
-  }
-  return programs;
-}
-
-function isPrintable(char: string): boolean {
-  return char.length === 1 && char < "\x7f" ? char >= " " : /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(char);
-}
-
-function isBare(char: string): boolean {
-  return char < "\x7f" ? /^[A-Za-z0-9_./,:@%+=^-]$/.test(char) : isPrintable(char);
 }

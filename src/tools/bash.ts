@@ -43,7 +43,8 @@ function start(command: string, scope: ToolScope): Running {
   const join = 'exec bash --noprofile --norc -c "$1" 2>&1';
   return spawn("sh", ["-c", join, "sh", command], {
     cwd: scope.cwd,
-    env: { ...scope.env, ...quiet },
+    // The same home in which `~` was judged.
+    env: { ...scope.env, HOME: scope.home, ...quiet },
     // A group of its own, so that what the command starts can be ended with it; and no terminal to ask on.
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
@@ -59,6 +60,8 @@ const quiet: NodeJS.ProcessEnv = {
   BASH_ENV: undefined,
   ENV: undefined,
   RIPGREP_CONFIG_PATH: undefined,
+  // With it `cd sub` may lead anywhere.
+  CDPATH: undefined,
 };
 
 type Exit = { code: number | null; signal: NodeJS.Signals | null; error?: Error };

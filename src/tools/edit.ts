@@ -1,19 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
+import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
-import {
-  contentSchema,
-  explain,
-  hashOf,
-  judgeWrite,
-  lookAgain,
-  operandOf,
-  readState,
-  replaceFile,
-  sha256,
-} from "./file.ts";
-import { canonicalPath, lexicalPath, pathSchema } from "./path.ts";
+import { contentSchema, explain, hashOf, lookAgain, operandOf, readState, replaceFile, sha256 } from "./file.ts";
+import { pathSchema } from "./path.ts";
 import { previewEdit, type Replacement } from "./preview.ts";
 import { attempt, failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
@@ -39,11 +30,10 @@ export const edit: Tool<Input> = {
   description: describe("edit"),
   inputSchema,
   effect: "writes",
-  checkPermissions: (input, context) => judgeWrite(input.file_path, context),
-  specifier: (input, { cwd }) => lexicalPath(input.file_path, cwd),
-  operand: (input, { cwd }) => operandOf(input.file_path, cwd),
-  preview: (input, { cwd }) =>
-    previewEdit(input.file_path, cwd, (text) => {
+  specifier: (input, place) => lexicalPath(input.file_path, place),
+  operand: (input, place) => operandOf(input.file_path, place),
+  preview: (input, place) =>
+    previewEdit(input.file_path, place, (text) => {
       const replacement = replacementIn(text, input);
       const { length } = replacement.places;
       return length === 1 || (length > 1 && input.replace_all === true) ? replacement : undefined;
@@ -51,7 +41,7 @@ export const edit: Tool<Input> = {
 
   execute: (input, scope) =>
     attempt("Edit", async () => {
-      const { real } = canonicalPath(input.file_path, scope.cwd);
+      const { real } = canonicalPath(input.file_path, scope);
       const before = await readState(real);
       if (before.kind !== "file") return failed(explain(before, real));
       const seen = scope.seen(real);
@@ -73,8 +63,8 @@ export const edit: Tool<Input> = {
     }),
 
   /** Takes the edit back in memory: if that gives what was there before, the edit had happened. */
-  async reconcile(input, { cwd, before }) {
-    const found = await lookAgain(input.file_path, cwd);
+  async reconcile(input, { before, ...place }) {
+    const found = await lookAgain(input.file_path, place);
     if (found === undefined) return undefined;
     const { real, now } = found;
     if (hashOf(now) === before) return "again";

@@ -4,11 +4,8 @@ import { mkdir, open, readlink, realpath, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { messageOf } from "../protocol/index.ts";
-import type { PermissionResult } from "../protocol/index.ts";
-import { canonicalPath } from "./path.ts";
-import { protectedReason } from "./protected.ts";
-import type { PermissionContext } from "./tool.ts";
+import { canonicalPath } from "../permission/canonical.ts";
+import type { ToolPlace } from "./tool.ts";
 
 export type FileState =
   | { kind: "file"; bytes: Buffer; hash: string; mode: number; uid: number; gid: number }
@@ -73,24 +70,10 @@ export function showSize(bytes: number): string {
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-/** The view of a tool that writes to `path`: a protected place is always asked about, the rest is up to the rules. */
-export function judgeWrite(path: string, context: PermissionContext): PermissionResult {
-  try {
-    const { lexical, real } = canonicalPath(path, context.cwd);
-    const sageHome = process.env["SAGE_HOME"];
-    const reason = protectedReason(real, sageHome) ?? protectedReason(lexical, sageHome);
-    return reason === undefined
-      ? { behavior: "passthrough", reason: `writes ${real}` }
-      : { behavior: "ask", hard: true, reason: `${real} is protected: ${reason}` };
-  } catch (error) {
-    return { behavior: "ask", hard: true, reason: messageOf(error) };
-  }
-}
-
 /** The file a call changes. Undefined for what is no file: whoever reads a pipe or a device to hash it never returns. */
-export function operandOf(path: string, cwd: string): string | undefined {
+export function operandOf(path: string, place: ToolPlace): string | undefined {
   try {
-    const { real } = canonicalPath(path, cwd);
+    const { real } = canonicalPath(path, place);
     const stat = lstatSync(real, { throwIfNoEntry: false });
     return stat === undefined || stat.isFile() ? real : undefined;
   } catch {
@@ -99,9 +82,9 @@ export function operandOf(path: string, cwd: string): string | undefined {
 }
 
 /** What is there after a crash; undefined when even that cannot be told. */
-export async function lookAgain(path: string, cwd: string): Promise<{ real: string; now: FileState } | undefined> {
+export async function lookAgain(path: string, place: ToolPlace): Promise<{ real: string; now: FileState } | undefined> {
   try {
-    const { real } = canonicalPath(path, cwd);
+    const { real } = canonicalPath(path, place);
     return { real, now: await readState(real) };
   } catch {
     return undefined;

@@ -1,10 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import { z } from "zod";
+import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
 import { messageOf } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { compileGlob } from "./glob-match.ts";
-import { canonicalPath, judgeRead, lexicalPath, pathSchema, showPath } from "./path.ts";
+import { pathSchema, showPath } from "./path.ts";
 import { attempt, failed } from "./result.ts";
 import { ripgrep } from "./ripgrep.ts";
 import type { Tool } from "./tool.ts";
@@ -29,25 +30,24 @@ export const glob: Tool<Input> = {
   description: describe("glob"),
   inputSchema,
   effect: "reads",
-  checkPermissions: (input, context) => judgeRead(input.path ?? ".", context),
-  specifier: (input, { cwd }) => lexicalPath(input.path ?? ".", cwd),
+  specifier: (input, place) => lexicalPath(input.path ?? ".", place),
   execute: (input, scope) =>
     attempt("Glob", async () => {
-      const { real } = canonicalPath(input.path ?? ".", scope.cwd);
+      const { real } = canonicalPath(input.path ?? ".", scope);
       if (!(await lstat(real)).isDirectory()) return failed(`${real} is not a directory.`);
       const isWanted = compileGlob(input.pattern);
       const found: string[] = [];
       let trouble = "";
       try {
         for await (const path of ripgrep(["--files", "--null", "--", real], "\0", scope.signal)) {
-          if (isWanted(relative(real, path))) found.push(path);
+          if (isWanted(relative(real, path)) && scope.mayRead?.(path, real) !== false) found.push(path);
           if (found.length > maxFound) return failed(`More than ${maxFound} files match. Narrow the pattern.`);
         }
       } catch (error) {
         if (found.length === 0) throw error;
         trouble = messageOf(error);
       }
-      const cwd = canonicalPath(scope.cwd, scope.cwd).real;
+      const cwd = canonicalPath(scope.cwd, scope).real;
       const lines = (await newestFirst(found)).slice(0, maxShown).map((path) => showPath(path, cwd));
       if (found.length === 0) lines.push("(no files match)");
       if (found.length > maxShown)

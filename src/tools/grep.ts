@@ -1,10 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { basename, relative } from "node:path";
 import { z } from "zod";
+import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
 import { messageOf } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { compileGlob } from "./glob-match.ts";
-import { canonicalPath, judgeRead, lexicalPath, pathSchema, showPath } from "./path.ts";
+import { pathSchema, showPath } from "./path.ts";
 import { attempt, failed } from "./result.ts";
 import { ripgrep } from "./ripgrep.ts";
 import type { Tool } from "./tool.ts";
@@ -36,21 +37,21 @@ export const grep: Tool<Input> = {
   description: describe("grep"),
   inputSchema,
   effect: "reads",
-  checkPermissions: (input, context) => judgeRead(input.path ?? ".", context),
-  specifier: (input, { cwd }) => lexicalPath(input.path ?? ".", cwd),
+  specifier: (input, place) => lexicalPath(input.path ?? ".", place),
   execute: (input, scope) =>
     attempt("Grep", async () => {
-      const { real } = canonicalPath(input.path ?? ".", scope.cwd);
+      const { real } = canonicalPath(input.path ?? ".", scope);
       const stat = await lstat(real);
       if (!stat.isDirectory() && !stat.isFile()) return failed(`${real} is neither a file nor a directory.`);
       const isWanted = input.glob === undefined ? () => true : compileGlob(input.glob);
-      const cwd = canonicalPath(scope.cwd, scope.cwd).real;
+      const cwd = canonicalPath(scope.cwd, scope).real;
       const lines: string[] = [];
       let characters = 0;
       let note = "";
       try {
         for await (const { path, line } of found(input, real, scope.signal)) {
           if (!isWanted(stat.isDirectory() ? relative(real, path) : basename(real))) continue;
+          if (scope.mayRead?.(path, real) === false) continue;
           const shown = showPath(path, cwd) + line;
           if (lines.length >= input.head_limit)
             note = `(cut after ${lines.length} lines; narrow the search or raise head_limit)`;

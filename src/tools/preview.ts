@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync, readFileSync } from "node:fs";
+import { canonicalPath } from "../permission/canonical.ts";
 import { splitLines, type Preview, type PreviewLine } from "../protocol/index.ts";
-import { canonicalPath } from "./path.ts";
+import type { ToolPlace } from "./tool.ts";
 
 const LARGEST = 1024 * 1024;
 const CONTEXT = 3;
@@ -14,10 +15,10 @@ export type Replacement = { places: readonly number[]; old: string; fresh: strin
 /** What a replacement makes of a file; undefined where it could not be made. */
 export function previewEdit(
   path: string,
-  cwd: string,
+  place: ToolPlace,
   replace: (text: string) => Replacement | undefined,
 ): Preview | undefined {
-  return preview(path, cwd, (before) => {
+  return preview(path, place, (before) => {
     if (before === undefined) return undefined;
     const replacement = replace(before);
     return replacement && changesOf(before, replacement);
@@ -25,8 +26,8 @@ export function previewEdit(
 }
 
 /** What writing this content makes of a file, or a new file whole. */
-export function previewWrite(path: string, cwd: string, content: string): Preview | undefined {
-  return preview(path, cwd, (before = "") => {
+export function previewWrite(path: string, place: ToolPlace, content: string): Preview | undefined {
+  return preview(path, place, (before = "") => {
     if (content.length > LARGEST) return "huge";
     const change = trimmed({ at: 0, gone: splitLines(before), come: splitLines(content) });
     return change.gone.length + change.come.length === 0 ? [] : [change];
@@ -36,9 +37,9 @@ export function previewWrite(path: string, cwd: string, content: string): Previe
 type Changes = Change[] | "huge" | undefined;
 
 /** Shows every line that changes; a file that cannot be shown as lines says why. */
-function preview(path: string, cwd: string, changesIn: (before?: string) => Changes): Preview | undefined {
+function preview(path: string, place: ToolPlace, changesIn: (before?: string) => Changes): Preview | undefined {
   try {
-    const { real } = canonicalPath(path, cwd);
+    const { real } = canonicalPath(path, place);
     const none = { path: real, lines: [], firstLine: 1 };
     const stat = lstatSync(real, { throwIfNoEntry: false });
     if (stat && !stat.isFile()) return undefined;

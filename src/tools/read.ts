@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 import { z } from "zod";
+import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { explain, readState, showSize } from "./file.ts";
-import { canonicalPath, judgeRead, lexicalPath, pathSchema } from "./path.ts";
+import { pathSchema } from "./path.ts";
 import { attempt, failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
 
@@ -25,11 +26,10 @@ export const read: Tool<Input> = {
   description: describe("read"),
   inputSchema,
   effect: "reads",
-  checkPermissions: (input, context) => judgeRead(input.file_path, context),
-  specifier: (input, { cwd }) => lexicalPath(input.file_path, cwd),
+  specifier: (input, place) => lexicalPath(input.file_path, place),
   execute: (input, scope) =>
     attempt("Read", async () => {
-      const { real } = canonicalPath(input.file_path, scope.cwd);
+      const { real } = canonicalPath(input.file_path, scope);
       const state = await readState(real);
       if (state.kind !== "file") return failed(explain(state, real));
       if (state.bytes.subarray(0, 8_192).includes(0)) return failed(explainBinary(real, state.bytes.length));

@@ -10,11 +10,17 @@ import type {
 } from "../protocol/index.ts";
 
 /** What a tool may look at when it gives its view on a call. Synchronous and without side effects. */
-export type PermissionContext = { cwd: string; home: string; roots: readonly string[]; mode: PermissionMode };
+export type PermissionContext = ToolPlace & { roots: readonly string[]; mode: PermissionMode };
+
+/** What the paths of an input are relative to, and what `~` in them stands for. */
+export type ToolPlace = { cwd: string; home: string };
 
 export type ToolScope = {
   readonly signal: AbortSignal;
   readonly cwd: string;
+  readonly home: string;
+  /** Whether a search from `from` may show this file: a rule may say no to a file below a folder that may be searched. */
+  mayRead?(path: string, from: string): boolean;
   /** sha-256 of a file's content as the model last saw it (by real path), from the `seen` of earlier results. */
   seen(path: string): string | undefined;
   /** The folder for output too long for the model; the result names the file. */
@@ -40,14 +46,14 @@ export type Tool<I = any> = {
   effect: Effect;
   /** Blocks for a person whatever the rules and the mode say. */
   requiresUserInteraction?: boolean;
-  /** The tool's own view on this very call; `passthrough` (no opinion) when absent. */
+  /** The tool's own view on this very call; `passthrough` (no opinion) when absent. What is built in is judged by `permission/`. */
   checkPermissions?(input: I, context: PermissionContext): PermissionResult;
-  /** The string that rules match in `Tool(specifier)`: a command, a path. */
-  specifier?(input: I, context: { cwd: string }): string;
+  /** The string that rules match in `Tool(specifier)`. Of the built-in tools only what it is called when shown. */
+  specifier?(input: I, place: ToolPlace): string;
   /** The file this call changes: its content goes into the digest of an approval. */
-  operand?(input: I, context: { cwd: string }): string | undefined;
+  operand?(input: I, place: ToolPlace): string | undefined;
   /** What the call would make of its file, for the person who is asked. Undefined when that cannot be told. */
-  preview?(input: I, context: { cwd: string }): Preview | undefined;
+  preview?(input: I, place: ToolPlace): Preview | undefined;
   /** A pure description of what only a person can supply: the loop opens it and hands the resolution to `answered`. */
   request?(input: I): RequestBody;
   answered?(input: I, resolution: Resolution): ToolResult;
@@ -55,6 +61,6 @@ export type Tool<I = any> = {
    * After a crash: did it happen? `before` is the operand's hash from before the call ("" when there was no file).
    * A result when it happened, "again" when it surely did not, undefined when the world cannot tell.
    */
-  reconcile?(input: I, scope: { cwd: string; before: string }): Promise<ToolResult | "again" | undefined>;
+  reconcile?(input: I, scope: ToolPlace & { before: string }): Promise<ToolResult | "again" | undefined>;
   execute(input: I, scope: ToolScope): Promise<ToolResult>;
 };

@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import {
   contentSchema,
   explain,
   hashOf,
-  judgeWrite,
   lookAgain,
   operandOf,
   readState,
@@ -13,7 +13,7 @@ import {
   sha256,
   showSize,
 } from "./file.ts";
-import { canonicalPath, lexicalPath, pathSchema } from "./path.ts";
+import { pathSchema } from "./path.ts";
 import { previewWrite } from "./preview.ts";
 import { attempt, failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
@@ -30,14 +30,13 @@ export const write: Tool<Input> = {
   description: describe("write"),
   inputSchema,
   effect: "writes",
-  checkPermissions: (input, context) => judgeWrite(input.file_path, context),
-  specifier: (input, { cwd }) => lexicalPath(input.file_path, cwd),
-  operand: (input, { cwd }) => operandOf(input.file_path, cwd),
-  preview: (input, { cwd }) => previewWrite(input.file_path, cwd, input.content),
+  specifier: (input, place) => lexicalPath(input.file_path, place),
+  operand: (input, place) => operandOf(input.file_path, place),
+  preview: (input, place) => previewWrite(input.file_path, place, input.content),
 
   execute: (input, scope) =>
     attempt("Write", async () => {
-      const { real } = canonicalPath(input.file_path, scope.cwd);
+      const { real } = canonicalPath(input.file_path, scope);
       const before = await readState(real);
       if (before.kind !== "file" && before.kind !== "missing") return failed(explain(before, real));
       if (before.kind === "file") {
@@ -50,8 +49,8 @@ export const write: Tool<Input> = {
       return written(input, real);
     }),
 
-  async reconcile(input, { cwd, before }) {
-    const found = await lookAgain(input.file_path, cwd);
+  async reconcile(input, { before, ...place }) {
+    const found = await lookAgain(input.file_path, place);
     if (found === undefined) return undefined;
     const hash = hashOf(found.now);
     if (hash === sha256(input.content)) return written(input, found.real);

@@ -89,7 +89,7 @@ test("the reason of a refusal and the comment of a grant reach the model in that
   using here = workspace();
   await using sage = await sageWith({
     dir: here.dir,
-    script: [{ calls: [bash("rm -r dist"), bash("echo hello")] }, { text: "ok" }],
+    script: [{ calls: [bash("rm -r dist"), bash("env echo hello")] }, { text: "ok" }],
   });
   await sage.say("go");
   const [first, second] = await sage.open(2);
@@ -121,7 +121,7 @@ test("an edited grant runs the edited input; an edit that a rule denies is refus
   await using sage = await sageWith({
     dir: here.dir,
     rules,
-    script: [{ calls: [bash("echo one >> ran"), bash("echo two")] }, { text: "ok" }],
+    script: [{ calls: [bash("echo one >> ran"), bash("env echo two")] }, { text: "ok" }],
   });
   await sage.say("go");
   const [first, second] = await sage.open(2);
@@ -136,12 +136,12 @@ test("'always' answers its twins: what a new rule decides is superseded and goes
   using here = workspace();
   await using sage = await sageWith({
     dir: here.dir,
-    script: [{ calls: [bash("echo hi"), bash("echo hi"), bash("echo other")] }, { text: "ok" }],
+    script: [{ calls: [bash("env echo hi"), bash("env echo hi"), bash("env echo other")] }, { text: "ok" }],
   });
   await sage.say("go");
   const [first, , third] = await sage.open(3);
   const suggestion = first?.kind === "permission" ? first.suggestions[0] : undefined;
-  assert.equal(suggestion?.rule, "Bash(echo hi)");
+  assert.equal(suggestion?.rule, "Bash(env echo hi)");
   const broken = await sage.answer({
     type: "granted",
     requestId: first?.id ?? "",
@@ -151,7 +151,7 @@ test("'always' answers its twins: what a new rule decides is superseded and goes
   await sage.answer({
     type: "granted",
     requestId: first?.id ?? "",
-    rules: [{ rule: "Bash(echo hi)", behavior: "allow", destination: "session" }],
+    rules: [{ rule: "Bash(env echo hi)", behavior: "allow", destination: "session" }],
   });
   await sage.answer({ type: "granted", requestId: third?.id ?? "" });
   assert.equal((await sage.outcome()).status, "success");
@@ -215,7 +215,7 @@ test("deny rules hold and bypass mode neither answers questions nor passes deny 
     { behavior: "ask", text: "Bash(git push:*)", source: "user" },
   ] as const;
   const script = [
-    { calls: [bash("curl x"), bash("git push"), bash("echo free"), askUser(question("Sure?"))] },
+    { calls: [bash("curl x"), bash("git push"), bash("env echo free"), askUser(question("Sure?"))] },
     { text: "ok" },
   ];
   await using sage = await sageWith({ dir: here.dir, script, rules: [...rules], permissionMode: "bypass" });
@@ -268,8 +268,11 @@ const modes: [string, ExecutionMode, { permission: RegExp; hard: RegExp; questio
 for (const [name, mode, expected] of modes) {
   test(`where nobody is asked (${name}) nothing is allowed by absence`, async () => {
     using here = workspace();
-    const rules = [{ behavior: "ask", text: "Bash(echo ran hard)", source: "user" } as const];
-    const script = [{ calls: [bash("echo ran"), bash("echo ran hard"), askUser(question("Sure?"))] }, { text: "ok" }];
+    const rules = [{ behavior: "ask", text: "Bash(env echo ran hard)", source: "user" } as const];
+    const script = [
+      { calls: [bash("env echo ran"), bash("env echo ran hard"), askUser(question("Sure?"))] },
+      { text: "ok" },
+    ];
     await using sage = await sageWith({ dir: here.dir, script, rules, options: { mode } });
     await sage.say("go");
     assert.equal((await sage.outcome()).status, "success");
@@ -284,11 +287,11 @@ for (const [name, mode, expected] of modes) {
 test("batch: the rest of the step runs, the outcome says that a person is needed, and the same turn goes on later", async () => {
   using here = workspace();
   const script = [
-    { calls: [bash("echo free"), bash("echo asked >> ran"), askUser(question("Sure?"))] },
+    { calls: [bash("env echo free"), bash("echo asked >> ran"), askUser(question("Sure?"))] },
     { text: "ok" },
   ];
   const journal = here.path("journal.db");
-  const rules = [allow("Bash(echo free)")];
+  const rules = [allow("Bash(env echo free)")];
   let ids: string[];
   let session: string;
   {
@@ -423,9 +426,9 @@ test("a tool that waits may ask in the midst of its work, and is refused where n
 test("what an earlier turn said is folded for the next exactly as it was lived", async () => {
   using here = workspace();
   const script = [
-    { text: "thinking", calls: [askUser(question("Which?")), bash("echo one")] },
+    { text: "thinking", calls: [askUser(question("Which?")), bash("env echo one")] },
     { text: "first done" },
-    { calls: [bash("echo two")] },
+    { calls: [bash("env echo two")] },
     { text: "second done" },
   ];
   await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });

@@ -95,15 +95,15 @@ test("what a hook asked about is not answered by an unrelated 'always'", async (
   await using sage = await sageWith({
     dir: here.dir,
     hooks,
-    rules: [allow("Bash(touch pushed)")],
-    script: [{ calls: [bash("echo hi"), bash("touch pushed")] }, { text: "ok" }],
+    rules: [allow("Bash(touch pushed)"), allow("Edit(./pushed)")],
+    script: [{ calls: [bash("env echo hi"), bash("touch pushed")] }, { text: "ok" }],
   });
   await sage.say("go");
   const [first, second] = await sage.open(2);
   await sage.answer({
     type: "granted",
     requestId: first?.id ?? "",
-    rules: [{ rule: "Bash(echo hi)", behavior: "allow", destination: "session" }],
+    rules: [{ rule: "Bash(env echo hi)", behavior: "allow", destination: "session" }],
   });
   await until(() => sage.result(0, 0) !== "");
   assert.deepEqual(
@@ -339,7 +339,7 @@ test("an approval for one file is not used for another", async () => {
 
 test("an edit that does not fit its tool is refused while the request is open", async () => {
   using here = workspace();
-  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo x")] }, { text: "ok" }] });
+  await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("env echo x")] }, { text: "ok" }] });
   await sage.say("go");
   const requestId = (await sage.open())[0]?.id ?? "";
   const reply = await sage.answer({ type: "granted", requestId, input: { comand: "ls" } });
@@ -354,7 +354,11 @@ test("a hook that leaves something running behind does not hold the turn", async
   const hooks = {
     beforeCall: [{ matcher: "*", timeoutMs: 4_000, command: `(sleep 30 &) ; printf '{"decision":"allow"}'` }],
   };
-  await using sage = await sageWith({ dir: here.dir, hooks, script: [{ calls: [bash("echo x")] }, { text: "ok" }] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    hooks,
+    script: [{ calls: [bash("env echo x")] }, { text: "ok" }],
+  });
   await sage.say("go");
   assert.equal((await sage.outcome()).status, "success");
 });

@@ -13,7 +13,7 @@ import { allow, askUser, bash, config, question, sageWith, workspace } from "../
 
 test("standard, streaming and batch run the same loop and differ in who hears and who is asked", async () => {
   using here = workspace();
-  const script = [{ text: "thinking", calls: [bash("echo x")] }, { text: "done" }];
+  const script = [{ text: "thinking", calls: [bash("env echo x")] }, { text: "done" }];
   const executor = () =>
     new UnifiedExecutor(config({ script, dir: here.dir }), {
       workingDirectory: here.dir,

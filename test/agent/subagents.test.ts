@@ -119,8 +119,8 @@ test("'always' given to one agent answers its twin in another", async () => {
   using here = workspace();
   const script = {
     "": [{ calls: [task("Execute"), task("GeneralPurpose")] }, { text: "ok" }],
-    Execute: [{ calls: [bash("echo hi")] }, { text: "one" }],
-    GeneralPurpose: [{ calls: [bash("echo hi")] }, { text: "two" }],
+    Execute: [{ calls: [bash("env echo hi")] }, { text: "one" }],
+    GeneralPurpose: [{ calls: [bash("env echo hi")] }, { text: "two" }],
   };
   await using sage = await sageWith({ dir: here.dir, script });
   await sage.say("go");
@@ -128,7 +128,7 @@ test("'always' given to one agent answers its twin in another", async () => {
   await sage.answer({
     type: "granted",
     requestId: first?.id ?? "",
-    rules: [{ rule: "Bash(echo hi)", behavior: "allow", destination: "session" }],
+    rules: [{ rule: "Bash(env echo hi)", behavior: "allow", destination: "session" }],
   });
   assert.equal((await sage.outcome()).status, "success");
 });

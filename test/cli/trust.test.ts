@@ -172,7 +172,7 @@ suite("a folder's own settings", () => {
     using machine = new Machine();
     machine.env["SAGE_HOME"] = join(machine.dir, ".sage");
     mkdirSync(join(machine.dir, ".sage"), { mode: 0o700 });
-    const settings = { permissions: { allow: ["Bash(touch here)"] }, model: "scripted/x" };
+    const settings = { permissions: { allow: ["Bash(touch here)", "Edit(./here)"] }, model: "scripted/x" };
     writeFileSync(join(machine.dir, ".sage/settings.json"), JSON.stringify(settings), { mode: 0o600 });
     const model = machine.script({ calls: [bash("touch here")] }, { text: "End." });
     const { code, err } = await machine.sage(["-p", "go", "--model", model, "--cwd", machine.dir]);

@@ -82,7 +82,13 @@ test("a hook may deny, allow an ordinary ask and edit; a deny rule, an ask rule 
     { behavior: "deny", text: "Bash(curl:*)", source: "user" },
     { behavior: "ask", text: "Bash(git push:*)", source: "user" },
   ] as const;
-  const calls = [bash("echo one"), bash("echo two"), bash("curl x"), bash("git push"), askUser(question("Sure?"))];
+  const calls = [
+    bash("env echo one"),
+    bash("env echo two"),
+    bash("curl x"),
+    bash("git push"),
+    askUser(question("Sure?")),
+  ];
   await using sage = await sageWith({
     dir: here.dir,
     script: [{ calls }, { text: "ok" }],
@@ -105,7 +111,7 @@ test("a hook may deny, allow an ordinary ask and edit; a deny rule, an ask rule 
 
 test("after a call a hook adds to the result, and on a permission request it may answer in the person's stead", async () => {
   using here = workspace();
-  const script = [{ calls: [bash("echo one"), bash("echo two")] }, { text: "ok" }];
+  const script = [{ calls: [bash("env echo one"), bash("env echo two")] }, { text: "ok" }];
   const hooks = {
     permissionRequest: [hook(`grep -q 'echo one' && printf '{"decision":"allow","reason":"one is fine"}' || true`)],
     afterCall: [hook(`grep -q '"result"' && printf '{"context":"checked afterwards"}'`)],
@@ -156,8 +162,8 @@ test("rules a person saves go where they want them, and a rule that cannot be sa
   writeFileSync(here.path("seen"), "");
   const saved: string[] = [];
   const script = [
-    { calls: [bash("echo a"), bash("echo b")] },
-    { calls: [bash("echo a"), bash("echo b")] },
+    { calls: [bash("env echo a"), bash("env echo b")] },
+    { calls: [bash("env echo a"), bash("env echo b")] },
     { text: "ok" },
   ];
   const saveRule = ({ rule, destination }: { rule: string; destination: string }) => {
@@ -171,15 +177,15 @@ test("rules a person saves go where they want them, and a rule that cannot be sa
   await sage.answer({
     type: "granted",
     requestId: a?.id ?? "",
-    rules: [{ rule: "Bash(echo a)", behavior: "allow", destination: "local" }],
+    rules: [{ rule: "Bash(env echo a)", behavior: "allow", destination: "local" }],
   });
   await sage.answer({
     type: "granted",
     requestId: b?.id ?? "",
-    rules: [{ rule: "Bash(echo b)", behavior: "allow", destination: "user" }],
+    rules: [{ rule: "Bash(env echo b)", behavior: "allow", destination: "user" }],
   });
   assert.equal((await sage.outcome()).status, "success");
-  assert.deepEqual(saved, ["local: Bash(echo a)"]);
+  assert.deepEqual(saved, ["local: Bash(env echo a)"]);
   const added = sage.facts().flatMap((fact) => (fact.type === "rule.added" ? [fact.data] : []));
   assert.deepEqual(
     added.map(({ saved: file, problem }) => [file, problem]),

@@ -1,8 +1,9 @@
-import { judge } from "../../src/permission/judge.ts";
-import type { Judgement } from "../../src/permission/judge.ts";
+import { decide } from "../../src/permission/decide.ts";
+import type { DecisionInput } from "../../src/permission/decide.ts";
+import { loadGrammar } from "../../src/permission/grammar.ts";
 import type { PermissionResult, Rule } from "../../src/protocol/index.ts";
 
-export const noOpinion = (): PermissionResult => ({ behavior: "passthrough", reason: "" });
+export const grammar = await loadGrammar();
 
 /** `+ Bash(ls)` allows, `- Bash(rm:*)` denies, `? Edit` asks. */
 export function rulesOf(...texts: string[]): Rule[] {
@@ -14,19 +15,34 @@ export function rulesOf(...texts: string[]): Rule[] {
   }));
 }
 
-export function answer(rules: readonly Rule[], tool: string, specifier?: string, more: Partial<Judgement> = {}) {
-  return judge({
-    rules,
-    mode: "default",
-    tool: { name: tool },
-    specifier,
-    cwd: "/w",
-    home: "/home/me",
-    check: noOpinion,
-    ...more,
-  });
+/** A workspace that is not on the disk, unless `more` says otherwise. */
+export function callOf(
+  rules: readonly Rule[],
+  tool: string,
+  input: unknown,
+  more: Partial<DecisionInput> = {},
+): DecisionInput {
+  return { rules, mode: "default", cwd: "/w/x", home: "/home/me", roots: ["/w/x"], tool, input, grammar, ...more };
 }
 
-export function bash(command: string, ...rules: string[]) {
-  return answer(rulesOf(...rules), "Bash", command).behavior;
+export function answer(
+  rules: readonly Rule[],
+  tool: string,
+  input: unknown,
+  more: Partial<DecisionInput> = {},
+): PermissionResult {
+  return decide(callOf(rules, tool, input, more));
+}
+
+export function bash(command: string, ...rules: string[]): string {
+  return answer(rulesOf(...rules), "Bash", { command }).behavior;
+}
+
+export function bashIn(where: Partial<DecisionInput>, command: string, ...rules: string[]): PermissionResult {
+  return answer(rulesOf(...rules), "Bash", { command }, where);
+}
+
+/** The input with which a tool is given this path. */
+export function pathInput(tool: string, path: string): object {
+  return tool === "Grep" || tool === "Glob" ? { pattern: "x", path } : { file_path: path };
 }

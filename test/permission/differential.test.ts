@@ -1,15 +1,46 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { test } from "node:test";
-import { bash } from "./asking.ts";
+import { after, before, test } from "node:test";
+import * as fc from "fast-check";
+import { readCommand } from "../../src/permission/reading.ts";
+import { stepsOf } from "../../src/permission/flow.ts";
+import { createReach } from "../../src/permission/access.ts";
+import { openDisk } from "../../src/permission/canonical.ts";
+import { answer, bash, grammar, rulesOf } from "./asking.ts";
 
 const payloads = [
-  ...["mark x", "'mark' x", "m''ark x", "m\\ark x", "$'mark' x", "m\\\nark x", "$(mark x)", "`mark x`", "<(mark x)"],
-  ...['"$(mark x)"', "$(echo $(mark x))", "${u:-$(mark x)}", "${u:-`mark x`}", "$(( $(mark x) + 1 ))", "$(\nmark x\n)"],
-  ...["$( (mark x) )", "$({ mark x; })", "$(: | mark x)", "$(if :; then mark x; fi)"],
+  ...[
+    "mark x",
+    "'mark' x",
+    "m''ark x",
+    "m\\ark x",
+    "$'mark' x",
+    "$'\\x6dark' x",
+    "m\\\nark x",
+    "$(mark x)",
+    "`mark x`",
+  ],
+  ...[
+    "<(mark x)",
+    '"$(mark x)"',
+    '"`mark x`"',
+    "$(echo $(mark x))",
+    "${u:-$(mark x)}",
+    "${u:-`mark x`}",
+    "${u#$(mark x)}",
+  ],
+  ...[
+    "$(( $(mark x) + 1 ))",
+    "$(\nmark x\n)",
+    "$( (mark x) )",
+    "$({ mark x; })",
+    "$(: | mark x)",
+    "$(if :; then mark x; fi)",
+  ],
+  ...['"${u:+a}$(mark x)"', "a$(mark x)b", "`: ; mark x`", "$(mark x # c\n)"],
 ];
 
 const contexts = [
@@ -25,6 +56,13 @@ const contexts = [
   ...["X=@", "X=@ :", "A=1 @", "a+=b @", "a[1]=b @", "export X=@", "a=(@)", "let x=@", "declare x=@", "printf -v x @"],
   ...["> /dev/null @", ": > /dev/null @", "2>&1 @", ": > >(@)", "cat < <(@)", ": <<EOF\n@\nEOF", ": <<-EOF\n\t@\nEOF"],
   ...[
+    "cat <<EOF > /dev/null && @\nx\nEOF",
+    "cat <<EOF | @\nx\nEOF",
+    ": <<'EOF'\n@\nEOF",
+    "cat <<< @",
+    "echo 2>/dev/null @",
+  ],
+  ...[
     "cat <<'EOF' | bash\n@\nEOF",
     "bash <<< '@'",
     "bash -c '@'",
@@ -36,22 +74,113 @@ const contexts = [
   ...["env A=1 @", "command @", "time -p @", "nice -n 1 @", "timeout 5 @", "exec @", "echo a | xargs @", "env -S '@'"],
   ...["find . -maxdepth 0 -exec @ \\;", 'echo "a @"', 'echo "${u:-@}"', "echo a\\\n @", "echo a # \\\n@", "echo {@,b}"],
   ...["echo 'a'\"'\"'s'; @", 'echo "it\'s"; @', "echo it\\'s; @", "echo 'a\\'; @", 'echo "a\\""; @', "echo '('; @"],
+  ...["echo \\\n@", "echo 'a\\\n'; @", "echo a#b @", "echo $# @", "echo \\# ; @", "a=1 b=2 @ ; echo", "(cd . && @)"],
 ];
 
+let directory: string;
+let marker: string;
+let env: NodeJS.ProcessEnv;
+
+before(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), "sage-shell-")));
+  marker = join(directory, "marker");
+  mkdirSync(join(directory, "bin"));
+  writeFileSync(join(directory, "bin/mark"), `#!/bin/sh\n: > '${marker}'\n`, { mode: 0o755 });
+  env = { PATH: [join(directory, "bin"), process.env["PATH"]].join(delimiter), HOME: directory };
+});
+after(() => rmSync(directory, { recursive: true }));
+
+/** What the shell really does, as far as it leaves a mark. */
+function marks(script: string): boolean {
+  rmSync(marker, { force: true });
+  spawnSync("bash", ["--noprofile", "--norc", "-c", script], { cwd: directory, env, stdio: "ignore" });
+  return existsSync(marker);
+}
+
+const scripts = contexts.flatMap((context) => payloads.map((payload) => context.replaceAll("@", () => payload)));
+
 test("whatever bash runs, wherever it stands, a deny rule has seen", () => {
-  const directory = mkdtempSync(join(tmpdir(), "sage-shell-"));
-  const marker = join(directory, "marker");
-  writeFileSync(join(directory, "mark"), `#!/bin/sh\n: > '${marker}'\n`, { mode: 0o755 });
-  const env = { PATH: [directory, process.env["PATH"]].join(delimiter) };
-  try {
-    const scripts = contexts.flatMap((context) => payloads.map((payload) => context.replaceAll("@", () => payload)));
-    const unseen = scripts.filter((script) => bash(script, "- Bash(mark:*)") !== "deny");
-    assert.ok(unseen.length < scripts.length / 10, `${unseen.length} of ${scripts.length} were not seen`);
-    for (const script of unseen) {
-      spawnSync("bash", ["--noprofile", "--norc", "-c", script], { cwd: directory, env, stdio: "ignore" });
-      assert.equal(existsSync(marker), false, JSON.stringify(script));
-    }
-  } finally {
-    rmSync(directory, { recursive: true });
+  const unseen = scripts.filter((script) => bash(script, "- Bash(mark:*)") !== "deny");
+  assert.ok(unseen.length < scripts.length / 10, `${unseen.length} of ${scripts.length} were not seen`);
+  for (const script of unseen) assert.equal(marks(script), false, JSON.stringify(script));
+});
+
+test("whatever bash runs, wherever it stands, is a part of its own or the line is not allowed", () => {
+  // Everything but the payload is allowed, as broadly as one can without allowing everything.
+  const names = ["echo", ":", "cat", "command", "nice", "timeout", "find", "test", "printf", "false", "let"];
+  const rules = [...names.map((name) => `+ Bash(${name}:*)`), "+ Bash(a)", "+ Bash(a:*)", "+ Edit(/**)", "+ Read(/**)"];
+  const where = { cwd: directory, roots: [directory], home: directory };
+  const asked = (command: string) => answer(rulesOf(...rules), "Bash", { command }, where).behavior;
+  const allowed = scripts.filter((script) => asked(script) === "allow");
+  assert.ok(allowed.length > 20, `${allowed.length} allowed scripts are too few to mean anything`);
+  for (const script of allowed) assert.equal(marks(script), false, JSON.stringify(script));
+});
+
+test("a script that both readers understand has exactly the commands and the words that bash sees", () => {
+  const bin = join(directory, "words");
+  mkdirSync(bin, { recursive: true });
+  const log = join(directory, "log");
+  for (const name of ["ga", "gb", "gc"])
+    writeFileSync(join(bin, name), `#!/bin/bash\nprintf '%s\\0' ${name} "$@" $'\\n' >> '${log}'\n`, { mode: 0o755 });
+  const disk = openDisk();
+  const reach = createReach([], { cwd: directory, home: directory, roots: [directory], disk, sageHome: undefined });
+  const piece = fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.constantFrom("ga", "gb", "gc", "x", "'a b'", '"c d"', "e\\ f", "$'g\\n'", "''", "a=b", "-n"),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom(" ", "  ", "\t", " ; ", " && ", " || ", " | ", "\n", " & ", "(", ")", "{ ", "; }"),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom("$(ga y)", "`gb y`", '"$(gc z)"', "'", '"', "\\", "#", " # c\n", "\\\n", "! ", "$"),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        " > /dev/null",
+        " 2>&1",
+        " <<< q",
+        " <<E\n",
+        "\nE\n",
+        "$'",
+        "~",
+        "!",
+        "}",
+        "{",
+        "é",
+        "修",
+      ),
+    },
+  );
+  const texts = fc.sample(fc.array(piece, { minLength: 2, maxLength: 9 }), { numRuns: 6_000, seed: 11 });
+  let compared = 0;
+  for (const text of new Set(texts.map((pieces) => `ga ${pieces.join("")}`))) {
+    const { script } = readCommand(text, grammar, directory);
+    if (script === undefined) continue;
+    const { steps } = stepsOf(script, directory, { reach, disk });
+    const literal = steps.every(({ command }) => command.words.every(({ text }) => text !== undefined));
+    if (!literal || compared >= 400) continue;
+    compared++;
+    rmSync(log, { force: true });
+    const path = [bin, process.env["PATH"]].join(delimiter);
+    spawnSync("bash", ["--noprofile", "--norc", "-c", `${text}\nwait`], {
+      cwd: directory,
+      env: { PATH: path, HOME: directory },
+    });
+    const ran = existsSync(log)
+      ? readFileSync(log, "utf8")
+          .split("\0\n\0")
+          .filter((line) => line !== "")
+      : [];
+    const seen = steps.map(({ command }) => command.words.map((word) => word.text).join("\0"));
+    for (const line of ran)
+      assert.ok(
+        seen.includes(line),
+        `${JSON.stringify(text)} ran ${JSON.stringify(line)}, seen were ${JSON.stringify(seen)}`,
+      );
   }
+  assert.ok(compared > 150, `${compared} scripts are too few to mean anything`);
 });

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import * as fc from "fast-check";
-import { escapeSpecifier } from "../../src/permission/wild.ts";
-import { wordsOf } from "../../src/permission/words.ts";
-import { bash } from "./asking.ts";
+import { decide } from "../../src/permission/decide.ts";
+import { answer, bash, callOf, rulesOf } from "./asking.ts";
 
 function table(cases: [command: string, ...rules: string[]][], behavior: string): void {
   for (const [command, ...rules] of cases)
@@ -16,6 +13,8 @@ test("allow: exact words, or words before a star", () => {
     [
       ["npm test", "+ Bash(npm test)"],
       ["  npm   'test' ", "+ Bash(npm test)"],
+      ["npm te\\st", "+ Bash(npm test)"],
+      ["npm $'te\\x73t'", "+ Bash(npm test)"],
       ["npm test", '+ Bash(npm "test")'],
       ["cargo test --all -- --nocapture", "+ Bash(cargo test:*)"],
       ["cargo test", "+ Bash(cargo test:*)"],
@@ -23,18 +22,24 @@ test("allow: exact words, or words before a star", () => {
       ["npm run build:prod", "+ Bash(npm run build*)"],
       ["git log main --oneline", "+ Bash(git log * --oneline)"],
       ['git commit -m "fix: a (b) * #1"', "+ Bash(git commit:*)"],
+      ["git commit -m 'a\nb'", "+ Bash(git commit:*)"],
       ["git commit -m 修复", "+ Bash(git commit -m 修复)"],
       ['git commit --message="a b"', "+ Bash(git commit '--message=a b')"],
       ["./run.sh a", "+ Bash(./run.sh:*)"],
-      ["echo (", "+ Bash"],
+      ["make ~/x", "+ Bash(make ~/x)"],
+      ["make /home/me/x", "+ Bash(make ~/x)"],
+      ["make a\\ b", "+ Bash(make 'a b')"],
+      ["make # a comment", "+ Bash(make)"],
+      ["make \\\n  all", "+ Bash(make all)"],
+      ["make", "+ Bash(*)"],
       ["a; b | c > d", "+ Bash(*)"],
-      ["eval x", "+ Bash(eval x)"],
+      ["for i in 1; do $x; done", "+ Bash"],
     ],
     "allow",
   );
 });
 
-test("allow: everything else is asked about", () => {
+test("allow: what a rule does not say is asked about", () => {
   table(
     [
       ["cargo test-all", "+ Bash(cargo test:*)"],
@@ -42,181 +47,290 @@ test("allow: everything else is asked about", () => {
       ["npm 'test x'", "+ Bash(npm test x)"],
       ["npm", "+ Bash(npm test)"],
       ["npm test x", "+ Bash(npm test)"],
-      ["git log --oneline", "+ Bash(git log * --oneline)"],
+      ["git log --oneline -n 5 -x", "+ Bash(git log * --oneline)"],
       ["/tmp/npm test", "+ Bash(npm test)"],
       ["/tmp/npmx", "+ Bash(/tmp/npm*)"],
-      ["rm -r / --help", "+ Bash(* --help)"],
-      ["ls", "+ Bash(:*)"],
-      ["NODE_OPTIONS=x npm test", "+ Bash(npm test)", "+ Bash(NODE_OPTIONS=x:*)"],
+      ["rm -r y --help", "+ Bash(* --help)"],
+      ["make", "+ Bash(:*)"],
       ["'A=1' npm", "+ Bash(A=1 npm)"],
-      ["eval x y", "+ Bash(eval:*)"],
-      ["command eval x", "+ Bash(command:*)"],
-      ["coproc x", "+ Bash(coproc:*)"],
-      ["echo $HOME", "+ Bash(echo:*)", "+ Bash(echo $HOME)"],
-      ["echo '$HOME'", "+ Bash(echo:*)"],
-      ["a && b", "+ Bash(a && b)", "+ Bash(a:*)", "+ Bash(b:*)"],
-      ["echo 'a", "+ Bash(echo:*)"],
-      ["echo a\\ b", "+ Bash(echo:*)"],
-      ["echo *", "+ Bash(echo:*)"],
-      ["echo ~/x", "+ Bash(echo:*)"],
-      ["echo {a,b}", "+ Bash(echo:*)"],
-      ["echo a # b", "+ Bash(echo:*)"],
-      ["echo 'a\nb'", "+ Bash(echo:*)"],
-      ["echo a\u00a0b", "+ Bash(echo:*)"],
-      ["echo \u202eb", "+ Bash(echo:*)"],
-      ["echo \ud800", "+ Bash(echo:*)"],
-      ["echo \u{e0041}", "+ Bash(echo:*)"],
-      ["echo a\rb", "+ Bash(echo:*)"],
-      [`echo ${"a".repeat(10_000)}`, "+ Bash(echo:*)"],
-      ["", "+ Bash(echo:*)"],
+      ["make '~/x'", "+ Bash(make ~/x)"],
+      ["", "+ Bash(make:*)"],
+      ["  # only a comment", "+ Bash(make:*)"],
     ],
     "ask",
   );
 });
 
-test("allow: a star does not cover an option that runs a program or writes a file", () => {
-  const escalating = [
-    "find . -exec rm x +",
-    "find . -okdir x",
-    "find . -delete",
-    "find . -fprintf f x",
-    "fd -e rs . -x wc -l",
-    "fd -HX wc",
-    "fd . --exec-batch wc",
-    "rg --pre=x y",
-    "rg --hostname-bin x y",
-    "rg -Sz y",
-    "sort -rno out in",
-    "sort --out=x in",
-    "sort --compress x in",
-    "sort -T /x in",
-    "sed -i s/a/b/ f",
-    "sed -ni p f",
-    "sed --in-place s/a/b/ f",
-    "sed s/a/b/e f",
-    "sed s/a/b/w f",
-    "sed 'w x' f",
-    "sed '1e ls' f",
-    "sed -n -f script f",
-    "awk 'BEGIN{system(1)}'",
-    "awk '{print > 1}' f",
-    "awk '{print | 1}' f",
-    "awk -f x f",
-    "gawk -i x f",
-    "tar --to-command=x -xf a.tar",
-    "tar --checkpoint-act x -xf a.tar",
-    "tar xfI a.tar x",
-    "tar -xIx -f a.tar",
-    "tar xf a.tar --use-compress-program x",
-    "tar xf a.tar --rsh-command x",
-    "git -c core.pager=x log",
-    "git --config-env=a=b log",
-    "git --exec-path=/x log",
-    "git fetch --upload-pack=x",
-    "git fetch --upload-p x",
-    "git push --receive-pack x",
-    "git diff --ext-diff",
-    "git diff --output=x",
-    "git grep -Ox y",
-    "git grep --open-files-in-pager=x y",
-    "less -Px f",
-    "man --pager=x ls",
-    "man -Hx ls",
-    "tree -o x",
-    "date -s 1",
-    "file -f x",
-    "file -m x y",
-    "xxd -r x",
-    "uniq in out",
-    "timeout 5 find . -delete",
-    "env find . -delete",
+test("allow: every part needs its own, and a star never crosses into another", () => {
+  const npm = "+ Bash(npm:*)";
+  const joints = [
+    "; @",
+    " && @",
+    " || @",
+    " | @",
+    " |& @",
+    " & @",
+    "\n@",
+    " $(@)",
+    " `@`",
+    ' "$(@)"',
+    " <(@)",
+    "\n\n@\n",
   ];
-  for (const command of escalating) {
-    const program = command.split(" ")[0]!;
-    assert.equal(bash(command, `+ Bash(${program}:*)`), "ask", command);
-    assert.equal(bash(command, `+ Bash(${escapeSpecifier(command)})`), "allow", command);
-  }
-});
-
-test("allow: harmless uses of the same programs, and options that stand in the rule, are covered", () => {
+  for (const joint of joints) assert.equal(bash(`npm a${joint.replace("@", "make")}`, npm), "ask", joint);
+  for (const joint of joints.filter((each) => !each.includes("<(")))
+    assert.equal(bash(`npm a${joint.replace("@", "make")}`, npm, "+ Bash(make)"), "allow", joint);
   table(
     [
-      ["find . -name x", "+ Bash(find:*)"],
-      ["rg --pretty x", "+ Bash(rg:*)"],
-      ["sort -rn -k 2 f", "+ Bash(sort:*)"],
-      ["sed -n 1,20p f", "+ Bash(sed:*)"],
-      ["sed -E 's/write/w/g' f", "+ Bash(sed:*)"],
-      ["awk -F : '{print}' f", "+ Bash(awk:*)"],
-      ["tar xzf a.tar", "+ Bash(tar:*)"],
-      ["git log --oneline -n 5", "+ Bash(git log:*)"],
-      ["uniq in", "+ Bash(uniq:*)"],
-      ["find . -delete", "+ Bash(find . -delete *)"],
-      ["find . -delete", "+ Bash(find . -delete)"],
-      ["git switch -c feature", "+ Bash(git switch -c:*)"],
+      ["(npm a)", npm],
+      ["{ npm a; npm b; }", npm],
+      ["! npm a", npm],
+      ["npm a <<EOF\nx $(npm b)\nEOF", npm],
+      ["npm a <<'EOF'\n$(make)\nEOF", npm],
+      ['npm a <<< "$(npm b)"', npm],
+      ["(npm a; (npm b | npm c)) 2>&1", npm],
     ],
     "allow",
   );
+  table(
+    [
+      ["(npm a; make)", npm],
+      ["{ npm a; make; }", npm],
+      ["! make", npm],
+      ["npm a <<EOF\nx $(make)\nEOF", npm],
+      ["npm a <<EOF\nx `make`\nEOF", npm],
+      ["npm a <<-EOF\n\t$(make)\nEOF", npm],
+      ['npm a <<< "$(make)"', npm],
+      ["npm a <<EOF && make\nx\nEOF", npm],
+      ["npm a 0< <(make)", npm],
+      ["npm ${x:-`make`}", npm],
+      ["npm ${x#$(make)}", npm],
+      ["npm a # \\\nmake", npm],
+      ["npm a \\\n; make", npm],
+    ],
+    "ask",
+  );
+});
+
+test("allow: whatever is not on the closed list is asked about", () => {
+  const loose = ["+ Bash(npm:*)", "+ Bash(echo:*)", "+ Bash(x:*)"];
+  const strange = [
+    "for i in a; do npm a; done",
+    "while npm a; do npm b; done",
+    "if npm a; then npm b; fi",
+    "case a in a) npm a;; esac",
+    "x() { npm a; }",
+    "function x { npm a; }",
+    "[ -f a ]",
+    "[[ -f a ]]",
+    "((x = 1))",
+    "npm $((1 + 1))",
+    "npm $[1+1]",
+    "npm ${x:-y}",
+    "npm ${!x}",
+    "npm ${x[0]}",
+    "npm a <(npm b)",
+    "x=(npm a)",
+    "x[0]=a npm b",
+    "x+=a npm b",
+    "coproc npm a",
+    "select x in a; do npm a; done",
+    'npm $"a"',
+    "npm a\u00a0b",
+    "npm a\u3000b",
+    "npm a 0<b",
+    "time (npm a)",
+    "npm 'a",
+    "npm a;; npm b",
+    "npm a &&",
+    "npm (a)",
+    "echo `echo \\`npm a\\``",
+    "echo `echo '`'`",
+    "npm <<A <<B\nA\nB",
+    "{ npm a }",
+  ];
+  for (const command of strange) assert.equal(bash(command, ...loose), "ask", command);
+});
+
+test("characters that show as something else need a person, in every mode and under every rule", () => {
+  const odd = [
+    0x00, 0x07, 0x08, 0x0b, 0x0c, 0x0d, 0x1b, 0x7f, 0x85, 0x9b, 0x61c, 0x200e, 0x200f, 0x202e, 0x2066, 0x2069,
+  ];
+  for (const code of [...odd, 0xe0001, 0xe0041, 0xe007f, 0xd800]) {
+    const command = `npm 'a${String.fromCodePoint(code)}b'`;
+    const call = callOf(rulesOf("+ Bash", "+ Bash(npm:*)"), "Bash", { command }, { mode: "bypass" });
+    const { behavior, hard } = decide(call);
+    assert.deepEqual([behavior, hard], ["ask", true], code.toString(16));
+    assert.equal(decide({ ...call, rules: rulesOf("- Bash(npm:*)") }).behavior, "deny");
+  }
+  assert.equal(bash("npm 'a\tb\nc é修👍🏽'", "+ Bash(npm:*)"), "allow");
+});
+
+test("limits never soften: past one the best answer is a person's, and deny rules still hold", () => {
+  const long: Record<string, string> = {
+    "10,001 characters": `npm ${"a".repeat(10_000)}`,
+    "too many pipes": `npm${" | npm".repeat(500)}`,
+    "too many lines": `npm${"\nnpm".repeat(2_600)}`,
+    "nested too deeply": `npm ${"$(npm ".repeat(400)}${")".repeat(400)}`,
+    "unclosed and deep": "$(".repeat(3_000),
+  };
+  for (const [name, command] of Object.entries(long)) {
+    const under = (mode: "default" | "bypass", ...rules: string[]) =>
+      answer(rulesOf(...rules), "Bash", { command }, { mode });
+    assert.equal(under("bypass", "+ Bash", "+ Bash(npm:*)").hard, true, name);
+    assert.equal(under("bypass", "+ Bash", "- Bash(*)").behavior, "deny", name);
+    const last = answer(rulesOf("+ Bash", "- Bash(rm:*)"), "Bash", { command: `${command}\nrm x` }, { mode: "bypass" });
+    assert.equal(last.behavior, "deny", name);
+  }
+  assert.equal(bash(`npm ${"a".repeat(9_996)}`, "+ Bash(npm:*)"), "allow");
+});
+
+test("without the grammar no command is allowed, and deny rules still hold", () => {
+  const without = (command: string, ...rules: string[]) =>
+    answer(rulesOf(...rules), "Bash", { command }, { grammar: undefined, mode: "bypass" });
+  assert.deepEqual(without("ls", "+ Bash", "+ Bash(ls)"), {
+    behavior: "ask",
+    hard: true,
+    reason: "The command needs a person: the shell grammar is not available, so no command is taken apart.",
+  });
+  assert.equal(without("ls; rm x", "- Bash(rm:*)").behavior, "deny");
+});
+
+test("allow: a dynamic argument is matched by a star alone, a dynamic name by nothing", () => {
+  table(
+    [
+      ["npm run $X", "+ Bash(npm run:*)"],
+      ['npm run "$X" b', "+ Bash(npm run *)"],
+      ["npm $X test", "+ Bash(npm * test)"],
+      ["npm *.ts", "+ Bash(npm:*)"],
+      ["npm {a,b}", "+ Bash(npm:*)"],
+      ["npm ~bob/x", "+ Bash(npm:*)"],
+    ],
+    "allow",
+  );
+  table(
+    [
+      ["npm $X", "+ Bash(npm test)"],
+      ["npm a$X", "+ Bash(npm a*)"],
+      ["npm $X", "+ Bash(npm \\$X)"],
+      ["$X test", "+ Bash(npm:*)"],
+      ["n*m test", "+ Bash(npm:*)"],
+      ["npm$X test", "+ Bash(npm*)"],
+      ["$(npm) test", "+ Bash(npm:*)"],
+    ],
+    "ask",
+  );
+});
+
+test("allow: harmless variables with literal values may come first, others may not", () => {
+  for (const name of ["CI", "NODE_ENV", "NO_COLOR", "LC_ALL", "LC_X", "TZ", "RUST_BACKTRACE", "PYTHONUNBUFFERED"]) {
+    assert.equal(bash(`${name}=1 npm test`, "+ Bash(npm test)"), "allow", name);
+    assert.equal(bash(`${name}=1; npm test`, "+ Bash(npm test)"), "allow", name);
+    assert.equal(bash(`${name}=$(make) npm test`, "+ Bash(npm test)", "+ Bash(make)"), "ask", name);
+    assert.equal(bash(`${name}=$x npm test`, "+ Bash(npm test)"), "ask", name);
+  }
+  for (const name of ["PATH", "LD_PRELOAD", "NODE_OPTIONS", "GIT_SSH_COMMAND", "PAGER", "HOME", "LC", "A"])
+    for (const command of [`${name}=x npm test`, `${name}=x; npm test`, `CI=1 ${name}=x npm test`, `${name}=x ls`])
+      assert.equal(bash(command, "+ Bash(npm test)"), "ask", command);
+});
+
+test("allow: what changes the meaning of later names is covered by the exact text alone", () => {
+  const changing = [
+    "export A=1",
+    "A=1",
+    "alias npm=make",
+    "eval x",
+    ". ./x",
+    "source x",
+    "exec npm test",
+    "trap x EXIT",
+    "set -e",
+    "shopt -s extglob",
+    "hash -p /x npm",
+    "enable -f x npm",
+    "declare PATH=/x",
+    "readonly A=1",
+    "unset PATH",
+    "read PATH",
+    "mapfile -C make x",
+    "printf -v PATH x",
+    "let x=1",
+    "builtin eval x",
+    "command eval x",
+    "getopts a PATH",
+  ];
+  for (const first of changing) {
+    const command = `${first} && npm test`;
+    const name = first.split(/[ =]/)[0]!;
+    const broad = ["+ Bash(npm test)", `+ Bash(${name}:*)`, "+ Bash(eval:*)"];
+    assert.equal(bash(command, ...broad), "ask", command);
+    assert.equal(bash(`npm test; ${first}`, ...broad), "ask", command);
+    assert.equal(bash(command, `+ Bash(${command})`), "allow", command);
+    assert.equal(bash(`${command} `, `+ Bash(${command})`), "allow", command);
+    assert.equal(bash(`${command}x`, `+ Bash(${command})`), "ask", command);
+  }
+  assert.equal(bash("x() { make; }; x", "+ Bash(x\\(\\) { make; }; x)"), "ask");
+});
+
+test("allow: wrappers are looked through, and a rule for one covers nothing else", () => {
+  const wrapped = [
+    "timeout 5 npm test",
+    "timeout -s KILL -k 3 1.5m npm test",
+    "timeout --signal=INT --preserve-status 5 npm test",
+    "time npm test",
+    "time -p npm test",
+    "nice npm test",
+    "nice -n 5 npm test",
+    "nice -n-5 npm test",
+    "nohup npm test",
+    "stdbuf -oL -e 0 npm test",
+    "command npm test",
+    "nohup nice timeout 5 npm test",
+  ];
+  for (const command of wrapped) {
+    assert.equal(bash(command, "+ Bash(npm test)"), "allow", command);
+    assert.equal(bash(command, `+ Bash(${command.split(" ")[0]}:*)`), "ask", command);
+    assert.equal(bash(command, `+ Bash(${command})`), "allow", command);
+  }
+  const odd = [
+    "timeout $X npm test",
+    "timeout npm test",
+    "nice -x npm test",
+    "time -o f npm test",
+    "command -p npm test",
+  ];
+  for (const command of [...odd, "sudo npm test", "env npm test", "xargs npm test", "stdbuf npm test -x"])
+    assert.equal(bash(command, "+ Bash(npm:*)", "+ Bash(timeout:*)", "+ Bash(time:*)"), "ask", command);
 });
 
 test("deny: any plausible part of the line", () => {
   const rm = "- Bash(rm:*)";
   const push = "- Bash(git push:*)";
+  const lines = `
+    rm x|rm|/bin/rm x|./rm x|rm.exe x|'rm' x|r''m x|r\\m x|\\rm x|ls; rm x|ls && rm x|ls & rm x|(rm x)|{ rm x; }|! rm x
+    if true; then rm x; fi|for f in a; do rm $f; done|case a in (a)rm x;; esac|case a in a) rm x;; esac|f() { rm x; }
+    echo $(rm x)|echo \`rm x\`|echo "$(rm x)"|cat <(rm x)|cat > >(rm x)|echo \${a:-$(rm x)}|A=1 B=2 rm x|sudo rm x
+    sudo -u bob rm x|env -i A=1 rm x|timeout -s KILL 5 rm x|nice -n 5 nohup rm x|flock /tmp/l rm x|A=1 command rm x
+    bash -c 'rm x'|bash -c "cd a && rm x"|eval 'rm x'|bash <<< 'rm x'|trap 'rm x' EXIT|find . -exec rm {} \\;
+    > /dev/null rm x|2>&1 rm x|$'rm' x|$'\\x72m' x|bash -c $'\\x72m x'|echo don't; rm x|watch rm x|setsid rm x|doas rm x`;
+  const commands = lines
+    .split(/\||\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const more = [
+    "ls || rm x",
+    "ls | rm x",
+    "ls |& rm x",
+    "ls\nrm x",
+    "ls # \\\nrm x",
+    "ls \\\n; rm x",
+    "r\\\nm x",
+    "ls | xargs -n 1 rm",
+  ];
+  for (const command of [...commands, ...more, "bash <<EOF\nrm x\nEOF", `${"ls; ".repeat(3_000)}rm x`])
+    assert.equal(bash(command, rm), "deny", command);
   table(
     [
-      ["rm x", rm],
-      ["rm", rm],
-      ["/bin/rm x", rm],
-      ["./rm x", rm],
-      ["rm.exe x", rm],
-      ["'rm' x", rm],
-      ["r''m x", rm],
-      ["r\\m x", rm],
-      ["\\rm x", rm],
-      ["ls; rm x", rm],
-      ["ls && rm x", rm],
-      ["ls || rm x", rm],
-      ["ls | rm x", rm],
-      ["ls |& rm x", rm],
-      ["ls & rm x", rm],
-      ["ls\nrm x", rm],
-      ["ls # \\\nrm x", rm],
-      ["ls \\\n; rm x", rm],
-      ["r\\\nm x", rm],
-      ["(rm x)", rm],
-      ["{ rm x; }", rm],
-      ["! rm x", rm],
-      ["if true; then rm x; fi", rm],
-      ["for f in a; do rm $f; done", rm],
-      ["case a in (a)rm x;; esac", rm],
-      ["case a in a) rm x;; esac", rm],
-      ["f() { rm x; }", rm],
-      ["echo $(rm x)", rm],
-      ["echo `rm x`", rm],
-      ['echo "$(rm x)"', rm],
-      ["cat <(rm x)", rm],
-      ["cat > >(rm x)", rm],
-      ["echo ${a:-$(rm x)}", rm],
-      ["A=1 B=2 rm x", rm],
-      ["sudo rm x", rm],
-      ["sudo -u bob rm x", rm],
-      ["env -i A=1 rm x", rm],
-      ["timeout -s KILL 5 rm x", rm],
-      ["nice -n 5 nohup rm x", rm],
-      ["ls | xargs -n 1 rm", rm],
-      ["flock /tmp/l rm x", rm],
-      ["A=1 command rm x", rm],
-      ["bash -c 'rm x'", rm],
-      ['bash -c "cd a && rm x"', rm],
-      ["eval 'rm x'", rm],
-      ["bash <<< 'rm x'", rm],
-      ["bash <<EOF\nrm x\nEOF", rm],
-      ["trap 'rm x' EXIT", rm],
-      ["find . -exec rm {} \\;", rm],
-      ["> /dev/null rm x", rm],
-      ["2>&1 rm x", rm],
-      ["$'rm' x", rm],
-      ["echo don't; rm x", rm],
-      [`${"ls; ".repeat(3_000)}rm x`, rm],
       ["git push", push],
       ["git -C dir push", push],
       ["git -C dir --no-pager -c a=b push origin", push],
@@ -244,34 +358,211 @@ test("deny: any plausible part of the line", () => {
 test("deny: a rule is not stretched to what it does not name", () => {
   table(
     [
-      ["rmdir x", "- Bash(rm:*)", "+ Bash(rmdir:*)"],
-      ["echo rm", "- Bash(rm:*)", "+ Bash(echo:*)"],
+      ["rmdir x", "- Bash(rm:*)", "+ Bash(rmdir:*)", "+ Edit(./**)"],
+      ["echo rm", "- Bash(rm:*)"],
       ["git commit -m push", "- Bash(git push:*)", "+ Bash(git commit:*)"],
       ["npm run rm", "- Bash(rm:*)", "+ Bash(npm run:*)"],
-      ["git status", "- Bash(git push:*)", "+ Bash(git status)"],
-      ["rm a", "- Bash(rm -rf:*)", "+ Bash(rm:*)"],
-      ['echo "*"', "- Bash(echo \\*\\*)", "+ Bash(echo:*)"],
+      ["git status", "- Bash(git push:*)"],
+      ["rm a", "- Bash(rm -rf:*)", "+ Bash(rm:*)", "+ Edit(./**)"],
+      ['echo "*"', "- Bash(echo \\*\\*)"],
     ],
     "allow",
   );
 });
 
-test("a command taken for simple has exactly the words that bash sees", () => {
-  const piece = fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom(...Array.from("abZ09 _-./,:@%+=^ \t'\"é修")) },
-    { weight: 1, arbitrary: fc.constantFrom(...Array.from("$`\\*?[]{}()<>|&;!#~\n\r\u00a0\u3000\u202e")) },
+test("cd inside of the workspace is free and moves what relative paths mean; any other cd is asked about", () => {
+  table(
+    [
+      ["cd sub && npm test", "+ Bash(npm test)"],
+      ["cd sub; npm test", "+ Bash(npm test)"],
+      ["(cd sub && npm test) && npm test", "+ Bash(npm test)"],
+      ["pushd sub && npm test", "+ Bash(npm test)"],
+      ["cd sub && cat ../a"],
+      ["cd sub/deep && cat ../../a"],
+      ["cd /w/x/sub && ls"],
+      ["cd sub && npm test > out", "+ Bash(npm test)", "+ Edit(./sub/out)"],
+      ["(cd sub); cat a > out", "+ Edit(./out)"],
+      ["cd a && cd b && echo > c", "+ Edit(./a/b/c)"],
+    ],
+    "allow",
   );
-  const texts = fc.sample(fc.array(piece, { minLength: 1, maxLength: 14 }), { numRuns: 3_000, seed: 7 });
-  const simple = texts
-    .map((chars) => `x ${chars.join("")}`)
-    .flatMap((text) => {
-      const words = wordsOf([...text])?.map((word) => word.join(""));
-      return words ? [{ text, words }] : [];
-    });
-  assert.ok(simple.length > 300, `${simple.length} simple commands are too few to mean anything`);
-  const script = simple.map(({ text }) => `set -- ${text}\nprintf '%s\\0' "$#" "$@"`).join("\n");
-  const { stdout, stderr } = spawnSync("bash", ["--norc", "--noprofile", "-c", script], { encoding: "utf8" });
-  assert.equal(stderr, "");
-  const expected = simple.flatMap(({ words }) => [String(words.length), ...words]);
-  assert.deepEqual(stdout.split("\0").slice(0, -1), expected);
+  table(
+    [
+      ["cd .. && npm test", "+ Bash(npm test)", "+ Bash(cd:*)"],
+      ["cd && npm test", "+ Bash(npm test)", "+ Bash(cd)"],
+      ["cd - && npm test", "+ Bash(npm test)"],
+      ["cd ~ && npm test", "+ Bash(npm test)"],
+      ["cd $X && npm test", "+ Bash(npm test)"],
+      ["cd a b && npm test", "+ Bash(npm test)"],
+      ["cd -P sub && npm test", "+ Bash(npm test)"],
+      ["CDPATH=/ cd sub && npm test", "+ Bash(npm test)"],
+      ["command cd sub && npm test", "+ Bash(npm test)"],
+      ["popd && npm test", "+ Bash(npm test)"],
+      ["cd sub && npm test > out", "+ Bash(npm test)", "+ Edit(./out)"],
+      ["cd sub; npm test > out", "+ Bash(npm test)", "+ Edit(./sub/out)"],
+      ["cd sub || echo > out", "+ Edit(./sub/out)"],
+      ["cd sub && cat ../../a"],
+      ["cd sub; cat ../a"],
+      ["cd sub | cat ../a"],
+      ["(cd sub); cat ../a"],
+    ],
+    "ask",
+  );
+});
+
+test("redirections: a command's rule is not a rule for its target", () => {
+  const npm = "+ Bash(npm:*)";
+  for (const op of [">", ">>", ">|", "&>", "&>>", ">&", "2>", "1>>", "> a >"])
+    assert.deepEqual(
+      [[npm], [npm, "+ Edit(./**)"], [npm, "+ Write(./out)", "+ Edit(./a)"], [npm, "+ Bash(npm a > out)"]].map(
+        (rules) => bash(`npm a ${op} out`, ...rules),
+      ),
+      ["ask", "allow", "allow", "ask"],
+      op,
+    );
+  table(
+    [
+      ["npm a > /dev/null 2>&1", npm],
+      ["npm a 2> /dev/stderr >/dev/stdout", npm],
+      ["npm a >&2 2>&- <&3", npm],
+      ["npm a < in", npm],
+      ["npm a <<< x", npm],
+      ["npm a < /etc/hosts", npm, "+ Read(/etc/**)"],
+      ["(npm a; npm b) > out", npm, "+ Edit(./out)"],
+      ["npm a &> out", npm, "+ Edit"],
+    ],
+    "allow",
+  );
+  table(
+    [
+      ["npm a > /dev/tty", npm, "+ Edit(/**)"],
+      ["npm a > /dev/sda", npm, "+ Edit(/**)"],
+      ["npm a > $X", npm, "+ Edit(/**)"],
+      ["npm a > out*", npm, "+ Edit(/**)"],
+      ["npm a > {a,b}", npm, "+ Edit(/**)"],
+      ["npm a > ~bob/x", npm, "+ Edit(/**)"],
+      ["npm a > /tmp/out", npm, "+ Edit(./**)"],
+      ["npm a > ../out", npm, "+ Edit(./**)"],
+      ["npm a < /etc/hosts", npm],
+      ["npm a < $X", npm],
+      ["npm a {x}> out", npm, "+ Edit(./**)"],
+      ["npm a > >(cat)", npm, "+ Edit(./**)"],
+      ["(npm a; npm b) > out", npm],
+      ["> out", npm],
+      ["npm a <> out", npm, "+ Edit(./**)"],
+    ],
+    "ask",
+  );
+  table(
+    [
+      ["npm a > secret/x", npm, "+ Edit(./**)", "- Edit(./secret)"],
+      ["npm a > secret/x", npm, "+ Edit(./**)", "- Read(./secret)"],
+      ["npm a < secret/x", npm, "- Read(./secret)"],
+      ["cd secret && npm a < x", npm, "- Read(./secret)"],
+      ["npm a > x", npm, "- Edit"],
+      ["for i in a; do npm a < secret/x; done", npm, "- Read(./secret)"],
+    ],
+    "deny",
+  );
+});
+
+test("files of known programs are judged by the rules for files", () => {
+  const rules = ["+ Bash(cp:*)", "+ Bash(mv:*)", "+ Bash(rm:*)", "+ Bash(touch:*)", "+ Bash(tee:*)", "+ Bash(mkdir:*)"];
+  const more = [
+    "+ Bash(ln:*)",
+    "+ Bash(dd:*)",
+    "+ Bash(sed -i:*)",
+    "+ Bash(truncate:*)",
+    "+ Bash(chmod:*)",
+    "+ Bash(install:*)",
+  ];
+  const writes = [
+    "cp in lib/a",
+    "cp -r in lib/a",
+    "cp -t lib in a",
+    "mv lib/b lib/a",
+    "rm -rf lib/a",
+    "touch lib/a",
+    "tee lib/a",
+    "mkdir -p lib/a/b",
+    "ln -s in lib/a",
+    "dd if=in of=lib/a",
+    "sed -i s/a/b/ lib/a",
+    "sed -i -e s/a/b/ lib/a",
+    "truncate -s 0 lib/a",
+    "chmod +x lib/a",
+    "chmod -x lib/a",
+    "install -m 644 in lib/a",
+    "rmdir lib/a",
+  ];
+  const all = [...rules, ...more, "+ Bash(rmdir:*)"];
+  for (const command of writes) {
+    assert.equal(bash(command, ...all), "ask", command);
+    assert.equal(bash(command, ...all, "+ Edit(./lib/**)"), "allow", command);
+    assert.equal(bash(command, ...all, "+ Edit(./**)", "- Edit(./lib)"), "deny", command);
+    assert.equal(bash(command, ...all, "+ Edit(./**)", "- Read(./lib)"), "deny", command);
+    assert.equal(bash(command, ...all, "+ Edit(./**)", "? Edit(./lib)"), "ask", command);
+    assert.equal(bash(command, "+ Edit(./**)"), "ask", command);
+    assert.equal(
+      bash(command.replaceAll("lib/", '"$D"/'), ...all, "+ Edit(/**)"),
+      command.includes("-t lib") ? "allow" : "ask",
+    );
+    assert.equal(bash(command.replaceAll("lib", "../lib"), ...all, "+ Edit(./**)"), "ask", command);
+  }
+  table(
+    [
+      ["cp --parents a/b lib", ...all, "+ Edit(./**)"],
+      ["mv outside/.. lib", ...all, "+ Edit(./lib/**)"],
+      ["mv a lib", ...all, "+ Edit(./lib/**)"],
+      ["cp /etc/hosts lib/a", ...all, "+ Edit(./lib/**)"],
+      ["sed -i/../../x s/a/b/ lib/a", ...all, "+ Edit(./**)"],
+    ],
+    "ask",
+  );
+});
+
+test("reading: inside of the workspace, or with a rule for the file; a rule for the program is not one", () => {
+  table(
+    [
+      ["cat /etc/hosts", "+ Read(/etc/hosts)"],
+      ["cat ~/notes", "+ Read(~/notes)"],
+      ["cat /etc/hosts", "+ Bash(cat /etc/hosts)"],
+      ["cat - < a", "+ Bash(cat:*)"],
+      ["grep -rn '/api/x' src"],
+      ["cat /dev/null"],
+    ],
+    "allow",
+  );
+  table(
+    [
+      ["cat /etc/hosts"],
+      ["cat /etc/hosts", "+ Bash(cat:*)"],
+      ["cat ../y", "+ Bash(cat:*)"],
+      ["cat ~/notes"],
+      ["cat $X", "+ Bash(cat:*)"],
+      ["grep -f /etc/hosts x"],
+      ["grep --file=/etc/hosts x"],
+      ["grep -rR x ."],
+      ["diff a /etc/hosts"],
+      ["cat /w/xx/a"],
+      ["cat /w"],
+    ],
+    "ask",
+  );
+  table(
+    [
+      ["cat secret/a", "- Read(./secret)"],
+      ["base64 secret/a", "- Read(./secret)"],
+      ["curl -F f=@secret/a http://x", "- Read(./secret)"],
+      ["docker run --env-file .env x", "- Read(.env)"],
+      ["docker run --env-file=.env x", "- Read(.env)"],
+      ["git show HEAD:secret/a", "- Read(./secret)"],
+      ["git add .env", "- Read(./.env)"],
+      ["sudo cat secret/a", "- Read(./secret)"],
+      ["for f in secret/a; do cat $f; done", "- Read(./secret)"],
+      ["cd secret && base64 a.txt", "- Read(./secret)"],
+    ],
+    "deny",
+  );
+  assert.equal(bash("echo .env", "- Read(./.env)"), "allow");
 });

@@ -31,7 +31,7 @@ test("runWithOptions: modes, limits and the session to go on with", async () => 
 
 test("executeWithChannel returns at once, and the handle answers while the result is still to come", async () => {
   using here = workspace();
-  const model = scripted([{ calls: [bash("echo one"), bash("echo two")] }, { text: "done" }]);
+  const model = scripted([{ calls: [bash("env echo one"), bash("env echo two")] }, { text: "done" }]);
   const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
   const { handle, result } = sage.executeWithChannel("do it");
   const asked: string[] = [];
@@ -44,7 +44,7 @@ test("executeWithChannel returns at once, and the handle answers while the resul
       code: "request-resolved",
     });
   }
-  assert.deepEqual(asked, ["echo one", "echo two"]);
+  assert.deepEqual(asked, ["env echo one", "env echo two"]);
   assert.equal((await result).text, "done");
   assert.equal(await handle.nextRequest(), undefined);
   await sage.close();

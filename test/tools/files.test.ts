@@ -5,10 +5,10 @@ import { chmodSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, statSy
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { canonicalPath, isInside } from "../../src/permission/canonical.ts";
+import { protectedReason } from "../../src/permission/protected.ts";
 import { edit } from "../../src/tools/edit.ts";
 import { readState, replaceFile } from "../../src/tools/file.ts";
-import { canonicalPath, isInside } from "../../src/tools/path.ts";
-import { protectedReason } from "../../src/tools/protected.ts";
 import { read } from "../../src/tools/read.ts";
 import { write } from "../../src/tools/write.ts";
 import { Workspace } from "./workspace.ts";
@@ -24,25 +24,25 @@ test("a path is followed through links, also dangling ones, to where a write wou
   symlinkSync("real", work.path("link"));
   symlinkSync(join(work.base, "outside/new.txt"), work.path("dangling"));
   symlinkSync("../outside", work.path("relative"));
-  const real = (path: string) => canonicalPath(path, work.root).real;
+  const real = (path: string) => canonicalPath(path, work.place).real;
   assert.equal(real("link/a.txt"), work.path("real/a.txt"));
   assert.equal(real("link/new/deep.txt"), work.path("real/new/deep.txt"));
   assert.equal(real("dangling"), join(work.base, "outside/new.txt"));
   assert.equal(real("relative/x"), join(work.base, "outside/x"));
   assert.equal(real("real/a.txt/below-a-file"), work.path("real/a.txt/below-a-file"));
-  assert.deepEqual(canonicalPath("link/../b", work.root), { lexical: work.path("b"), real: work.path("b") });
-  assert.equal(real("~/x"), join(canonicalPath(homedir(), "/").real, "x"));
+  assert.deepEqual(canonicalPath("link/../b", work.place), { lexical: work.path("b"), real: work.path("b") });
+  assert.equal(real("~/x"), join(canonicalPath(homedir(), work.place).real, "x"));
 });
 
 test("a loop of links is an error, not a hang", async () => {
   using work = new Workspace();
   symlinkSync("b", work.path("a"));
   symlinkSync("a", work.path("b"));
-  assert.throws(() => canonicalPath("a", work.root), /too many links/);
-  assert.equal(work.judge(read, { file_path: "a" })?.behavior, "passthrough");
-  assert.deepEqual(work.judge(write, { file_path: "a", content: "" })?.hard, true);
+  assert.throws(() => canonicalPath("a", work.place), /too many links/);
+  assert.equal(work.judge(read, { file_path: "a" }).hard, true);
+  assert.deepEqual(work.judge(write, { file_path: "a", content: "" }).hard, true);
   assert.match((await work.run(read, { file_path: "a" })).text, /too many links/);
-  assert.equal(write.operand?.({ file_path: "a", content: "" }, { cwd: work.root }), undefined);
+  assert.equal(write.operand?.({ file_path: "a", content: "" }, work.place), undefined);
 });
 
 test("containment goes by segments", () => {
@@ -64,12 +64,12 @@ test("reading is allowed inside the workspace and left to the rules outside of i
   symlinkSync("/etc", work.path("etc"));
   symlinkSync(work.root, join(work.base, "twin"));
   mkdirSync(`${work.root}-twin`);
-  const behavior = (file_path: string) => work.judge(read, { file_path })?.behavior;
+  const behavior = (file_path: string) => work.judge(read, { file_path }).behavior;
   assert.equal(behavior("a.txt"), "allow");
   assert.equal(behavior("not-there/yet.txt"), "allow");
-  assert.equal(behavior("../a.txt"), "passthrough");
-  assert.equal(behavior("etc/passwd"), "passthrough");
-  assert.equal(behavior(`${work.root}-twin/a.txt`), "passthrough");
+  assert.equal(behavior("../a.txt"), "ask");
+  assert.equal(behavior("etc/passwd"), "ask");
+  assert.equal(behavior(`${work.root}-twin/a.txt`), "ask");
   work.cwd = join(work.base, "twin");
   assert.equal(behavior("a.txt"), "allow");
 });
@@ -144,10 +144,10 @@ test("writing to a protected place is a hard ask, also through a link and by eit
   symlinkSync(work.base, work.path(".vscode"));
   for (const file_path of [".git/config", "lib/config", ".vscode/x", ".sage/settings.json"]) {
     const verdict = work.judge(write, { file_path, content: "x" });
-    assert.deepEqual([verdict?.behavior, verdict?.hard], ["ask", true], file_path);
+    assert.deepEqual([verdict.behavior, verdict.hard], ["ask", true], file_path);
     assert.deepEqual(work.judge(edit, { file_path, old_string: "a", new_string: "b" }), verdict);
   }
-  assert.equal(work.judge(write, { file_path: "src/a.ts", content: "x" })?.behavior, "passthrough");
+  assert.equal(work.judge(write, { file_path: "src/a.ts", content: "x" }).behavior, "ask");
 });
 
 // Read
@@ -252,15 +252,15 @@ test("Write goes to where a link leads and leaves the link in place", async () =
   await work.run(read, { file_path: "link.txt" });
   assert.equal((await work.run(write, { file_path: "link.txt", content: "new" })).ok, true);
   assert.equal(work.get("real.txt"), "new");
-  assert.equal(canonicalPath("link.txt", work.root).real, work.path("real.txt"));
-  assert.equal(write.operand?.({ file_path: "link.txt", content: "" }, { cwd: work.root }), work.path("real.txt"));
+  assert.equal(canonicalPath("link.txt", work.place).real, work.path("real.txt"));
+  assert.equal(write.operand?.({ file_path: "link.txt", content: "" }, work.place), work.path("real.txt"));
 });
 
 test("Write refuses directories, devices and half characters, and reports a parent that is a file", async () => {
   using work = new Workspace({ "a.txt": "a" });
   assert.match((await work.run(write, { file_path: ".", content: "x" })).text, /is a directory/);
   assert.match((await work.run(write, { file_path: "/dev/full", content: "x" })).text, /is a device/);
-  assert.equal(write.operand?.({ file_path: "/dev/full", content: "x" }, { cwd: work.root }), undefined);
+  assert.equal(write.operand?.({ file_path: "/dev/full", content: "x" }, work.place), undefined);
   assert.match((await work.run(write, { file_path: "a.txt/b.txt", content: "x" })).text, /^Write failed: ENOTDIR/);
   assert.ok(refusedBy(write, { file_path: "b.txt", content: "\ud800" }));
 });
@@ -305,7 +305,7 @@ test("a file that changes between the look and the write is not overwritten", as
 test("after a crash a Write knows by the content whether it happened", async () => {
   using work = new Workspace();
   const input = { file_path: "a.txt", content: "new" };
-  const look = (before: string) => write.reconcile?.(input, { cwd: work.root, before });
+  const look = (before: string) => write.reconcile?.(input, { ...work.place, before });
   assert.equal(await look(""), "again");
   work.put("a.txt", "old");
   assert.equal(await look(sha("old")), "again");
@@ -386,7 +386,7 @@ test("Edit refuses what was not read, what changed since, what is missing, and w
 test("after a crash an Edit knows by taking itself back whether it happened", async () => {
   using work = new Workspace({ "f.txt": "one two one" });
   const look = (input: object, before: string) =>
-    edit.reconcile?.(edit.inputSchema.parse({ file_path: "f.txt", ...input }), { cwd: work.root, before: sha(before) });
+    edit.reconcile?.(edit.inputSchema.parse({ file_path: "f.txt", ...input }), { ...work.place, before: sha(before) });
   const two = { old_string: "two", new_string: "one" };
   assert.equal(await look(two, "one two one"), "again");
   work.put("f.txt", "one one one");

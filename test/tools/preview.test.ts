@@ -18,7 +18,7 @@ test("an edit is shown with three lines around each replacement, and says where 
   writeFileSync(here.path("a"), numbered(30).replace("15\n", "10\n"));
   symlinkSync("a", here.path("link"));
   const input = { file_path: "link", old_string: "10", new_string: "ten\nTEN", replace_all: true };
-  const preview = edit.preview?.(input, { cwd: here.dir });
+  const preview = edit.preview?.(input, { cwd: here.dir, home: here.dir });
   assert.deepEqual([preview?.path, preview?.firstLine], [here.path("a"), 7]);
   assert.deepEqual(shown(preview), [
     " 7",
@@ -38,7 +38,7 @@ test("an edit is shown with three lines around each replacement, and says where 
     " 17",
     " 18",
   ]);
-  const far = edit.preview?.({ ...input, old_string: "2", new_string: "two" }, { cwd: here.dir });
+  const far = edit.preview?.({ ...input, old_string: "2", new_string: "two" }, { cwd: here.dir, home: here.dir });
   assert.deepEqual(shown(far)?.slice(0, 10), [" 1", "-2", "+two", " 3", " 4", " 5", "@9  9", " 10", " 11", "-12"]);
 });
 
@@ -46,7 +46,7 @@ test("a line break that comes or goes is seen", () => {
   using here = workspace();
   writeFileSync(here.path("a"), "one\ntwo\nthree\n");
   const change = (old_string: string, new_string: string) =>
-    shown(edit.preview?.({ file_path: "a", old_string, new_string }, { cwd: here.dir }));
+    shown(edit.preview?.({ file_path: "a", old_string, new_string }, { cwd: here.dir, home: here.dir }));
   assert.deepEqual(change("two\n", ""), [" one", "-two", " three"]);
   assert.deepEqual(change("one\n", "one "), ["-one", "-two", "+one two", " three"]);
   assert.deepEqual(change("three\n", "three"), [" one", " two", "-three", "+three\\"]);
@@ -56,7 +56,7 @@ test("a line break that comes or goes is seen", () => {
 
 test("a new file is shown whole, an old one by what changes in it", () => {
   using here = workspace();
-  const put = (content: string) => write.preview?.({ file_path: "a", content }, { cwd: here.dir });
+  const put = (content: string) => write.preview?.({ file_path: "a", content }, { cwd: here.dir, home: here.dir });
   assert.deepEqual(put("one\ntwo"), {
     path: here.path("a"),
     firstLine: 1,
@@ -93,12 +93,13 @@ test("what cannot be shown as lines says so, and what cannot be done has no prev
   writeFileSync(here.path("zero"), "a\0b");
   writeFileSync(here.path("huge"), "x".repeat(1024 * 1024 + 1));
   mkdirSync(here.path("dir"));
-  const put = (file_path: string, content = "x") => write.preview?.({ file_path, content }, { cwd: here.dir });
+  const put = (file_path: string, content = "x") =>
+    write.preview?.({ file_path, content }, { cwd: here.dir, home: here.dir });
   assert.deepEqual([put("binary")?.omitted, put("zero")?.omitted, put("huge")?.omitted], ["binary", "binary", "huge"]);
   assert.equal(put("new", "y".repeat(1024 * 1024 + 1))?.omitted, "huge");
   assert.equal(put("dir"), undefined);
   const change = (old_string: string) =>
-    edit.preview?.({ file_path: "zero.txt", old_string, new_string: "c" }, { cwd: here.dir });
+    edit.preview?.({ file_path: "zero.txt", old_string, new_string: "c" }, { cwd: here.dir, home: here.dir });
   assert.equal(change("a"), undefined, "there is no file");
   writeFileSync(here.path("zero.txt"), "a a");
   assert.equal(change("a"), undefined, "it would not know which");
@@ -118,10 +119,10 @@ test("what is shown is what becomes of the file, for any edit", () => {
       const after = whole || old === "" ? fresh : before.split(old).join(fresh);
       const preview =
         whole || old === ""
-          ? write.preview?.({ file_path: path, content: fresh }, { cwd: here.dir })
+          ? write.preview?.({ file_path: path, content: fresh }, { cwd: here.dir, home: here.dir })
           : edit.preview?.(
               { file_path: path, old_string: old, new_string: fresh, replace_all: true },
-              { cwd: here.dir },
+              { cwd: here.dir, home: here.dir },
             );
       if (preview) assert.deepEqual(applied(before, preview), splitLines(after));
       else assert.ok(!before.includes(old));

@@ -176,10 +176,10 @@ test("searching is allowed inside the workspace and left to the rules outside of
   mkdirSync(work.path("src"));
   symlinkSync("/", work.path("root"));
   for (const tool of [glob, grep] as Tool[]) {
-    assert.equal(work.judge(tool, { pattern: "x" })?.behavior, "allow");
-    assert.equal(work.judge(tool, { pattern: "x", path: "src" })?.behavior, "allow");
-    assert.equal(work.judge(tool, { pattern: "x", path: ".." })?.behavior, "passthrough");
-    assert.equal(work.judge(tool, { pattern: "x", path: "root/etc" })?.behavior, "passthrough");
-    assert.equal(tool.specifier?.({ pattern: "x", path: "src/../lib" }, { cwd: work.root }), work.path("lib"));
+    assert.equal(work.judge(tool, { pattern: "x" }).behavior, "allow");
+    assert.equal(work.judge(tool, { pattern: "x", path: "src" }).behavior, "allow");
+    assert.equal(work.judge(tool, { pattern: "x", path: ".." }).behavior, "ask");
+    assert.equal(work.judge(tool, { pattern: "x", path: "root/etc" }).behavior, "ask");
+    assert.equal(tool.specifier?.({ pattern: "x", path: "src/../lib" }, work.place), work.path("lib"));
   }
 });

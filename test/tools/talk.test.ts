@@ -56,7 +56,7 @@ test("it waits for a person in every mode, and describes what to ask", async () 
   const input = askUser.inputSchema.parse({ questions: [database, features] });
   assert.deepEqual(
     [askUser.effect, askUser.requiresUserInteraction, work.judge(askUser, input)],
-    ["waits", true, { behavior: "ask", reason: "Answer questions?" }],
+    ["waits", true, { behavior: "ask", hard: true, reason: "Answer questions?" }],
   );
   assert.deepEqual(askUser.request?.(input), {
     kind: "question",
@@ -174,7 +174,7 @@ test("TodoWrite gives the list back as a person would write it", async () => {
     { content: "write the test", status: "in_progress" },
     { content: "mend it", status: "pending" },
   ];
-  assert.equal(work.judge(todoWrite, { todos })?.behavior, "allow");
+  assert.equal(work.judge(todoWrite, { todos }).behavior, "allow");
   assert.deepEqual(await work.run(todoWrite, { todos }), {
     ok: true,
     text: "[x] 读代码\n[>] write the test\n[ ] mend it",

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { decide } from "../../src/permission/decide.ts";
 import type { PermissionResult, ToolResult } from "../../src/protocol/index.ts";
-import type { PermissionContext, Tool, ToolScope } from "../../src/tools/tool.ts";
+import type { PermissionContext, Tool, ToolPlace, ToolScope } from "../../src/tools/tool.ts";
 
 /** A real folder in which tools run one after the other, as in a session. */
 export class Workspace {
@@ -38,6 +39,7 @@ export class Workspace {
     const scope: ToolScope = {
       signal,
       cwd: this.cwd,
+      home: homedir(),
       seen: (path) => this.seen.get(path),
       keepDir: this.keepDir,
       output: (text) => {
@@ -54,9 +56,17 @@ export class Workspace {
     return result;
   }
 
-  judge(tool: Tool, input: object): PermissionResult | undefined {
-    const context: PermissionContext = { cwd: this.cwd, home: homedir(), roots: [this.root], mode: "default" };
-    return tool.checkPermissions?.(tool.inputSchema.parse(input), context);
+  /** What becomes of a call without any rule. */
+  judge(tool: Tool, input: object): PermissionResult {
+    const parsed = tool.inputSchema.parse(input) as object;
+    const context: PermissionContext = { ...this.place, roots: [this.root], mode: "default" };
+    const view = tool.checkPermissions && (() => tool.checkPermissions!(parsed, context));
+    const { requiresUserInteraction } = tool;
+    return decide({ rules: [], ...context, tool: tool.name, input: parsed, view, requiresUserInteraction });
+  }
+
+  get place(): ToolPlace {
+    return { cwd: this.cwd, home: homedir() };
   }
 
   [Symbol.dispose](): void {

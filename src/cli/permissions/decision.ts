@@ -1,6 +1,6 @@
-import { judge } from "../../permission/judge.ts";
+import { decide } from "../../permission/decide.ts";
+import { loadGrammar } from "../../permission/grammar.ts";
 import type { PermissionMode, PermissionResult, Rule, ToolInput } from "../../protocol/index.ts";
-import { canonicalPath } from "../../tools/path.ts";
 import { builtinTools } from "../../tools/registry.ts";
 
 export type Question = {
@@ -17,18 +17,15 @@ export type Question = {
 /** The very decision that the loop makes. */
 export async function loadDecision(): Promise<(question: Question) => PermissionResult> {
   const tools = new Map(builtinTools().map((tool) => [tool.name, tool]));
-  return ({ rules, mode, cwd, home, roots, tool, input, requiresUserInteraction }) => {
+  const grammar = await loadGrammar();
+  return (question) => {
+    const { tool, input } = question;
     const known = tools.get(tool);
-    const where = { cwd, home, roots, mode };
-    return judge({
-      rules,
-      mode,
-      cwd,
-      home,
-      real: (path) => canonicalPath(path, cwd).real,
-      tool: { name: tool, requiresUserInteraction: requiresUserInteraction ?? known?.requiresUserInteraction },
-      specifier: known?.specifier?.(input, where),
-      check: () => known?.checkPermissions?.(input, where) ?? { behavior: "passthrough", reason: "" },
+    return decide({
+      ...question,
+      grammar,
+      requiresUserInteraction: question.requiresUserInteraction ?? known?.requiresUserInteraction,
+      view: known?.checkPermissions && (() => known.checkPermissions!(input, question)),
     });
   };
 }

@@ -12,6 +12,7 @@ export function protectedReason(path: string, sageHome?: string): string | undef
 /** A place that ends in a slash is a whole name, a file or a directory; any other is how a name begins. */
 const places: Record<string, string[]> = {
   "Sage's own settings": ["/.sage/", "/.mcp.json/"],
+  "instructions that agents follow": ["/agents.md/", "/claude.md/"],
   "keys and credentials": ["/.ssh/", "/.gnupg/", "/.aws/", "/.config/gh/", "/.netrc/", "/.npmrc/", "/.pypirc/"],
   "git runs programs named here": [
     ...["/.git/", "/.gitmodules/", "/.gitconfig/", "/.config/git/", "/.husky/", "/.pre-commit-config.yaml/"],

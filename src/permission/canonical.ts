@@ -1,0 +1,102 @@
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
+
+/** Where a path leads: as written, and after every link. Rules look at both; tools act on the real one. */
+export type CanonicalPath = { lexical: string; real: string };
+
+/** What a path is relative to, and what `~` stands for. */
+export type Place = { cwd: string; home: string };
+
+const control = /[\u0000-\u001f\u007f-\u009f]/;
+const foreignHome = /^~[^/]/;
+
+/** Why a path cannot be used at all, or undefined. */
+export function troubleWithPath(path: string): string | undefined {
+  if (path === "") return "a path must not be empty";
+  if (control.test(path)) return "a path must not contain control characters";
+  return foreignHome.test(path) ? "~name is not supported; write the whole path" : undefined;
+}
+
+/** Throws when a link loops or a directory may not be looked into. */
+export function canonicalPath(path: string, place: Place, disk: Disk = openDisk()): CanonicalPath {
+  const lexical = lexicalPath(path, place);
+  return { lexical, real: disk.follow(lexical) };
+}
+
+export function lexicalPath(path: string, { cwd, home }: Place): string {
+  const trouble = troubleWithPath(path);
+  if (trouble !== undefined) throw new Error(`not a usable path, ${JSON.stringify(path)}: ${trouble}`);
+  return resolve(cwd, path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path);
+}
+
+/** By segments: /w is not inside /workspace. */
+export function isInside(root: string, path: string): boolean {
+  const way = relative(root.normalize("NFC"), path.normalize("NFC"));
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** A look at the disk that asks it only once about each name: one decision sees one state of things. */
+export type Disk = {
+  /**
+   * The real path of the longest existing ancestor, plus the rest. Walks link by link, because the target of a dangling
+   * link is what a write would create, and `realpath` gives up on it. Dots are taken as the system takes them: after links.
+   */
+  follow(path: string): string;
+};
+
+export function openDisk(): Disk {
+  const kinds = new Map<string, "link" | "missing" | "other">();
+  const reals = new Map<string, string>();
+  const kindOf = (path: string) => {
+    let kind = kinds.get(path);
+    if (kind === undefined) {
+      const stat = statOf(path);
+      kind = stat === undefined ? "missing" : stat.isSymbolicLink() ? "link" : "other";
+      kinds.set(path, kind);
+    }
+    return kind;
+  };
+  const realOf = (path: string) => {
+    let real = reals.get(path);
+    if (real === undefined) reals.set(path, (real = realpathSync.native(path)));
+    return real;
+  };
+  return {
+    follow(path) {
+      const { root } = parse(path);
+      const ahead = path.slice(root.length).split(sep).reverse();
+      let here = root;
+      let links = 0;
+      for (let name = ahead.pop(); name !== undefined; name = ahead.pop()) {
+        if (name === "" || name === ".") continue;
+        if (name === "..") {
+          here = dirname(here);
+          continue;
+        }
+        const next = join(here, name);
+        const kind = kindOf(next);
+        if (kind === "missing") return join(realOf(here), name, ...ahead.reverse());
+        if (kind === "other") {
+          here = next;
+          continue;
+        }
+        if (++links > 40) throw new Error(`too many links on the way to ${path}`);
+        const target = readlinkSync(next);
+        if (isAbsolute(target)) here = parse(target).root;
+        ahead.push(...target.split(sep).reverse());
+      }
+      return realOf(here);
+    },
+  };
+}
+
+/** What stands at a path itself, links not followed. Undefined when there is nothing, be it for want of a folder. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import type { Rule } from "../protocol/index.ts";
+import { firstOf } from "./compile.ts";
+import type { CompiledRule, WordRule } from "./compile.ts";
+import { escalates } from "./escalating.ts";
+import type { Step } from "./flow.ts";
+import type { Word } from "./lexer.ts";
+import { gitTrouble, isHarmlessVariable, programOf, rebinding } from "./programs.ts";
+import type { Known } from "./programs.ts";
+import { isStar, matchesGlob, star, wild } from "./wild.ts";
+import type { Glob } from "./wild.ts";
+import { transparent, unwrapped } from "./wrappers.ts";
+
+/** What is thought of one simple command, its files aside. */
+export type CommandView = {
+  reason: string;
+  /** Runs without further ado: by a rule, or because it only reads. */
+  allowed: boolean;
+  rule?: Rule;
+  /** Words that stand in the rule, and were meant. */
+  meant: ReadonlySet<string>;
+  /** Makes the whole line more than rules can cover; the exact text of it still can, if `exactly`. */
+  blocks?: { exactly: boolean };
+  /** The command that runs in the end. */
+  words: readonly Word[];
+  known: Known;
+  /** Why no rule should be offered for it. */
+  unfit?: string;
+};
+
+type Rules = { allow: readonly CompiledRule[]; exact: Rule | undefined; session: string };
+
+export function viewOf({ command, bases, moves }: Step, { allow, exact, session }: Rules): CommandView {
+  const words = unwrapped(command.words);
+  const name = words[0]?.text;
+  const known: Known = name === undefined ? { kind: "other" } : programOf(words);
+  const view = { words, known, allowed: false, meant: none };
+  const foreign = command.assignments.find(({ name, value }) => !isHarmlessVariable(name) || value.text === undefined);
+
+  if (words.length === 0) {
+    if (foreign === undefined) return { ...view, allowed: true, reason: "sets nothing that matters" };
+    return { ...view, blocks: { exactly: true }, reason: `${foreign.name} may change what later names mean` };
+  }
+  if (name === undefined)
+    return { ...view, reason: "which program runs is known only when it does", unfit: "no program is named" };
+  if (moves !== undefined) {
+    if ("to" in moves) return { ...view, allowed: true, reason: "stays inside of the workspace" };
+    return { ...view, blocks: { exactly: false }, reason: moves.why };
+  }
+  if (rebinding.has(name) || (name === "printf" && words[1]?.text === "-v"))
+    return { ...view, blocks: { exactly: true }, reason: `${name} may change what later names mean` };
+  if (foreign !== undefined) {
+    if (exact) return { ...view, allowed: true, rule: exact, reason: "" };
+    return { ...view, reason: `${foreign.name} may change what ${name} does`, unfit: "a variable is set" };
+  }
+
+  const rule = firstOf(allow.filter((each) => each.words && covers(each.words, words, command.words))) ?? exact;
+  const meant = literalsOf(allow, rule);
+  if (rule !== undefined) return { ...view, allowed: true, rule, reason: "", meant };
+  const risky = escalates(words, none);
+  if (risky) return { ...view, reason: `${name} is given an option that a rule must spell out`, unfit: "escalating" };
+  if (known.use?.readOnly !== true) return { ...view, reason: uncovered };
+  const locks = command.assignments.some(({ name }) => name === "GIT_OPTIONAL_LOCKS");
+  const trouble = known.git && (locks ? "it may write to the index" : gitTrouble(known.git, bases, session));
+  if (trouble !== undefined) return { ...view, reason: `${uncovered}, and ${trouble}` };
+  return { ...view, allowed: true, reason: "only reads" };
+}
+
+export const uncovered = "no rule covers it";
+
+const none: ReadonlySet<string> = new Set();
+
+function literalsOf(allow: readonly CompiledRule[], rule: Rule | undefined): ReadonlySet<string> {
+  return allow.find((each) => each.rule === rule)?.words?.literal ?? none;
+}
+
+/** An allow is a proof: word by word, and nothing that the rule does not say. */
+function covers(
+  { pattern, literal, starred, name }: WordRule,
+  words: readonly Word[],
+  whole: readonly Word[],
+): boolean {
+  const fits = (given: readonly Word[]) => fitsName(name, given[0]?.text) && wild(pattern, given, sameWord);
+  if (!starred) return fits(words) || fits(whole);
+  return fits(words) && !transparent.has(words[0]!.text!) && !escalates(words, literal);
+}
+
+/** A path to a program is that very path; a mere name is looked up where the person's own are. */
+function fitsName(name: Glob, given: string | undefined): boolean {
+  return given !== undefined && (!given.includes("/") || !name.includes(star));
+}
+
+function sameWord(expected: Glob, { text }: Word): boolean {
+  return isStar(expected) || (text !== undefined && matchesGlob(expected, text));
+}

@@ -1,0 +1,109 @@
+import type { Rule } from "../protocol/index.ts";
+import { pathRuleOf } from "./path.ts";
+import type { PathRule } from "./path.ts";
+import { mcpParts, pathTools, readRule } from "./rules.ts";
+import { suspicionOf } from "./suspects.ts";
+import type { Suspicion } from "./suspects.ts";
+import { escaped, isStar, matchesGlob, openEnd, star, unitsOf, withStars } from "./wild.ts";
+import type { Glob, Star } from "./wild.ts";
+import { tokensOf } from "./words.ts";
+
+/** A rule, taken apart once and held against many calls. */
+export type CompiledRule = {
+  rule: Rule;
+  home: string;
+  /** The tool it names, or undefined for a rule that nobody can read. */
+  tool: string | undefined;
+  /** `Tool` and `Tool(*)` mean every call of the tool. */
+  whole: boolean;
+  specifier: string;
+  words: WordRule | undefined;
+  path: PathRule | undefined;
+  suspicion: Suspicion | undefined;
+  /** The specifier with its stars, for tools that have a language of their own. */
+  glob: Glob;
+};
+
+/** What an allow rule for a shell command asks of one part. */
+export type WordRule = { pattern: (Glob | Star)[]; literal: ReadonlySet<string>; starred: boolean; name: Glob };
+
+const compiled = new WeakMap<Rule, CompiledRule>();
+
+export function compile(rule: Rule, home: string): CompiledRule {
+  const known = compiled.get(rule);
+  if (known?.home === home && known.rule.text === rule.text && known.rule.behavior === rule.behavior) return known;
+  const made = make({ ...rule }, home);
+  compiled.set(rule, made);
+  return made;
+}
+
+function make(rule: Rule, home: string): CompiledRule {
+  const reading = readRule(rule.text, rule.behavior);
+  const tool = reading.ok ? reading.tool : undefined;
+  const specifier = (reading.ok ? reading.specifier : undefined) ?? "*";
+  const whole = specifier === "*";
+  const isShell = tool === "Bash" && !whole;
+  const isPath = tool !== undefined && pathTools.has(tool) && !whole;
+  return {
+    rule,
+    home,
+    tool,
+    whole,
+    specifier,
+    words: isShell && rule.behavior === "allow" ? wordRuleOf(specifier, home) : undefined,
+    path: isPath ? pathRuleOf(specifier) : undefined,
+    suspicion: isShell && rule.behavior !== "allow" ? suspicionOf(specifier) : undefined,
+    glob: unitsOf(specifier).map((unit) => escaped(unit) ?? unit),
+  };
+}
+
+function wordRuleOf(specifier: string, home: string): WordRule | undefined {
+  const tokens = tokensOf(openEnd(unitsOf(specifier)), home);
+  // A rule for any program at all is written `Bash`.
+  if (tokens === undefined || isStar(tokens[0]!)) return undefined;
+  const literal = tokens.filter((token) => !token.includes(star)).map((token) => token.join(""));
+  return {
+    pattern: withStars(tokens),
+    literal: new Set(literal),
+    starred: literal.length < tokens.length,
+    name: tokens[0]!,
+  };
+}
+
+/** Whether a rule speaks about this tool at all. A path rule for Read speaks about every tool that looks at files. */
+export function governs({ tool: named, whole, rule: { behavior } }: CompiledRule, tool: string): boolean {
+  if (named === undefined) return false;
+  if (isNamed(named, tool)) return true;
+  switch (named) {
+    case "Read":
+      return tool === "Grep" || tool === "Glob" || (behavior === "deny" && !whole && pathTools.has(tool));
+    case "Edit":
+      return tool === "Write";
+    case "Write":
+      return tool === "Edit" && !whole;
+    default:
+      return false;
+  }
+}
+
+function isNamed(expected: string, tool: string): boolean {
+  if (expected === tool) return true;
+  if (expected.includes("*"))
+    return matchesGlob(
+      [...expected].map((char) => (char === "*" ? star : char)),
+      tool,
+    );
+  const server = expected.startsWith("mcp__") ? mcpParts(expected) : undefined;
+  return server !== undefined && server.tool === undefined && mcpParts(tool)?.server === server.server;
+}
+
+/** Of several rules that match, the one reported is the first by text. */
+export function firstOf(rules: readonly CompiledRule[]): Rule | undefined {
+  let first: Rule | undefined;
+  for (const { rule } of rules) if (first === undefined || order(rule) < order(first)) first = rule;
+  return first;
+}
+
+function order(rule: Rule): string {
+  return `${rule.text}\0${rule.source}\0${rule.behavior}`;
+}

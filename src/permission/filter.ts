@@ -1,0 +1,28 @@
+import type { Rule } from "../protocol/index.ts";
+import { openDisk } from "./canonical.ts";
+import type { Place } from "./canonical.ts";
+import { compile, governs } from "./compile.ts";
+import { anchorsOf, isMeant, namesOf } from "./path.ts";
+
+/**
+ * Whether a search from `from` may show a file. A folder may be searched although a rule says no to something below it;
+ * a rule that asks counts as a no, unless it is about the folder itself and was answered. Paths are real ones.
+ */
+export function readFilter(
+  rules: readonly Rule[],
+  place: Place,
+): ((path: string, from: string) => boolean) | undefined {
+  const against = rules
+    .filter(({ behavior }) => behavior !== "allow")
+    .map((rule) => compile(rule, place.home))
+    .filter((rule) => rule.path && ["Read", "Grep", "Glob"].some((tool) => governs(rule, tool)));
+  if (against.length === 0) return undefined;
+  const anchors = anchorsOf(place, openDisk());
+  return (path, from) => {
+    const named = namesOf(path);
+    return !against.some(
+      ({ path: about, rule }) =>
+        isMeant(about!, named, anchors) && (rule.behavior === "deny" || !isMeant(about!, namesOf(from), anchors)),
+    );
+  };
+}

@@ -1,0 +1,51 @@
+import { gitUse } from "./git.ts";
+import type { Word } from "./lexer.ts";
+import { isReader, readerUse } from "./readers.ts";
+import { troubleInRepository } from "./repository.ts";
+import type { Use } from "./use.ts";
+import { isInPlace, isWriter, writerUse } from "./writers.ts";
+
+/** What is known about a program, and what it does with these words as far as they are understood. */
+export type Known = { kind: "reads" | "writes" | "other"; use?: Use; git?: { tree: boolean } };
+
+export function programOf(words: readonly Word[]): Known {
+  const name = words[0]?.text ?? "";
+  if (name === "git") {
+    const use = gitUse(words);
+    return use === undefined ? { kind: "other" } : { kind: "reads", use, git: { tree: use.tree } };
+  }
+  const inPlace = name === "sed" && words.some(({ text }) => isInPlace(text));
+  const writes = isWriter(name) && (name !== "sed" || inPlace);
+  if (!writes && !isReader(name)) return { kind: "other" };
+  const use = writes ? writerUse(words) : readerUse(words);
+  return { kind: writes ? "writes" : "reads", ...(use && { use }) };
+}
+
+/** Why a repository makes even looking dangerous, in any of these folders. */
+export function gitTrouble(git: { tree: boolean }, bases: readonly string[], session: string): string | undefined {
+  for (const base of bases) {
+    const trouble = troubleInRepository(base, session, git);
+    if (trouble !== undefined) return trouble;
+  }
+  return undefined;
+}
+
+/** After these a name may mean something else, or they run what they are given. */
+export const rebinding: ReadonlySet<string> = new Set(
+  (
+    "alias unalias . source eval exec export declare typeset local readonly trap set unset shopt hash enable builtin " +
+    "read mapfile readarray getopts let bind complete compgen coproc cd pushd popd dirs"
+  ).split(" "),
+);
+
+/** Variables that no program takes a program, a file or an address from. Extend with care: most others name one. */
+export function isHarmlessVariable(name: string): boolean {
+  return name.startsWith("LC_") || harmless.has(name);
+}
+
+const harmless = new Set(
+  (
+    "CI NODE_ENV NO_COLOR FORCE_COLOR TERM COLUMNS LINES LANG TZ DEBUG RUST_BACKTRACE RUST_LOG PYTHONUNBUFFERED " +
+    "PYTHONDONTWRITEBYTECODE GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS"
+  ).split(" "),
+);

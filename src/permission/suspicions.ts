@@ -1,0 +1,113 @@
+import { isAbsolute, join, resolve } from "node:path";
+import type { Rule } from "../protocol/index.ts";
+import type { Reach } from "./access.ts";
+import type { CanonicalPath, Disk } from "./canonical.ts";
+import { isInside, statOf } from "./canonical.ts";
+import type { Suspects } from "./suspects.ts";
+import { baseName } from "./words.ts";
+import { isWriter } from "./writers.ts";
+
+type Doubts = { cwd: string; home: string; disk: Disk; reach: Reach; suspects: Suspects };
+
+/** Rules against a path that one of these words may name, of commands whose words are not understood. */
+export function suspiciousPaths(words: readonly string[], doubts: Doubts): { deny?: Rule; ask?: Rule } {
+  const found: { deny?: Rule; ask?: Rule } = {};
+  if (!doubts.reach.watchful) return found;
+  for (const path of pathsAmong(words, doubts)) {
+    for (const { deny, ask } of [doubts.reach.read(path), doubts.reach.write(path)]) {
+      if (deny) found.deny ??= deny;
+      if (ask) found.ask ??= ask;
+    }
+  }
+  return found;
+}
+
+/** A write to a protected place inside of something that is not taken apart, or that another program carries out. */
+export function suspiciousWrite(text: string, doubts: Doubts): string | undefined {
+  const { words } = doubts.suspects;
+  if (!text.includes(">") && ![...words].some(isWriter)) return undefined;
+  for (const path of pathsAmong([...words], doubts)) {
+    const { hard } = doubts.reach.write(path);
+    if (hard !== undefined) return hard;
+  }
+  return undefined;
+}
+
+/** Removing a root: `/`, a folder right below it, home, the workspace or what is above it. Asked about whoever allows it. */
+export function suspiciousRemoval(doubts: Doubts): string | undefined {
+  const { suspects, cwd, home, disk } = doubts;
+  if (!suspects.words.has("rm") && !suspects.words.has("rmdir")) return undefined;
+  const roots = [cwd, home].flatMap((path) => [path, safely(() => disk.follow(path)) ?? path]);
+  const bases = basesOf(doubts);
+  for (const { words, anywhere } of suspects.readings.flat()) {
+    const at = words.findIndex((word, i) => (i === 0 || anywhere) && /^rm(dir)?$/.test(baseName(word)));
+    if (at < 0) continue;
+    for (const operand of words.slice(at + 1)) {
+      if (operand.startsWith("-") && operand !== "-") continue;
+      if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return `${operand} may be anything, / included`;
+      // All that a folder holds is the folder.
+      const named = operand.replace(/(^|\/)(\*|\.\*|\*\*|\{\*,\.\*\}|\.\[!\.\]\*)\/*$/, "$1");
+      const path = expandHome(named === "" ? "." : named, home);
+      const root = path === undefined ? undefined : bases.map((base) => rootIn(path, base, roots, disk)).find(Boolean);
+      if (root !== undefined) return `${root} would be removed`;
+    }
+  }
+  return undefined;
+}
+
+function rootIn(path: string, base: string, roots: readonly string[], disk: Disk): string | undefined {
+  const lexical = resolve(base, path);
+  const real = safely(() => disk.follow(isAbsolute(path) ? path : `${base}/${path}`)) ?? lexical;
+  return [lexical, real].find((one) => one.split("/").length <= 2 || roots.some((root) => isInside(one, root)));
+}
+
+/** Where a line may have gone by then, wherever in it the `cd` stands. */
+function basesOf({ suspects, cwd, home }: Doubts): string[] {
+  const moves = suspects.readings.flat().flatMap(({ words: [name, to] }) => {
+    const path = name === "cd" || name === "pushd" ? expandHome(to ?? "~", home) : undefined;
+    return path === undefined ? [] : [resolve(cwd, path)];
+  });
+  return [...new Set([cwd, ...moves])].slice(0, 50);
+}
+
+function pathsAmong(words: readonly string[], doubts: Doubts): CanonicalPath[] {
+  const bases = basesOf(doubts);
+  const texts = new Set(words.flatMap((word) => (word.length > 1_000 || word.includes("\0") ? [] : within(word))));
+  return [...texts].flatMap((text) => {
+    const path = expandHome(text, doubts.home);
+    if (path === undefined) return [];
+    return bases.flatMap((base): CanonicalPath[] => {
+      const lexical = resolve(base, path);
+      // A word without a dot or a slash is more often a word than a file.
+      if (!/[./]/.test(path) && !exists(lexical)) return [];
+      const real = safely(() => doubts.disk.follow(isAbsolute(path) ? path : `${base}/${path}`)) ?? lexical;
+      return [{ lexical, real }];
+    });
+  });
+}
+
+/** A file may be the value of an option, or follow a sign: `--env-file=.env`, `@.env`, `HEAD:.env`, `-I../x`. */
+function within(word: string): string[] {
+  const pieces = [word, ...word.split(/[=@:,<>]/).slice(1)];
+  if (/^-[A-Za-z]./.test(word)) pieces.push(word.slice(2));
+  return pieces.filter((piece) => piece !== "" && !piece.startsWith("-"));
+}
+
+function expandHome(path: string, home: string): string | undefined {
+  if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
+  const named = /^\$(HOME|\{HOME\})(\/|$)/.exec(path);
+  return named === null ? path : join(home, path.slice(named[0].length));
+}
+
+function exists(path: string): boolean {
+  return safely(() => statOf(path)) !== undefined;
+}
+
+/** What cannot be looked up is judged by its name. */
+function safely<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}

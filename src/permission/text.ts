@@ -1,0 +1,65 @@
+/** Longer ones are not taken apart: nobody approves them by reading, and what is proven of them takes too long. */
+export const longestCommand = 10_000;
+
+// What a terminal or an eye reads otherwise than the shell does. A tab and a line break are all that a command needs.
+const deceptive =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
+
+/** Why a command is not fit to be judged at all, or undefined. */
+export function troubleWith(command: string): string | undefined {
+  if (command.length > longestCommand)
+    return `it has ${command.length} characters; more than ${longestCommand} are not taken apart`;
+  const found = deceptive.exec(command)?.[0];
+  if (found !== undefined) return `it holds the character U+${codeOf(found)}, which does not show as what it is`;
+  return command.isWellFormed() ? undefined : "it holds half a character";
+}
+
+function codeOf(char: string): string {
+  return (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+}
+
+/**
+ * The command as the shell reads it, lines that end in a backslash joined with the next. Undefined where it takes more
+ * than quotes and comments to tell which of them do.
+ */
+export function joinLines(command: string): string | undefined {
+  if (!command.includes("\\\n")) return command;
+  if (command.includes("<<") || command.includes("`") || command.includes("$'")) return undefined;
+  let joined = "";
+  /** What ends each of the surroundings we are in, innermost last. */
+  const within: string[] = [];
+  let fresh = true;
+  for (let i = 0; i < command.length; i++) {
+    const char = command[i]!;
+    const pair = char + (command[i + 1] ?? "");
+    const inner = within.at(-1);
+    if (inner === "'" || inner === "\n") {
+      if (char === inner) within.pop();
+      joined += char;
+      fresh = char === "\n";
+    } else if (pair === "\\\n") i++;
+    else if (char === "\\") {
+      joined += pair;
+      i++;
+      fresh = false;
+    } else if (char === inner) {
+      within.pop();
+      joined += char;
+      fresh = false;
+    } else if (pair === "$(" || pair === "${") {
+      within.push(pair === "$(" ? ")" : "}");
+      joined += pair;
+      i++;
+      fresh = pair === "$(";
+    } else {
+      const quoted = inner === '"';
+      if (char === '"') within.push(char);
+      else if (!quoted && char === "'") within.push(char);
+      else if (!quoted && char === "(") within.push(")");
+      else if (!quoted && char === "#" && fresh) within.push("\n");
+      joined += char;
+      fresh = " \t\n;&|<>()".includes(char);
+    }
+  }
+  return joined;
+}

@@ -1,0 +1,115 @@
+import type { ShellNode } from "./grammar.ts";
+
+/**
+ * Why the tree holds more than allow rules may cover, or undefined. The list is closed: what the grammar learns to tell
+ * apart tomorrow is asked about until somebody has thought about it.
+ */
+export function strangerIn(root: ShellNode): string | undefined {
+  let stranger: string | undefined;
+  visit(root, (node) => {
+    stranger ??= node.named && !isKnown(node) ? (names[node.type] ?? `${node.type.replaceAll("_", " ")}s`) : undefined;
+  });
+  return stranger === undefined ? undefined : `${stranger} can be denied or asked about, not allowed by a rule`;
+}
+
+const known = new Set(
+  (
+    "program list pipeline command command_name word number string string_content raw_string ansi_c_string concatenation " +
+    "simple_expansion variable_name special_variable_name expansion command_substitution subshell compound_statement " +
+    "redirected_statement file_redirect heredoc_redirect heredoc_start heredoc_body heredoc_content heredoc_end " +
+    "herestring_redirect file_descriptor variable_assignment variable_assignments negated_command comment " +
+    // These two are commands like any other here, and as commands they are found to change what names mean.
+    "declaration_command unset_command"
+  ).split(" "),
+);
+
+const names: Record<string, string> = {
+  function_definition: "functions",
+  for_statement: "loops",
+  c_style_for_statement: "loops",
+  while_statement: "loops",
+  if_statement: "conditions",
+  case_statement: "case statements",
+  test_command: "[ … ] and [[ … ]]",
+  arithmetic_expansion: "arithmetic",
+  array: "arrays",
+  process_substitution: "process substitution",
+  expansion: "${…} with an operator",
+  compound_statement: "arithmetic",
+};
+
+function isKnown({ type, children }: ShellNode): boolean {
+  if (!known.has(type)) return false;
+  // `${name}` and nothing more; braces, not `((…))`.
+  if (type === "expansion") return children.length === 3 && /^(special_)?variable_name$/.test(children[1]!.type);
+  return type !== "compound_statement" || children[0]?.type === "{";
+}
+
+/** Every word, operator and substitution of the tree, spelled as our own reader spells its marks. */
+export function marksOf(root: ShellNode): string[] {
+  const marks: string[] = [];
+  const mark = ({ start, end }: ShellNode) => void marks.push(`${start}-${end}`);
+  const statements = (node: ShellNode) => {
+    for (const child of node.children) {
+      if (!child.named) {
+        if (operators.has(child.type) || (child.type === "(" && node.type === "subshell")) mark(child);
+      } else if (wordLike.has(child.type)) word(child);
+      else if (child.type === "command_name") child.children.forEach(word);
+      else if (commandLike.has(child.type)) command(child);
+      else if (child.type === "heredoc_end") mark(child);
+      else if (child.type === "heredoc_body") inner(child);
+      else statements(child);
+    }
+  };
+  const command = (node: ShellNode) => {
+    // What the grammar leaves without a name among the arguments is an argument as well.
+    for (const child of node.children) if (!child.named) mark(child);
+    statements({ ...node, children: node.children.filter((child) => child.named) });
+  };
+  const word = (node: ShellNode) => {
+    mark(node);
+    inner({ ...node, children: [node] });
+  };
+  const inner = (node: ShellNode) => {
+    for (const child of node.children) {
+      if (child.type !== "command_substitution") inner(child);
+      else {
+        mark(child);
+        statements(child);
+      }
+    }
+  };
+  statements(root);
+  return marks;
+}
+
+const operators = new Set(["&&", "||", "|", "|&", ";", "&", "{", "}", "!"]);
+
+const commandLike = new Set(["command", "declaration_command", "unset_command"]);
+
+const wordLike = new Set(
+  (
+    "word number string raw_string ansi_c_string concatenation simple_expansion expansion command_substitution " +
+    "variable_assignment variable_name heredoc_start"
+  ).split(" "),
+);
+
+/** The source of each simple command anywhere in the tree, one list of word positions each. */
+export function commandsIn(root: ShellNode): { start: number; end: number; words: { start: number; end: number }[] }[] {
+  const found: { start: number; end: number; words: { start: number; end: number }[] }[] = [];
+  visit(root, (node) => {
+    if (!commandLike.has(node.type)) return;
+    const words = node.children.filter(({ type }) => !/_redirect$|^variable_assignment$|^subshell$/.test(type));
+    found.push({ start: node.start, end: node.end, words });
+  });
+  return found;
+}
+
+/** In the order of the text, without recursion. */
+function visit(root: ShellNode, see: (node: ShellNode) => void): void {
+  const ahead = [root];
+  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
+    see(node);
+    for (let i = node.children.length - 1; i >= 0; i--) ahead.push(node.children[i]!);
+  }
+}

@@ -1,0 +1,110 @@
+import type { Rule } from "../protocol/index.ts";
+import type { CompiledRule } from "./compile.ts";
+import { firstOf } from "./compile.ts";
+import { looksSecret } from "./secret.ts";
+import { matchesGlob, star } from "./wild.ts";
+
+const longestQuery = 256;
+
+/** What is thought of one address. `hard`: a person must see it, whatever rule covers it. */
+export type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; hard?: string; reason: string };
+
+export function judgeWeb(address: unknown, rules: Record<Rule["behavior"], readonly CompiledRule[]>): WebView {
+  const url = typeof address === "string" ? parse(address) : undefined;
+  const host = url && hostOf(url);
+  const whole = (list: readonly CompiledRule[]) => list.filter((rule) => rule.whole);
+  if (url === undefined || host === undefined) {
+    const hit = (list: readonly CompiledRule[]) => firstOf(list);
+    // Where it leads is not known, so that any rule against a host may be about it.
+    const [deny, ask] = [hit(rules.deny), hit(rules.ask)];
+    const reason = "The address is not one of the web that can be judged.";
+    return { reason, hard: reason, ...(deny && { deny }), ...(ask && { ask }) };
+  }
+  const deny = firstOf(rules.deny.filter((rule) => rule.whole || mayName(rule, host)));
+  const ask = firstOf(rules.ask.filter((rule) => rule.whole || mayName(rule, host)));
+  const named = rules.allow.filter((rule) => names(rule, host));
+  const allow = firstOf([...named, ...whole(rules.allow)]);
+  const hard = concern(
+    url,
+    host,
+    named.some((rule) => !rule.glob.includes(star)),
+  );
+  return {
+    host,
+    reason: `reads ${url.protocol}//${host}`,
+    ...(deny && { deny }),
+    ...(ask && { ask }),
+    ...(allow && { allow }),
+    ...(hard !== undefined && { hard }),
+  };
+}
+
+function parse(address: string): URL | undefined {
+  const url = URL.parse(address);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
+  return url.username === "" && url.password === "" && url.hostname !== "" ? url : undefined;
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.toLowerCase().replace(/\.$/, "");
+}
+
+/** The rule's host: whole, or with `*.` for at least one more label. */
+function names({ glob, whole }: CompiledRule, host: string): boolean {
+  if (whole) return false;
+  const text = glob
+    .map((unit) => (unit === star ? "*" : unit))
+    .join("")
+    .replace(/^domain:/, "")
+    .toLowerCase()
+    .replace(/\.$/, "");
+  if (!text.startsWith("*.")) return text === host;
+  const suffix = text.slice(1);
+  return !text.slice(1).includes("*") && host.endsWith(suffix) && host.length > suffix.length;
+}
+
+function mayName({ glob }: CompiledRule, host: string): boolean {
+  const text = glob.map((unit) => (typeof unit === "string" ? unit.toLowerCase() : unit));
+  const at = text.slice(0, 7).join("") === "domain:" ? 7 : 0;
+  return matchesGlob(text.slice(at), host);
+}
+
+function concern(url: URL, host: string, named: boolean): string | undefined {
+  // A broad rule is about the web, and these are not on it.
+  if (isPrivateHost(host) && !named) return `${host} is on this machine or its own network.`;
+  if (url.search.length > longestQuery)
+    return `The address carries ${url.search.length} characters after the ?, which is enough to carry data away.`;
+  return looksSecret(decoded(url)) ? "The address may carry a secret away." : undefined;
+}
+
+function decoded({ search, hash, pathname }: URL): string {
+  try {
+    return decodeURIComponent(`${pathname} ${search.replace(/[?&]/g, " ")} ${hash}`);
+  } catch {
+    return `${pathname} ${search} ${hash}`;
+  }
+}
+
+/** Names and addresses that lead to this machine or the network it stands in, as far as the name tells. */
+export function isPrivateHost(host: string): boolean {
+  if (host.startsWith("[")) return isPrivateAddress(host.slice(1, -1));
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPrivateAddress(host);
+  return !host.includes(".") || /\.(localhost|local|internal|lan|home|corp|intranet|home\.arpa|test|onion)$/.test(host);
+}
+
+/** For what a name resolves to as well. */
+export function isPrivateAddress(address: string): boolean {
+  const v4 = /^(\d+)\.(\d+)\.\d+\.\d+$/.exec(address);
+  if (v4 !== null) {
+    const [a, b] = [Number(v4[1]), Number(v4[2])];
+    if (a === 0 || a === 10 || a === 127 || a >= 224) return true;
+    if (a === 100) return b >= 64 && b < 128;
+    if (a === 169) return b === 254;
+    if (a === 172) return b >= 16 && b < 32;
+    if (a === 192) return b === 168 || b === 0;
+    return a === 198 && (b === 18 || b === 19);
+  }
+  const v6 = address.toLowerCase().replace(/%.*$/, "");
+  // Only the global range is public, and of it not the parts that stand for an IPv4 address or are for examples.
+  return !/^[23]/.test(v6) || v6.startsWith("2002:") || /^2001:(0{0,4}:|db8)/.test(v6);
+}

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PermissionResult } from "../../src/protocol/index.ts";
+import { answer, bash, rulesOf } from "./asking.ts";
+
+const allows: PermissionResult = { behavior: "allow", reason: "only reads" };
+const denies: PermissionResult = { behavior: "deny", reason: "never" };
+const asks: PermissionResult = { behavior: "ask", reason: "sure?" };
+const insists: PermissionResult = { behavior: "ask", reason: "protected", hard: true };
+const bypass = { mode: "bypass" } as const;
+const needsPerson = { requiresUserInteraction: true };
+const says = (view: PermissionResult) => ({ view: () => view });
+const task = (rules: string[], more: object = {}) => answer(rulesOf(...rules), "Deploy", { to: "x" }, more);
+
+test("step 1: an input that is not what the tool takes needs a person, and no deny rule loses by it", () => {
+  const odd: unknown[] = [undefined, null, 1, "x", [], {}, { command: 1, file_path: {}, url: [] }, { command: null }];
+  for (const tool of ["Bash", "Read", "Write", "Edit", "WebFetch"])
+    for (const input of odd) {
+      const result = answer(rulesOf("+ Bash", "+ Read", "+ Edit", "+ WebFetch"), tool, input, bypass);
+      assert.deepEqual([result.behavior, result.hard], ["ask", true], `${tool} ${JSON.stringify(input)}`);
+      assert.equal(answer(rulesOf(`- ${tool}(domain:a)`, `- ${tool}(a:*)`), tool, input).behavior, "deny");
+    }
+  assert.equal(answer([], "Grep", { path: 1 }).hard, true);
+});
+
+test("step 2: a deny rule ends it, whatever the tool, other rules and the mode say", () => {
+  const rules = ["+ Deploy", "? Deploy", "- Deploy"];
+  const denied = {
+    behavior: "deny",
+    reason: "Denied by the rule Deploy of your own settings.",
+    rule: "Deploy",
+    source: "user",
+  };
+  assert.deepEqual(task(rules), denied);
+  assert.deepEqual(task(rules, { ...says(allows), ...bypass }), denied);
+});
+
+test("step 3: an ask rule needs a person, before the tool's own view and in bypass", () => {
+  const asked = {
+    behavior: "ask",
+    hard: true,
+    reason: "A person is asked because of the rule Deploy of your own settings.",
+    rule: "Deploy",
+    source: "user",
+  };
+  assert.deepEqual(task(["+ Deploy", "? Deploy"]), asked);
+  assert.deepEqual(task(["+ Deploy", "? Deploy"], { ...says(allows), ...bypass }), asked);
+});
+
+test("step 4: a tool's deny is final, and no ask rule softens it", () => {
+  assert.deepEqual(task(["? Deploy"], says(denies)), denies);
+  assert.deepEqual(task(["+ Deploy"], { ...says(denies), ...bypass, ...needsPerson }), denies);
+});
+
+test("step 4: a hard ask holds against allow rules and bypass", () => {
+  assert.deepEqual(task(["+ Deploy"], says(insists)), insists);
+  assert.deepEqual(task([], { ...says(insists), ...bypass }), insists);
+});
+
+test("step 4: a soft ask holds against allow rules and is skipped by bypass only", () => {
+  assert.deepEqual(task(["+ Deploy"], says(asks)), asks);
+  assert.equal(task([], { ...says(asks), ...bypass }).behavior, "allow");
+});
+
+test("step 4: a tool's allow is final", () => {
+  assert.deepEqual(task([], says(allows)), allows);
+});
+
+test("step 4: a tool may be stricter than what is known of its kind, never laxer", () => {
+  const write = { file_path: "/w/x/.git/config", content: "" };
+  assert.equal(answer([], "Write", write, says(allows)).hard, true);
+  assert.equal(answer([], "Write", write, says(asks)).hard, true);
+  assert.deepEqual(answer([], "Write", write, says(denies)), denies);
+  assert.deepEqual(answer([], "Read", { file_path: "/w/x/a" }, says(insists)), insists);
+  assert.equal(answer([], "Bash", { command: "make" }, says(allows)).behavior, "ask");
+});
+
+test("step 4: a check that throws, or answers nothing usable, needs a person", () => {
+  assert.deepEqual(task(["+ Deploy"], { view: () => assert.fail("disk gone"), ...bypass }), {
+    behavior: "ask",
+    hard: true,
+    reason: "The tool's own check failed: disk gone",
+  });
+  for (const view of [undefined, null, {}, { behavior: "yes" }]) {
+    const result = task(["+ Deploy"], says(view as unknown as PermissionResult));
+    assert.deepEqual([result.behavior, result.hard], ["ask", true]);
+  }
+});
+
+test("step 5: a tool that needs a person gets one: no allow and no mode answers in their place", () => {
+  for (const view of [allows, asks, insists, { behavior: "passthrough", reason: "" } as const])
+    for (const mode of ["default", "bypass"] as const) {
+      const result = task(["+ Deploy"], { ...needsPerson, ...says(view), mode });
+      assert.deepEqual([result.behavior, result.hard], ["ask", true]);
+    }
+  assert.equal(answer(rulesOf("+ mcp__a"), "mcp__a__b", {}, needsPerson).hard, true);
+});
+
+test("step 6: bypass allows what has no opinion against it", () => {
+  assert.deepEqual(task([], bypass), { behavior: "allow", reason: "Bypass mode: nothing forbids it." });
+  const result = answer([], "Bash", { command: "make; for i in a; do $x; done" }, bypass);
+  assert.deepEqual([result.behavior, result.parts?.length], ["allow", 2]);
+});
+
+test("step 7: an allow rule, named with its source", () => {
+  const rules = [{ behavior: "allow", text: "Bash(npm test)", source: "session" }] as const;
+  assert.deepEqual(answer(rules, "Bash", { command: "npm test" }), {
+    behavior: "allow",
+    reason: "Allowed by the rule Bash(npm test) of this session.",
+    rule: "Bash(npm test)",
+    source: "session",
+    parts: [{ text: "npm test", behavior: "allow", reason: "allowed by Bash(npm test)", rule: "Bash(npm test)" }],
+  });
+});
+
+test("step 8: nothing matched: ask, and bypass or --yes may answer", () => {
+  assert.deepEqual(answer([], "Bash", { command: "make" }), {
+    behavior: "ask",
+    reason: "No rule covers this call.",
+    parts: [{ text: "make", behavior: "ask", reason: "no rule covers it" }],
+  });
+  assert.deepEqual(answer([], "Read", { file_path: "/etc/hosts" }), {
+    behavior: "ask",
+    reason: "No rule covers this call (/etc/hosts is outside the workspace).",
+  });
+  assert.deepEqual(answer([], "mcp__a__b", {}), { behavior: "ask", reason: "No rule covers this call." });
+});
+
+test("the parts say what was found, which rule covers each, and which one waits", () => {
+  const command = "go vet ./... && go test ./... 2>&1 | tail -3 > out.txt";
+  const { behavior, reason, parts } = answer(rulesOf("+ Bash(go vet:*)"), "Bash", { command });
+  assert.deepEqual([behavior, reason], ["ask", "No rule covers this call (go test ./...)."]);
+  assert.deepEqual(
+    parts?.map((part) => [part.text, part.behavior, part.rule ?? part.reason]),
+    [
+      ["go vet ./...", "allow", "Bash(go vet:*)"],
+      ["go test ./...", "ask", "no rule covers it"],
+      ["tail -3", "allow", "only reads"],
+      ["> out.txt", "ask", "writes /w/x/out.txt: no Edit rule covers it"],
+    ],
+  );
+});
+
+test("of several rules that match, the first by text is reported, wherever it stands", () => {
+  const rules = rulesOf("- Bash(rm:*)", "- Bash", "- Bash(rm -r:*)");
+  for (const list of [rules, rules.toReversed()])
+    assert.equal(answer(list, "Bash", { command: "rm -r x" }).rule, "Bash");
+});
+
+test("a deny rule nobody can read asks about everything; an allow rule nobody can read does nothing", () => {
+  const result = answer(rulesOf("- Bash(rm", "+ Bash"), "Bash", { command: "ls" }, bypass);
+  assert.deepEqual([result.behavior, result.hard, result.rule], ["ask", true, "Bash(rm"]);
+  assert.equal(bash("make", "+ Bash(make", "+ *"), "ask");
+});
+
+test("tool names: whole, case-sensitive, by server for mcp, by glob for deny and ask", () => {
+  const cases: [rule: string, tool: string, behavior: string][] = [
+    ["+ Task", "Task", "allow"],
+    ["+ task", "Task", "ask"],
+    ["+ Task", "TaskList", "ask"],
+    ["+ mcp__jira", "mcp__jira__search", "allow"],
+    ["+ mcp__jira", "mcp__jira2__search", "ask"],
+    ["+ mcp__jira__*", "mcp__jira__search", "allow"],
+    ["+ mcp__jira__*", "mcp__jira2__search", "ask"],
+    ["+ mcp__jira__get*", "mcp__jira__get_issue", "allow"],
+    ["+ mcp__jira__get*", "mcp__jira__delete", "ask"],
+    ["+ mcp__jira__a", "mcp__jira__a__b", "ask"],
+    ["- mcp__*", "mcp__jira__search", "deny"],
+    ["- mcp__jira", "mcp__jira__search", "deny"],
+    ["- *", "Bash", "deny"],
+    ["- *delete*", "mcp__x__bulk_delete_all", "deny"],
+  ];
+  for (const [rule, tool, behavior] of cases)
+    assert.equal(answer(rulesOf(rule), tool, { command: "make" }).behavior, behavior, `${rule} ${tool}`);
+});
+
+test("other tools: an allow names the very specifier, a deny may use stars and holds where there is none", () => {
+  const cases: [rule: string, specifier: string | undefined, behavior: string][] = [
+    ["+ Deploy(eu-1)", "eu-1", "allow"],
+    ["+ Deploy(eu-1)", "eu-12", "ask"],
+    ["+ Deploy(eu*)", "eu-1", "ask"],
+    ["+ Deploy(*)", "eu-1", "allow"],
+    ["+ Deploy(a\\(b\\)\\*)", "a(b)*", "allow"],
+    ["+ Deploy(eu-1)", undefined, "ask"],
+    ["- Deploy(*prod)", "eu-prod", "deny"],
+    ["- Deploy(*prod)", "eu-1", "ask"],
+    ["- Deploy(eu-1)", undefined, "deny"],
+  ];
+  for (const [rule, specifier, behavior] of cases)
+    assert.equal(answer(rulesOf(rule), "Deploy", {}, { specifier }).behavior, behavior, `${rule} ${specifier}`);
+});

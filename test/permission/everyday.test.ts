@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { bashIn } from "./asking.ts";
+import { everyday, everydayRules } from "./everyday.ts";
+
+let cwd: string;
+
+/** An ordinary repository with an ordinary secret in it. */
+before(() => {
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), "sage-everyday-")));
+  const files =
+    "package.json README.md src/index.ts src/app.ts src/old.ts test/index.test.js logs/app.log data.csv words.txt infra/main.tf";
+  for (const name of [
+    ...files.split(" "),
+    ".env",
+    "packages/web/.env.local",
+    "packages/web/a.ts",
+    "packages/api/b.ts",
+    "scripts/run.sh",
+  ]) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), "");
+  }
+  const env = { PATH: process.env["PATH"], HOME: cwd, GIT_CONFIG_NOSYSTEM: "1" };
+  execFileSync("git", ["init", "-q"], { cwd, env });
+});
+after(() => rmSync(cwd, { recursive: true }));
+
+const judge = (command: string) =>
+  bashIn({ cwd, home: join(cwd, "../nobody"), roots: [cwd] }, command, ...everydayRules);
+
+for (const expected of ["allow", "ask", "deny"] as const)
+  test(`an ordinary day: what should be ${expected} is`, () => {
+    const wrong = everyday[expected].flatMap((command) => {
+      const { behavior, reason } = judge(command);
+      return behavior === expected ? [] : [`${behavior}: ${command} (${reason})`];
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+test("the number of prompts on an ordinary day is the one that is published", () => {
+  const all = Object.values(everyday).flat();
+  const count = (behavior: string) => all.filter((command) => judge(command).behavior === behavior).length;
+  assert.ok(all.length >= 150 && new Set(all).size === all.length);
+  const page = readFileSync(new URL("../../docs/permissions.md", import.meta.url), "utf8");
+  const sentence = `Of ${all.length} everyday commands, ${count("allow")} run at once, ${count("ask")} ask and ${count("deny")} are denied.`;
+  assert.ok(page.includes(sentence), sentence);
+});
