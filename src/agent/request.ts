@@ -1,6 +1,7 @@
 import { ask } from "../input/ask.ts";
 import type { Durable, Opened } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
+import { isInside } from "../permission/canonical.ts";
 import { suggest } from "../permission/suggest.ts";
 import { messageOf } from "../protocol/index.ts";
 import type {
@@ -62,7 +63,9 @@ function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionCon
 
 function previewOf(tool: Tool, input: ToolInput, c: ExecutionContext): Preview | undefined {
   try {
-    return tool.preview?.(input, placeOf(c));
+    const preview = tool.preview?.(input, placeOf(c));
+    const inside = preview && c.config.roots.some((root) => isInside(root, preview.path));
+    return preview && !inside ? { ...preview, outside: true } : preview;
   } catch {
     return undefined; // the input itself is shown, whole
   }

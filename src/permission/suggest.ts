@@ -37,6 +37,7 @@ export function suggest(call: DecisionInput): PermissionSuggestion[] {
     behavior: "allow",
     destination: "session",
     ...(note !== undefined && { note }),
+    ...(offers.length > 1 && { together: true as const }),
   }));
 }
 

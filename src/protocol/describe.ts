@@ -157,7 +157,8 @@ function seen(lines: readonly PreviewLine[]): { mark: PreviewLine["mark"]; text:
 function writesOf({ parts = [], preview }: PermissionRequest): WriteTarget[] {
   const targets = parts.flatMap(({ writes = [] }) => writes);
   const known = new Map(targets.map((target) => [target.path, target]));
-  if (preview && !known.has(preview.path)) known.set(preview.path, { path: preview.path });
+  if (preview && !known.has(preview.path))
+    known.set(preview.path, { path: preview.path, ...(preview.outside && { outside: true }) });
   return [...known.values()];
 }
 

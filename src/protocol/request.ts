@@ -34,6 +34,8 @@ export type RequestBody =
 export type Preview = {
   /** The file after every link. */
   path: string;
+  /** Not in any folder that the session works in. */
+  outside?: true;
   lines: PreviewLine[];
   /** The number of the first line shown, in the file as it is. */
   firstLine: number;

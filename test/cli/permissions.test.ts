@@ -153,6 +153,8 @@ suite("sage permissions check", () => {
       { ...call, tool: "Write", input: { file_path: "other", content: "" } },
       { ...call, tool: "Read", input: { file_path: "/etc/hosts" } },
       { ...call, tool: "Read", input: { file_path: "/etc/hosts" }, roots: ["/etc"] },
+      { ...call, tool: "Task", input: { agent: "Explore", description: "x", prompt: "y" } },
+      { ...call, tool: "AskUserQuestion", mode: "bypass", input: { questions: [] } },
     ]);
     assert.deepEqual(
       answers.map(({ id, behavior, rule, error }) => [id, behavior ?? (error ? "error" : "?"), rule]),
@@ -171,6 +173,8 @@ suite("sage permissions check", () => {
         [undefined, "ask", undefined],
         [undefined, "ask", undefined],
         [undefined, "allow", undefined],
+        [undefined, "allow", undefined],
+        [undefined, "ask", undefined],
       ],
     );
     assert.ok(answers.every(({ reason, error }) => typeof (reason ?? error) === "string"));

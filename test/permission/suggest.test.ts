@@ -207,3 +207,19 @@ test("what looks like a secret", () => {
   ];
   for (const text of harmless) assert.equal(looksSecret(text), false, text);
 });
+
+test("rules that allow a call only together say so; one that may stand for another does not", () => {
+  assert.deepEqual(
+    offered("npm test && git push").map(({ rule, together }) => [rule, together]),
+    [
+      ["Bash(npm test:*)", true],
+      ["Bash(git push:*)", true],
+    ],
+  );
+  assert.ok(offered("npm test > out.txt").every(({ together }) => together));
+  const files = suggest(callOf([], "Write", { file_path: "/w/x/src/a.ts", content: "" }));
+  assert.deepEqual(
+    files.map(({ together }) => together),
+    [undefined, undefined],
+  );
+});

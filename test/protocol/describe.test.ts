@@ -177,6 +177,8 @@ suite("a permission, described", () => {
       },
     ]);
     assert.deepEqual(writes, [{ path: "/real/a" }]);
+    const elsewhere = describeRequest({ ...request, preview: { ...preview, outside: true } });
+    assert.deepEqual([elsewhere.writes, elsewhere.leavesWorkspace], [[{ path: "/real/a", outside: true }], true]);
   });
 
   test("where there is no preview, or it has no lines, the input itself is shown in full", () => {

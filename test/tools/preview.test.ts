@@ -157,18 +157,24 @@ test("a request to write carries its preview, and a tool whose preview fails is 
     },
   };
   const call = (tool: string) => ({ tool, input: { file_path: "a", content: "two\n" } });
+  using elsewhere = workspace();
+  const outside = { tool: "Write", input: { file_path: elsewhere.path("b"), content: "" } };
   await using sage = await sageWith({
     dir: here.dir,
     tools: [broken],
     rules: [allow("Read")],
-    script: [{ calls: [call("Write"), call("Broken")] }, { text: "ok" }],
+    script: [{ calls: [call("Write"), call("Broken"), outside] }, { text: "ok" }],
   });
   await sage.say("go");
-  const previews = (await sage.open(2)).map((request) => (request.kind === "permission" ? request.preview : "?"));
+  const previews = (await sage.open(3)).map((request) => (request.kind === "permission" ? request.preview : "?"));
   const lines = [
     { mark: "-", text: "one" },
     { mark: "+", text: "two" },
   ];
-  assert.deepEqual(previews, [{ path: here.path("a"), firstLine: 1, lines }, undefined]);
+  assert.deepEqual(previews, [
+    { path: here.path("a"), firstLine: 1, lines },
+    undefined,
+    { path: elsewhere.path("b"), firstLine: 1, lines: [], outside: true },
+  ]);
   assert.equal(readFileSync(here.path("a"), "utf8"), "one\n");
 });

@@ -1,7 +1,10 @@
+import { builtinSubagents } from "../../agent/subagents.ts";
 import { decide } from "../../permission/decide.ts";
 import { loadGrammar } from "../../permission/grammar.ts";
 import type { PermissionMode, PermissionResult, Rule, ToolInput } from "../../protocol/index.ts";
 import { builtinTools } from "../../tools/registry.ts";
+import { createSkill } from "../../tools/skill.ts";
+import { createTask } from "../../tools/task.ts";
 
 export type Question = {
   rules: readonly Rule[];
@@ -16,7 +19,8 @@ export type Question = {
 
 /** The very decision that the loop makes. */
 export async function loadDecision(): Promise<(question: Question) => PermissionResult> {
-  const tools = new Map(builtinTools().map((tool) => [tool.name, tool]));
+  const all = [...builtinTools(), createTask(builtinSubagents), createSkill([])];
+  const tools = new Map(all.map((tool) => [tool.name, tool]));
   const grammar = await loadGrammar();
   return (question) => {
     const { tool, input } = question;
