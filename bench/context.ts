@@ -59,7 +59,7 @@ async function run(begins: (at: number) => void): Promise<void> {
 const look: Tool = {
   name: "look",
   description: "Looks",
-  inputSchema: z.object({}),
+  inputSchema: z.object({ n: z.number() }),
   effect: "reads",
   checkPermissions: () => ({ behavior: "allow", reason: "it only looks" }),
   execute: async () => ({ ok: true, text: result }),
@@ -75,7 +75,7 @@ function createModel(begins: (at: number) => void): Model {
       if (tools.length === 0) return { ...reply, parts: [{ type: "text", text: "a summary" }] };
       begins(performance.now());
       if (step === steps) return { ...reply, parts: [{ type: "text", text: "done" }] };
-      const call = { type: "call", id: `call-${step++}`, tool: "look", input: {} } as const;
+      const call = { type: "call", id: `call-${step++}`, tool: "look", input: { n: step } } as const;
       return { ...reply, finish: "calls", parts: [call] };
     },
   };

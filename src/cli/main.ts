@@ -27,6 +27,8 @@ async function main(given: string[]): Promise<number> {
     return (await import("./help.ts")).help(args, Object.keys(commands));
   if (flags.includes("--version")) return (await import("./help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
+  if (/^(answer|trust|permissions (add|remove|import))\b/.test(args.slice(0, 2).join(" ")))
+    (await import("./person-only.ts")).forPeopleOnly(process.env);
   if (command) return (await command())(args.slice(1));
   return (await import("./run.ts")).run(args, Object.keys(commands));
 }

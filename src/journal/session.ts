@@ -144,6 +144,13 @@ export class SessionLog {
     setImmediate(tick, this);
   }
 
+  /** Open requests, on disk or about to be. */
+  pending(): InputRequest[] {
+    const ended = new Set(this.#buffer.map((fact) => fact.type === "input.resolved" && fact.data.requestId));
+    const opened = this.#buffer.flatMap((fact) => (fact.type === "input.requested" ? [fact.data] : []));
+    return [...this.store.pending(this.id), ...opened].filter(({ id }) => !ended.has(id));
+  }
+
   /** A barrier: what was added is on disk when this returns. */
   flush(): void {
     if (this.#closed) throw this.#closed;
@@ -256,8 +263,7 @@ class Line implements Durable {
   }
   withdraw(reason: string): void {
     const below = requestId(this.#log.id, this.#prefix);
-    if (!this.#log.closed) this.#log.flush();
-    for (const { id } of this.#log.store.pending(this.#log.id))
+    for (const { id } of this.#log.pending())
       if (id.startsWith(below))
         this.resolve({ requestId: id, by: "sage", surface: "turn", at: Date.now(), outcome: "cancelled", reason });
   }

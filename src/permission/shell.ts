@@ -15,7 +15,7 @@ import type { Word } from "./lexer.ts";
 import { dynamic, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
 import type { Script } from "./script.ts";
-import { collect, isSuspected, suspectsIn } from "./suspects.ts";
+import { collect, isSuspected, suspectsIn, suspicionOf } from "./suspects.ts";
 import type { Suspects } from "./suspects.ts";
 import { suspiciousPaths, suspiciousRemoval, suspiciousWrite } from "./suspicions.ts";
 import { operandTargets, redirectTargets } from "./targets.ts";
@@ -55,6 +55,8 @@ export type ShellCall = {
   grammar: ShellGrammar | undefined;
 };
 
+const itself = suspicionOf("sage:*");
+
 type Against = Record<"deny" | "ask", CompiledRule[]>;
 
 export function judgeShell(call: ShellCall): ShellFinding {
@@ -67,6 +69,8 @@ export function judgeShell(call: ShellCall): ShellFinding {
   const whole = firstOf(allow.filter((rule) => rule.whole));
   const finding: ShellFinding = { parts: [], reading, ...hitsOf(against, reading.suspects) };
   if (whole) finding.whole = whole;
+  // An agent that runs Sage could answer its own requests, trust a folder or change the rules.
+  if (isSuspected(itself, reading.suspects)) finding.hard = "The command runs Sage itself, which only a person may do.";
   if (reading.trouble !== undefined) finding.hard = `The command needs a person: ${reading.trouble}.`;
   try {
     const loose =

@@ -60,6 +60,8 @@ const quiet: NodeJS.ProcessEnv = {
   BASH_ENV: undefined,
   ENV: undefined,
   RIPGREP_CONFIG_PATH: undefined,
+  // Sage asks for it before it answers, trusts or changes rules: that is for people.
+  SAGE_INSIDE: "1",
   // With it `cd sub` may lead anywhere.
   CDPATH: undefined,
 };

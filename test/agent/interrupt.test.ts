@@ -29,7 +29,7 @@ test("an interrupt pauses the turn; what had not run does not run when it goes o
   ];
   await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
   await sage.say("go");
-  await until(() => existsSync(here.path("ran")));
+  await until(() => existsSync(here.path("ran")) && readFileSync(here.path("ran"), "utf8") !== "");
   const paused = await interrupt(sage);
   assert.deepEqual(paused, { ok: true, to: "pause" });
   assert.equal((await sage.outcome()).status, "paused");
@@ -106,7 +106,7 @@ test("a second interrupt, or one that nobody watches, cancels the turn", async (
   const script = [{ calls: [bash("echo begun >> ran; sleep 60")] }, { text: "never" }];
   await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
   await sage.say("go");
-  await until(() => existsSync(here.path("ran")));
+  await until(() => existsSync(here.path("ran")) && readFileSync(here.path("ran"), "utf8") !== "");
   await interrupt(sage);
   await sage.outcome();
   assert.deepEqual(await interrupt(sage), { ok: true, to: "cancel" });

@@ -274,7 +274,7 @@ test("speaking right after an interrupt is heard, also while the command is stil
     script: [{ calls: [bash("trap '' TERM; echo begun >> ran; sleep 60 & wait; sleep 0.3")] }, { text: "heard" }],
   });
   await sage.say("go");
-  await until(() => existsSync(here.path("ran")));
+  await until(() => existsSync(here.path("ran")) && readFileSync(here.path("ran"), "utf8") !== "");
   await sage.host.send({ type: "interrupt", session: sage.session, ...lin });
   await sage.host.send({ type: "say", session: sage.session, text: "do something else", ...lin });
   await until(() => sage.facts().some((fact) => fact.type === "turn.ended"));
@@ -370,7 +370,7 @@ test("a session that somebody else has taken is let go at the next beat, with th
   await a.send({ type: "open", session: "s", cwd: here.dir });
   await a.send({ type: "say", session: "s", text: "go", ...lin });
   const outcome = a.run("s");
-  await until(() => existsSync(here.path("ran")));
+  await until(() => existsSync(here.path("ran")) && readFileSync(here.path("ran"), "utf8") !== "");
   const { DatabaseSync } = await import("node:sqlite");
   const db = new DatabaseSync(here.path("journal.db"));
   db.exec("UPDATE process SET beat=0");

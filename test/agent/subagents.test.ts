@@ -96,7 +96,8 @@ test("an interrupt reaches every depth, and auto-responses and batch apply to th
   };
   await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
   await sage.say("go");
-  while (!existsSync(here.path("ran"))) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (!existsSync(here.path("ran")) || readFileSync(here.path("ran"), "utf8") === "")
+    await new Promise((resolve) => setTimeout(resolve, 2));
   await sage.host.send({ type: "interrupt", session: sage.session, ...lin });
   assert.equal((await sage.outcome()).status, "paused");
 

@@ -557,3 +557,40 @@ test("A7: a configuration file of ripgrep is not read by the commands that run u
   await here.run("rg a a.txt");
   assert.equal(here.marked(), false);
 });
+
+test("A6 an agent that runs Sage itself is asked about, whatever the rules and the mode", async () => {
+  const { decide } = await import("../../src/permission/decide.ts");
+  const { loadGrammar } = await import("../../src/permission/grammar.ts");
+  const grammar = await loadGrammar();
+  const rules = [{ behavior: "allow", text: "Bash", source: "user" } as const];
+  for (const command of [
+    "sage answer abc --yes",
+    "cd x && /usr/bin/sage trust --yes",
+    "env A=1 sage permissions add allow Bash",
+    "bash -c 'sage answer abc --yes'",
+  ])
+    for (const mode of ["default", "bypass"] as const) {
+      const answer = decide({
+        rules,
+        mode,
+        cwd: "/tmp",
+        home: "/root",
+        roots: ["/tmp"],
+        tool: "Bash",
+        input: { command },
+        grammar,
+      });
+      assert.deepEqual([answer.behavior, answer.hard], ["ask", true], `${mode}: ${command}`);
+    }
+  const harmless = decide({
+    rules,
+    mode: "default",
+    cwd: "/tmp",
+    home: "/root",
+    roots: ["/tmp"],
+    tool: "Bash",
+    input: { command: "cat sage" },
+    grammar,
+  });
+  assert.equal(harmless.behavior, "allow");
+});
