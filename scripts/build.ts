@@ -14,6 +14,7 @@ const found = Object.entries(entries).filter(
 if (found.length > 0) await bundle(Object.fromEntries(found));
 if (existsSync(join(dist, "sage.mjs"))) addBin();
 if (existsSync(join(dist, "sdk.mjs"))) addTypes();
+if (found.length > 0) addGrammar();
 for (const file of globSync("dist/*.mjs", { cwd: root }).sort()) {
   console.log(`${file.padEnd(40)} ${Math.ceil(statSync(join(root, file)).size / 1024)} kB`);
 }
@@ -53,6 +54,14 @@ function descriptions(): Plugin {
 function addBin(): void {
   copyFileSync(join(root, "scripts/bin.mjs"), join(dist, "bin.mjs"));
   chmodSync(join(dist, "bin.mjs"), 0o755);
+}
+
+/** What the shell grammar is loaded from, with the licences it comes under. */
+function addGrammar(): void {
+  for (const name of ["web-tree-sitter", "tree-sitter-bash"]) {
+    copyFileSync(join(root, "node_modules", name, `${name}.wasm`), join(dist, `${name}.wasm`));
+    copyFileSync(join(root, "node_modules", name, "LICENSE"), join(dist, `${name}.LICENSE`));
+  }
 }
 
 function addTypes(): void {
