@@ -46,7 +46,7 @@ export function viewOf({ command, bases, moves }: Step, { allow, exact, session 
     if ("to" in moves) return { ...view, allowed: true, reason: "stays inside of the workspace" };
     return { ...view, blocks: { exactly: false }, reason: moves.why };
   }
-  if (rebinding.has(name) || (name === "printf" && words[1]?.text === "-v"))
+  if (rebinding.has(name) || (name === "printf" && setsVariable(words)))
     return { ...view, blocks: { exactly: true }, reason: `${name} may change what later names mean` };
   if (foreign !== undefined) {
     if (exact) return { ...view, allowed: true, rule: exact, reason: "" };
@@ -63,6 +63,12 @@ export function viewOf({ command, bases, moves }: Step, { allow, exact, session 
   const trouble = known.git && (locks ? "it may write to the index" : gitTrouble(known.git, bases, session));
   if (trouble !== undefined) return { ...view, reason: `${uncovered}, and ${trouble}` };
   return { ...view, allowed: true, reason: "only reads" };
+}
+
+/** `-v name` does, and so does `%n` in a format, which a format that is not known may hold. */
+function setsVariable(words: CommandView["words"]): boolean {
+  const format = words[1]?.text;
+  return format === undefined || format.startsWith("-v") || /%[^%A-Za-z]*n/.test(format);
 }
 
 export const uncovered = "no rule covers it";

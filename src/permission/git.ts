@@ -13,6 +13,9 @@ export function gitUse(words: readonly Word[]): (Use & { tree: boolean }) | unde
   // Showing whether a signature is good means running another program.
   if (operands.some(({ text }) => text === undefined) || words.some(({ text }) => text?.includes("%G")))
     return undefined;
+  // A pathspec with magic names other files than it seems to.
+  if (operands.some(({ text }) => text!.startsWith(":"))) return undefined;
+  if (name === "stash" && words[2]?.text !== "list") return undefined; // `stash -- list` stashes
   const fits = form.fits?.(
     operands.map(({ text }) => text!),
     options.map((option) => option.name),

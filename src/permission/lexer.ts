@@ -253,7 +253,8 @@ export function lexer(text: string, home: string, script: (lex: Lexer, closer: C
         i++;
         return;
       case "{":
-        if (next === "}") {
+        // Glued to anything, `{},x}` is a list that the shell spells out.
+        if (next === "}" && i === word.start && isDelimiter(i + 2)) {
           literal(word, "{}");
           i += 2;
           return;

@@ -25,7 +25,7 @@ export function readerUse(words: readonly Word[]): Use | undefined {
   const paths = operands.slice(skipped);
   const inside = reader.here === true && paths.length === 0 ? [currentFolder] : [];
   const deep = reader.deep === true || has("-r", "--recursive", "-d", "--directories");
-  return { readOnly: true, reads: [...files, ...paths, ...inside], writes: [], deep };
+  return { readOnly: reader.asks !== true, reads: [...files, ...paths, ...inside], writes: [], deep };
 }
 
 export function isReader(name: string): boolean {
@@ -40,6 +40,8 @@ type Reader = Options & {
   /** Reads the content of everything below a folder, without being told to. */
   deep?: boolean;
   most?: number;
+  /** Reads more than its words say: not without a rule. */
+  asks?: boolean;
 };
 
 // Left out on purpose: whatever runs a program, writes, follows links out of a folder, or reads a list of files.
@@ -48,11 +50,23 @@ function reader(names: string, how: Reader): void {
   for (const name of names.split(" ")) readers.set(name, how);
 }
 
+reader("diff", {
+  flags: "abBcdeEfhinNpqrstTuwyZ",
+  values: "CFIUWxL",
+  long:
+    "brief report-identical-files recursive unified? context? side-by-side ignore-case ignore-all-space text minimal " +
+    "ignore-space-change ignore-blank-lines ignore-trailing-space ignore-tab-expansion new-file color? label= width= " +
+    "exclude= no-dereference strip-trailing-cr suppress-common-lines show-c-function normal left-column ignore-matching-lines=",
+  // Two folders are compared through their links, which may lead anywhere; and any operand may be a folder.
+  asks: true,
+  deep: true,
+});
 reader("ls", {
-  flags: "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
+  // Not `-L`, which walks through links.
+  flags: "aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1",
   values: "Iw",
   long:
-    "all almost-all author escape block-size= color? classify? directory dereference file-type format= full-time " +
+    "all almost-all author escape block-size= color? classify? directory file-type format= full-time " +
     "group-directories-first hide= human-readable ignore= indicator-style= inode kibibytes no-group numeric-uid-gid " +
     "literal quote-name quoting-style= recursive reverse show-control-chars si size sort= time= time-style= width= zero",
   here: true,
@@ -90,14 +104,6 @@ reader("comm", {
   flags: "123iz",
   long: "check-order nocheck-order output-delimiter= total zero-terminated",
   digits: true,
-});
-reader("diff", {
-  flags: "abBcdeEfhinNpqrstTuwyZ",
-  values: "CFIUWxL",
-  long:
-    "brief report-identical-files recursive unified? context? side-by-side ignore-case ignore-all-space text minimal " +
-    "ignore-space-change ignore-blank-lines ignore-trailing-space ignore-tab-expansion new-file color? label= width= " +
-    "exclude= no-dereference strip-trailing-cr suppress-common-lines show-c-function normal left-column ignore-matching-lines=",
 });
 reader("cmp", { flags: "blsz", values: "in", long: "print-bytes verbose quiet silent bytes= ignore-initial=" });
 reader("sort", {
@@ -214,7 +220,8 @@ const specials: Record<string, (words: readonly Word[]) => Use | undefined> = {
   // Everything after the name is printed; what looks like an option is one or is printed too.
   echo: words,
   // Not `-v`: an index in the name is evaluated, and commands in it run.
-  printf: (all) => (all[1]?.text === undefined || all[1].text.startsWith("-") ? undefined : words(all)),
+  // Nor `%n`, which sets the variable it is given.
+  printf: (all) => (all[1]?.text === undefined || /^-|%[^%A-Za-z]*n/.test(all[1].text) ? undefined : words(all)),
   test: testUse,
   date: dateUse,
   jq: jqUse,
@@ -244,10 +251,10 @@ function dateUse(words: readonly Word[]): Use | undefined {
 
 function jqUse(words: readonly Word[]): Use | undefined {
   // `--arg name value` takes two words.
-  const args = words.flatMap((word, i) => {
-    const taken = [words[i - 1]?.text, words[i - 2]?.text].some((text) => text === "--arg" || text === "--argjson");
-    return taken || word.text === "--arg" || word.text === "--argjson" ? [] : [word];
-  });
+  const args: Word[] = [];
+  for (let i = 0; i < words.length; i++)
+    if (words[i]!.text === "--arg" || words[i]!.text === "--argjson") i += 2;
+    else args.push(words[i]!);
   const given = argumentsOf(args, {
     flags: "rcnesSajMC",
     long:
@@ -257,7 +264,7 @@ function jqUse(words: readonly Word[]): Use | undefined {
   const [filter, ...inputs] = given?.operands ?? [];
   if (filter?.text === undefined) return undefined;
   // The environment holds secrets, and modules are files.
-  if (/\benv\b|\$ENV|\b(import|include|modulemeta|get_search_list)\b/.test(filter.text))
+  if (/\benv\b|\$(?![a-z])|\b(import|include|modulemeta|get_search_list)\b/.test(filter.text))
     return { ...files(inputs), readOnly: false };
   return files(inputs);
 }

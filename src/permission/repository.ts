@@ -13,6 +13,10 @@ export function troubleInRepository(from: string, session: string, { tree }: { t
     if (found.bare) return `${found.root} looks like a bare repository`;
     if (repositoryOf(session)?.root !== found.root) return `${found.root} is another repository than the session's`;
     const { gitDir, common } = gitDirOf(found.root);
+    // Git passes over one that is not whole, and looks further up.
+    if (statOf(join(gitDir, "HEAD")) === undefined) return `${gitDir} is not a whole repository`;
+    if (statOf(join(common, "hooks", "post-index-change")) !== undefined)
+      return "a hook runs whenever git looks at its index";
     for (const name of new Set([
       join(common, "config"),
       join(common, "config.worktree"),
@@ -30,9 +34,9 @@ export function troubleInRepository(from: string, session: string, { tree }: { t
 /** As git looks for it: in this folder and every one above. */
 function repositoryOf(from: string): { root: string; bare: boolean } | undefined {
   for (let here = from; ; here = dirname(here)) {
+    // Objects and refs may be kept elsewhere, so that HEAD alone is enough to be wary.
+    if (statOf(join(here, "HEAD")) !== undefined) return { root: here, bare: true };
     if (statOf(join(here, ".git")) !== undefined) return { root: here, bare: false };
-    const parts = ["HEAD", "objects", "refs"].map((name) => join(here, name));
-    if (parts.every((part) => statOf(part) !== undefined)) return { root: here, bare: true };
     if (dirname(here) === here) return undefined;
   }
 }
@@ -62,6 +66,7 @@ function readText(path: string): string | undefined {
 export function programKeyIn(config: string): string | undefined {
   let section = "";
   for (const line of config.split(/\r?\n/)) {
+    if (line.endsWith("\\")) return "a line that goes on in the next one"; // the next may look like something else
     const header = /^\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:\\.|[^"\\])*)")?\s*\](.*)$/.exec(line);
     if (header !== null) section = header[1]!.toLowerCase() + (header[2] === undefined ? "" : ".*");
     const rest = (header?.[3] ?? line).trim();
@@ -120,7 +125,6 @@ const harmless = new Map(
       "wserrorhighlight statgraphwidth relative ignoresubmodules indentheuristic suppressblankempty",
     "diff.*": "xfuncname funcname binary wordregex algorithm",
     log: "date abbrevcommit decorate follow showroot mailmap diffmerges graphcolors",
-    blame: "",
     extensions: "worktreeconfig objectformat refstorage noop preciousobjects relativeworktrees",
     "submodule.*": "url active branch ignore shallow path fetchrecursesubmodules",
     submodule: "active",

@@ -79,9 +79,17 @@ function script(lex: Lexer, closer: Closer): Script {
 export type Closer = "" | ")" | "}" | "`";
 
 function command(lex: Lexer): Simple | Group {
-  while (lex.token("!")) lex.blanks();
+  let negated = false;
+  for (; lex.token("!"); negated = true) lex.blanks();
   const opened = lex.open();
-  if (opened === undefined) return simple(lex);
+  // After `! cd x &&` the folder is the one from before: nothing here keeps account of that.
+  if (negated && opened !== undefined) throw new Unclear("a group is negated");
+  if (opened === undefined) {
+    const found = simple(lex);
+    if (negated && found.words.some(({ text }) => text === undefined || /^(cd|pushd|popd)$/.test(text)))
+      throw new Unclear("a change of folder is negated");
+    return found;
+  }
   const body = script(lex, opened === "(" ? ")" : "}");
   if (body.items.length === 0) throw new Unclear("a group holds no command");
   const redirects: Redirect[] = [];

@@ -1,3 +1,6 @@
+/** Longer ones are asked about: matching takes more than linear time. */
+const longest = 200;
+
 const address = String.raw`(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/I?)`;
 const addressed = `\\s*(?:${address}(?:\\s*,\\s*(?:${address}|[+~]\\d+))?)?\\s*!?\\s*`;
 const printing = new RegExp(`^${addressed}(?:[p=]|q\\d*)\\s*$`);
@@ -6,11 +9,13 @@ const substituting = new RegExp(`^${addressed}s(.*)$`);
 
 /** Only prints lines and counts them. */
 export function isPrinting(script: string): boolean {
+  if (script.length > longest) return false;
   return each(script, (command) => printing.test(command));
 }
 
 /** Neither runs a program nor touches any file but those it is given. */
 export function isPlain(script: string): boolean {
+  if (script.length > longest) return false;
   return each(script, (command) => {
     if (printing.test(command) || deleting.test(command)) return true;
     const rest = substituting.exec(command)?.[1] ?? "";

@@ -115,6 +115,9 @@ function prove(
   const exact = firstOf(allow.filter((rule) => isText(rule, command)));
   const { steps, loose: groups } = stepsOf(script, cwd, { reach, disk });
   const busy = steps.length > 1;
+  // Where a link leads is looked up on the disk, where the one that this line makes is not yet.
+  if (busy && steps.some(({ command: { words: all } }) => all.some((word) => /(^|\/)(ln|link)$/.test(word.text ?? ""))))
+    finding.blocked ??= "a link is made and may be followed in the same line";
   const source = (word: Word) => (word === currentFolder ? "." : text.slice(word.start, word.end));
   const judged: { at: number; parts: JudgedPart[] }[] = groups.map(({ redirects, bases }) => ({
     at: redirects[0]!.target.start,

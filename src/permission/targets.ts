@@ -49,7 +49,8 @@ export function operandTargets({ reads, writes, deep }: Use, where: Where): Targ
   const isFree = ({ text }: Word) => text === "-" || text === "/dev/null";
   return [
     ...reads.filter((word) => !isFree(word)).map((word) => ({ ...aim(word, where), deep })),
-    ...writes.filter(({ target }) => !isFree(target)).flatMap((write) => writeTargets(write, where)),
+    // Free to read, not to remove or replace.
+    ...writes.filter(({ target: { text } }) => text !== "-").flatMap((write) => writeTargets(write, where)),
   ];
 }
 

@@ -46,7 +46,7 @@ function parse(address: string): URL | undefined {
 }
 
 function hostOf({ hostname }: URL): string {
-  return hostname.toLowerCase().replace(/\.$/, "");
+  return hostname.toLowerCase().replace(/\.+$/, "");
 }
 
 /** The rule's host: whole, or with `*.` for at least one more label. */
@@ -66,7 +66,11 @@ function names({ glob, whole }: CompiledRule, host: string): boolean {
 function mayName({ glob }: CompiledRule, host: string): boolean {
   const text = glob.map((unit) => (typeof unit === "string" ? unit.toLowerCase() : unit));
   const at = text.slice(0, 7).join("") === "domain:" ? 7 : 0;
-  return matchesGlob(text.slice(at), host);
+  if (matchesGlob(text.slice(at), host)) return true;
+  if (text.includes(star)) return false;
+  // As a browser would spell it: ASCII, and without the last dot.
+  const spelled = URL.parse(`http://${text.slice(at).join("")}`)?.hostname ?? "";
+  return spelled.replace(/\.+$/, "") === host;
 }
 
 function concern(url: URL, host: string, named: boolean): string | undefined {

@@ -92,7 +92,12 @@ writer("ln", {
   flags: "sfnrviPLT",
   values: "t",
   long: "symbolic force no-dereference relative verbose interactive physical logical target-directory= no-target-directory",
-  use: (given) => into(given, {}),
+  use(given) {
+    const use = into(given, {});
+    // A second name for a file is a way to write to it.
+    const symbolic = given.options.some(({ name }) => name === "-s" || name === "--symbolic");
+    return use && !symbolic ? { ...use, writes: [...use.writes, ...use.reads.map((target) => ({ target }))] } : use;
+  },
 });
 writer("install", {
   flags: "cCdDpv",

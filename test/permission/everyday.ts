@@ -62,8 +62,6 @@ export const everyday: Record<"allow" | "ask" | "deny", string[]> = {
     "rg -n 'useState' src",
     "rg --files src | head",
     "rg -l 'TODO|FIXME' src test",
-    "diff src/index.ts src/app.ts",
-    "diff -u src/index.ts src/app.ts | head -30",
     "stat src/index.ts",
     "du -sh src",
     "file src/index.ts",
@@ -273,6 +271,8 @@ export const everyday: Record<"allow" | "ask" | "deny", string[]> = {
     "echo 'x' >> .git/config",
     "tar czf dist.tgz dist",
     "diff <(git show HEAD:a.txt) a.txt",
+    "diff src/index.ts src/app.ts",
+    "diff -u src/index.ts src/app.ts | head -30",
     "npm test && git push",
   ],
   deny: [

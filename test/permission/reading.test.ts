@@ -4,7 +4,7 @@ import { bash } from "./asking.ts";
 
 const free = [
   "ls|ls -la src|ls --color=never -1|pwd|cat a b|cat -n a|head -20 a|head -n 5 a b|tail -f log|tail -n +3 a|wc -l a|nl a|tac a|rev a",
-  "cut -d: -f1 a|tr a-z A-Z|tr -d '\\n'|paste a b|column -t a|comm -12 a b|diff a b|diff -u a b|diff -ru a b|cmp a b|sort a|sort -rn -k2 a",
+  "cut -d: -f1 a|tr a-z A-Z|tr -d '\\n'|paste a b|column -t a|comm -12 a b|cmp a b|sort a|sort -rn -k2 a",
   "sort -u a b|uniq a|uniq -c|grep x a|grep -rn --include='*.ts' x src|grep -E 'a|b' a|grep -e x -e y a|egrep x a|fgrep x a|grep -A3 -B 2 x a|grep -v '^#' a",
   "rg x|rg -n 'fn \\w+' src|rg --files|rg -tts x src|rg -l x|rg -g '*.ts' x|find . -name '*.ts'|find src -type f -not -path '*/x/*'|find . -maxdepth 2 -print0",
   "find . \\( -name a -o -name b \\) -newer c|find|fd x|fd -e ts . src|fd -H x|stat a|stat -c %s a|du -sh .|du -h --max-depth=1|file a|basename /etc/x .y",

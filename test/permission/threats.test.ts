@@ -594,3 +594,78 @@ test("A6 an agent that runs Sage itself is asked about, whatever the rules and t
   });
   assert.equal(harmless.behavior, "allow");
 });
+
+test("A1, A2 what a red team got through is asked about now", async () => {
+  const { decide } = await import("../../src/permission/decide.ts");
+  const { loadGrammar } = await import("../../src/permission/grammar.ts");
+  const grammar = await loadGrammar();
+  const where = { cwd: "/tmp", home: "/root", roots: ["/tmp"], tool: "Bash", grammar, mode: "default" as const };
+  const judge = (command: string, ...allow: string[]) =>
+    decide({
+      ...where,
+      rules: allow.map((text) => ({ behavior: "allow", text, source: "user" }) as const),
+      input: { command },
+    }).behavior;
+  for (const command of [
+    "find . -name ''{},-o,-exec,touch,PWNED,\\;}",
+    "cat ./{},../../secret}",
+    "printf abc%n PATH; ls",
+    "printf '%5n' IFS",
+    "! cd none && cat ../secret",
+    "git stash -- list",
+    "git log -p -- ':/.env'",
+    "jq -n --arg --arg x env .",
+    "jq -n '$ ENV'",
+    "jq -n '$__prog_args'",
+    "diff a b",
+    "ls -RL .",
+    `sed -n '${" ".repeat(4_000)}p' a`,
+  ])
+    assert.notEqual(judge(command), "allow", command);
+  assert.notEqual(judge("ln -s ../secret l && cat l", "Bash(ln:*)", "Edit(./**)"), "allow");
+  assert.notEqual(judge("ln .git/config c", "Bash(ln:*)", "Edit(./**)"), "allow");
+  assert.notEqual(judge("rm -f /dev/null", "Bash(rm:*)", "Edit(./**)"), "allow");
+  assert.notEqual(judge("printf abc%n PATH && npm test", "Bash(printf:*)", "Bash(npm test)"), "allow");
+  for (const command of [
+    "cat a",
+    "printf '%s\\n' x",
+    "find . -name '*.ts' -exec {}",
+    "jq -r '.name as $n | $n' package.json",
+  ])
+    assert.ok(["allow", "ask"].includes(judge(command)), command);
+  assert.equal(judge("jq -r '.name as $n | $n' package.json"), "allow");
+  const web = (deny: string, url: string) =>
+    decide({
+      ...where,
+      tool: "WebFetch",
+      input: { url },
+      rules: [
+        { behavior: "deny", text: deny, source: "user" },
+        { behavior: "allow", text: "WebFetch", source: "user" },
+      ],
+    }).behavior;
+  assert.equal(web("WebFetch(domain:bücher.de)", "https://bücher.de/x"), "deny");
+  assert.equal(web("WebFetch(domain:evil.com.)", "https://evil.com/x"), "deny");
+});
+
+test("A7 a repository that hides what its configuration names is not looked at without asking", async (t) => {
+  const { programKeyIn } = await import("../../src/permission/repository.ts");
+  assert.notEqual(programKeyIn('[core]\n\tlongpaths = x \\\n[user]\n\tfsmonitor = "touch x"'), undefined);
+  assert.notEqual(programKeyIn("[blame]\n\tignoreRevsFile = /etc/passwd"), undefined);
+  const { mkdtempSync, mkdirSync, rmSync, writeFileSync } = await import("node:fs");
+  const { tmpdir } = await import("node:os");
+  const { join } = await import("node:path");
+  const { troubleInRepository } = await import("../../src/permission/repository.ts");
+  const dir = mkdtempSync(join(tmpdir(), "sage-repository-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  mkdirSync(join(dir, ".git"));
+  assert.match(troubleInRepository(dir, dir, { tree: false }) ?? "", /not a whole repository/);
+  writeFileSync(join(dir, ".git/HEAD"), "ref: refs/heads/main\n");
+  assert.equal(troubleInRepository(dir, dir, { tree: false }), undefined);
+  mkdirSync(join(dir, ".git/hooks"));
+  writeFileSync(join(dir, ".git/hooks/post-index-change"), "");
+  assert.match(troubleInRepository(dir, dir, { tree: false }) ?? "", /hook/);
+  mkdirSync(join(dir, "sub"));
+  writeFileSync(join(dir, "sub/HEAD"), "");
+  assert.match(troubleInRepository(join(dir, "sub"), dir, { tree: false }) ?? "", /bare/);
+});
