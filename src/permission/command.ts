@@ -37,8 +37,10 @@ export function viewOf({ command, bases, moves }: Step, { allow, exact, session 
   const foreign = command.assignments.find(({ name, value }) => !isHarmlessVariable(name) || value.text === undefined);
 
   if (words.length === 0) {
-    if (foreign === undefined) return { ...view, allowed: true, reason: "sets nothing that matters" };
-    return { ...view, blocks: { exactly: true }, reason: `${foreign.name} may change what later names mean` };
+    // Set for good, these change how the lines after them are read.
+    const lasting = foreign ?? command.assignments.find((one) => /^(LC_|LANG)/.test(one.name));
+    if (lasting === undefined) return { ...view, allowed: true, reason: "sets nothing that matters" };
+    return { ...view, blocks: { exactly: true }, reason: `${lasting.name} may change what later names mean` };
   }
   if (name === undefined)
     return { ...view, reason: "which program runs is known only when it does", unfit: "no program is named" };

@@ -23,7 +23,8 @@ export function readerUse(words: readonly Word[]): Use | undefined {
   // A pattern that is not literal might be an option as well as a pattern.
   if (operands.slice(0, skipped).some((word) => word.text === undefined)) return undefined;
   const paths = operands.slice(skipped);
-  const inside = reader.here === true && paths.length === 0 ? [currentFolder] : [];
+  const searches = reader.operands === "pattern" && has("-r", "-R", "--recursive", "--dereference-recursive");
+  const inside = (reader.here === true || searches) && paths.length === 0 ? [currentFolder] : [];
   const deep = reader.deep === true || has("-r", "--recursive", "-d", "--directories");
   return { readOnly: reader.asks !== true, reads: [...files, ...paths, ...inside], writes: [], deep };
 }
