@@ -1,5 +1,5 @@
 // npm run bench                  everything, in under three minutes
-// npm run bench -- approvals     one part: approvals, blocked, resume, context or cli
+// npm run bench -- approvals     one part: approvals, blocked, resume, context, permission or cli
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,17 @@ import { blocked } from "./blocked.ts";
 import { cli } from "./cli.ts";
 import { context } from "./context.ts";
 import { table, type Row } from "./measure.ts";
+import { permission } from "./permission.ts";
 import { resume } from "./resume.ts";
 
-const parts: Record<string, (dir: string) => Promise<Row[]>> = { approvals, blocked, resume, context, cli };
+const parts: Record<string, (dir: string) => Promise<Row[]>> = {
+  approvals,
+  blocked,
+  resume,
+  context,
+  permission,
+  cli,
+};
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
 const stranger = chosen.find((name) => !Object.hasOwn(parts, name));
