@@ -10,11 +10,12 @@ const options = new Map(
   Object.entries({
     "find gfind": "-exec -ok -delete -fprint -fls",
     "fd fdfind": "-x -X --exec*",
+    "wc gwc du gdu": "--files0-from",
     rg: "--pre --hostname-bin -z --search-zip",
     "sort gsort": "-o --output --compress-program -T --temporary-directory --files0-from",
     "tar gtar bsdtar":
-      "--to-command --checkpoint-action -I -F --use-compress-program --rsh-command --info-script --new-volume-script",
-    git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager",
+      "--to-command --checkpoint-action -I -F --use-compress-program --rsh-command --info-script --new-volume-script --rmt-command",
+    git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager --template",
     "less man": "-P --pager -H -o -O --log-file --html",
     tree: "-o -R --output",
     date: "--set",
@@ -37,7 +38,7 @@ const checks = new Map<string, Check>([
   ...["uniq", "xxd"].map(
     (name) => [name, (args) => args.filter((arg) => !arg.startsWith("-")).length > 1] as [string, Check],
   ),
-  ["git", gitRuns],
+  ["git", (args, all, literal) => gitRuns(args, all, literal) || gitWrites(args, all, literal)],
   ["date", (args) => args.some((arg) => /^-[uRj]*s/.test(arg))],
   // The shell evaluates an index, commands in it included, and quotes do not keep it from doing so.
   ["test", (args) => args.some((arg) => arg.includes("["))],
@@ -86,6 +87,13 @@ function uses(arg: string, option: string): boolean {
   }
   if (option.length > 2) return arg.startsWith(option);
   return !arg.startsWith("--") && arg.includes(option.charAt(1), 1);
+}
+
+/** Its own configuration, or an archive somewhere: a star that was meant for git at large was not meant for these. */
+function gitWrites(args: readonly string[], all: readonly string[], literal: ReadonlySet<string>): boolean {
+  if (all.includes("archive") && args.some((arg) => arg.startsWith("-o"))) return true;
+  const reads = all.some((arg) => /^(--get|--list|-l$)/.test(arg));
+  return all.includes("config") && !literal.has("config") && !reads;
 }
 
 /** What the same letter does elsewhere is harmless: `-c` names a branch to `switch`, `-x` a note to `cherry-pick`. */

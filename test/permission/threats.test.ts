@@ -669,3 +669,20 @@ test("A7 a repository that hides what its configuration names is not looked at w
   writeFileSync(join(dir, "sub/HEAD"), "");
   assert.match(troubleInRepository(join(dir, "sub"), dir, { tree: false }) ?? "", /bare/);
 });
+
+test("A2 a star meant for git, wc or tar at large does not cover what writes elsewhere or names programs", async () => {
+  const { decide } = await import("../../src/permission/decide.ts");
+  const { loadGrammar } = await import("../../src/permission/grammar.ts");
+  const grammar = await loadGrammar();
+  const judge = (command: string, ...allow: string[]) =>
+    decide({
+      ...{ cwd: "/tmp", home: "/root", roots: ["/tmp"], tool: "Bash", grammar, mode: "default", input: { command } },
+      rules: allow.map((text) => ({ behavior: "allow", text, source: "user" }) as const),
+    }).behavior;
+  for (const command of ["git archive -o .bashrc HEAD", "git init --template=evil", "git config core.fsmonitor ./evil"])
+    assert.equal(judge(command, "Bash(git:*)"), "ask", command);
+  assert.equal(judge("git config user.name x", "Bash(git config:*)"), "allow");
+  assert.equal(judge("git commit -m x", "Bash(git:*)"), "allow");
+  assert.equal(judge("wc --files0-from=list", "Bash(wc:*)"), "ask");
+  assert.equal(judge("tar --rmt-command=./e -xf h:x", "Bash(tar:*)", "Edit(./**)"), "ask");
+});
