@@ -10,13 +10,13 @@ import { noUsage } from "../src/protocol/index.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
 import type { Tool } from "../src/tools/tool.ts";
 
-/** The real loop over a model and a tool that cost nothing. No rule covers the tool, so every call asks. */
-export function createAgent(store: Store, approvals: number): UnifiedExecutor {
+/** The real loop over a model and tools that cost nothing. */
+export function measured(store: Store, model: Model, tools: Tool[], maxSteps: number): UnifiedExecutor {
   return new UnifiedExecutor(
     {
       store,
-      model: createModel(approvals),
-      tools: createToolRegistry([shell]),
+      model,
+      tools: createToolRegistry(tools),
       rules: [],
       permissionMode: "default",
       system: "You are measured.",
@@ -30,8 +30,13 @@ export function createAgent(store: Store, approvals: number): UnifiedExecutor {
       saveRule: () => "",
       redact: (text) => text,
     },
-    { workingDirectory: "/", maxSteps: Number.MAX_SAFE_INTEGER },
+    { workingDirectory: "/", maxSteps },
   );
+}
+
+/** No rule covers the tool, so every call asks. */
+export function createAgent(store: Store, approvals: number): UnifiedExecutor {
+  return measured(store, createModel(approvals), [shell], Number.MAX_SAFE_INTEGER);
 }
 
 /** A session in which something was said, ready to run. */

@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { UnifiedExecutor } from "../src/agent/executor.ts";
-import { createSubagentRegistry } from "../src/agent/subagents.ts";
-import { noHooks } from "../src/hooks/hooks.ts";
 import { memoryStore } from "../src/journal/memory.ts";
 import type { Model } from "../src/models/model.ts";
 import { noUsage } from "../src/protocol/index.ts";
-import { createToolRegistry } from "../src/tools/registry.ts";
 import type { Tool } from "../src/tools/tool.ts";
+import { measured } from "./agent.ts";
 import { median, type Row } from "./measure.ts";
 
 const steps = 1_000;
@@ -32,26 +29,7 @@ export async function context(): Promise<Row[]> {
 
 async function run(begins: (at: number) => void): Promise<void> {
   const store = memoryStore();
-  const executor = new UnifiedExecutor(
-    {
-      store,
-      model: createModel(begins),
-      tools: createToolRegistry([look]),
-      rules: [],
-      permissionMode: "default",
-      system: "You are measured.",
-      home: "/",
-      roots: [],
-      env: {},
-      keepDir: "/",
-      hooks: noHooks,
-      subagents: createSubagentRegistry(),
-      subagentSystem: () => "",
-      saveRule: () => "",
-      redact: (text) => text,
-    },
-    { workingDirectory: "/", maxSteps: steps + 1 },
-  );
+  const executor = measured(store, createModel(begins), [look], steps + 1);
   await executor.executeTask("go");
   store.close();
 }
