@@ -1,0 +1,231 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { UnifiedExecutor } from "../agent/executor.ts";
+import { expandMessage, type Skill } from "../context/skills.ts";
+import { respond, settle } from "../input/respond.ts";
+import { openSession, Stopped, type SessionLog } from "../journal/session.ts";
+import { draftKeys, splitRequestId, type SessionRow, type Store } from "../journal/store.ts";
+import { readRule } from "../permission/rules.ts";
+import {
+  SageError,
+  messageOf,
+  type Command,
+  type CommandReply,
+  type Fact,
+  type Host,
+  type InputResponse,
+  type PendingRequest,
+  type SessionSummary,
+} from "../protocol/index.ts";
+import { builtinTools } from "../tools/registry.ts";
+import { known, type Runner } from "./runner.ts";
+
+const QUEUED_MESSAGES = 50;
+
+type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
+
+export type CommandParts = {
+  store: Store;
+  version: string;
+  skills: readonly Skill[];
+  runner: Runner;
+  executor(session: SessionRow): Promise<UnifiedExecutor>;
+  /** Is a surface of this process attached to the session? */
+  watched(session: string): boolean;
+};
+
+/** What a surface may ask for, one handler each. */
+export function createCommands(parts: CommandParts): Host["send"] {
+  const { store, version, skills, runner, executor, watched } = parts;
+
+  const cancel = (id: string, sender: { by: string; surface: string }): void => {
+    const reason = `${sender.by} stopped the turn`;
+    for (const request of store.pending(id))
+      settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason });
+    store.append(id, {
+      key: `interrupt/${randomUUID()}`,
+      type: "turn.interrupted",
+      at: Date.now(),
+      data: { to: "cancel", ...sender },
+    });
+    runner.wake(id); // if nobody runs it, the turn is ended here
+  };
+
+  const handlers: {
+    [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Reply<C> | Promise<Reply<C>>;
+  } = {
+    open({ session, cwd, model }) {
+      if (session !== undefined && !/^[\w.-]{1,100}$/.test(session))
+        throw new SageError(
+          "input-invalid",
+          `a session's id should be letters, digits, ".", "_" and "-" (at most 100); got ${JSON.stringify(session)}`,
+        );
+      if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
+      for (;;) {
+        const id = session ?? newSessionId();
+        if (store.create(id, { cwd, version, ...(model !== undefined && { model }) }))
+          return { ok: true, session: id, created: true };
+      }
+    },
+    say({ session, text, id = randomUUID(), by, surface }) {
+      known(store, session);
+      if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
+      const expanded = expandMessage(skills, text);
+      if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
+        throw new SageError("input-invalid", `there is no command and no skill ${text.trim()}`);
+      const waiting = runner.of(session)?.log;
+      if (waiting && queued(waiting) >= QUEUED_MESSAGES)
+        throw new SageError(
+          "queue-full",
+          `${QUEUED_MESSAGES} messages wait to be read already; wait for the agent, or interrupt it`,
+        );
+      const { fact } = store.append(session, {
+        key: `said/${id}`,
+        type: "user.said",
+        at: Date.now(),
+        data: { text, by, surface, ...(expanded !== undefined && { expanded }) },
+      });
+      runner.wake(session);
+      return { ok: true, seq: fact.seq };
+    },
+    async respond({ response, by, surface }) {
+      checkRules(response);
+      await checkInput(store, response);
+      const { won, resolution } = respond(store, response, { by, surface });
+      if (!won) throw new AlreadyResolved(resolution);
+      const { session } = splitRequestId(response.requestId);
+      return { ok: true, resolution, running: runner.of(session) !== undefined || known(store, session).owned };
+    },
+    interrupt({ session, cancel: forGood, by, surface }) {
+      const row = known(store, session);
+      const here = runner.of(session);
+      const aboutToBegin = here !== undefined && (here.log === undefined || queued(here.log) > 0);
+      if (!row.open && !aboutToBegin) return { ok: true, to: "nothing" };
+      const attended = !forGood && watched(session);
+      const elsewhere = row.owned && row.pending === 0;
+      const early = !row.open || (here !== undefined && here.log === undefined);
+      const pause = attended && (early || (here ? here.handleInterrupt() === "pause" : elsewhere));
+      if (early)
+        here?.stopEarly(
+          pause ? new Stopped("interrupted", `${by} interrupted`) : new Stopped("cancelled", `${by} stopped the turn`),
+        );
+      if (pause) {
+        store.append(session, {
+          key: `interrupt/${randomUUID()}`,
+          type: "turn.interrupted",
+          at: Date.now(),
+          data: { to: "pause", by, surface },
+        });
+        return { ok: true, to: "pause" };
+      }
+      cancel(session, { by, surface });
+      return { ok: true, to: "cancel" };
+    },
+    resume({ session }) {
+      if (known(store, session).open) runner.wake(session);
+      return { ok: true };
+    },
+    async compact({ session }) {
+      if (runner.of(session) !== undefined || known(store, session).owned || known(store, session).open)
+        throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
+      const agent = await executor(known(store, session));
+      const log = openSession(store, session);
+      try {
+        const outcome = await agent.compact({ log });
+        if (outcome.status === "error") throw new SageError(outcome.error.code, outcome.error.message);
+        if (outcome.text !== "") throw new SageError("input-invalid", outcome.text);
+        return { ok: true };
+      } finally {
+        log.release();
+      }
+    },
+    saveDraft({ requestId, draft, by, surface }) {
+      const found = store.find(requestId);
+      if (!found) throw new SageError("request-unknown", `there is no request ${requestId}`);
+      if (found.resolution) throw new AlreadyResolved(found.resolution);
+      const { session, key } = splitRequestId(requestId);
+      const data = { requestId, draft, by, surface };
+      store.append(session, { key: draftKeys(key).prefix + randomUUID(), type: "draft.saved", at: Date.now(), data });
+      return { ok: true };
+    },
+    sessions: () => ({
+      ok: true,
+      sessions: store.sessions().map((row) => summary(row, runner.of(row.id) !== undefined)),
+    }),
+    pending: ({ session }) => ({ ok: true, requests: pending(store, session) }),
+  };
+
+  return async (command) => {
+    try {
+      const handle = handlers[command.type] as unknown as (
+        c: typeof command,
+      ) => Promise<CommandReply<(typeof command)["type"]>>;
+      return await handle(command);
+    } catch (error) {
+      return refusal(error);
+    }
+  };
+}
+
+/** Messages that no reply has seen yet. */
+function queued(log: SessionLog): number {
+  return log.said.filter(({ seq }) => seq > log.sawUpTo).length;
+}
+
+export function pending(store: Store, session: string | undefined): PendingRequest[] {
+  return store.pending(session).map((request) => {
+    const draft = store.draft(request.id);
+    return draft ? { request, draft } : { request };
+  });
+}
+
+function summary({ open, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
+  const runs = here || owned;
+  const state = !open ? "idle" : waiting > 0 ? "waiting" : runs ? "running" : "stopped";
+  return { ...row, pending: waiting, state };
+}
+
+/** Short enough to type, from an alphabet without look-alikes. */
+function newSessionId(): string {
+  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
+  return Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join("");
+}
+
+/** A rule that would not parse must not be recorded as granted. */
+function checkRules(response: InputResponse): void {
+  if (response.type !== "granted") return;
+  for (const { rule, behavior } of response.rules ?? []) {
+    const parsed = readRule(rule, behavior);
+    if (!parsed.ok) throw new SageError("request-invalid", `the rule "${rule}" cannot be read: ${parsed.message}`);
+  }
+}
+
+/** An edit that does not fit its tool is refused while the request is still open. Tools of an embedder check their own. */
+async function checkInput(store: Store, response: InputResponse): Promise<void> {
+  if (response.type !== "granted" || !response.input) return;
+  const request = store.find(response.requestId)?.request;
+  const tool = request?.kind === "permission" ? builtinTools().find(({ name }) => name === request.tool) : undefined;
+  const parsed = tool?.inputSchema.safeParse(response.input);
+  if (!parsed || parsed.success) return;
+  const { z } = await import("zod");
+  throw new SageError(
+    "request-invalid",
+    `the edited input does not fit ${tool?.name}: ${z.prettifyError(parsed.error)}`,
+  );
+}
+
+class AlreadyResolved extends Error {
+  readonly resolution;
+  constructor(resolution: Fact<"input.resolved">["data"]) {
+    super(
+      `already ${resolution.outcome} by ${resolution.by} from ${resolution.surface} at ${new Date(resolution.at).toISOString()}`,
+    );
+    this.resolution = resolution;
+  }
+}
+
+function refusal(error: unknown): CommandReply & { ok: false } {
+  if (error instanceof AlreadyResolved)
+    return { ok: false, code: "request-resolved", message: error.message, resolution: error.resolution };
+  if (error instanceof SageError) return { ok: false, code: error.code, message: error.message };
+  return { ok: false, code: "turn-failed", message: messageOf(error) };
+}

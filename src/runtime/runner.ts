@@ -1,0 +1,141 @@
+import type { UnifiedExecutor } from "../agent/executor.ts";
+import type { LifecycleManager } from "../agent/lifecycle.ts";
+import { journaledLifecycle } from "../agent/states.ts";
+import { drain } from "../agent/strategy.ts";
+import { openSession, type SessionLog, type Stopped } from "../journal/session.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
+import { SageError, messageOf, type AgentOutcome, type InterruptAction } from "../protocol/index.ts";
+import type { Blocks } from "./blocks.ts";
+import type { Moments } from "./moments.ts";
+import { supervise, type Supervision } from "./supervisor.ts";
+
+export type Running = {
+  log: SessionLog | undefined;
+  done: Promise<AgentOutcome>;
+  /** Undefined while the turn has not begun here. */
+  handleInterrupt(): InterruptAction | undefined;
+  /** Before the turn has begun: it ends, or is paused, as it begins. */
+  stopEarly(reason: Stopped): void;
+  leave(): void;
+};
+
+/** The sessions whose turns run in this process. */
+export type Runner = {
+  of(session: string): Running | undefined;
+  all(): Running[];
+  start(session: string): Running;
+  /** Starts a session here unless somebody else runs it: they hear of what was written by themselves. */
+  wake(session: string): void;
+};
+
+export type RunnerParts = {
+  store: Store;
+  /** Who runs a session's turns; made when the first one begins. */
+  executor(session: SessionRow): Promise<UnifiedExecutor>;
+  supervision: Supervision;
+  blocks: Blocks;
+  moments: Moments;
+};
+
+export function createRunner({ store, executor, supervision, blocks, moments }: RunnerParts): Runner {
+  const running = new Map<string, Running>();
+
+  /** One turn after the other, until nothing said is left unseen. */
+  const start = (id: string): Running => {
+    const before = running.get(id);
+    if (before) return before;
+    let log: SessionLog | undefined;
+    let left = false;
+    let early: Stopped | undefined;
+    let lifecycle: LifecycleManager | undefined;
+    let resting = new AbortController();
+    const notice = (key: string, text: string) =>
+      store.hub.delta({ session: id, key, attempt: 0, n: 0, kind: "notice", text });
+    const attempt = async (runner: UnifiedExecutor, supervised: boolean) => {
+      const held = (log = openSession(store, id));
+      if (left) held.close();
+      if (early) held.stop(early);
+      early = undefined;
+      const listeners = [blocks, moments].map((listener) => store.hub.subscribe(id, listener));
+      try {
+        lifecycle = journaledLifecycle(held);
+        return { held, outcome: await drain(runner.execute({ log: held, lifecycle, supervised }), () => {}) };
+      } catch (error) {
+        log = lifecycle = undefined; // until the next one begins, nobody runs the turn
+        throw error;
+      } finally {
+        for (const stop of listeners) stop();
+        blocks.forget(id);
+        held.release();
+      }
+    };
+    const turns = async (): Promise<AgentOutcome> => {
+      const session = known(store, id);
+      moments.start(session);
+      const runner = await executor(session);
+      for (;;) {
+        const { held, outcome } = await supervise(({ supervised }) => attempt(runner, supervised), {
+          ...supervision,
+          notice: (text) => notice("supervisor", text),
+          hurry: () => resting.signal,
+        });
+        if (!left && goesOn(store, held, outcome)) continue;
+        running.delete(id); // in the same breath: who speaks now starts a new one
+        return outcome;
+      }
+    };
+    const hurry = () => {
+      resting.abort();
+      resting = new AbortController();
+    };
+    const one: Running = {
+      get log() {
+        return log;
+      },
+      handleInterrupt: () => lifecycle?.handleInterrupt(),
+      stopEarly(reason) {
+        early = reason;
+        log?.stop(reason);
+        hurry();
+      },
+      leave() {
+        left = true;
+        log?.close();
+        hurry();
+      },
+      done: turns().finally(() => {
+        if (running.get(id) === one) running.delete(id);
+      }),
+    };
+    one.done.catch((error: unknown) => {
+      // Whoever asked for the outcome hears of it there; whoever only spoke, here.
+      notice("host", messageOf(error));
+    });
+    running.set(id, one);
+    return one;
+  };
+
+  const wake = (id: string): void => {
+    if (running.has(id) || known(store, id).owned) return;
+    start(id);
+  };
+
+  return { of: (session) => running.get(session), all: () => [...running.values()], start, wake };
+}
+
+export function known(store: Store, id: string): SessionRow {
+  const session = store.session(id);
+  if (!session) throw new SageError("session-unknown", `there is no session ${id}; \`sage sessions\` lists them`);
+  return session;
+}
+
+/**
+ * Is there something to go on with? A turn that ended is followed by what nobody has seen yet, a paused one by what was said
+ * after the interrupt. Asked of the store, once the session is let go: another process may have left it to this one.
+ */
+function goesOn(store: Store, log: SessionLog, outcome: AgentOutcome): boolean {
+  if (outcome.status === "needs-input") return false;
+  const after = outcome.status === "paused" ? Math.max(log.sawUpTo, log.interruptedAt) : log.sawUpTo;
+  if (outcome.status === "paused" && log.interruptedAt === 0) return false;
+  return store.since(log.id, after).some(({ type }) => type === "user.said");
+}
