@@ -97,6 +97,7 @@ export function openSage(run: Run): Sage {
     }
   };
   const { output } = home;
+  const { maxContextTokens, autoCompactThreshold } = settings;
   const prices = settings.prices as Prices;
   const small = smallModelOf(settings, process.env);
   const host = assemble({
@@ -111,7 +112,11 @@ export function openSage(run: Run): Sage {
     saveRule,
     ruleFiles,
     permissionMode,
-    options,
+    options: {
+      ...(maxContextTokens !== undefined && { maxContextTokens }),
+      ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
+      ...options,
+    },
     env: process.env,
     output,
   });

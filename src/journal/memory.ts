@@ -118,11 +118,12 @@ function openOf({ facts, keys }: Session): Fact<"input.requested">[] {
 function row(id: string, session: Session): SessionRow {
   const { facts, cwd, owned } = session;
   const said = facts.find((fact) => fact.type === "user.said");
+  const titled = facts.findLast((fact) => fact.type === "session.titled");
   const turn = facts.findLast((fact) => fact.type === "turn.begun" || fact.type === "turn.ended");
   return {
     id,
     cwd,
-    title: said?.data.text.slice(0, 200) ?? "",
+    title: titled?.data.title ?? said?.data.text.slice(0, 200) ?? "",
     at: facts[0]?.at ?? 0,
     lastAt: facts.at(-1)?.at ?? 0,
     open: turn?.type === "turn.begun",

@@ -105,6 +105,9 @@ export function sqliteStore(path: string): Store {
       case "user.said":
         q("UPDATE session SET title=? WHERE id=? AND title=''").run(fact.data.text.slice(0, 200), fact.session);
         break;
+      case "session.titled":
+        q("UPDATE session SET title=? WHERE id=?").run(fact.data.title, fact.session);
+        break;
       case "call.finished": {
         const key = fact.key.slice(0, -".finished".length);
         if (noted.delete(requestId(fact.session, key)))

@@ -2,7 +2,7 @@ import type { Delta, Draft, Fact, FactData, FactType, InputRequest, Resolution }
 
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
 
-export type InboundType = "user.said" | "input.resolved" | "turn.interrupted" | "draft.saved";
+export type InboundType = "user.said" | "input.resolved" | "turn.interrupted" | "draft.saved" | "session.titled";
 
 export type InboundFact = Extract<NewFact, { type: InboundType }>;
 

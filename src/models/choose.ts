@@ -18,7 +18,7 @@ type Loadable = Omit<ModelChoice, "load"> & { load(options: { standby: boolean }
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** In the order in which they are preferred when nobody names one. */
-export const defaultModels = { anthropic: "claude-sonnet-4-5", openai: "gpt-5" };
+export const defaultModels = { anthropic: "claude-sonnet-5-5", openai: "gpt-5" };
 
 type Known = keyof typeof defaultModels;
 

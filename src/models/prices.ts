@@ -6,9 +6,9 @@ export type Price = { input: number; output: number; cacheRead?: number; cacheWr
 /** By provider/model. */
 export type Prices = Readonly<Record<string, Price>>;
 
-/** List prices of the default models. Of everything else only the person knows what they pay. */
+/** List prices of the default models, as published in October 2026. Of everything else only the person knows what they pay. */
 const listed: Prices = {
-  "anthropic/claude-sonnet-4-5": { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
+  "anthropic/claude-sonnet-5-5": { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
   "openai/gpt-5": { input: 1.25, output: 10, cacheRead: 0.125 },
 };
 

@@ -10,6 +10,13 @@ export type FactData = {
     version: string;
     /** The model it was begun with, if one was named. */ model?: string;
   };
+  /** What the session is called from now on. */
+  "session.titled": {
+    title: string;
+    by: string;
+    surface: string;
+    /** What writing it cost, if a model did. */ usage?: Usage;
+  };
   "turn.begun": { loop: number; maxSteps: number; /** Messages up to this seq start the turn. */ sawUpTo: number };
   "user.said": {
     text: string;

@@ -36,7 +36,7 @@ export type Parts = {
   model(): Promise<Model>;
   /** Beside the list prices that are known. */
   prices?: Prices;
-  /** Writes summaries; the model itself when there is none. */
+  /** Writes summaries and titles. Without one the model itself summarises, and a session is called by its first message. */
   smallModel?(): Promise<Model>;
   rules: readonly Rule[];
   permissionMode: PermissionMode;
@@ -71,6 +71,7 @@ export function assemble(parts: Parts): LocalHost {
     version,
     ...(parts.hooks && { hooks: parts.hooks }),
     ...(parts.skills && { skills: parts.skills }),
+    ...(parts.smallModel && { namer: parts.smallModel }),
     async executor(session) {
       const [model, smallModel] = await Promise.all([loaded(), parts.smallModel?.()]);
       const config = { ...agentConfig(parts, session, model), ...(smallModel && { smallModel }) };

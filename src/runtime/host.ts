@@ -3,12 +3,14 @@ import type { Skill } from "../context/skills.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { noHooks } from "../hooks/hooks.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
+import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
 import { createBlocks } from "./blocks.ts";
 import { createCommands, pending } from "./commands.ts";
 import { createMoments } from "./moments.ts";
 import { createRunner, known } from "./runner.ts";
 import type { Supervision } from "./supervisor.ts";
+import { createTitles } from "./titles.ts";
 import { watch } from "./watch.ts";
 
 const LEAVING_MS = 5_000;
@@ -30,16 +32,19 @@ export type HostParts = {
   hooks?: Hooks;
   supervision?: Supervision;
   skills?: readonly Skill[];
+  /** Who names a session; without one its first message does. */
+  namer?(): Promise<Model>;
 };
 
 /** Commands in, facts and deltas out. */
 export function createHost(parts: HostParts): LocalHost {
-  const { store, version, executor, hooks = noHooks, supervision = {}, skills = [] } = parts;
+  const { store, version, executor, hooks = noHooks, supervision = {}, skills = [], namer } = parts;
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
   const closing = new AbortController();
   const moments = createMoments(hooks, store);
-  const runner = createRunner({ store, executor, supervision, blocks, moments });
+  const titles = namer && createTitles(store, namer);
+  const runner = createRunner({ store, executor, supervision, blocks, moments, titles });
   const send = createCommands({
     store,
     version,
@@ -78,6 +83,7 @@ export function createHost(parts: HostParts): LocalHost {
     leave: (session) => runner.of(session)?.leave(),
     async close() {
       if (closing.signal.aborted) return;
+      titles?.stop();
       const all = runner.all();
       for (const one of all) one.leave();
       const patience = new Promise((resolve) => setTimeout(resolve, LEAVING_MS).unref());

@@ -7,6 +7,7 @@ import type { SessionRow, Store } from "../journal/store.ts";
 import { SageError, messageOf, type AgentOutcome, type InterruptAction } from "../protocol/index.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
+import type { Titles } from "./titles.ts";
 import { supervise, type Supervision } from "./supervisor.ts";
 
 export type Running = {
@@ -35,9 +36,10 @@ export type RunnerParts = {
   supervision: Supervision;
   blocks: Blocks;
   moments: Moments;
+  titles: Titles | undefined;
 };
 
-export function createRunner({ store, executor, supervision, blocks, moments }: RunnerParts): Runner {
+export function createRunner({ store, executor, supervision, blocks, moments, titles }: RunnerParts): Runner {
   const running = new Map<string, Running>();
 
   /** One turn after the other, until nothing said is left unseen. */
@@ -57,6 +59,7 @@ export function createRunner({ store, executor, supervision, blocks, moments }: 
       if (early) held.stop(early);
       early = undefined;
       const listeners = [blocks, moments].map((listener) => store.hub.subscribe(id, listener));
+      titles?.begin(held);
       try {
         lifecycle = journaledLifecycle(held);
         return { held, outcome: await drain(runner.execute({ log: held, lifecycle, supervised }), () => {}) };

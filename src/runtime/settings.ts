@@ -55,7 +55,19 @@ const price = z
 export const userSchema = z.strictObject({
   ...shared,
   model: z.string().optional().describe("provider/name, as for --model"),
-  smallModel: z.string().optional().describe("Writes summaries of long conversations; the model itself by default"),
+  smallModel: z
+    .string()
+    .optional()
+    .describe(
+      "Writes summaries of long conversations (the model itself by default) and titles of sessions (their first message by default)",
+    ),
+  maxContextTokens: limit.describe("How long a prompt may grow; what the model can take by default"),
+  autoCompactThreshold: z
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe("Room is made when a prompt is longer than this part of it; 0.8 by default"),
   fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
   providers: z.record(z.string(), provider).default({}),
   prices: z.record(z.string(), price).default({}).describe("What a model costs, by provider/name"),

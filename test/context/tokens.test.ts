@@ -43,7 +43,7 @@ test("a prompt that was too long is told from everything else a provider refuses
 
 test("what fits is known by the model's name, and assumed otherwise", () => {
   assert.deepEqual(
-    ["anthropic/claude-sonnet-4-5", "openai/gpt-5-mini", "openai/gpt-4o", "local/qwen"].map(contextWindow),
+    ["anthropic/claude-sonnet-5-5", "openai/gpt-5-mini", "openai/gpt-4o", "local/qwen"].map(contextWindow),
     [200_000, 272_000, 128_000, 200_000],
   );
 });

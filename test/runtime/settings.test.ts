@@ -23,6 +23,8 @@ test("settings that cannot be understood stop the start and say where and what",
     ["{", /settings\.json should be JSON/],
     ['{"permissions":{"deny":"Bash"}}', /deny/],
     ['{"permisions":{}}', /permisions/],
+    ['{"autoCompactThreshold":80}', /autoCompactThreshold/],
+    ['{"maxContextTokens":-1}', /maxContextTokens/],
     ['{"providers":{"local":{"baseURL":"not a url"}}}', /baseURL/],
   ] as const) {
     writeFileSync(file, text);

@@ -163,6 +163,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean, me?
         stopped = false;
         return [];
       case "session.opened":
+      case "session.titled":
       case "state.changed":
       case "call.started":
       case "draft.saved":

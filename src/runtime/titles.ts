@@ -1,0 +1,63 @@
+import type { SessionLog } from "../journal/session.ts";
+import type { Store } from "../journal/store.ts";
+import type { Model } from "../models/model.ts";
+import { textOf } from "../protocol/index.ts";
+
+const PATIENCE_MS = 30_000;
+const LONGEST = 60;
+const QUOTED = 4_000;
+
+const instructions = `You name conversations for a list. Write a title for the one that begins with the message below: at most eight
+words, in the language of the message, saying what is to be done. Only the title: no quotes, no full stop, no answer to the message.`;
+
+export type Titles = {
+  /** Names the session while its first turn runs. */
+  begin(log: SessionLog): void;
+  stop(): void;
+};
+
+/**
+ * Titles by the small model. Beside the turn and not part of it: nothing waits for one, and one that could not be written is not
+ * worth a word, for the first message stands in its place.
+ */
+export function createTitles(store: Store, model: () => Promise<Model>): Titles {
+  const stopping = new AbortController();
+  const write = async (session: string, message: string): Promise<void> => {
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const reply = await (
+      await model()
+    ).reply(
+      {
+        system: instructions,
+        messages: [{ role: "user", text: message.slice(0, QUOTED) }],
+        tools: [],
+        options: {},
+        agent: ["title"],
+      },
+      { signal, text() {}, reasoning() {}, retry() {} },
+    );
+    const title = cleaned(textOf(reply));
+    if (title === "" || signal.aborted) return;
+    const by = "auto";
+    const data = { title, by, surface: "runtime", usage: reply.usage };
+    store.append(session, { key: "title/auto", type: "session.titled", at: Date.now(), data });
+  };
+  return {
+    begin(log) {
+      const [first] = log.said;
+      const known = log.loaded.some(({ type }) => type === "turn.begun" || type === "session.titled");
+      if (first && !known) write(log.id, first.data.text).catch(() => {});
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+/** One line, without what models put around a title. A model's words go to a terminal as a list: nothing but text may be in them. */
+function cleaned(text: string): string {
+  const [line = ""] = text.trim().split("\n");
+  const plain = line
+    .replace(/[\p{C}\s]+/gu, " ")
+    .replace(/^(title:|标题[:：])\s*/iu, "")
+    .replace(/^["'“”「『*#\s]+|["'“”」』*.。\s]+$/gu, "");
+  return [...plain].slice(0, LONGEST).join("").trim();
+}
