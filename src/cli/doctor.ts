@@ -4,6 +4,7 @@ import { messageOf } from "../protocol/index.ts";
 import { loadConfig } from "../runtime/config.ts";
 import { loadContent } from "../runtime/content.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
+import { withKeys } from "../runtime/keys.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { noWords, readFlags } from "./flags.ts";
@@ -47,8 +48,8 @@ type Report = {
   t: CliTexts["doctor"];
 };
 
-function checkModes({ dir, journal, settings, trust }: Home, { ok, bad, note, t }: Report): void {
-  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust];
+function checkModes({ dir, journal, settings, trust, keys }: Home, { ok, bad, note, t }: Report): void {
+  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust, keys];
   const open = files.filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
   for (const path of open) {
     const mode = (statSync(path).mode & 0o777).toString(8);
@@ -81,7 +82,7 @@ function checkConfig(home: Home, { ok, bad, note, t }: Report, { noModel, untrus
   for (const warning of warnings) bad(warning);
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
   if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(trust.root));
-  const choice = modelOf(settings, process.env);
+  const choice = modelOf(settings, withKeys(process.env, home));
   if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
   else note(noModel);
 }

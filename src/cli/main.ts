@@ -8,6 +8,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   doctor: async () => (await import("./doctor.ts")).doctor,
   permissions: async () => (await import("./permissions.ts")).permissions,
   trust: async () => (await import("./trust.ts")).trustFolder,
+  setup: async () => (await import("./first-run.ts")).setup,
   demo: async () => (await import("./demo.ts")).demo,
   help: async () => (await import("./help.ts")).help,
 };
@@ -27,7 +28,7 @@ async function main(given: string[]): Promise<number> {
     return (await import("./help.ts")).help(args, Object.keys(commands));
   if (flags.includes("--version")) return (await import("./help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
-  if (/^(answer|trust|permissions (add|remove|import))\b/.test(args.slice(0, 2).join(" ")))
+  if (/^(answer|setup|trust|permissions (add|remove|import))\b/.test(args.slice(0, 2).join(" ")))
     (await import("./person-only.ts")).forPeopleOnly(process.env);
   if (command) return (await command())(args.slice(1));
   return (await import("./run.ts")).run(args, Object.keys(commands));

@@ -4,10 +4,11 @@ import type { SessionRow, Store } from "../journal/store.ts";
 import { sageHome } from "../runtime/home.ts";
 import { SageError, type ExecutionMode, type ExecutionOptions } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
 import type { Late } from "./chat.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
-import { agrees, ask } from "./journal.ts";
+import { ask } from "./journal.ts";
 import { begin, lastingSpec, modelOfSession, openSage, openStore } from "./setup.ts";
 import { titleOf } from "./title.ts";
 import { asksTrust } from "./trust-prompt.ts";
@@ -48,7 +49,10 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const found = store && findSession(store, values, cwd, t);
   const spec = lastingSpec(values.model) ?? (store && found && modelOfSession(store, found.id));
   const { home, choice } = begin(process.env, spec, values["fallback-model"]);
-  if (!choice) return withoutModel(t, { args, asked: words !== undefined || again || values.print === true });
+  if (!choice) {
+    const next = await withoutModel(t, lang, { args, asked: words !== undefined || again || values.print === true });
+    return next === "again" ? run(args, commands) : next;
+  }
   const asked = !values.print && process.stdin.isTTY && process.stdout.isTTY;
   if (asked && (await asksTrust(home, found?.cwd ?? cwd, lang)) === "leave") return exitCodes.success;
   const late: Late = {};
@@ -146,13 +150,22 @@ function findSession(store: Store, values: Values, cwd: string, t: CliTexts): Se
   throw new SageError("session-unknown", found.length === 0 ? t.noSession(resume) : t.ambiguous(resume, candidates));
 }
 
-async function withoutModel(t: CliTexts, { args, asked }: { args: string[]; asked: boolean }): Promise<number> {
-  const lang = args.filter((arg, n) => arg.startsWith("--lang") || args[n - 1] === "--lang");
-  const play = async () => (await import("./demo.ts")).demo(lang);
+/** A person is asked what to do; a script hears what is missing, or sees the demo where it asked for nothing. */
+async function withoutModel(
+  t: CliTexts,
+  lang: Lang,
+  { args, asked }: { args: string[]; asked: boolean },
+): Promise<number | "again"> {
+  const flags = args.filter((arg, n) => arg.startsWith("--lang") || args[n - 1] === "--lang");
+  const play = async () => (await import("./demo.ts")).demo(flags);
+  const alone = args.includes("-p") || args.includes("--print");
+  if (!alone && process.stdin.isTTY && process.stdout.isTTY) {
+    const { firstRun } = await import("./first-run.ts");
+    const next = await firstRun(lang);
+    return next === "set up" ? "again" : next === "demo" ? play() : exitCodes.success;
+  }
   console.error(`sage: ${asked ? t.noModel : t.soTheDemo}`);
   if (!asked) return play();
-  const alone = args.includes("-p") || args.includes("--print");
-  if (!alone && (await agrees(t.offerDemo))) return play();
-  if (alone || !process.stdin.isTTY) console.error(`sage: ${t.demoHint}`);
+  console.error(`sage: ${t.demoHint}`);
   return exitCodes.usage;
 }

@@ -9,6 +9,7 @@ import { loadConfig } from "../runtime/config.ts";
 import { loadContent } from "../runtime/content.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
 import type { LocalHost } from "../runtime/host.ts";
+import { withKeys } from "../runtime/keys.ts";
 import { readSettings, type Settings } from "../runtime/settings.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
@@ -28,7 +29,7 @@ export function begin(
   fallback?: string,
 ): { home: Home; choice: ModelChoice | undefined } {
   const home = sageHome(env);
-  return { home, choice: modelOf(readSettings(home.settings), env, spec, fallback) };
+  return { home, choice: modelOf(readSettings(home.settings), withKeys(env, home), spec, fallback) };
 }
 
 export function modelOf(
@@ -99,7 +100,8 @@ export function openSage(run: Run): Sage {
   const { output } = home;
   const { maxContextTokens, autoCompactThreshold } = settings;
   const prices = settings.prices as Prices;
-  const small = smallModelOf(settings, process.env);
+  const env = withKeys(process.env, home);
+  const small = smallModelOf(settings, env);
   const host = assemble({
     store,
     model,
@@ -117,7 +119,7 @@ export function openSage(run: Run): Sage {
       ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
       ...options,
     },
-    env: process.env,
+    env,
     output,
   });
   let closing: Promise<void> | undefined;

@@ -2,11 +2,11 @@ import { oneLine } from "../protocol/index.ts";
 import type { Home } from "../runtime/home.ts";
 import { projectSchema, type ProjectSettings } from "../runtime/settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../runtime/trust.ts";
-import { keyboard } from "../surfaces/plain/lines.ts";
 import type { Style } from "../surfaces/plain/paint.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { styleOf } from "./inbox.ts";
+import { typed } from "./prompt.ts";
 import { entryLines, type Entry } from "./rule-lines.ts";
 
 /** Asks a person at a terminal about a folder's own settings, if they do not count. Nothing but a clear yes trusts them. */
@@ -21,7 +21,7 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
   const choices = offered.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
   console.log([...trustLines(project, style, t), ...choices].join("\n"));
   for (;;) {
-    const said = await typed(`${offered.join("/")} > `);
+    const said = (await typed(`${offered.join("/")} > `))?.toLowerCase();
     if (said === undefined || said === "l") return "leave";
     if (said === "" || said === "o") return "go on";
     if (said !== "t" || !mayBeTrusted(root)) continue;
@@ -29,18 +29,6 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
     console.log(t.trusted(root));
     return "go on";
   }
-}
-
-/** One line that was typed after the prompt was there; undefined when the person leaves. */
-function typed(label: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const done = (text?: string) => {
-      lines.close();
-      resolve(text?.trim().toLowerCase());
-    };
-    const lines = keyboard(process.stdin, process.stdout, { line: done, early() {}, end: done, interrupt: done });
-    lines.ask(label, { fresh: true });
-  });
 }
 
 /** What trust would enable, whole; of settings that were trusted before, the difference. */

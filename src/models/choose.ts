@@ -27,6 +27,12 @@ const known: Record<Known, { keyEnv: string; baseEnv: string; host: string }> = 
   openai: { keyEnv: "OPENAI_API_KEY", baseEnv: "OPENAI_BASE_URL", host: "api.openai.com" },
 };
 
+/** Where each key is looked for. */
+export const keyVariables: Record<Known, string> = {
+  anthropic: known.anthropic.keyEnv,
+  openai: known.openai.keyEnv,
+};
+
 /** Undefined when nobody named a model and nothing points to one. Nothing heavy is loaded before `load`. */
 export function chooseModel(options: {
   spec?: string | undefined;

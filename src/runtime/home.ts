@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { SageError } from "../protocol/index.ts";
 
 /** Where Sage keeps its state: readable by its owner alone. */
-export type Home = { dir: string; journal: string; settings: string; trust: string; output: string };
+export type Home = { dir: string; journal: string; settings: string; trust: string; keys: string; output: string };
 
 export function sageHome(env: NodeJS.ProcessEnv): Home {
   const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
@@ -21,6 +21,7 @@ export function sageHome(env: NodeJS.ProcessEnv): Home {
     journal: join(dir, "journal.db"),
     settings: join(dir, "settings.json"),
     trust: join(dir, "trust.json"),
+    keys: join(dir, "keys.json"),
     output: join(dir, "output"),
   };
 }

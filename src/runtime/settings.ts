@@ -5,6 +5,7 @@ import { z } from "zod";
 import { findContent, type Found } from "../context/content.ts";
 import { loadRules } from "../permission/rules.ts";
 import { SageError, messageOf, type Rule, type RuleDestination } from "../protocol/index.ts";
+import { changeFile } from "./locked-file.ts";
 
 const LARGEST = 1024 * 1024;
 
@@ -93,6 +94,15 @@ export function readSettings(path: string): Settings {
   if (text === undefined)
     return { permissions: { deny: [], ask: [], allow: [] }, hooks: {}, providers: {}, prices: {} };
   return parse(userSchema, path, text);
+}
+
+/** Changes the person's own settings; what is not meant stays as it stands. */
+export function changeSettings(path: string, change: (settings: Partial<Settings>) => Partial<Settings>): void {
+  readSettings(path); // a file that cannot be understood is somebody's work in progress: never overwritten
+  changeFile(path, (text) => {
+    const settings = text.trim() === "" ? {} : (JSON.parse(text) as Partial<Settings>);
+    return `${JSON.stringify(change(settings), undefined, 2)}\n`;
+  });
 }
 
 export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };

@@ -16,11 +16,9 @@ const en = {
   noDirectory: (path: string) => `there is no directory ${path}`,
   nothingToDo: "there is nothing to do: give a task, as an argument or on stdin",
   noTurnToResume: (session: string) => `no turn of session ${session} is open: give a task to go on with it`,
-  noModel:
-    "no model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; or name one with --model",
+  noModel: `no model is configured. \`${sage("setup")}\` sets one up at a terminal. Or set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; or name one with --model`,
   soTheDemo:
     "no model is configured, so here is the demo. To work for real, set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own",
-  offerDemo: "Play the demo with a scripted model instead? (y/n) ",
   demoHint: `\`${sage("demo")}\` shows how Sage works without a model.`,
   noSession: (prefix: string) => `there is no session ${prefix}; \`${sage("sessions")}\` lists them`,
   noSessionHere: (cwd: string) => `there is no session in ${cwd} to continue`,
@@ -127,11 +125,9 @@ const zh: CliTexts = {
   noDirectory: (path) => `没有目录 ${path}`,
   nothingToDo: "没有要做的事：请把任务写成参数，或从标准输入给出",
   noTurnToResume: (session) => `会话 ${session} 没有未完成的一轮：请给出任务再继续`,
-  noModel:
-    "还没有配置模型。请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器；也可以用 --model 指定",
+  noModel: `还没有配置模型。在终端运行 \`${sage("setup")}\` 即可设置；也可以设置 ANTHROPIC_API_KEY、OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器，或用 --model 指定`,
   soTheDemo:
     "还没有配置模型，先看演示。要真正使用，请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器",
-  offerDemo: "要不要改为播放演示（用剧本代替模型）？(y/n) ",
   demoHint: `\`${sage("demo")}\` 不用模型也能演示 Sage 如何工作。`,
   noSession: (prefix) => `没有会话 ${prefix}；\`${sage("sessions")}\` 列出所有会话`,
   noSessionHere: (cwd) => `${cwd} 里没有可以继续的会话`,

@@ -22,6 +22,7 @@ const en: HelpTexts = {
   sage permissions …          see, add, remove, explain and import rules
   sage trust [--yes|--revoke] see and trust the settings of this folder
   sage doctor                 check this installation
+  sage setup                  choose a model and keep its key
   sage demo                   see how it works, without a model
 
 Running
@@ -98,6 +99,7 @@ const zh: HelpTexts = {
   sage permissions …          查看、添加、删除、解释和导入规则
   sage trust [--yes|--revoke] 查看并信任本目录自带的设置
   sage doctor                 检查安装
+  sage setup                  选择模型并保存密钥
   sage demo                   不用模型，看看它如何工作
 
 运行

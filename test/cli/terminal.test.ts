@@ -243,11 +243,4 @@ suite("in a terminal", () => {
       assert.doesNotMatch(terminal.raw(), forbidden);
     }
   });
-
-  test("without a model the demo is offered, and no is an answer", async () => {
-    using machine = new Machine();
-    const terminal = machine.terminal(["fix the tests"]);
-    await terminal.answer("(y/n)", "n");
-    assert.equal(await terminal.code, 2);
-  });
 });

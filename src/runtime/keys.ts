@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { SageError, messageOf } from "../protocol/index.ts";
+import type { Home } from "./home.ts";
+import { changeFile } from "./locked-file.ts";
+
+/** By the variable that would hold the key. What the keychain keeps is only noted, so that it is asked for nothing else. */
+type Kept = Record<string, { key: string } | { keychain: true }>;
+
+export type KeyPlace = "keychain" | "file";
+
+/** Keeps a key in the system's keychain, or where there is none in a file that only its owner can read. */
+export function saveKey(home: Home, env: NodeJS.ProcessEnv, variable: string, key: string): KeyPlace {
+  const place = env["SAGE_KEYS"] !== "file" && intoKeychain(variable, key) ? "keychain" : "file";
+  changeFile(home.keys, (text) => {
+    const kept: Kept = { ...parse(home, text), [variable]: place === "keychain" ? { keychain: true } : { key } };
+    return `${JSON.stringify(kept, undefined, 2)}\n`;
+  });
+  return place;
+}
+
+/** The environment with the keys that were kept. A variable that is set wins: it is what the person says now. */
+export function withKeys(env: NodeJS.ProcessEnv, home: Home): NodeJS.ProcessEnv {
+  if (!existsSync(home.keys)) return env;
+  const kept = parse(home, readFileSync(home.keys, "utf8"));
+  const missing = Object.entries(kept).filter(([variable]) => !env[variable]);
+  if (missing.length === 0) return env;
+  const found = missing.map(([variable, at]) => [variable, "key" in at ? at.key : fromKeychain(variable)] as const);
+  return { ...env, ...Object.fromEntries(found.filter(([, key]) => key !== undefined)) };
+}
+
+function parse({ keys }: Home, text: string): Kept {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text) as Kept;
+  } catch (error) {
+    throw new SageError(
+      "config-invalid",
+      `${keys} should be JSON: ${messageOf(error)}; \`sage setup\` writes it anew once it is gone`,
+    );
+  }
+}
+
+/** Without a desktop there is no keychain, and without its package no way to it. */
+function intoKeychain(variable: string, key: string): boolean {
+  try {
+    const entry = keychain(variable);
+    entry.setPassword(key);
+    return entry.getPassword() === key;
+  } catch {
+    return false;
+  }
+}
+
+function fromKeychain(variable: string): string | undefined {
+  try {
+    return keychain(variable).getPassword() ?? undefined;
+  } catch {
+    return undefined; // the model says which key is missing
+  }
+}
+
+type Entry = { setPassword(key: string): void; getPassword(): string | null };
+
+function keychain(variable: string): Entry {
+  // Loaded only by those who keep a key there, and at once: a model is chosen before anything can wait.
+  const { Entry } = createRequire(import.meta.url)("@napi-rs/keyring") as {
+    Entry: new (service: string, account: string) => Entry;
+  };
+  return new Entry("sage", variable);
+}
