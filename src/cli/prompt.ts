@@ -26,7 +26,6 @@ export function typedHidden(label: string): Promise<string | undefined> {
     };
     const hear = (chunk: Buffer) => {
       // A key is pasted more often than typed; what a terminal puts around a paste is no part of it.
-      // eslint-disable-next-line no-control-regex
       for (const character of chunk.toString("utf8").replaceAll(/\x1b\[20[01]~|\x1b\[[\d;]*[A-Za-z]/g, "")) {
         if (character === "\r" || character === "\n") return done(text);
         if (character === "\x03" || character === "\x04" || character === "\x1b") return done(undefined);
