@@ -9,4 +9,5 @@ export * from "./permission.ts";
 export * from "./request.ts";
 export * from "./state.ts";
 export * from "./subagent.ts";
+export * from "./surface-store.ts";
 export * from "./visible.ts";

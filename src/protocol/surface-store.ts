@@ -1,0 +1,18 @@
+/**
+ * What a surface must remember across restarts: which messages it has seen, which card belongs to which request. Small, durable,
+ * the surface's own, and never a copy of what the journal knows. Synchronous: when a call returns, it is on disk.
+ * Values are plain JSON.
+ */
+export interface SurfaceStore {
+  get(key: string): unknown;
+  /** Without a time it stays until it is deleted. */
+  set(key: string, value: unknown, options?: { ttlMs?: number }): void;
+  /** False when there was nothing. */
+  delete(key: string): boolean;
+  /** In the order of their keys. */
+  list(prefix: string): { key: string; value: unknown }[];
+  /** True for the first who asks within the time, and for nobody else. */
+  claim(key: string, ttlMs: number): boolean;
+  /** All of it or nothing of it: a claim together with what it is for. */
+  atomically<T>(work: () => T): T;
+}

@@ -1,0 +1,105 @@
+/** A message of a person, as the bridge reads it. It is kept until it was handed on. */
+export type Incoming = {
+  messageId: string;
+  chatId: string;
+  chatType: "p2p" | "group";
+  /** Inside of a topic. */
+  threadId?: string;
+  rootId?: string;
+  /** What it quotes: the id of our card when somebody answers a card in words. */
+  parentId?: string;
+  sender: { openId: string; tenantKey: string };
+  /** Without the bot's own mention; other mentions as names. */
+  text: string;
+  mentionsBot: boolean;
+  attachments: { kind: "image" | "file"; key: string; name?: string }[];
+  at: number;
+};
+
+/** A click on one of our cards. Whether this person may click is not decided here. */
+export type CardClick = {
+  eventId: string;
+  operator: { openId: string; tenantKey: string };
+  messageId: string;
+  chatId: string;
+  /** What the button carries, as it came: to be checked. */
+  value: unknown;
+  /** The button's name inside of a form. */
+  name?: string;
+  formValue?: Record<string, unknown>;
+  at: number;
+};
+
+/** What the person who clicked sees at once. Neither: the card stays as it is. */
+export type CardAnswer = {
+  toast?: { type: "info" | "success" | "warning" | "error"; content: string };
+  /** A whole card of the new dialect. Not for a card that streams. */
+  card?: object;
+};
+
+/** Where something is sent. */
+export type Target = {
+  /** A chat (`oc_…`) or a person (`ou_…`). */
+  chat: string;
+  /** The message this is a reply to; when it is gone, the chat gets it all the same. */
+  replyTo?: string;
+  /** Opens a topic under the message that is replied to. */
+  inThread?: boolean;
+  /** The same uuid within an hour is the same message: what makes sending again harmless. At most 50 characters. */
+  uuid: string;
+};
+
+export type ChannelStatus = {
+  state: "idle" | "connecting" | "connected" | "reconnecting" | "failed" | "closed";
+  since: number;
+  /** When anything last came in. */
+  heardAt?: number;
+  problem?: string;
+};
+
+/**
+ * Feishu as the bridge sees it. Every call checks what the platform answered, waits out limits, tries again what may be tried
+ * again, and otherwise rejects with a `FeishuFailure` whose kind says what to do. Changes of one message or one card entity happen
+ * in the order in which they were asked for.
+ */
+export interface FeishuChannel {
+  /**
+   * Called for each new message of a person, messages of one chat in their order. Resolved means that the message is in safe hands
+   * (said to the host, or refused); until then it is kept, and a restart calls again with the same `messageId`.
+   */
+  onMessage(handler: (message: Incoming) => void | Promise<void>): void;
+  /**
+   * Called once for each click. The platform waits for three seconds: whoever takes longer is answered for with a toast, and a card
+   * that comes later is put in place by a patch.
+   */
+  onCard(handler: (click: CardClick) => Promise<CardAnswer>): void;
+
+  /** A card given whole, or an entity made by `createEntity`. */
+  sendCard(card: Target & ({ card: object } | { cardId: string })): Promise<{ messageId: string }>;
+  /** Replaces a card that was sent whole. */
+  patchCard(messageId: string, card: object): Promise<void>;
+  sendText(text: Target & { text: string }): Promise<{ messageId: string }>;
+  sendFile(file: Target & { name: string; content: Buffer }): Promise<{ messageId: string }>;
+  sendImage(image: Target & { content: Buffer }): Promise<{ messageId: string }>;
+  /** A small sign under a message that it was seen. Never rejects: it is a courtesy. */
+  react(messageId: string, emoji: string): Promise<void>;
+  recall(messageId: string): Promise<void>;
+  /** What a person sent. Rejects when it is larger than `limit` bytes. */
+  download(messageId: string, key: string, kind: "image" | "file", limit: number): Promise<Buffer>;
+  /** Undefined when the app may not know. Remembered for a while. */
+  userName(openId: string): Promise<string | undefined>;
+
+  /** A card that can stream. It can be sent once, and changed for 14 days. Numbering the changes is this channel's business. */
+  createEntity(card: object): Promise<{ cardId: string }>;
+  /** The whole text so far of one element. */
+  streamText(cardId: string, elementId: string, text: string): Promise<void>;
+  /** For example `{ config: { streaming_mode: false, summary: { content: "Done" } } }`. */
+  entitySettings(cardId: string, settings: object): Promise<void>;
+  updateEntity(cardId: string, card: object): Promise<void>;
+
+  /** Connects and goes on with messages that were kept; resolves once the first attempt to connect came to an end. */
+  start(signal: AbortSignal): Promise<void>;
+  status(): ChannelStatus;
+  /** No new events; what is being handled or sent gets a moment to end. */
+  close(): Promise<void>;
+}
