@@ -1,0 +1,174 @@
+import { components } from "./card-check.ts";
+import type { Delivery } from "./delivery.ts";
+import { newId, type Chat, type Json, type Message, type Shown, type World } from "./world.ts";
+
+export type Saying = {
+  /** Where; the chat with the bot alone by default. */
+  chat?: string;
+  replyTo?: string;
+  mentionBot?: boolean;
+  /** Further people who are mentioned as `@name`. */
+  mention?: User[];
+};
+
+/** A person with a client: can do what one can do there, and sees what one sees there. */
+export type User = {
+  openId: string;
+  name: string;
+  /** The chat with the bot alone. */
+  chat: string;
+  /** The id of the message. It is delivered in the background. */
+  say(text: string, how?: Saying): string;
+  /** A file or a picture, as a message of its own. */
+  send(kind: "image" | "file", content: Buffer, name?: string, how?: Saying): string;
+  post(content: Json[][], how?: Saying): string;
+  /** Presses a button by its element id, its name, or what stands on it; whatever the card says now decides what is sent. */
+  click(messageId: string, button: string): Promise<Shown>;
+  /** Fills in a form and presses a button that submits it. */
+  submit(messageId: string, values: Json, button?: string): Promise<Shown>;
+};
+
+export function createUser(world: World, delivery: Delivery, name: string): User {
+  const openId = newId("ou");
+  const chat: Chat = { id: newId("oc"), type: "p2p", name, members: [openId, "bot"], dissolved: false };
+  world.chats.set(chat.id, chat);
+  world.people.set(openId, { openId, name, tenantKey: world.app.tenantKey });
+
+  const write = (type: string, content: Json, how: Saying): string => {
+    const into = world.chats.get(how.chat ?? chat.id);
+    if (!into?.members.includes(openId)) throw new Error(`${name} is not in this chat`);
+    const to = how.replyTo === undefined ? undefined : world.messages.get(how.replyTo);
+    const message: Message = {
+      id: newId("om"),
+      chat: into.id,
+      sender: openId,
+      type,
+      content,
+      at: world.clock.now(),
+      edits: 0,
+      patches: 0,
+      recalled: false,
+      locked: false,
+      reactions: [],
+      ...(to && { parent: to.thread === undefined ? to.id : (to.root ?? to.id), root: to.root ?? to.id }),
+      ...(to?.thread !== undefined && { thread: to.thread }),
+    };
+    world.messages.set(message.id, message);
+    const mentions = [...(how.mentionBot ? [world.bot] : []), ...(how.mention ?? [])].map((one, n) => ({
+      key: `@_user_${n + 1}`,
+      id: { open_id: one.openId, union_id: one.openId.replace("ou_", "on_") },
+      mentioned_type: one.openId === world.bot.openId ? "bot" : "user",
+      name: one.name,
+      tenant_key: world.app.tenantKey,
+    }));
+    // In a group the bot hears only what mentions it, unless it may hear everything.
+    const heard = into.type === "p2p" || how.mentionBot || world.granted.has("im:message.group_msg");
+    if (heard && into.members.includes("bot"))
+      delivery.event("im.message.receive_v1", {
+        sender: {
+          sender_id: { open_id: openId, union_id: openId.replace("ou_", "on_") },
+          sender_type: "user",
+          tenant_key: world.app.tenantKey,
+        },
+        message: {
+          message_id: message.id,
+          ...(message.root !== undefined && { root_id: message.root, parent_id: message.parent }),
+          ...(message.thread !== undefined && { thread_id: message.thread }),
+          create_time: String(message.at),
+          update_time: String(message.at),
+          chat_id: into.id,
+          chat_type: into.type,
+          message_type: type,
+          content: JSON.stringify(content),
+          ...(mentions.length > 0 && { mentions }),
+        },
+      });
+    return message.id;
+  };
+
+  const cardOf = (messageId: string): Json => {
+    const card = world.messages.get(messageId)?.card;
+    if (!card) throw new Error(`${messageId} is no card`);
+    return card;
+  };
+
+  const marks = (count: number) => Array.from({ length: count }, (_, n) => `@_user_${n + 1} `).join("");
+
+  return {
+    openId,
+    name,
+    chat: chat.id,
+    say: (text, how = {}) =>
+      write("text", { text: marks((how.mentionBot ? 1 : 0) + (how.mention?.length ?? 0)) + text }, how),
+    send(kind, content, called = "file", how = {}) {
+      const key = newId(kind === "image" ? "img" : "file");
+      world.files.set(key, { name: called, content, by: "person" });
+      const id = write(kind, kind === "image" ? { image_key: key } : { file_key: key, file_name: called }, how);
+      world.files.set(key, { name: called, content, by: "person", message: id });
+      return id;
+    },
+    post: (content, how = {}) => write("post", { title: "", content }, how),
+    async click(messageId, which) {
+      const card = cardOf(messageId);
+      const button = [...components(card)].find((one) => one["tag"] === "button" && named(one, which));
+      if (!button) throw new Error(`there is no button ${which} on the card: ${JSON.stringify(card)}`);
+      if (button["disabled"] === true) throw new Error(`the button ${which} is disabled`);
+      if (button["form_action_type"] !== undefined) throw new Error(`${which} submits a form; use submit`);
+      return delivery.click(openId, messageId, pressed(button));
+    },
+    async submit(messageId, values, which) {
+      const card = cardOf(messageId);
+      const forms = [...components(card)].filter((one) => one["tag"] === "form");
+      const submits = (form: Json) =>
+        [...components(form["elements"])].find(
+          (one) => one["form_action_type"] === "submit" && (which === undefined || named(one, which)),
+        );
+      const form = forms.find(submits);
+      const button = form && submits(form);
+      if (!form || !button) throw new Error(`there is no form to submit on the card: ${JSON.stringify(card)}`);
+      const fields = [...components(form["elements"])].filter(
+        (one) => typeof one["name"] === "string" && one["tag"] !== "button",
+      );
+      for (const key of Object.keys(values))
+        if (!fields.some((one) => one["name"] === key)) throw new Error(`the form has no field ${key}`);
+      for (const one of fields) {
+        const value = values[String(one["name"])];
+        checkField(one, value);
+        // The client stops here, and nothing is sent.
+        if (
+          one["required"] === true &&
+          (value === undefined || value === "" || (Array.isArray(value) && value.length === 0))
+        )
+          return { by: openId, message: messageId, why: `${String(one["name"])} is required`, ms: 0 };
+      }
+      return delivery.click(openId, messageId, { ...pressed(button), form_value: values });
+    },
+  };
+}
+
+function checkField(field: Json, value: unknown): void {
+  if (value === undefined) return;
+  const options = ((field["options"] ?? []) as Json[]).map((option) => option["value"]);
+  const name = String(field["name"]);
+  if (field["tag"] === "select_static" && value !== "" && !options.includes(value))
+    throw new Error(`${name} has no option ${JSON.stringify(value)}`);
+  if (field["tag"] === "multi_select_static" && !(value as unknown[]).every((one) => options.includes(one)))
+    throw new Error(`${name} has not all of ${JSON.stringify(value)}`);
+  if (field["tag"] === "input" && (value as string).length > Number(field["max_length"] ?? 1000))
+    throw new Error(`${name} takes at most ${Number(field["max_length"] ?? 1000)} characters`);
+}
+
+function named(button: Json, which: string): boolean {
+  const text = (button["text"] as Json | undefined)?.["content"];
+  return button["element_id"] === which || button["name"] === which || text === which;
+}
+
+function pressed(button: Json): Json {
+  const behavior = ((button["behaviors"] ?? []) as Json[]).find((one) => one["type"] === "callback");
+  const value = behavior?.["value"] ?? button["value"];
+  return {
+    tag: "button",
+    ...(value !== undefined && { value: structuredClone(value) }),
+    ...(button["name"] !== undefined && { name: button["name"] }),
+  };
+}
