@@ -1,0 +1,182 @@
+import { oneLine } from "../../../protocol/index.ts";
+
+/** A card of the dialect 2.0. A property it does not know makes the platform refuse it, so everything is built here. */
+export type Card = {
+  schema: "2.0";
+  config: Record<string, unknown>;
+  header: Record<string, unknown>;
+  body: { vertical_spacing: string; elements: Element[] };
+};
+
+export type Element = { tag: string; [field: string]: unknown };
+
+export type Template = "blue" | "wathet" | "green" | "orange" | "red" | "grey";
+
+/** What a button carries: a kind, a random id that only this bridge can look up, what is to be done, and which card it was. */
+export type CardValue = { k: "perm" | "ask" | "run"; rid: string; act: string; g: number };
+
+/** The platform refuses 30 KB of its own counting; this much of ours is safe. */
+export const LARGEST_CARD = 24 * 1024;
+export const MOST_ELEMENTS = 180;
+const LONGEST_LABEL = 100;
+
+export type Heading = {
+  title: string;
+  subtitle?: string;
+  template: Template;
+  /** A word at the right: until when, or how it ended. */
+  tag?: { text: string; color: string };
+  /** What the list of chats shows. */
+  summary: string;
+  forward?: boolean;
+};
+
+export function card(heading: Heading, elements: Element[], config: Record<string, unknown> = {}): Card {
+  const { title, subtitle, template, tag, summary, forward = false } = heading;
+  return {
+    schema: "2.0",
+    config: { update_multi: true, enable_forward: forward, summary: { content: short(oneLine(summary)) }, ...config },
+    header: {
+      title: plain(title),
+      ...(subtitle !== undefined && { subtitle: plain(subtitle) }),
+      template,
+      ...(tag && { text_tag_list: [{ tag: "text_tag", text: plain(tag.text), color: tag.color }] }),
+    },
+    body: { vertical_spacing: "8px", elements },
+  };
+}
+
+/** Shown as it is, on one line; nothing in it is obeyed. */
+export const plain = (content: string) => ({ tag: "plain_text", content: short(oneLine(content)) });
+
+/** `content` is Markdown that is safe already: see escape.ts. */
+export const markdown = (content: string, id?: string): Element => ({
+  tag: "markdown",
+  ...(id !== undefined && { element_id: id }),
+  content,
+});
+
+export const note = (content: string): Element => ({ tag: "markdown", text_size: "notation", content });
+
+export const line = (): Element => ({ tag: "hr" });
+
+export function panel(
+  title: string,
+  elements: Element[],
+  { expanded = false, id }: { expanded?: boolean; id?: string } = {},
+): Element {
+  return {
+    tag: "collapsible_panel",
+    ...(id !== undefined && { element_id: id }),
+    expanded,
+    header: { title: plain(title) },
+    border: { color: "grey", corner_radius: "5px" },
+    elements,
+  };
+}
+
+export type Button = {
+  id: string;
+  text: string;
+  value: CardValue;
+  type?: string;
+  /** Asked again by the client. A courtesy, never the safety check. */
+  confirm?: { title: string; text: string };
+};
+
+export function button({ id, text, value, type = "default", confirm }: Button): Element {
+  return {
+    tag: "button",
+    element_id: id,
+    type,
+    text: plain(short(text, LONGEST_LABEL)),
+    ...(confirm && { confirm: { title: plain(confirm.title), text: plain(confirm.text) } }),
+    behaviors: [{ type: "callback", value }],
+  };
+}
+
+/** Side by side; they wrap on a phone. */
+export function row(buttons: Element[]): Element {
+  return {
+    tag: "column_set",
+    flex_mode: "flow",
+    horizontal_spacing: "8px",
+    columns: buttons.map((one) => ({ tag: "column", width: "auto", elements: [one] })),
+  };
+}
+
+/** Nothing in it fires before its last button is pressed. */
+export function form(
+  name: string,
+  elements: Element[],
+  submit: { text: string; value: CardValue; type?: string },
+): Element {
+  return {
+    tag: "form",
+    name,
+    vertical_spacing: "8px",
+    elements: [
+      ...elements,
+      {
+        tag: "button",
+        name: `${name}_submit`,
+        type: submit.type ?? "primary_filled",
+        form_action_type: "submit",
+        text: plain(short(submit.text, LONGEST_LABEL)),
+        behaviors: [{ type: "callback", value: submit.value }],
+      },
+    ],
+  };
+}
+
+export function input(
+  name: string,
+  placeholder: string,
+  { required = false, longest = 1000 }: { required?: boolean; longest?: number } = {},
+): Element {
+  return {
+    tag: "input",
+    name,
+    ...(required && { required: true }),
+    width: "fill",
+    max_length: longest,
+    placeholder: plain(short(placeholder, LONGEST_LABEL)),
+  };
+}
+
+/** The values are places in the list: labels may be long, and may repeat those of another question. */
+export function select(
+  name: string,
+  options: readonly { text: string; value: string }[],
+  { several, placeholder }: { several: boolean; placeholder: string },
+): Element {
+  return {
+    tag: several ? "multi_select_static" : "select_static",
+    name,
+    width: "fill",
+    placeholder: plain(placeholder),
+    options: options.map(({ text, value }) => ({ text: plain(short(text, LONGEST_LABEL)), value })),
+  };
+}
+
+export function bytesOf(one: object): number {
+  return new TextEncoder().encode(JSON.stringify(one)).length;
+}
+
+/** Whatever has a tag is counted by the platform. */
+export function elementsOf(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + elementsOf(one), 0);
+  if (value === null || typeof value !== "object") return 0;
+  const inside = Object.values(value).reduce<number>((sum, one) => sum + elementsOf(one), 0);
+  return inside + ("tag" in value ? 1 : 0);
+}
+
+export function fits(one: object): boolean {
+  return bytesOf(one) <= LARGEST_CARD && elementsOf(one) <= MOST_ELEMENTS;
+}
+
+/** By code points, with a sign that there was more. */
+export function short(text: string, longest = 200): string {
+  const characters = [...text];
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join("")}…`;
+}

@@ -1,0 +1,83 @@
+import { harmless, prose } from "../../../protocol/index.ts";
+
+// Tags that the client gives a meaning to. In code an entity would be shown as it is, so there a token breaks them.
+const tags = /<(?=\/?(?:at|person|font|text_tag|number_tag|local_datetime|link|a|img|button|br|hr|audio|card)\b)/gi;
+
+/** Foreign text as text: nothing in it is a link, a mention or a layout. On one line or several. */
+export function words(text: string): string {
+  return harmless(text)
+    .replace(/[&<>*_~`[\]()#:+\-!$"'|\\]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+    .replaceAll("\n", "<br>");
+}
+
+/** A block of code that its content cannot leave. */
+export function code(lines: readonly string[], language = "text"): string {
+  return `\`\`\`${language}\n${inCode(lines.join("\n"))}\n\`\`\``;
+}
+
+/** A short piece of code within a line. */
+export function inline(text: string): string {
+  const safe = inCode(harmless(text)).replaceAll("\n", " ").replaceAll("`", "‹U+0060›");
+  return safe === "" ? "" : `\`${safe}\``;
+}
+
+function inCode(text: string): string {
+  return prose(text)
+    .replace(/`{3,}/g, (run) => `‹U+0060×${run.length}›`)
+    .replace(tags, "‹U+003C›");
+}
+
+/** For a message that is no card: there mentions are written as tags, too. */
+export function plainWords(text: string): string {
+  return harmless(text).replace(tags, "‹U+003C›");
+}
+
+/**
+ * The model's own Markdown: headings, lists, emphasis and code stay. Addresses are shown and lead nowhere, tags are text, and a
+ * table is code, for a card takes only a few of them.
+ */
+export function markdownOf(text: string): string {
+  const out: string[] = [];
+  let fence: string | undefined;
+  let table: string[] = [];
+  const closeTable = () => {
+    if (table.length > 1) out.push("```text", ...table.map(inCode), "```");
+    else out.push(...table.map(running));
+    table = [];
+  };
+  for (const one of prose(text).split("\n")) {
+    const mark = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(one);
+    if (fence !== undefined) {
+      const closes = mark?.[1]?.startsWith(fence) && mark[2] === "";
+      out.push(closes ? "```" : inCode(one));
+      if (closes) fence = undefined;
+    } else if (mark) {
+      closeTable();
+      fence = mark[1];
+      out.push(`\`\`\`${mark[2]}`);
+    } else if (/^\s*\|/.test(one)) table.push(one);
+    else {
+      closeTable();
+      out.push(running(one));
+    }
+  }
+  closeTable();
+  if (fence !== undefined) out.push("```");
+  return out.join("\n");
+}
+
+function running(text: string): string {
+  return text
+    .split(/(`[^`]+`)/)
+    .map((piece, n) => (n % 2 === 1 ? piece.replace(tags, "‹U+003C›") : spoken(piece)))
+    .join("");
+}
+
+function spoken(text: string): string {
+  return text
+    .split(/(\b(?:https?|ftp|file|mailto|lark|feishu):[^\s<>)\]"'，。）】]+)/i)
+    .map((piece, n) =>
+      n % 2 === 1 ? inline(piece) : piece.replace(/[&<[\]|$\\]|(?<!^\s*)>/g, (sign) => `&#${sign.charCodeAt(0)};`),
+    )
+    .join("");
+}

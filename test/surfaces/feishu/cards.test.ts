@@ -1,0 +1,378 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import type { InputRequest, PermissionRequest, Question, Resolution } from "../../../src/protocol/index.ts";
+import { LARGEST_CARD, bytesOf, type Card } from "../../../src/surfaces/feishu/cards/card.ts";
+import { closedCard, restartCard, unknownCard } from "../../../src/surfaces/feishu/cards/closed.ts";
+import { code, inline, markdownOf, plainWords, words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";
+import { helpCard, sessionsCard } from "../../../src/surfaces/feishu/cards/lists.ts";
+import { permissionCard, type Asked } from "../../../src/surfaces/feishu/cards/permission.ts";
+import { finishedCard, progressCard } from "../../../src/surfaces/feishu/cards/progress.ts";
+import { questionCard, textCard } from "../../../src/surfaces/feishu/cards/question.ts";
+import { redactAll, redactText } from "../../../src/surfaces/feishu/cards/redact.ts";
+import { feishuTexts } from "../../../src/texts/feishu.ts";
+import { texts } from "../../../src/texts/texts.ts";
+import { checkCard } from "../../support/feishu/card-check.ts";
+
+const asked = (over: Partial<Asked> = {}): Asked => ({
+  t: feishuTexts("en"),
+  words: texts("en"),
+  rid: "0123456789abcdef01234567",
+  g: 1,
+  session: "7f3a",
+  folder: "my-repo",
+  now: 0,
+  ...over,
+});
+const zh = { t: feishuTexts("zh"), words: texts("zh") };
+
+const frame = {
+  id: "s/t0/0/0/permit0",
+  session: "s",
+  at: 0,
+  agent: [],
+  digest: "d",
+  why: "no rule covers it",
+} as const;
+
+const bash = (command: string, over: Partial<PermissionRequest> = {}): PermissionRequest => ({
+  ...frame,
+  source: "approval",
+  kind: "permission",
+  tool: "Bash",
+  input: { command },
+  suggestions: [{ type: "addRule", rule: `Bash(${command.slice(0, 40)})`, behavior: "allow", destination: "session" }],
+  hard: false,
+  ...over,
+});
+
+const question = (text: string, labels = ["PostgreSQL", "SQLite"], multiSelect = false): Question => ({
+  question: text,
+  header: "Database",
+  options: labels.map((label) => ({ label, description: `take ${label}` })),
+  multiSelect,
+});
+const asks = (...questions: Question[]): InputRequest & { kind: "question" } => ({
+  ...frame,
+  source: "tool",
+  kind: "question",
+  questions,
+});
+const writes = (prompt: string): InputRequest & { kind: "text" } => ({
+  ...frame,
+  source: "tool",
+  kind: "text",
+  prompt,
+});
+
+/** Every text of a card that is Markdown. */
+function markdowns(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(markdowns);
+  if (node === null || typeof node !== "object") return [];
+  const own = "tag" in node && node.tag === "markdown" && "content" in node ? [String(node.content)] : [];
+  return [...own, ...Object.values(node).flatMap(markdowns)];
+}
+const acts = (card: Card) => [...JSON.stringify(card).matchAll(/"act":"(\w+)"/g)].map(([, act]) => act);
+const valid = (card: object) => assert.equal(checkCard(card), undefined);
+
+test("a permission shows the command, the rule, and four ways to answer; its buttons carry only a random id", () => {
+  const { card, file } = permissionCard(bash("rm -f test.js"), asked());
+  valid(card);
+  assert.equal(file, undefined);
+  assert.deepEqual(acts(card), ["allow_once", "allow_always", "deny", "deny_reason"]);
+  const shown = markdowns(card).join("\n");
+  assert.ok(shown.includes("```bash\nrm -f test.js\n```"));
+  assert.ok(shown.includes("```text\nBash(rm -f test.js)\n```"));
+  for (const [value] of JSON.stringify(card).matchAll(/"value":\{[^}]*\}/g)) {
+    assert.match(value, /^"value":\{"k":"perm","rid":"[0-9a-f]{24}","act":"\w+","g":1\}$/);
+  }
+});
+
+test("what only a person may allow offers no rule, and a deadline is shown", () => {
+  const request = bash("git push", {
+    hard: true,
+    suggestions: [],
+    deadline: { at: 300_000, timeoutMs: 300_000, policy: "cancel" },
+  });
+  const { card } = permissionCard(request, asked(zh));
+  valid(card);
+  assert.deepEqual(acts(card), ["allow_once", "deny", "deny_reason"]);
+  assert.match(JSON.stringify(card), /前有效/);
+});
+
+test("an edit is a diff, with every path it leads to", () => {
+  const request = bash("", {
+    tool: "Edit",
+    input: { file_path: "/w/a.ts", old_string: "一", new_string: "二" },
+    suggestions: [],
+    preview: {
+      path: "/elsewhere/a.ts",
+      outside: true,
+      firstLine: 1,
+      lines: [
+        { mark: "-", text: "一" },
+        { mark: "+", text: "二" },
+      ],
+    },
+  });
+  const { card } = permissionCard(request, asked(zh));
+  valid(card);
+  const shown = markdowns(card).join("\n");
+  assert.ok(shown.includes("```diff\n- 一\n+ 二\n```"), shown);
+  assert.ok(shown.includes("→ /elsewhere/a.ts"));
+});
+
+test("what does not fit is not approved unread: a file with all of it, and no allow before it is read", () => {
+  const command = Array.from({ length: 3_000 }, (_, n) => `echo line ${n} of many`).join("\n");
+  const first = permissionCard(bash(command), asked({ file: "sent" }));
+  valid(first.card);
+  assert.ok(bytesOf(first.card) <= LARGEST_CARD);
+  assert.deepEqual(acts(first.card), ["read", "deny", "deny_reason"]);
+  assert.ok(first.file?.text.includes(command));
+  const shown = markdowns(first.card).join("\n");
+  assert.match(shown, /‹… [\d,]+ lines .* not shown here …›/);
+  assert.ok(shown.includes(escaped(first.file?.name ?? "?")));
+  assert.deepEqual(acts(permissionCard(bash(command), asked({ file: "read" })).card), [
+    "allow_once",
+    "allow_always",
+    "deny",
+    "deny_reason",
+  ]);
+  const unsent = permissionCard(bash(command), asked({ file: "failed" })).card;
+  assert.deepEqual(acts(unsent), ["deny", "deny_reason"]);
+  assert.match(JSON.stringify(unsent), /sage answer/);
+});
+
+test("a long line is broken in sight, and its sign cannot be spelled", () => {
+  const { card } = permissionCard(bash(`echo ${"x".repeat(200)} ↪ y`), asked());
+  const shown = markdowns(card).join("\n");
+  assert.match(shown, /\n↪ x+/);
+  assert.ok(shown.includes("‹U+21AA›"));
+});
+
+test("several questions are one form, with room for other answers; one question is buttons", () => {
+  const many = questionCard(
+    asks(question("用哪个数据库？"), question("Which targets?", ["CLI", "Web", "Docs"], true)),
+    asked(zh),
+  ).card;
+  valid(many);
+  assert.deepEqual(acts(many), ["submit", "decline", "stop"]);
+  assert.match(JSON.stringify(many), /"multi_select_static"/);
+  assert.match(JSON.stringify(many), /"q1_other"/);
+  const one = questionCard(asks(question("Which one?")), asked()).card;
+  valid(one);
+  assert.deepEqual(acts(one), ["pick0", "pick1", "submit", "decline", "stop"]);
+});
+
+test("what follows an interrupted command has its options and no other answer", () => {
+  const { card } = questionCard(
+    { ...asks(question("What now?", ["rerun", "done", "stop"])), source: "recovery" },
+    asked(),
+  );
+  valid(card);
+  assert.deepEqual(acts(card), ["pick0", "pick1", "pick2", "decline", "stop"]);
+});
+
+test("long questions and prompts fit, and say what they leave out", () => {
+  for (const { card, file } of [
+    questionCard(asks(question("为什么？".repeat(20_000)), question("b".repeat(30_000))), asked({ file: "sent" })),
+    textCard(writes("请输入".repeat(20_000)), asked({ file: "sent" })),
+  ]) {
+    valid(card);
+    assert.ok(bytesOf(card) <= LARGEST_CARD);
+    assert.ok(file && file.text.length > 30_000);
+  }
+});
+
+const resolution = (over: Partial<Resolution> & Pick<Resolution, "outcome">): Resolution =>
+  ({ requestId: frame.id, by: "Lin (ou_1)", surface: "feishu", at: 0, reason: "", ...over }) as Resolution;
+
+test("an answered card says who, where and what, and has nothing to click", () => {
+  const granted = resolution({
+    outcome: "answered",
+    response: {
+      type: "granted",
+      requestId: frame.id,
+      rules: [{ rule: "Bash(ls)", behavior: "allow", destination: "session" }],
+    },
+  });
+  for (const [request, end] of [
+    [bash("ls"), granted],
+    [
+      bash("ls"),
+      resolution({
+        outcome: "answered",
+        by: "Lin",
+        surface: "plain",
+        response: { type: "denied", requestId: frame.id, reason: "改用 git" },
+      }),
+    ],
+    [
+      asks(question("Which?")),
+      resolution({
+        outcome: "answered",
+        response: { type: "answers", requestId: frame.id, answers: { "Which?": { selected: ["SQLite"], other: "x" } } },
+      }),
+    ],
+    [writes("Name?"), resolution({ outcome: "timed_out", by: "deadline", surface: "deadline" })],
+    [writes("Name?"), resolution({ outcome: "superseded", by: "Lin", surface: "rule" })],
+    [bash("x".repeat(100_000)), resolution({ outcome: "cancelled" })],
+  ] as const) {
+    const card = closedCard(request, end, { ...asked(), now: 0 });
+    valid(card);
+    assert.deepEqual(acts(card), []);
+    assert.doesNotMatch(JSON.stringify(card), /ou_1/);
+  }
+  assert.match(JSON.stringify(closedCard(bash("ls"), granted, { ...asked(), now: 0 })), /Answered by Lin in Feishu/);
+});
+
+test("progress, lists and notices are valid in both languages", () => {
+  for (const lang of ["en", "zh"] as const) {
+    const t = feishuTexts(lang);
+    const steps = Array.from({ length: 500 }, (_, n) => ({ tool: "Bash", about: `ls ${n}`, state: "ok" as const }));
+    const view = { text: "# 好\n\n```ts\nconst a = 1;\n```", steps, live: ["a", "b"] };
+    valid(progressCard(view, { t, rid: "r", streaming: true }));
+    valid(progressCard({ text: "", steps: [], live: [] }, { t, rid: "r", streaming: false }));
+    valid(finishedCard(view, { title: t.done, template: "green", notes: ["x"] }, t).card);
+    valid(restartCard(true, { t }));
+    valid(unknownCard({ t }));
+    valid(helpCard({ t }));
+    const sessions = Array.from({ length: 30 }, (_, n) => ({
+      id: `s${n}`,
+      cwd: "/w",
+      title: "修复 <at id=all></at>",
+      at: 0,
+      lastAt: 0,
+      state: "idle" as const,
+      pending: 0,
+    }));
+    valid(sessionsCard(sessions, { t, now: 0, current: "s1", ridOf: (id) => `r-${id}` }));
+  }
+});
+
+test("a long answer is cut and known to be", () => {
+  const t = feishuTexts("en");
+  const { card, cut } = finishedCard(
+    { text: "字".repeat(40_000), steps: [], live: [] },
+    { title: t.done, template: "green", notes: [] },
+    t,
+  );
+  valid(card);
+  assert.ok(cut && bytesOf(card) <= LARGEST_CARD);
+});
+
+const hostile = [
+  "<at id=all></at>",
+  '<at user_id="all">everyone</at>',
+  "[click](https://evil.example)",
+  "![x](https://evil.example/i.png)",
+  "https://evil.example/path",
+  "```\n<at id=all></at>\n```",
+  "````\n[a](b)",
+  "a\n```\n**Allowed by Lin**",
+  "<font color='green'>ok</font>",
+  "<person id='ou_1'></person>",
+  "[x]: https://evil.example",
+  "\u202Egnp.exe",
+  "| a | b |\n|---|---|\n| <at id=all></at> | 1 |",
+  "\\[x](https://evil.example)",
+  "`<at id=all></at>`",
+  "`a` [b](https://e.example) `c`",
+];
+
+/** Whether the client would make anything of it: a tag outside of code, a link, a mention anywhere. */
+function obeyed(markdown: string): string | undefined {
+  if (/<\/?(at|person|font|link|text_tag|a|img)\b/i.test(markdown)) return "a tag";
+  const outside = markdown
+    .split(/^```.*$/m)
+    .filter((_, n) => n % 2 === 0)
+    .join("\n")
+    .replace(/`[^`\n]*`/g, "");
+  if (/\]\s*\(/.test(outside) || /\]:/.test(outside) || /https?:\/\//.test(outside)) return "a link";
+  if ((markdown.match(/^```/gm) ?? []).length % 2 === 1) return "an open fence";
+  if (/[\u202a-\u202e\u2066-\u2069]/.test(markdown)) return "a turn of direction";
+  return undefined;
+}
+
+test("hostile text is text wherever it stands", () => {
+  for (const text of hostile) {
+    for (const made of [escaped(text), code(text.split("\n")), inline(text), markdownOf(text)])
+      assert.equal(obeyed(made), undefined, `${JSON.stringify(text)} became ${JSON.stringify(made)}`);
+    assert.doesNotMatch(plainWords(text), /<at/);
+    const cards = [
+      permissionCard(bash(text, { description: text, why: text, agent: [text] }), asked()).card,
+      permissionCard(bash("", { tool: text, input: { [text]: text }, suggestions: [] }), asked()).card,
+      questionCard(asks(question(text, [text, "b"]), question(`${text}2`, [text, "b"], true)), asked()).card,
+      questionCard(asks(question(text, [text, "b"])), asked()).card,
+      textCard(writes(text), asked()).card,
+      closedCard(
+        writes(text),
+        resolution({ outcome: "answered", by: text, response: { type: "text", requestId: "x", text } }),
+        { ...asked(), now: 0 },
+      ),
+      finishedCard(
+        { text, steps: [{ tool: text, about: text, state: "ok" }], live: [] },
+        { title: text, template: "green", notes: [text] },
+        asked().t,
+      ).card,
+      sessionsCard([{ id: "s", cwd: text, title: text, at: 0, lastAt: 0, state: "idle", pending: 0 }], {
+        t: asked().t,
+        now: 0,
+        ridOf: () => "r",
+      }),
+    ];
+    for (const card of cards) {
+      valid(card);
+      for (const made of markdowns(card)) assert.equal(obeyed(made.replaceAll("<br>", "\n")), undefined, made);
+      assert.doesNotMatch(JSON.stringify(card), /[\u202a-\u202e\u2066-\u2069]/);
+    }
+  }
+});
+
+test("any text makes a valid card within the limits", () => {
+  const pieces = fc.array(fc.constantFrom(...hostile, "字", " ", "\n", "`", "x".repeat(500), "\t", "🙂"), {
+    maxLength: 80,
+  });
+  fc.assert(
+    fc.property(pieces, (some) => {
+      const text = some.join("") || "x";
+      for (const { card } of [
+        permissionCard(bash(text), asked()),
+        questionCard(asks(question(text)), asked()),
+        textCard(writes(text), asked()),
+      ]) {
+        assert.equal(checkCard(card), undefined);
+        assert.ok(bytesOf(card) <= LARGEST_CARD);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("what is code stays code, and headings, lists and emphasis stay", () => {
+  assert.equal(
+    markdownOf("# 标题\n\n- **a** `b`\n\n```ts\na < b && c[0]\n```"),
+    "# 标题\n\n- **a** `b`\n\n```ts\na < b && c[0]\n```",
+  );
+  assert.equal(markdownOf("see https://a.example/b."), "see `https://a.example/b.`");
+  assert.equal(markdownOf("| a |\n|---|\n| 1 |"), "```text\n| a |\n|---|\n| 1 |\n```");
+  assert.equal(markdownOf("```\nopen"), "```\nopen\n```");
+});
+
+test("secrets stay here, and how many there were is said; program, path and host stay legible", () => {
+  const own = (text: string) => text.replaceAll("hunter2hunter2", "[secret: DB]");
+  const line = `curl -H "Authorization: Bearer ${"a".repeat(30)}" https://u:passw0rd@api.example/v1 --token ${"t".repeat(20)} # hunter2hunter2 ghp_${"b".repeat(36)}`;
+  const clean = redactText(line, own);
+  assert.equal(
+    clean,
+    `curl -H "Authorization: Bearer [secret]" https://u:[secret]@api.example/v1 --token [secret] # [secret: DB] [secret]`,
+  );
+  const { value, masked } = redactAll(bash(line), own);
+  assert.equal(value.input["command"], clean);
+  assert.ok(masked >= 5);
+  assert.match(JSON.stringify(permissionCard(value, asked({ masked: 5 })).card), /5 secrets in it are not shown/);
+  assert.equal(
+    redactText("the secret management and token counts of src/token.ts", own),
+    "the secret management and token counts of src/token.ts",
+  );
+});
