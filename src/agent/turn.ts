@@ -6,8 +6,10 @@ import {
   noUsage,
   type AgentOutcome,
   type ExecutionOptions,
+  type Fact,
   type OutcomeStatus,
   type TurnEnd,
+  type TurnLimits,
 } from "../protocol/index.ts";
 import { createActivity } from "./activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
@@ -76,7 +78,7 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking, lifec
   } = log
     .branch("")
     .decide(key, "turn.begun", () => ({ loop: LOOP, maxSteps: options.maxSteps, sawUpTo: log.said.at(-1)?.seq ?? 0 }));
-  const limit = options.executionTimeout;
+  const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, folded.sawUpTo, sawUpTo);
   lifecycle.transition({ state: "executing", phase: "preparingContext" });
   return {
     key,
@@ -98,7 +100,7 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking, lifec
       session: log.id,
       config,
       options,
-      asking,
+      asking: { ...asking, ...prompt },
       agent: [],
       asksRoot: false,
       sessionRules: folded.rules,
@@ -110,6 +112,11 @@ function begin(log: SessionLog, folded: Folded, { config, options, asking, lifec
       ),
     },
   };
+}
+
+/** The message that begins a turn says how long it may take; one that joins it says nothing about it. */
+function limitsOf(said: readonly Fact<"user.said">[], after: number, upTo: number): TurnLimits {
+  return said.find(({ seq }) => seq > after && seq <= upTo)?.data.limits ?? {};
 }
 
 function drive(log: SessionLog, { key, loop: begunBy, cancelledBy, c, p }: Turn): Promise<OutcomeStatus> {

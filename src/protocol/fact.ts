@@ -1,4 +1,5 @@
 import type { Reply, ToolResult, Usage } from "./message.ts";
+import type { TurnLimits } from "./options.ts";
 import type { TurnEnd } from "./outcome.ts";
 import type { Effect, RuleDestination, Verdict } from "./permission.ts";
 import type { StateTransition } from "./state.ts";
@@ -23,6 +24,7 @@ export type FactData = {
     by: string;
     surface: string;
     /** What the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
+    /** Of the turn that it begins, if it begins one. */ limits?: TurnLimits;
   };
   "model.replied": Reply & { /** Messages up to this seq were in the prompt. */ sawUpTo: number };
   "calls.judged": { verdicts: Verdict[] };

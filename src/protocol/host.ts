@@ -1,5 +1,6 @@
 import type { SageErrorCode } from "./error.ts";
 import type { Delta, Fact } from "./fact.ts";
+import type { TurnLimits } from "./options.ts";
 import type { Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
 
 /** Who sends a command, and from where. */
@@ -9,8 +10,8 @@ export type Sender = { by: string; surface: string };
 export type Command =
   /** Opens a new session, or finds one. A new one goes on with `model` whenever nobody names another. */
   | { type: "open"; session?: string; cwd: string; model?: string }
-  /** `id` makes a redelivered message harmless. */
-  | ({ type: "say"; session: string; text: string; id?: string } & Sender)
+  /** `id` makes a redelivered message harmless. `limits` are those of the turn that this message begins. */
+  | ({ type: "say"; session: string; text: string; id?: string; limits?: TurnLimits } & Sender)
   | ({ type: "respond"; response: InputResponse } & Sender)
   /** Pauses a running turn; cancels it when it is paused, waits for a person, or `cancel` is set. */
   | ({ type: "interrupt"; session: string; cancel?: boolean } & Sender)

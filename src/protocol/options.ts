@@ -12,6 +12,19 @@ export type ExecutionMode =
   /** Nobody may be asked: ends in `needs-input`, and the turn stays open. */
   | { type: "batch" };
 
+/**
+ * How long the turn may take that a message begins; what the message leaves out is as configured. Kept with the message, so that
+ * it holds after a restart, too.
+ */
+export type TurnLimits = {
+  /** How long each request of the turn waits for a person, in ms. */
+  promptTimeout?: number;
+  /** What happens when nobody answers; the turn fails if nothing is said. */
+  timeoutPolicy?: "fail" | "cancel";
+  /** Active time only, in ms. */
+  executionTimeout?: number;
+};
+
 /** Passed on to the provider as they are. */
 export type LlmOptions = { maxOutputTokens?: number; temperature?: number; thinkingTokens?: number };
 

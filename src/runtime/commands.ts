@@ -15,6 +15,7 @@ import {
   type InputResponse,
   type PendingRequest,
   type SessionSummary,
+  type TurnLimits,
 } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import { known, type Runner } from "./runner.ts";
@@ -66,9 +67,10 @@ export function createCommands(parts: CommandParts): Host["send"] {
           return { ok: true, session: id, created: true };
       }
     },
-    say({ session, text, id = randomUUID(), by, surface }) {
+    say({ session, text, id = randomUUID(), limits, by, surface }) {
       known(store, session);
       if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
+      if (limits) checkLimits(limits);
       const expanded = expandMessage(skills, text);
       if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
         throw new SageError("input-invalid", `there is no command and no skill ${text.trim()}`);
@@ -82,7 +84,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
         key: `said/${id}`,
         type: "user.said",
         at: Date.now(),
-        data: { text, by, surface, ...(expanded !== undefined && { expanded }) },
+        data: { text, by, surface, ...(expanded !== undefined && { expanded }), ...(limits && { limits }) },
       });
       runner.wake(session);
       return { ok: true, seq: fact.seq };
@@ -188,6 +190,15 @@ function summary({ open, owned, pending: waiting, ...row }: SessionRow, here: bo
 function newSessionId(): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   return Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join("");
+}
+
+/** They are kept with the message: a bad one would spoil every attempt at its turn. */
+function checkLimits({ promptTimeout, executionTimeout, timeoutPolicy }: TurnLimits): void {
+  for (const [name, ms] of Object.entries({ promptTimeout, executionTimeout }))
+    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0))
+      throw new SageError("input-invalid", `${name} should be a number of milliseconds above 0; got ${ms}`);
+  if (timeoutPolicy !== undefined && timeoutPolicy !== "fail" && timeoutPolicy !== "cancel")
+    throw new SageError("input-invalid", `timeoutPolicy should be "fail" or "cancel"; got "${String(timeoutPolicy)}"`);
 }
 
 /** A rule that would not parse must not be recorded as granted. */
