@@ -169,7 +169,7 @@ const en = {
   statusLine: (session: string, state: string, folder: string, model: string) =>
     `Session ${session}: ${state}\nFolder: ${folder}${model === "" ? "" : `\nModel: ${model}`}`,
   noSession: "There is no session here yet. Say what to do.",
-  openRequests: (n: number) => `${plural(n, "open request")}`,
+  openRequests: (n: number) => plural(n, "open request"),
   sessionsTitle: "Sessions",
   noSessions: "There are no sessions yet.",
   sessionState: { idle: "idle", running: "working", waiting: "waits for an answer", stopped: "stopped in the middle" },
