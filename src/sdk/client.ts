@@ -23,6 +23,7 @@ import {
 import { assemble } from "../runtime/assemble.ts";
 import type { LocalHost } from "../runtime/host.ts";
 import type { Tool } from "../tools/tool.ts";
+import { createTurns, type TurnAgent } from "./turns.ts";
 
 export type SdkOptions = {
   /** A model, or `provider/name` as for `sage --model`; by default what the environment points to. */
@@ -56,6 +57,8 @@ export type ChannelOptions = RunOptions & {
   /** After each answer in words the handle is shown a `text` request; answering it is the next message, denying it ends. */
   conversation?: boolean;
 };
+
+export type TurnsOptions = Omit<RunOptions, "mode">;
 
 export class SageAgentSDK {
   readonly #options: SdkOptions;
@@ -107,6 +110,14 @@ export class SageAgentSDK {
     return { handle: { ...handle, close }, result };
   }
 
+  /** A conversation that returns when a person is needed instead of waiting for them; in a new session, or one that is there. */
+  async openTurns(options: TurnsOptions = {}): Promise<TurnAgent> {
+    const host = this.#host({ ...options, mode: { type: "interactive" } });
+    const session = await this.#open(host, options);
+    const run = () => this.#track(host, session, () => this.#outcome(host, session));
+    return createTurns({ store: this.#store, host, session, run });
+  }
+
   /** Ends what runs, as safely as a crash would: its results say `paused`, and a journal on disk goes on from there. */
   async close(): Promise<void> {
     for (const [session, { host }] of this.#running) host.leave(session);
@@ -118,12 +129,26 @@ export class SageAgentSDK {
   async #runTask(host: LocalHost, session: string, task: string): Promise<AgentOutcome> {
     if (this.#running.has(session))
       throw new SageError("session-owned", `session ${session} is running already; wait for its result, or answer it`);
-    const outcome = runTask(host, session, task);
-    this.#running.set(session, { host, outcome });
+    return this.#track(host, session, async () => {
+      const said = await host.send({ type: "say", session, text: task, by: "caller", surface: "sdk" });
+      if (!said.ok) throw new SageError(said.code, said.message);
+      return this.#outcome(host, session);
+    });
+  }
+
+  /** What goes wrong in a turn is an outcome too. */
+  #outcome(host: LocalHost, session: string): Promise<AgentOutcome> {
+    return host.run(session).catch((error: unknown) => failed(session, error));
+  }
+
+  /** Known to `close` while it runs. */
+  async #track(host: LocalHost, session: string, work: () => Promise<AgentOutcome>): Promise<AgentOutcome> {
+    const one = { host, outcome: work() };
+    this.#running.set(session, one);
     try {
-      return await outcome;
+      return await one.outcome;
     } finally {
-      this.#running.delete(session);
+      if (this.#running.get(session) === one) this.#running.delete(session);
     }
   }
 
@@ -159,25 +184,19 @@ export class SageAgentSDK {
   }
 }
 
-async function runTask(host: LocalHost, session: string, task: string): Promise<AgentOutcome> {
-  const said = await host.send({ type: "say", session, text: task, by: "caller", surface: "sdk" });
-  if (!said.ok) throw new SageError(said.code, said.message);
-  try {
-    return await host.run(session);
-  } catch (error) {
-    const code = error instanceof SageError ? error.code : "turn-failed";
-    const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
-    return {
-      status: "error",
-      error: { code, message: messageOf(error) },
-      session,
-      text: "",
-      usage: noUsage,
-      stats,
-      messages: [],
-      toolHistory: [],
-    };
-  }
+function failed(session: string, error: unknown): AgentOutcome {
+  const code = error instanceof SageError ? error.code : "turn-failed";
+  const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
+  return {
+    status: "error",
+    error: { code, message: messageOf(error) },
+    session,
+    text: "",
+    usage: noUsage,
+    stats,
+    messages: [],
+    toolHistory: [],
+  };
 }
 
 /** Idle is not a request of the journal: no deadline runs on it and no inbox lists it. */

@@ -23,5 +23,6 @@ export { assemble, type Parts } from "../runtime/assemble.ts";
 export type { LocalHost } from "../runtime/host.ts";
 export { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
 export type { PermissionContext, Tool, ToolScope } from "../tools/tool.ts";
-export { SageAgentSDK, type ChannelOptions, type RunOptions, type SdkOptions } from "./client.ts";
+export { SageAgentSDK, type ChannelOptions, type RunOptions, type SdkOptions, type TurnsOptions } from "./client.ts";
+export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
 export * from "../protocol/index.ts";

@@ -19,6 +19,7 @@ const expected: Record<string, RegExp> = {
   "asking-tool.ts": /asked: Who is the guest\?\nasked: What does Ada talk about\?\nAda, who talks about engines/,
   "strategy.ts": /t0\/0\/0\/run0\.finished: hello\nSaid hello/,
   "own-model.ts": /You used 5 words/,
+  "turns.ts": /pending: question\nneeds input: true\nasked: Which port\?\nListening on 8080\./,
   "surface.ts": /asks: Bash .*node --version.*\nended: answered by you\nsays: It works/,
 };
 

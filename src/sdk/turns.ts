@@ -1,0 +1,217 @@
+import { spellOut } from "../input/validate.ts";
+import type { Store } from "../journal/store.ts";
+import {
+  SageError,
+  type AgentOutcome,
+  type Delta,
+  type Fact,
+  type Host,
+  type InputRequest,
+  type InputResponse,
+  type LooseAnswers,
+  type LooseResponse,
+  type PermissionRequest,
+  type Resolution,
+} from "../protocol/index.ts";
+
+export type TurnResult =
+  /** The very same turn waits; answer, and attach to it again with `runTurn("")`. */
+  | { needsInput: true; session: string; question: InputRequest }
+  | { needsInput: false; session: string; outcome: AgentOutcome };
+
+export type TurnEvent =
+  | { type: "fact"; fact: Fact }
+  | { type: "delta"; delta: Delta }
+  /** Told once for each request that `runTurn` returns with. */
+  | { type: "question_pending"; question: InputRequest };
+
+/** Yes, no, or a whole response. */
+export type Confirmation = boolean | InputResponse;
+
+export type TurnOptions = {
+  /** Decides on permissions. Without it they are returned like questions. What it throws, `runTurn` throws, and nothing is decided. */
+  confirm?: (request: PermissionRequest, signal: AbortSignal) => Confirmation | Promise<Confirmation>;
+  onEvent?: (event: TurnEvent) => void;
+  /** Stops looking; the turn itself goes on. */
+  signal?: AbortSignal;
+};
+
+/** A label, several, a text, yes or no; by question where there is more than one; or a whole response. */
+export type TurnAnswer = string | readonly string[] | boolean | LooseAnswers | InputResponse;
+
+/** A conversation that returns when a person is needed instead of waiting for them. The turn itself never stops: this is a view of it. */
+export interface TurnAgent {
+  readonly session: string;
+  /** Says something and follows the turn until it ends or a person is needed. "" attaches again, in this process or a later one. */
+  runTurn(input: string, options?: TurnOptions): Promise<TurnResult>;
+  isWaitingInput(): boolean;
+  /** What is to be answered first, also when this process has not run the session yet. */
+  getPendingQuestion(): InputRequest | undefined;
+  /** Answers the question that was shown last, and nothing else: refused when somebody was faster. */
+  answerQuestion(answer: TurnAnswer, options?: { by?: string }): Promise<Resolution>;
+}
+
+type Parts = { store: Store; host: Host; session: string; run(): Promise<AgentOutcome> };
+
+const sender = { by: "caller", surface: "sdk" };
+
+export function createTurns({ store, host, session, run }: Parts): TurnAgent {
+  let running: Promise<AgentOutcome> | undefined;
+  /** The request that the caller was given last. */
+  let shown: string | undefined;
+  const announced = new Set<string>();
+  let told = store.since(session, 0).at(-1)?.seq ?? 0;
+
+  const send = async (response: InputResponse, by: string): Promise<Resolution> => {
+    const reply = await host.send({ type: "respond", response, ...sender, by });
+    if (reply.ok) return reply.resolution;
+    throw new SageError(reply.code, reply.message, { cause: reply.resolution });
+  };
+
+  const decide = async (request: PermissionRequest, confirm: NonNullable<TurnOptions["confirm"]>): Promise<void> => {
+    const answered = new AbortController();
+    const forget = store.hub.wait(request.id, () => answered.abort());
+    try {
+      const elsewhere = new Promise<undefined>((done) =>
+        answered.signal.addEventListener("abort", () => done(undefined), { once: true }),
+      );
+      const said = await Promise.race([confirm(request, answered.signal), elsewhere]);
+      if (said !== undefined) await send(spellOut(request, responseTo(request, said)), sender.by);
+    } catch (error) {
+      // Somebody on another surface was faster: their answer stands, and the turn goes on with it.
+      if (!(error instanceof SageError && error.code === "request-resolved")) throw error;
+    } finally {
+      forget();
+    }
+  };
+
+  /** Tells what happened since somebody last looked, then whatever comes. */
+  const listen = (onEvent: (event: TurnEvent) => void): (() => void) => {
+    const fact = (one: Fact) => {
+      if (one.seq <= told) return;
+      told = one.seq;
+      onEvent({ type: "fact", fact: one });
+    };
+    const stop = store.hub.subscribe(session, { fact, delta: (delta) => onEvent({ type: "delta", delta }) });
+    for (const one of store.since(session, told)) fact(one);
+    return stop;
+  };
+
+  return {
+    session,
+    async runTurn(input, { confirm, onEvent = () => {}, signal } = {}) {
+      const stop = listen(onEvent);
+      try {
+        if (input !== "") {
+          const said = await host.send({ type: "say", session, text: input, ...sender });
+          if (!said.ok) throw new SageError(said.code, said.message);
+          running = undefined;
+        }
+        const outcome = (running ??= run());
+        for (;;) {
+          const next = await endOrRequest(store, session, outcome, signal);
+          if ("outcome" in next) {
+            if (running === outcome) running = undefined;
+            return { needsInput: false, session, outcome: next.outcome };
+          }
+          const { request } = next;
+          if (confirm && request.kind === "permission") {
+            await decide(request, confirm);
+            continue;
+          }
+          shown = request.id;
+          if (!announced.has(request.id)) onEvent({ type: "question_pending", question: request });
+          announced.add(request.id);
+          return { needsInput: true, session, question: request };
+        }
+      } finally {
+        stop();
+      }
+    },
+    isWaitingInput: () => store.pending(session).length > 0,
+    getPendingQuestion() {
+      const [first] = store.pending(session);
+      shown = first?.id ?? shown;
+      return first;
+    },
+    async answerQuestion(answer, { by = sender.by } = {}) {
+      const id = shown ?? store.pending(session)[0]?.id;
+      const request = id === undefined ? undefined : store.find(id)?.request;
+      if (!request) throw new SageError("request-unknown", `session ${session} waits for no answer`);
+      const resolution = await send(spellOut(request, responseTo(request, answer)), by);
+      shown = undefined;
+      return resolution;
+    },
+  };
+}
+
+type Next = { outcome: AgentOutcome } | { request: InputRequest };
+
+/** Whatever comes first: the end of the turn, or a request that only a person can answer. */
+function endOrRequest(
+  store: Store,
+  session: string,
+  outcome: Promise<AgentOutcome>,
+  signal: AbortSignal | undefined,
+): Promise<Next> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const [request] = store.pending(session);
+      if (request) finish(() => resolve({ request }));
+    };
+    const abort = () => finish(() => reject(signal?.reason as Error));
+    const stop = store.hub.subscribe(session, { fact: look });
+    const finish = (end: () => void) => {
+      stop();
+      signal?.removeEventListener("abort", abort);
+      end();
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    outcome.then(
+      (ended) => finish(() => resolve({ outcome: ended })),
+      (error: unknown) => finish(() => reject(error)),
+    );
+    if (signal?.aborted) abort();
+    else look();
+  });
+}
+
+function responseTo(request: InputRequest, answer: TurnAnswer): LooseResponse {
+  const requestId = request.id;
+  if (isResponse(answer)) return { ...answer, requestId };
+  switch (request.kind) {
+    case "permission": {
+      const yes = answer === true || (typeof answer === "string" && /^yes$/i.test(answer.trim()));
+      const no = answer === false || (typeof answer === "string" && /^no$/i.test(answer.trim()));
+      if (yes) return { type: "granted", requestId };
+      if (no) return { type: "denied", requestId };
+      throw refused(
+        'a permission takes true, false, "yes", "no" or a whole response; a reason goes with { type: "denied", reason }',
+      );
+    }
+    case "text":
+      if (typeof answer === "string") return { type: "text", requestId, text: answer };
+      throw refused("this asks for a text and takes a string");
+    case "question": {
+      if (typeof answer === "boolean")
+        throw refused("a question takes a label, your own words, or answers by question");
+      if (typeof answer === "object" && !Array.isArray(answer))
+        return { type: "answers", requestId, answers: answer as LooseAnswers };
+      const [only, second] = request.questions;
+      const given = answer as string | readonly string[];
+      if (only && !second) return { type: "answers", requestId, answers: { [only.question]: given } };
+      const names = request.questions.map(({ question }) => `"${question}"`).join(", ");
+      throw refused(`there are ${request.questions.length} questions; answer them by name: ${names}`);
+    }
+    default:
+      return request satisfies never;
+  }
+}
+
+function isResponse(answer: TurnAnswer): answer is InputResponse {
+  return typeof answer === "object" && "type" in answer && "requestId" in answer;
+}
+
+function refused(message: string): SageError {
+  return new SageError("request-invalid", message);
+}
