@@ -1,16 +1,15 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { SessionRow, Store } from "../journal/store.ts";
 import { sageHome } from "../runtime/home.ts";
-import { SageError, type ExecutionMode, type ExecutionOptions } from "../protocol/index.ts";
+import type { ExecutionMode, ExecutionOptions } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import type { Late } from "./chat.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { lastSessionIn, sessionBy } from "./find-session.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
 import { ask } from "./journal.ts";
 import { begin, lastingSpec, modelOfSession, openSage, openStore } from "./setup.ts";
-import { titleOf } from "./title.ts";
 import { asksTrust } from "./trust-prompt.ts";
 
 const options = {
@@ -46,7 +45,8 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const again = values.continue === true || values.resume !== undefined;
 
   const store = again ? openStore(sageHome(process.env)) : undefined;
-  const found = store && findSession(store, values, cwd, t);
+  const found =
+    store && (values.resume === undefined ? lastSessionIn(store, cwd, t) : sessionBy(store, values.resume, t));
   const spec = lastingSpec(values.model) ?? (store && found && modelOfSession(store, found.id));
   const { home, choice } = begin(process.env, spec, values["fallback-model"]);
   if (!choice) {
@@ -133,21 +133,6 @@ function directory(path: string | undefined, t: CliTexts): string {
   const cwd = resolve(path ?? ".");
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw usage(t.noDirectory(cwd));
   return realpathSync(cwd);
-}
-
-function findSession(store: Store, values: Values, cwd: string, t: CliTexts): SessionRow {
-  const all = store.sessions();
-  const { resume } = values;
-  if (resume === undefined) {
-    const last = all.find((one) => one.cwd === cwd && one.title !== "");
-    if (last) return last;
-    throw new SageError("session-unknown", t.noSessionHere(cwd));
-  }
-  const found = all.filter(({ id }) => id.startsWith(resume));
-  const exact = found.find(({ id }) => id === resume) ?? (found.length === 1 ? found[0] : undefined);
-  if (exact) return exact;
-  const candidates = found.slice(0, 10).map((one) => `${one.id}  ${titleOf(one).slice(0, 60)}`);
-  throw new SageError("session-unknown", found.length === 0 ? t.noSession(resume) : t.ambiguous(resume, candidates));
 }
 
 /** A person is asked what to do; a script hears what is missing, or sees the demo where it asked for nothing. */

@@ -81,7 +81,7 @@ function isEmpty({ permissions, hooks }: ProjectFile["settings"]): boolean {
 }
 
 /** The nearest folder with a repository, so that a nested one is a project of its own; without one, the folder itself. */
-function projectRoot(cwd: string): string {
+export function projectRoot(cwd: string): string {
   const here = realpathSync(cwd);
   for (let dir = here; ; dir = dirname(dir)) {
     if (existsSync(join(dir, ".git"))) return dir;

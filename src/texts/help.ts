@@ -19,6 +19,7 @@ const en: HelpTexts = {
   sage sessions               list sessions
   sage inbox                  list what waits for a person, in all sessions
   sage answer <id> …          answer one of them, from any terminal
+  sage why [what]             who allowed what, when and by which rule
   sage permissions …          see, add, remove, explain and import rules
   sage trust [--yes|--revoke] see and trust the settings of this folder
   sage doctor                 check this installation
@@ -59,6 +60,11 @@ Answering
   --run                       go on with the session at once, here
   --json                      with sessions or inbox: machine-readable
 
+Looking back
+  sage why [session|call|file] [--all] [--json]
+                              who allowed what, when, from where, by which rule of which file;
+                              for a file: which calls changed it
+
 Permissions
   sage permissions list [--json]
   sage permissions add <allow|ask|deny> <rule> [--to local|project|user]
@@ -96,6 +102,7 @@ const zh: HelpTexts = {
   sage sessions               列出会话
   sage inbox                  列出所有会话中等人回答的请求
   sage answer <编号> …        在任何终端回答其中一个
+  sage why [对象]             谁在何时、依据哪条规则允许了什么
   sage permissions …          查看、添加、删除、解释和导入规则
   sage trust [--yes|--revoke] 查看并信任本目录自带的设置
   sage doctor                 检查安装
@@ -135,6 +142,11 @@ const zh: HelpTexts = {
   sage answer <编号> --json <回答>
   --run                       随即在此继续该会话
   --json                      与 sessions 或 inbox 合用：机器可读
+
+回顾
+  sage why [会话|调用|文件] [--all] [--json]
+                              谁在何时何处、依据哪个文件的哪条规则允许了什么；
+                              对文件：哪些调用改动过它
 
 权限
   sage permissions list [--json]

@@ -1,0 +1,19 @@
+import type { SessionRow, Store } from "../journal/store.ts";
+import { SageError } from "../protocol/error.ts";
+import type { CliTexts } from "../texts/cli.ts";
+import { titleOf } from "./title.ts";
+
+/** By its id, or by the start of one where only one session is meant. */
+export function sessionBy(store: Store, prefix: string, t: CliTexts): SessionRow {
+  const found = store.sessions().filter(({ id }) => id.startsWith(prefix));
+  const exact = found.find(({ id }) => id === prefix) ?? (found.length === 1 ? found[0] : undefined);
+  if (exact && prefix !== "") return exact;
+  const candidates = found.slice(0, 10).map((one) => `${one.id}  ${titleOf(one).slice(0, 60)}`);
+  throw new SageError("session-unknown", found.length === 0 ? t.noSession(prefix) : t.ambiguous(prefix, candidates));
+}
+
+export function lastSessionIn(store: Store, cwd: string, t: CliTexts): SessionRow {
+  const last = store.sessions().find((one) => one.cwd === cwd && one.title !== "");
+  if (last) return last;
+  throw new SageError("session-unknown", t.noSessionHere(cwd));
+}

@@ -1,0 +1,63 @@
+import { oneLine } from "../protocol/index.ts";
+import type { Receipt } from "../runtime/receipts.ts";
+import type { Style } from "../surfaces/plain/paint.ts";
+import { headline, timeOf } from "../surfaces/plain/resolution.ts";
+import { clipped, exact, fitted } from "../surfaces/plain/safe.ts";
+import { summaryOf } from "../surfaces/plain/view.ts";
+import type { WhyTexts } from "../texts/why.ts";
+
+/** One call as a person reads it: what, decided by whom, what came of it. */
+export function receiptLines(
+  receipt: Receipt,
+  { style, w, whole }: { style: Style; w: WhyTexts; whole: boolean },
+): string[] {
+  const { id, at, tool, input, agent, decision, reason, digest, files } = receipt;
+  const { paint } = style;
+  const what = tool === "" ? w.sage : tool;
+  const summary = tool === "" ? "" : summaryOf(input);
+  const head = `${paint.bold(id)}  ${timeOf(at)}  ${what}`;
+  const colour = decision === "refused" ? paint.red : decision === "open" ? paint.yellow : paint.green;
+  const lines = [
+    ...(agent.length > 0 ? [w.agent(agent)] : []),
+    `${colour(w.decision[decision])}${decidedBy(receipt, w)}`,
+    ...askedLines(receipt, style, w),
+    ...receipt.rulesAdded.map(({ rule, by, saved, destination, problem }) =>
+      problem === undefined
+        ? w.rule(oneLine(rule), oneLine(by), saved ?? style.t.destination[destination])
+        : w.notSaved(oneLine(problem)),
+    ),
+    ...runLines(receipt, w),
+    ...(files.length > 0 ? [w.files(files.map(oneLine))] : []),
+    ...(digest === "" ? [] : [paint.dim(w.digest(whole ? digest : digest.slice(0, 12)))]),
+  ];
+  const asked = receipt.asked.length > 0 || receipt.rule !== undefined;
+  const because = asked || reason === "" ? [] : [w.because(oneLine(reason))];
+  return [
+    head,
+    ...(whole ? exact(summary, style) : summary === "" ? [] : [`    ${clipped(summary, 120)}`]),
+    ...fitted(
+      [...lines.slice(0, 2), ...because, ...lines.slice(2)].map((line) => `    ${line}`),
+      style.width,
+    ),
+  ];
+}
+
+function decidedBy({ rule, asked }: Receipt, w: WhyTexts): string {
+  if (rule === undefined || asked.some(({ resolution }) => resolution?.outcome === "answered")) return "";
+  return ` ${w.byRule(oneLine(rule.text), w.ruleFrom(rule.source, rule.from))}`;
+}
+
+function askedLines({ asked }: Receipt, { t }: Style, w: WhyTexts): string[] {
+  return asked.flatMap(({ request, resolution }) => [
+    w.askedAt(timeOf(request.at), oneLine(request.why)),
+    ...(resolution ? [headline(resolution, t)] : []),
+  ]);
+}
+
+function runLines({ runs, effect }: Receipt, w: WhyTexts): string[] {
+  if (effect === "reads" && runs.every(({ ok }) => ok)) return [];
+  return runs.map(({ startedAt, endedAt, ok, unknown }) => {
+    const how = unknown ? w.run.unknown : endedAt === undefined ? w.run.open : ok ? w.run.ok : w.run.failed;
+    return `${how}, ${timeOf(startedAt ?? endedAt ?? 0)}`;
+  });
+}

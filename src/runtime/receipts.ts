@@ -1,0 +1,197 @@
+import {
+  callsOf,
+  type Call,
+  type Effect,
+  type Fact,
+  type FactData,
+  type InputRequest,
+  type Resolution,
+  type RuleDestination,
+  type ToolInput,
+  type Verdict,
+} from "../protocol/index.ts";
+
+/** What was decided about one call, by whom or by what, and what came of it. */
+export type Receipt = {
+  /** Session, turn, step and call: `k7f3q2mz/t0/3/1`. */
+  id: string;
+  session: string;
+  /** When it was judged. */
+  at: number;
+  /** Names of the agents from the root's child down to the one that called. */
+  agent: string[];
+  tool: string;
+  /** What ran, or would have. */
+  input: ToolInput;
+  effect: Effect;
+  decision: "allowed" | "refused" | "answered" | "open";
+  reason: string;
+  rule?: {
+    text: string;
+    source: RuleDestination;
+    /** Of the settings file, or of who gave it in this session. */ from?: string;
+  };
+  /** Everything a person was asked on the way, with how it ended. */
+  asked: { request: InputRequest; resolution?: Resolution }[];
+  rulesAdded: FactData["rule.added"][];
+  /** What the approval was bound to. */
+  digest: string;
+  /** Files it changes, by their real paths. */
+  files: string[];
+  runs: { startedAt?: number; endedAt?: number; ok?: boolean; unknown?: true }[];
+  /** sha-256 of the files as it left them. */
+  left: Record<string, string>;
+};
+
+/** Folds the facts of one session into a receipt for each call, in the order in which they were judged. */
+export function receiptsOf(
+  facts: readonly Fact[],
+  ruleFile: (source: RuleDestination) => string | undefined,
+): Receipt[] {
+  const calls = new Map<string, { call: Call; agent: string[] }>();
+  const receipts = new Map<string, Receipt>();
+  const of = (key: string) => receipts.get(parent(key));
+  const from = (rule: string, source: RuleDestination) => {
+    const added = facts.findLast((fact) => fact.type === "rule.added" && fact.data.rule === rule);
+    return source === "session" && added?.type === "rule.added" ? added.data.by : ruleFile(source);
+  };
+  const judge = (fact: Fact, key: string, verdict: Verdict) => {
+    const known = receipts.get(key);
+    const made = calls.get(key);
+    if (!known && !made) return;
+    const before = known ?? begin(fact, key, made as { call: Call; agent: string[] });
+    receipts.set(key, { ...before, ...judged(verdict, before.input, from) });
+  };
+  for (const fact of facts) {
+    switch (fact.type) {
+      case "model.replied":
+        for (const [n, call] of callsOf(fact.data).entries())
+          calls.set(`${parent(fact.key)}/${n}`, { call, agent: agentOf(fact.key, calls) });
+        break;
+      case "calls.judged": {
+        const [first] = fact.data.verdicts;
+        if (calls.has(parent(fact.key)) && first) judge(fact, parent(fact.key), first);
+        else fact.data.verdicts.forEach((verdict, n) => judge(fact, `${parent(fact.key)}/${n}`, verdict));
+        break;
+      }
+      case "input.requested": {
+        const receipt = of(fact.key) ?? standalone(fact);
+        receipt.asked.push({ request: fact.data });
+        if (receipt.asked.length === 1 || fact.data.kind === "permission") receipt.decision = "open";
+        receipts.set(receipt.id.slice(fact.session.length + 1), receipt);
+        break;
+      }
+      case "input.resolved":
+        for (const receipt of receipts.values()) {
+          const asked = receipt.asked.find(({ request }) => request.id === fact.data.requestId);
+          if (asked) settle(receipt, asked, fact.data);
+        }
+        break;
+      case "rule.added":
+        of(fact.key)?.rulesAdded.push(fact.data);
+        break;
+      case "call.started":
+        of(fact.key)?.runs.push({ startedAt: fact.at });
+        break;
+      case "call.finished": {
+        const receipt = of(fact.key);
+        if (!receipt || fact.key.endsWith("/done")) break;
+        const { ok, seen = {} } = fact.data;
+        const open = receipt.runs.find((run) => run.endedAt === undefined && !run.unknown);
+        if (open) Object.assign(open, { endedAt: fact.at, ok });
+        else receipt.runs.push({ endedAt: fact.at, ok });
+        for (const file of receipt.files) if (seen[file] !== undefined) receipt.left[file] = seen[file];
+        break;
+      }
+      case "call.unknown": {
+        const open = of(fact.key)?.runs.at(-1);
+        if (open && open.endedAt === undefined) open.unknown = true;
+        break;
+      }
+      default:
+    }
+  }
+  return [...receipts.values()];
+}
+
+/** Did it do something to this file, or to a folder that holds it? */
+export function changed({ files, runs }: Receipt, path: string): boolean {
+  return runs.length > 0 && files.some((file) => file === path || path.startsWith(`${file}/`));
+}
+
+function begin(fact: Fact, key: string, { call, agent }: { call: Call; agent: string[] }): Receipt {
+  return {
+    ...blank(fact, key),
+    agent,
+    tool: call.tool,
+    input: call.input,
+  };
+}
+
+/** What Sage itself asks, such as whether to go on with an agent that repeats itself. */
+function standalone(fact: Fact<"input.requested">): Receipt {
+  return { ...blank(fact, fact.key), agent: [...fact.data.agent], reason: fact.data.why, effect: "waits" };
+}
+
+function blank({ session, at }: Fact, key: string): Receipt {
+  return {
+    id: `${session}/${key}`,
+    session,
+    at,
+    agent: [],
+    tool: "",
+    input: {},
+    effect: "reads",
+    decision: "open",
+    reason: "",
+    asked: [],
+    rulesAdded: [],
+    digest: "",
+    files: [],
+    runs: [],
+    left: {},
+  };
+}
+
+function judged(
+  { behavior, reason, rule, source, digest, effect, operand, parts = [], input }: Verdict,
+  before: ToolInput,
+  from: (rule: string, source: RuleDestination) => string | undefined,
+): Partial<Receipt> {
+  const file = rule !== undefined && source !== undefined ? from(rule, source) : undefined;
+  const writes = parts.flatMap((part) => part.writes?.map(({ path }) => path) ?? []);
+  return {
+    decision: behavior === "allow" ? "allowed" : behavior === "deny" ? "refused" : "open",
+    reason,
+    effect,
+    digest,
+    input: input ?? before,
+    files: [...new Set([...(operand === undefined ? [] : [operand]), ...writes])],
+    ...(rule !== undefined &&
+      source !== undefined && { rule: { text: rule, source, ...(file !== undefined && { from: file }) } }),
+  };
+}
+
+function settle(receipt: Receipt, asked: Receipt["asked"][number], resolution: Resolution): void {
+  asked.resolution = resolution;
+  const response = "response" in resolution ? resolution.response : undefined;
+  if (asked.request.kind !== "permission") {
+    if (receipt.decision === "open") receipt.decision = response ? "answered" : "refused";
+    return;
+  }
+  // What a rule made moot is judged again, and that verdict follows.
+  if (resolution.outcome === "superseded") return;
+  receipt.decision = response?.type === "granted" ? "allowed" : "refused";
+  if (response?.type === "granted" && response.input) receipt.input = response.input;
+}
+
+function parent(key: string): string {
+  return key.slice(0, Math.max(0, key.lastIndexOf("/")));
+}
+
+/** A subagent's calls lie below the call that began it. */
+function agentOf(key: string, calls: ReadonlyMap<string, { call: Call; agent: string[] }>): string[] {
+  const at = key.lastIndexOf("/sub/");
+  const task = at < 0 ? undefined : calls.get(key.slice(0, at));
+  return task ? [...task.agent, String(task.call.input["agent"])] : [];
+}

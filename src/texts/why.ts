@@ -1,0 +1,71 @@
+import type { RuleDestination } from "../protocol/index.ts";
+import type { Lang } from "./language.ts";
+
+const en = {
+  session: (id: string, cwd: string, title: string) => `Session ${id} in ${cwd}: ${title}`,
+  nothing: "No call has been decided about here yet.",
+  unknown: (target: string) =>
+    `there is no session, call or file "${target}"; a session is named by its id, a call as \`sage why\` lists it, a file by its path`,
+  fileBy: (path: string) => `${path} was changed by:`,
+  fileNever: (path: string) => `No call that the journal knows of changed ${path}.`,
+  fileSame: "It is as the last of them left it.",
+  fileOther: "It has been changed since, by something that the journal does not know of.",
+  fileGone: "It is not there any more.",
+  decision: { allowed: "allowed", refused: "refused", answered: "answered", open: "waits for an answer" },
+  because: (reason: string) => `because ${reason}`,
+  byRule: (rule: string, where: string) => `by the rule ${rule} (${where})`,
+  ruleFrom: (source: RuleDestination, from: string | undefined) =>
+    source === "session" ? `given in this session${from ? ` by ${from}` : ""}` : (from ?? source),
+  askedAt: (time: string, why: string) => `asked ${time}: ${why}`,
+  rule: (rule: string, by: string, where: string) => `rule added by ${by}: ${rule} (${where})`,
+  notSaved: (problem: string) => `not saved: ${problem}`,
+  edited: "with an edited input:",
+  run: { ok: "ran", failed: "ran and failed", unknown: "started; how it ended is not known", open: "runs" },
+  files: (files: readonly string[]) => `changes ${files.join(", ")}`,
+  digest: (digest: string) => `digest ${digest}`,
+  agent: (path: readonly string[]) => `by the subagent ${path.join(" › ")}`,
+  sage: "Sage asked",
+  free: (n: number) => `${n} ${n === 1 ? "call" : "calls"} that only read and needed nobody (--all lists them)`,
+  intact: "The record is intact: every hash follows from the one before.",
+  broken: (session: string, seq: number, key: string) =>
+    `The record of session ${session} was changed or damaged at ${seq} (${key}): do not rely on what follows from there.`,
+  deleted: (time: string) => `of a session that was deleted ${time}`,
+  removed: (n: number) => `${n} ${n === 1 ? "secret was" : "secrets were"} left out.`,
+};
+
+export type WhyTexts = typeof en;
+
+const zh: WhyTexts = {
+  session: (id, cwd, title) => `会话 ${id}，位于 ${cwd}：${title}`,
+  nothing: "这里还没有对任何调用作过决定。",
+  unknown: (target) => `没有叫“${target}”的会话、调用或文件；会话用编号，调用按 \`sage why\` 所列，文件用路径`,
+  fileBy: (path) => `改动过 ${path} 的有：`,
+  fileNever: (path) => `日志里没有任何调用改动过 ${path}。`,
+  fileSame: "它现在就是其中最后一次留下的样子。",
+  fileOther: "此后它又被改动过，改动者日志并不知道。",
+  fileGone: "它已经不在了。",
+  decision: { allowed: "已允许", refused: "已拒绝", answered: "已回答", open: "在等回答" },
+  because: (reason) => `原因：${reason}`,
+  byRule: (rule, where) => `依据规则 ${rule}（${where}）`,
+  ruleFrom: (source, from) => (source === "session" ? `本会话中${from ? `由 ${from} ` : ""}给出` : (from ?? source)),
+  askedAt: (time, why) => `${time} 提出：${why}`,
+  rule: (rule, by, where) => `${by} 添加了规则：${rule}（${where}）`,
+  notSaved: (problem) => `没有存下：${problem}`,
+  edited: "输入经过修改：",
+  run: { ok: "已运行", failed: "已运行，失败", unknown: "已开始，结局不明", open: "正在运行" },
+  files: (files) => `改动 ${files.join("、")}`,
+  digest: (digest) => `摘要 ${digest}`,
+  agent: (path) => `由子智能体 ${path.join(" › ")}`,
+  sage: "Sage 提问",
+  free: (n) => `另有 ${n} 次只读调用，不需要任何人（--all 全部列出）`,
+  intact: "记录完好：每个哈希都与前一个相接。",
+  broken: (session, seq, key) => `会话 ${session} 的记录在 ${seq}（${key}）处被改动或损坏：不要信任其后的内容。`,
+  deleted: (time) => `所属会话已于 ${time} 删除`,
+  removed: (n) => `略去了 ${n} 处机密。`,
+};
+
+const tables = { en, zh } satisfies Record<Lang, WhyTexts>;
+
+export function whyTexts(lang: Lang): WhyTexts {
+  return tables[lang];
+}
