@@ -1,0 +1,147 @@
+import { harmless, oneLine, tokens, visible } from "../../../protocol/index.ts";
+import type { PanelTexts } from "../../../texts/terminal-panels.ts";
+import type { Texts } from "../../../texts/texts.ts";
+import type { Theme } from "../theme.ts";
+import { CURSOR_MARKER, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "../tui.ts";
+import { fieldRows, type Field } from "./field.ts";
+
+/** What a view draws with. */
+export type Draw = {
+  theme: Theme;
+  t: Texts;
+  p: PanelTexts;
+  width: number;
+  /** The panel has the keyboard. */
+  focused: boolean;
+};
+
+type Paint = (text: string) => string;
+const plain: Paint = (text) => text;
+
+/** Sage's own words, broken between words; what goes on is set in. */
+export function own(text: string, { width }: Draw, { paint = plain, indent = 0 }: Own = {}): string[] {
+  const room = Math.max(4, width - indent);
+  return wrapTextWithAnsi(text, room).map((line) => " ".repeat(indent) + paint(line.trimEnd()));
+}
+
+type Own = { paint?: Paint; indent?: number };
+
+/** Foreign text behind a margin that it cannot leave, whole. */
+export function framed(text: string, draw: Draw, more: Framing = {}): string[] {
+  return margined(harmless(text).split("\n"), draw, more);
+}
+
+/** The same for what may run or be kept: no character of it hides. */
+export function exact(text: string, draw: Draw, more: Framing = {}): string[] {
+  return margined(visible(text).split("\n"), draw, more);
+}
+
+type Framing = { mark?: string; paint?: Paint; indent?: number };
+
+/** Lines that are safe to show already. A row that goes on has another mark at its margin, for a line break may matter. */
+export function margined(
+  lines: readonly string[],
+  { width, theme }: Draw,
+  { mark = "", paint = plain, indent = 0 }: Framing = {},
+): string[] {
+  const start = " ".repeat(indent);
+  const room = Math.max(4, width - indent - 2 - mark.length);
+  return lines.flatMap((line) =>
+    wrap(line, room).map((row, n) => {
+      const text = row.replace(tokens, (token) => theme.token(token));
+      return `${start}${theme.border(n === 0 ? "│" : "┊")} ${paint(`${mark}${text}`)}`;
+    }),
+  );
+}
+
+/** For a line that only names something: cut where the row ends, and seen to be cut. */
+export function clipped(text: string, width: number): string {
+  return truncateToWidth(oneLine(text), Math.max(1, width), "…").replaceAll("\x1b[0m", "");
+}
+
+/** One row that can be chosen. `sign` stands before it, such as a number or a box. */
+export type Row = {
+  sign: string;
+  label: string;
+  /** Dim, below the label. */
+  more?: string | undefined;
+  paint?: Paint;
+  field?: Field;
+  placeholder?: string;
+};
+
+/** A list of rows with the person at one of them, or at none yet. */
+export function choiceRows(
+  rows: readonly Row[],
+  at: number | undefined,
+  draw: Draw,
+): { choices: string[]; focus: { from: number; to: number } } {
+  const choices: string[] = [];
+  let focus = { from: 0, to: 1 };
+  for (const [n, row] of rows.entries()) {
+    const here = n === at;
+    const from = choices.length;
+    const drawn = rowLines(row, here, draw);
+    choices.push(...drawn.lines);
+    if (here) focus = { from: from + drawn.from, to: from + drawn.to };
+  }
+  return { choices, focus };
+}
+
+const FIELD_ROWS = 8;
+
+function rowLines(row: Row, here: boolean, draw: Draw): { lines: string[]; from: number; to: number } {
+  const { theme, width, focused } = draw;
+  const { paint = plain, field } = row;
+  const pointer = here ? theme.accent("❯ ") : "  ";
+  const sign = row.sign === "" ? "" : `${row.sign} `;
+  const indent = 2 + visibleWidth(sign);
+  // In a text the caret has the cursor; elsewhere it stands at the row, where a reader of the screen looks.
+  const marker = here && focused && !field ? CURSOR_MARKER : "";
+  const labels = own(row.label, { ...draw, width: width - indent }, { paint: here ? theme.bold : paint });
+  const lines = labels.map((line, n) =>
+    n === 0 ? `${marker}${pointer}${sign}${line}` : `${" ".repeat(indent)}${line}`,
+  );
+  if (row.more !== undefined && row.more.trim() !== "")
+    lines.push(...own(row.more, draw, { paint: theme.dim, indent }));
+  if (!field) return { lines, from: 0, to: lines.length };
+  const room = width - indent - 2;
+  const { lines: text, caret } = fieldRows(field, {
+    width: Math.max(4, room),
+    rows: FIELD_ROWS,
+    focused: here && focused,
+    theme,
+    placeholder: row.placeholder ?? "",
+  });
+  const edge = here ? theme.accent("▏") : theme.border("▏");
+  const from = lines.length + caret;
+  lines.push(...text.map((line) => `${" ".repeat(indent)}${edge} ${line}`));
+  return { lines, from, to: from + 1 };
+}
+
+/** Columns, rather too many than too few: a row that wraps by itself would leave its margin. */
+function columns(text: string): number {
+  let count = 0;
+  for (const character of text)
+    count += /\p{Mn}/u.test(character) ? 0 : (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2;
+  return Math.max(count, visibleWidth(text));
+}
+
+function wrap(line: string, room: number): string[] {
+  if (line.length * 2 <= room) return [line];
+  const found = [""];
+  let used = 0;
+  const pieces = [...line.matchAll(/‹[^›]*›|\P{Mn}\p{Mn}*|\p{Mn}+/gsu)].flatMap(([piece]) =>
+    columns(piece) > room ? [...piece] : [piece],
+  );
+  for (const piece of pieces) {
+    const wide = /^[\x20-\x7e]$/.test(piece) ? 1 : columns(piece);
+    if (used > 0 && used + wide > room) {
+      found.push("");
+      used = 0;
+    }
+    found[found.length - 1] += piece;
+    used += wide;
+  }
+  return found;
+}

@@ -1,0 +1,63 @@
+import { oneLine, type InputRequest } from "../../../protocol/index.ts";
+import { visibleWidth } from "../tui.ts";
+import { framed, own, type Draw } from "./draw.ts";
+import type { Queue } from "./panel.ts";
+
+type Head = { queue: Queue; now: number; draw: Draw; size: { characters: number; lines: number } | undefined };
+
+/** What kind of request this is, which of how many, how old, and until when it waits. */
+export function headLines(request: InputRequest, { queue, now, draw, size }: Head): string[] {
+  const { theme, t, p, width } = draw;
+  const age = now - request.at;
+  const title = [
+    queue.total > 1 ? `${t.title[request.kind]} (${t.place(queue.position, queue.total)})` : t.title[request.kind],
+    ...(size ? [t.size(size.characters, size.lines)] : []),
+    ...(age >= 60_000 ? [p.asked(t.duration(age))] : []),
+  ].join(" · ");
+  const line = "─".repeat(Math.max(0, Math.min(width, 72) - visibleWidth(title) - 4));
+  const urgent = request.deadline !== undefined && request.deadline.at - now < 60_000;
+  return [
+    ...own(`── ${title}${line === "" ? "" : ` ${line}`}`, draw, { paint: (text) => theme.bold(theme.warn(text)) }),
+    ...(request.deadline
+      ? own(deadlineText(request.deadline, now, draw), draw, { paint: urgent ? theme.danger : theme.dim })
+      : []),
+  ];
+}
+
+function deadlineText({ at, policy }: NonNullable<InputRequest["deadline"]>, now: number, { t }: Draw): string {
+  const left = at <= now ? t.overdue : t.inTime(t.duration(Math.max(1_000, at - now)));
+  const date = new Date(at);
+  const time = date.toTimeString().slice(0, 5);
+  const today = date.toDateString() === new Date(now).toDateString();
+  return t.deadline(today ? time : `${date.toISOString().slice(0, 10)} ${time}`, left, policy);
+}
+
+/** Why, from where and by whom it is asked. A tool's question speaks for itself: the loop says the same about each. */
+export function aboutLines({ why, source, agent }: InputRequest, draw: Draw): string[] {
+  const { theme, t } = draw;
+  return [
+    ...(why === "" || source === "tool" ? [] : [...own(t.why, draw), ...framed(why, draw)]),
+    ...(t.source[source] === "" ? [] : own(t.source[source], draw, { paint: theme.dim })),
+    ...(agent.length > 0 ? own(oneLine(t.agent(agent)), draw, { paint: theme.warn }) : []),
+  ];
+}
+
+/** What the person should know now, then the keys. */
+export function noteLines(note: string, keys: readonly string[], draw: Draw, isRefused: boolean): string[] {
+  const { theme } = draw;
+  return [
+    ...(note === "" ? [] : own(oneLine(note), draw, { paint: isRefused ? theme.danger : theme.warn })),
+    ...unbroken(keys, draw.width).flatMap((line) => own(line, draw, { paint: theme.dim })),
+  ];
+}
+
+/** A key and what it does stay on one line. */
+function unbroken(keys: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const key of keys) {
+    const joined = lines.length === 0 ? key : `${lines.at(-1)} · ${key}`;
+    if (lines.length > 0 && visibleWidth(joined) <= width) lines[lines.length - 1] = joined;
+    else lines.push(key);
+  }
+  return lines;
+}

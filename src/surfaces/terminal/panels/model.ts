@@ -1,0 +1,36 @@
+import type { Draft, InputResponse } from "../../../protocol/index.ts";
+import type { Draw } from "./draw.ts";
+import type { Key } from "./key.ts";
+
+/** What a key came to. */
+export type Step<S> = {
+  state: S;
+  respond?: InputResponse;
+  /** The request stays open; the panel goes out of the way. */
+  collapse?: true;
+  /** The person seems to be typing to somebody else: wait for quiet. */
+  rearm?: true;
+};
+
+/** One kind of panel: its state, what keys do to it, and what is seen of it. All pure. */
+export type Model<S> = {
+  start: S;
+  /** Of what will run, for the title. */
+  size?: { characters: number; lines: number };
+  press(state: S, key: Key, context: { /** All of the body has been on the screen. */ seenEnd: boolean }): Step<S>;
+  /** The name of what the body shows; another one starts at its top. */
+  page(state: S): string;
+  /** Depends on the page and the width alone. */
+  body(state: S, draw: Draw): string[];
+  /** Below the title. */
+  tabs?(state: S, draw: Draw): string[];
+  choices(
+    state: S,
+    draw: Draw,
+    context: { seenEnd: boolean },
+  ): { choices: string[]; focus: { from: number; to: number } };
+  /** What went wrong or is missing. */
+  note(state: S): string;
+  keys(state: S, draw: Draw): string[];
+  draft(state: S): Draft | undefined;
+};

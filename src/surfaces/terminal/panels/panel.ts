@@ -1,0 +1,177 @@
+import type { Draft, InputResponse, PendingRequest } from "../../../protocol/index.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
+import { texts } from "../../../texts/texts.ts";
+import type { Theme } from "../theme.ts";
+import { truncateToWidth, visibleWidth, type Component, type Focusable } from "../tui.ts";
+import type { Draw } from "./draw.ts";
+import { headLines, noteLines } from "./frame.ts";
+import { readKey } from "./key.ts";
+import { lay } from "./layout.ts";
+import type { Model } from "./model.ts";
+import { permissionModel } from "./permission.ts";
+import { questionModel } from "./question.ts";
+import { textModel } from "./text.ts";
+
+export type Queue = { position: number; total: number };
+
+export type PanelOptions = {
+  pending: PendingRequest;
+  queue: Queue;
+  theme: Theme;
+  lang: Lang;
+  /** How many rows the panel may take. */
+  rows(): number;
+  /** Wall time. */
+  now(): number;
+  respond(response: InputResponse): void;
+  saveDraft(draft: Draft): void;
+  /** Puts the panel aside; the request stays open. */
+  collapse(): void;
+  redraw(): void;
+};
+
+/** What is shown for one open request; a component with focus. */
+export interface Panel extends Component, Focusable {
+  readonly requestId: string;
+  handleInput(data: string): void;
+  /** Told when a response was refused: the panel stays, with the reason. */
+  refused(message: string): void;
+  update(queue: Queue): void;
+  dispose(): void;
+}
+
+export function createPanel(options: PanelOptions): Panel {
+  const p = panelTexts(options.lang);
+  const { pending } = options;
+  switch (pending.request.kind) {
+    case "question":
+      return show(options, questionModel(pending, p), p);
+    case "text":
+      return show(options, textModel(pending, p), p);
+    case "permission":
+      return show(options, permissionModel(pending, { p, t: texts(options.lang) }), p);
+    default:
+      return pending.request satisfies never;
+  }
+}
+
+/** Nothing that was typed to somebody else may answer: keys count after this long a silence. */
+const QUIET_MS = 300;
+const DRAFT_MS = 500;
+
+function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
+  const { pending, theme, lang } = options;
+  const { request } = pending;
+  let state = model.start;
+  let queue = options.queue;
+  let focused = false;
+  let [scroll, page, seenEnd] = [0, 1, false];
+  let quietSince = options.now();
+  /** A key that was held down when the panel came up is not meant for it. */
+  let fresh = false;
+  let phase: { at: "open" } | { at: "sent" } | { at: "refused"; message: string } = { at: "open" };
+  let kept = JSON.stringify(model.draft(state));
+  let timer: NodeJS.Timeout | undefined;
+  let drawn: { page: string; width: number; lines: string[] } | undefined;
+
+  const keepDraft = () => {
+    clearTimeout(timer);
+    const draft = model.draft(state);
+    if (draft === undefined || JSON.stringify(draft) === kept) return;
+    kept = JSON.stringify(draft);
+    options.saveDraft(draft);
+  };
+  const arm = () => {
+    quietSince = options.now();
+    fresh = false;
+  };
+  const isQuiet = (): boolean => {
+    const waited = options.now() - quietSince;
+    if (waited >= QUIET_MS) return true;
+    quietSince = options.now(); // also when the clock was set back
+    return false;
+  };
+  const body = (draw: Draw): string[] => {
+    const name = model.page(state);
+    if (drawn?.page !== name) scroll = 0;
+    if (drawn?.page !== name || drawn.width !== draw.width)
+      drawn = { page: name, width: draw.width, lines: model.body(state, draw) };
+    return drawn.lines;
+  };
+
+  return {
+    requestId: request.id,
+    get focused() {
+      return focused;
+    },
+    set focused(on) {
+      if (on && !focused) arm();
+      focused = on;
+    },
+    render(width) {
+      const draw: Draw = { theme, t: texts(lang), p, width, focused };
+      const note = phase.at === "sent" ? p.sending : phase.at === "refused" ? phase.message : model.note(state);
+      const sections = {
+        head: [
+          ...headLines(request, { queue, now: options.now(), draw, size: model.size }),
+          ...(model.tabs?.(state, draw) ?? []),
+        ],
+        body: body(draw),
+        ...model.choices(state, draw, { seenEnd }),
+        foot: noteLines(note, model.keys(state, draw), draw, phase.at === "refused"),
+      };
+      const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: p.rowsShown };
+      const laid = lay(sections, room);
+      ({ scroll, page } = laid);
+      if (laid.endShown && !seenEnd) {
+        seenEnd = true;
+        // What was locked is free now, and the choices say so.
+        laid.lines = lay({ ...sections, ...model.choices(state, draw, { seenEnd }) }, room).lines;
+      }
+      return laid.lines.map((line) => (visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line));
+    },
+    invalidate() {
+      drawn = undefined;
+    },
+    handleInput(data) {
+      const key = readKey(data);
+      if (!key || !isQuiet() || (key.repeat && !fresh)) return;
+      fresh = true;
+      if (key.name === "pageUp" || key.name === "pageDown") {
+        scroll += key.name === "pageUp" ? -page : page;
+        return options.redraw();
+      }
+      if (phase.at === "sent" && key.name !== "escape") return;
+      const step = model.press(state, key, { seenEnd });
+      state = step.state;
+      if (phase.at === "refused") phase = { at: "open" };
+      if (step.rearm) arm();
+      if (step.collapse) {
+        keepDraft();
+        options.collapse();
+      } else if (step.respond) {
+        clearTimeout(timer);
+        phase = { at: "sent" };
+        options.respond(step.respond);
+      } else {
+        clearTimeout(timer);
+        timer = setTimeout(keepDraft, DRAFT_MS).unref();
+      }
+      options.redraw();
+    },
+    refused(message) {
+      phase = { at: "refused", message };
+      arm();
+      options.redraw();
+    },
+    update(next) {
+      queue = next;
+      options.redraw();
+    },
+    dispose() {
+      if (phase.at !== "sent") keepDraft();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { oneLine, visible, type Block, type Description, type PermissionRequest } from "../../../protocol/index.ts";
+import { choiceRows, margined, own, type Draw, type Row } from "./draw.ts";
+import { aboutLines } from "./frame.ts";
+import { allows, alwaysRows, choicesOf, rulesOf, type AlwaysRow, type PermissionState } from "./permission-state.ts";
+
+/** What will run first, whole; then how it was judged; the agent's words about it last. */
+export function permissionBody(request: PermissionRequest, asked: Description, draw: Draw): string[] {
+  const { t, theme } = draw;
+  const paths = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
+  const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
+  const why = asked.why.split("\n");
+  return [
+    ...own(oneLineAgain(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
+    ...asked.action.flatMap((block) => blockLines(block, draw)),
+    ...partLines(asked, draw),
+    ...(targets.length > 0 ? own(t.writes, draw) : []),
+    ...targets.flatMap(({ path, outside }) =>
+      outside ? margined([`${path}  (${t.leaves})`], draw, { paint: theme.danger }) : margined([path], draw),
+    ),
+    ...(asked.why === "" ? [] : [...own(t.why, draw), ...margined(why, draw)]),
+    ...(asked.hard ? own(t.hard, draw, { paint: theme.danger }) : []),
+    ...aboutLines({ ...request, why: "" }, draw),
+    ...wordLines(asked, draw),
+  ];
+}
+
+function blockLines(block: Block, draw: Draw): string[] {
+  const { t, theme } = draw;
+  switch (block.type) {
+    case "command":
+      return margined(block.lines, draw, { paint: theme.code });
+    case "path":
+      return [
+        ...margined([block.given], draw, { paint: theme.bold }),
+        ...(block.real === undefined ? [] : margined([block.real], draw, { mark: "→ " })),
+      ];
+    case "change":
+      return block.hunks.flatMap(({ from, lines }) => [
+        ...(from === undefined || from === 1 ? [] : own(t.fromLine(from), draw, { paint: theme.dim, indent: 2 })),
+        ...lines.flatMap(({ mark, text }) => margined([text], draw, { mark: `${mark} `, paint: theme[colours[mark]] })),
+      ]);
+    case "omitted":
+      return own(t.omitted[block.why], draw, { paint: theme.warn, indent: 2 });
+    case "field": {
+      const [first = "", ...more] = block.lines;
+      return margined([`${block.name}: ${first}`, ...more], draw);
+    }
+    default:
+      return block satisfies never;
+  }
+}
+
+const colours = { " ": "dim", "+": "added", "-": "removed" } as const;
+
+function partLines({ parts }: Description, draw: Draw): string[] {
+  if (parts.length < 2) return [];
+  const { t, theme } = draw;
+  return [
+    ...own(t.parts, draw),
+    ...parts.flatMap(({ text, behavior, reason, asks }) => {
+      const verdict = oneLineAgain(`${t.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`);
+      return [
+        ...margined(text.split("\n"), draw),
+        ...own(asks ? `▸ ${verdict}` : verdict, draw, { paint: asks ? theme.warn : theme.dim, indent: asks ? 2 : 4 }),
+      ];
+    }),
+  ];
+}
+
+function wordLines({ words }: Description, draw: Draw): string[] {
+  if (!words) return [];
+  const { t, theme } = draw;
+  return [
+    ...own(t.ownWords, draw),
+    ...margined(words.text.split("\n"), draw, { paint: theme.italic }),
+    ...(words.cut > 0 ? own(t.cut(words.cut), draw, { paint: theme.dim, indent: 2 }) : []),
+  ];
+}
+
+/** For what was made visible already, on one line. */
+function oneLineAgain(text: string): string {
+  return text.replaceAll("\n", "‹U+000A›");
+}
+
+export function permissionChoices(
+  request: PermissionRequest,
+  state: PermissionState,
+  { draw, seenEnd }: { draw: Draw; seenEnd: boolean },
+) {
+  const { p, theme } = draw;
+  switch (state.stage) {
+    case "choices": {
+      const rows = choicesOf(request).map((choice, n): Row => {
+        const locked = allows(choice) && !seenEnd;
+        const label = p.choices[choice];
+        return {
+          sign: `${n + 1}`,
+          label: locked ? p.locked(label) : label,
+          paint: locked ? theme.dim : plain,
+        };
+      });
+      const { choices, focus } = choiceRows(rows, state.row, draw);
+      const title = seenEnd ? own(p.choose, draw) : own(p.chooseLocked, draw, { paint: theme.warn });
+      return { choices: [...title, ...choices], focus: moved(focus, state.row === undefined ? 0 : title.length) };
+    }
+    case "always":
+      return alwaysChoices(request, state, draw);
+    case "reason":
+      return choiceRows([{ sign: "✎", label: p.reason, field: state.reason, placeholder: p.reasonHere }], 0, draw);
+    case "comment":
+      return choiceRows([{ sign: "✎", label: p.comment, field: state.comment, placeholder: p.commentHere }], 0, draw);
+    case "edit": {
+      const label = typeof request.input["command"] === "string" ? p.editCommand : p.editInput;
+      return choiceRows([{ sign: "✎", label, field: state.edit }], 0, draw);
+    }
+    default:
+      return state.stage satisfies never;
+  }
+}
+
+const plain = (text: string) => text;
+
+function moved({ from, to }: { from: number; to: number }, by: number): { from: number; to: number } {
+  return { from: from + by, to: to + by };
+}
+
+function alwaysChoices(request: PermissionRequest, { always }: PermissionState, draw: Draw) {
+  const rows = alwaysRows(request);
+  const count = rulesOf(request, always).length;
+  return choiceRows(
+    rows.map((row) => alwaysRow(row, always, count, draw)),
+    always.row,
+    draw,
+  );
+}
+
+function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: number, { p, theme }: Draw): Row {
+  switch (row.type) {
+    case "offer": {
+      const { rule, note } = row.offer;
+      const more = note === undefined ? undefined : oneLine(note);
+      return { sign: always.ticked[row.n] ? "[x]" : "[ ]", label: oneLineAgain(visible(rule)), more };
+    }
+    case "own":
+      return { sign: "✎", label: p.ownRule, field: always.own, placeholder: p.ownRuleHere };
+    case "place": {
+      const more = row.file === undefined ? undefined : oneLineAgain(visible(row.file));
+      return { sign: always.place === row.destination ? "(•)" : "( )", label: p.place[row.destination], more };
+    }
+    case "keep":
+      return { sign: "✓", label: p.keep(count), paint: count === 0 ? theme.dim : plain };
+    default:
+      return row satisfies never;
+  }
+}
+
+export function permissionKeys(request: PermissionRequest, state: PermissionState, { p: { keys } }: Draw): string[] {
+  switch (state.stage) {
+    case "choices":
+      return [keys.move, keys.number, keys.pick, keys.aside];
+    case "always":
+      switch (alwaysRows(request)[state.always.row]?.type) {
+        case "offer":
+          return [keys.move, keys.toggle, keys.editRule, keys.back];
+        case "own":
+          return [keys.move, keys.next, keys.back];
+        default:
+          return [keys.move, keys.pick, keys.back];
+      }
+    default:
+      return [keys.send, keys.newline, keys.back];
+  }
+}

@@ -1,0 +1,164 @@
+import {
+  describeRequest,
+  messageOf,
+  type InputResponse,
+  type PendingRequest,
+  type PermissionRequest,
+  type ToolInput,
+} from "../../../protocol/index.ts";
+import type { PanelTexts } from "../../../texts/terminal-panels.ts";
+import type { Texts } from "../../../texts/texts.ts";
+import { createField, edit, isBlank } from "./field.ts";
+import { digitOf, type Key } from "./key.ts";
+import type { Model, Step } from "./model.ts";
+import {
+  allows,
+  alwaysRows,
+  begin,
+  choicesOf,
+  editable,
+  fitsPlace,
+  rulesOf,
+  type Choice,
+  type PermissionState,
+} from "./permission-state.ts";
+import { permissionBody, permissionChoices, permissionKeys } from "./permission-view.ts";
+
+export function permissionModel(
+  { request }: PendingRequest,
+  words: { p: PanelTexts; t: Texts },
+): Model<PermissionState> {
+  const asked = request as PermissionRequest;
+  const description = describeRequest(asked);
+  const { characters, lines } = description;
+  return {
+    start: begin(asked),
+    size: { characters, lines },
+    press: (state, key, { seenEnd }) => press({ asked, seenEnd, ...words }, { ...state, note: "" }, key),
+    page: () => "",
+    body: (_state, draw) => permissionBody(asked, description, draw),
+    choices: (state, draw, { seenEnd }) => permissionChoices(asked, state, { draw, seenEnd }),
+    note: ({ note }) => note,
+    keys: (state, draw) => permissionKeys(asked, state, draw),
+    draft: () => undefined,
+  };
+}
+
+type Context = { asked: PermissionRequest; seenEnd: boolean; p: PanelTexts; t: Texts };
+type State = PermissionState;
+
+function press(context: Context, state: State, key: Key): Step<State> {
+  const back: Step<State> = { state: { ...state, stage: "choices" } };
+  switch (state.stage) {
+    case "choices":
+      return key.name === "escape" ? { state, collapse: true } : choosing(context, state, key);
+    case "always":
+      return key.name === "escape" ? back : keeping(context, state, key);
+    default:
+      return key.name === "escape" ? back : writing(context, state, key, state.stage);
+  }
+}
+
+/** A number or an arrow only goes to a choice, and Enter alone makes it: a stray key cannot allow anything. */
+function choosing(context: Context, state: State, key: Key): Step<State> {
+  const { asked, p } = context;
+  const choices = choicesOf(asked);
+  const { row } = state;
+  const to = (n: number): Step<State> => ({ state: { ...state, row: (n + choices.length) % choices.length } });
+  const digit = digitOf(key);
+  if (digit !== undefined && digit <= choices.length) return to(digit - 1);
+  switch (key.name) {
+    case "up":
+      return to((row ?? choices.length) - 1);
+    case "down":
+      return to((row ?? -1) + 1);
+    case "enter": {
+      const choice = row === undefined ? undefined : choices[row];
+      return choice ? choose(context, state, choice) : { state: { ...state, note: p.chooseFirst } };
+    }
+    default:
+      // Somebody who types in the middle of a sentence has not read this.
+      return key.text ? { state: { ...begin(asked), ...kept(state), note: p.notTyped }, rearm: true } : { state };
+  }
+}
+
+/** What was written stays when the choice is taken back. */
+function kept({ reason, comment, edit: edited, always }: State): Partial<State> {
+  return { reason, comment, edit: edited, always };
+}
+
+function choose({ asked, seenEnd, p }: Context, state: State, choice: Choice): Step<State> {
+  const requestId = asked.id;
+  if (allows(choice) && !seenEnd) return { state: { ...state, note: p.lockedNote } };
+  switch (choice) {
+    case "once":
+      return { state, respond: { type: "granted", requestId } };
+    case "no":
+      return { state, respond: { type: "denied", requestId } };
+    case "stop":
+      return { state, respond: { type: "cancelled", requestId } };
+    case "always":
+    case "reason":
+    case "edit":
+    case "comment":
+      return { state: { ...state, stage: choice } };
+    default:
+      return choice satisfies never;
+  }
+}
+
+function writing(context: Context, state: State, key: Key, stage: "reason" | "comment" | "edit"): Step<State> {
+  const { asked, p } = context;
+  const field = state[stage];
+  if (key.name !== "enter") return { state: { ...state, [stage]: edit(field, key) ?? field } };
+  if (isBlank(field)) return { state: { ...state, stage: "choices", note: p.empty } };
+  const requestId = asked.id;
+  const text = field.text.trim();
+  if (stage === "reason") return { state, respond: { type: "denied", requestId, reason: text } };
+  if (stage === "comment") return { state, respond: { type: "granted", requestId, comment: text } };
+  const response = edited(context, field.text);
+  return typeof response === "string" ? { state: { ...state, note: response } } : { state, respond: response };
+}
+
+/** The grant with the new input, or why it is none. */
+function edited({ asked, p, t }: Context, text: string): InputResponse | string {
+  const { input, id: requestId } = asked;
+  if (text === editable(asked)) return p.unchanged;
+  if (typeof input["command"] === "string") return { type: "granted", requestId, input: { ...input, command: text } };
+  try {
+    const fresh: unknown = JSON.parse(text);
+    if (fresh === null || typeof fresh !== "object" || Array.isArray(fresh)) return t.notJson(p.notAnObject);
+    if (JSON.stringify(fresh) === JSON.stringify(input)) return p.unchanged;
+    return { type: "granted", requestId, input: fresh as ToolInput };
+  } catch (error) {
+    return t.notJson(messageOf(error));
+  }
+}
+
+function keeping({ asked, p }: Context, state: State, key: Key): Step<State> {
+  const { always } = state;
+  const rows = alwaysRows(asked);
+  const row = rows[always.row];
+  const next = (change: Partial<State["always"]>, note = ""): Step<State> => ({
+    state: { ...state, always: { ...always, ...change }, note },
+  });
+  if (row?.type === "own" && key.name !== "enter") {
+    const written = edit(always.own, key);
+    if (written) return next({ own: { ...written, text: written.text.replaceAll("\n", " ") } });
+  }
+  const choosesRow = key.name === "enter" || key.name === "space";
+  if (key.name === "up") return next({ row: (always.row + rows.length - 1) % rows.length });
+  if (key.name === "down" || (key.name === "enter" && row?.type === "own"))
+    return next({ row: (always.row + 1) % rows.length });
+  if (row?.type === "offer" && choosesRow) return next({ ticked: always.ticked.with(row.n, !always.ticked[row.n]) });
+  if (row?.type === "offer" && key.name === "e") {
+    const own = rows.findIndex(({ type }) => type === "own");
+    return next({ row: own, own: createField(row.offer.rule), ticked: always.ticked.with(row.n, false) });
+  }
+  if (row?.type === "place" && choosesRow) return next({ place: row.destination });
+  if (row?.type !== "keep" || key.name !== "enter") return { state };
+  const rules = rulesOf(asked, always);
+  if (rules.length === 0) return next({}, p.noRuleChosen);
+  if (!fitsPlace(asked, always)) return next({}, p.placeGone);
+  return { state, respond: { type: "granted", requestId: asked.id, rules } };
+}

@@ -1,0 +1,125 @@
+import { oneLine } from "../../../protocol/index.ts";
+import { visibleWidth } from "../tui.ts";
+import { aboutLines } from "./frame.ts";
+import { choiceRows, clipped, exact, framed, own, type Draw, type Row } from "./draw.ts";
+import {
+  answerOf,
+  answersOf,
+  reviewRows,
+  takesWords,
+  type QuestionRequest,
+  type QuestionState,
+  type ReviewRow,
+} from "./question-state.ts";
+
+/** The question with what is needed to answer it; at the end, all answers. */
+export function questionBody(request: QuestionRequest, state: QuestionState, draw: Draw): string[] {
+  const { theme, p } = draw;
+  const question = request.questions[state.tab];
+  // After an interruption the question names a command that may run again: nothing of it hides.
+  const asked = request.source === "recovery" ? exact : framed;
+  if (question) return [...asked(question.question, draw, { paint: theme.bold }), ...aboutLines(request, draw)];
+  const answers = request.questions.flatMap((one, n) => {
+    const answer = answerOf(one, state, n);
+    const said = [...(answer?.selected ?? []), ...(answer?.other === undefined ? [] : [`“${answer.other}”`])];
+    return [
+      ...asked(one.question, draw),
+      ...(answer
+        ? framed(said.join(", "), draw, { mark: "→ ", paint: theme.good })
+        : own(`→ ${p.unanswered}`, draw, { paint: theme.warn, indent: 2 })),
+    ];
+  });
+  return [...answers, ...aboutLines(request, draw)];
+}
+
+/** All questions by their headers where they fit, else the one that is shown. */
+export function questionTabs(
+  { questions }: QuestionRequest,
+  state: QuestionState,
+  { theme, p, width }: Draw,
+): string[] {
+  const names = questions.map(({ header, question }, n) => {
+    const name = clipped(header.trim() === "" ? question : header, 14);
+    return answerOf(questions[n], state, n) ? `${name} ✓` : name;
+  });
+  const tabs = [...names, p.review].map((name, n) => (n === state.tab ? `[${name}]` : ` ${name} `));
+  if (visibleWidth(tabs.join("│")) <= width)
+    return [
+      tabs.map((tab, n) => (n === state.tab ? theme.accent(theme.bold(tab)) : theme.dim(tab))).join(theme.border("│")),
+    ];
+  const short = `‹ ${clipped([...names, p.review][state.tab] ?? "", Math.max(4, width - 10))} ${state.tab + 1}/${tabs.length} ›`;
+  return [theme.accent(theme.bold(short))];
+}
+
+export function questionChoices(request: QuestionRequest, state: QuestionState, draw: Draw) {
+  const question = request.questions[state.tab];
+  const at = state.rows[state.tab] ?? 0;
+  if (question) {
+    const rows = question.options.map(({ label, description }, n): Row => {
+      const chosen = state.picked[state.tab]?.includes(label) ?? false;
+      return {
+        sign: `${n + 1} ${box(question.multiSelect, chosen)}`,
+        label: oneLine(label),
+        more: oneLine(description),
+      };
+    });
+    return choiceRows([...rows, ...otherRow(request, state, draw)], at, draw);
+  }
+  const rows = reviewRows(request, state);
+  return choiceRows(
+    rows.map((row) => reviewRow(row, request, state, draw)),
+    Math.min(at, rows.length - 1),
+    draw,
+  );
+}
+
+function otherRow(request: QuestionRequest, state: QuestionState, { p }: Draw): Row[] {
+  const question = request.questions[state.tab];
+  const field = state.others[state.tab];
+  if (!takesWords(request) || !question || !field) return [];
+  const counts = answerOf(question, state, state.tab)?.other !== undefined;
+  const label = question.multiSelect ? p.otherToo : p.other;
+  return [
+    {
+      sign: `${question.options.length + 1} ${box(question.multiSelect, counts)}`,
+      label,
+      field,
+      placeholder: p.otherHere,
+    },
+  ];
+}
+
+function box(several: boolean, on: boolean): string {
+  return several ? (on ? "[x]" : "[ ]") : on ? "(•)" : "( )";
+}
+
+function reviewRow(row: ReviewRow, request: QuestionRequest, state: QuestionState, { p, theme }: Draw): Row {
+  switch (row) {
+    case "unanswered":
+      return { sign: "→", label: p.toUnanswered };
+    case "remark":
+      return { sign: "✎", label: p.remark, field: state.remark, placeholder: p.remarkHere };
+    case "submit": {
+      const [answered, of] = [Object.keys(answersOf(request, state)).length, request.questions.length];
+      if (answered === 0) return { sign: "✓", label: p.submitNone, paint: theme.dim };
+      return { sign: "✓", label: answered < of ? p.submitPart(answered, of) : p.submit };
+    }
+    case "decline":
+      return { sign: "✗", label: p.decline, more: takesWords(request) ? p.declineMore : "" };
+    case "stop":
+      return { sign: "■", label: p.stop };
+    default:
+      return row satisfies never;
+  }
+}
+
+export function questionKeys(request: QuestionRequest, state: QuestionState, { p: { keys } }: Draw): string[] {
+  const question = request.questions[state.tab];
+  const row = state.rows[state.tab] ?? 0;
+  if (!question) {
+    const writing = reviewRows(request, state)[row] === "remark";
+    return [keys.move, writing ? keys.next : keys.pick, writing ? keys.tabOnly : keys.tab, keys.aside];
+  }
+  if (row === question.options.length) return [keys.move, keys.next, keys.newline, keys.tabOnly, keys.aside];
+  return [keys.move, question.multiSelect ? keys.toggle : keys.pick, keys.numberPick, keys.tab, keys.aside];
+}

@@ -1,0 +1,67 @@
+import type { InputRequest, PendingRequest } from "../../../protocol/index.ts";
+import type { PanelTexts } from "../../../texts/terminal-panels.ts";
+import { choiceRows, framed, type Row } from "./draw.ts";
+import { createField, edit, isBlank, type Field } from "./field.ts";
+import { aboutLines } from "./frame.ts";
+import type { Key } from "./key.ts";
+import type { Model, Step } from "./model.ts";
+
+type TextRequest = InputRequest & { kind: "text" };
+type TextState = { row: number; field: Field; note: string };
+
+const rows = ["field", "send", "decline", "stop"] as const;
+
+/** Enter leaves the text, and a second one sends it: what was typed to somebody else is not sent by accident. */
+export function textModel({ request, draft }: PendingRequest, p: PanelTexts): Model<TextState> {
+  const asked = request as TextRequest;
+  return {
+    start: { row: 0, field: createField(draft?.text), note: "" },
+    press: (state, key) => press(asked, { ...state, note: "" }, key, p),
+    page: () => "",
+    body: (_state, draw) => [
+      ...(asked.lastResponse === undefined ? [] : framed(asked.lastResponse, draw)),
+      ...framed(asked.prompt, draw, { paint: draw.theme.bold }),
+      ...aboutLines(asked, draw),
+    ],
+    choices: ({ row, field }, draw) => {
+      const shown: Row[] = [
+        { sign: "✎", label: p.answer, field, placeholder: p.answerHere },
+        isBlank(field) ? { sign: "✓", label: p.sendNone, paint: draw.theme.dim } : { sign: "✓", label: p.send },
+        { sign: "✗", label: p.decline },
+        { sign: "■", label: p.stop },
+      ];
+      return choiceRows(shown, row, draw);
+    },
+    note: ({ note }) => note,
+    keys: ({ row }, { p: { keys } }) =>
+      row === 0 ? [keys.next, keys.newline, keys.aside] : [keys.move, keys.pick, keys.aside],
+    draft: ({ field }) => ({ text: field.text }),
+  };
+}
+
+function press({ id: requestId }: TextRequest, state: TextState, key: Key, p: PanelTexts): Step<TextState> {
+  const { row, field } = state;
+  const at = rows[row];
+  if (key.name === "escape") return { state, collapse: true };
+  if (at === "field" && key.name !== "enter") {
+    const edited = edit(field, key);
+    if (edited) return { state: { ...state, field: edited } };
+  }
+  if (key.name === "up" || key.name === "shift+tab")
+    return { state: { ...state, row: (row + rows.length - 1) % rows.length } };
+  if (key.name === "down" || key.name === "tab") return { state: { ...state, row: (row + 1) % rows.length } };
+  if (key.name !== "enter") return key.text ? { state: { ...state, note: p.notTyped }, rearm: true } : { state };
+  switch (at) {
+    case "field":
+      return { state: isBlank(field) ? { ...state, note: p.empty } : { ...state, row: 1 } };
+    case "send":
+      if (isBlank(field)) return { state: { ...state, note: p.empty } };
+      return { state, respond: { type: "text", requestId, text: field.text } };
+    case "decline":
+      return { state, respond: { type: "denied", requestId } };
+    case "stop":
+      return { state, respond: { type: "cancelled", requestId } };
+    default:
+      return { state };
+  }
+}
