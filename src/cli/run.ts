@@ -26,6 +26,10 @@ const options = {
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r" },
   cwd: { type: "string" },
+  record: { type: "string" },
+  replay: { type: "string" },
+  "record-answers": { type: "string" },
+  "replay-answers": { type: "string" },
 } as const;
 
 type Values = Flags<typeof options>["values"];
@@ -40,14 +44,21 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   checkFlags(values, t);
   if (!values.print) checkCommand(positionals, commands, t);
   const format = formatOf(values, t);
-  const execution = executionOptions(values, t);
+  const recording = recordingOf(values) ? await import("./recording.ts") : undefined;
+  recording?.checkFolders(values, lang);
+  const replayed = values["replay-answers"];
+  const execution = {
+    ...executionOptions(values, t),
+    ...(recording && replayed !== undefined && { mode: await recording.replayMode(replayed, lang) }),
+  };
   const cwd = directory(values.cwd, t);
   const again = values.continue === true || values.resume !== undefined;
 
   const store = again ? openStore(sageHome(process.env)) : undefined;
   const found =
     store && (values.resume === undefined ? lastSessionIn(store, cwd, t) : sessionBy(store, values.resume, t));
-  const spec = lastingSpec(values.model) ?? (store && found && modelOfSession(store, found.id));
+  const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
+  const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
   const { home, choice } = begin(process.env, spec, values["fallback-model"]);
   if (!choice) {
     const next = await withoutModel(t, lang, { args, asked: words !== undefined || again || values.print === true });
@@ -67,12 +78,12 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     asked,
     onModelError: (error) => late.failed?.(error),
   });
+  let begun: string | undefined;
   const session = async () => {
     // Where the first turn begins at once, one that cannot begin leaves no session behind.
     if (words !== undefined || values.print) await sage.ready();
-    return (
-      found?.id ?? (await ask(sage.host, { type: "open", cwd, ...(spec !== undefined && { model: spec }) })).session
-    );
+    const model = spec !== undefined && { model: spec };
+    return (begun = found?.id ?? (await ask(sage.host, { type: "open", cwd, ...model })).session);
   };
   try {
     if (!values.print) {
@@ -83,9 +94,13 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     const task = await readTask(words, { mayBeMissing: again }, t);
     if (task === undefined && !again) throw usage(t.nothingToDo);
     const { print } = await import("./print.ts");
-    return await print(sage, { session: await session(), task, format, lang });
+    const code = await print(sage, { session: await session(), task, format, lang });
+    if (recording && replayed !== undefined && code === exitCodes.needsPerson && begun !== undefined)
+      recording.tellUnanswered(sage.store, begun, replayed, lang);
+    return code;
   } finally {
     await sage.host.close();
+    if (begun !== undefined) recording?.writeRecordings(home, begun, values, lang);
   }
 }
 
@@ -94,7 +109,16 @@ function checkFlags(values: Values, t: CliTexts): void {
   if (values.bypass && values.deny) throw usage(t.conflict("--bypass", "--deny"));
   if (values.continue && values.resume !== undefined) throw usage(t.conflict("--continue", "--resume"));
   if (values.resume !== undefined && values.cwd !== undefined) throw usage(t.conflict("--resume", "--cwd"));
+  for (const flag of ["yes", "deny"] as const)
+    if (values[flag] && values["replay-answers"] !== undefined)
+      throw usage(t.conflict(`--${flag}`, "--replay-answers"));
+  if (values.replay !== undefined && values.model !== undefined) throw usage(t.conflict("--replay", "--model"));
+  if (values["replay-answers"] !== undefined && !values.print) throw usage(t.only("--replay-answers", "-p"));
   if (values["output-format"] !== undefined && !values.print) throw usage(t.only("--output-format", "-p"));
+}
+
+function recordingOf(values: Values): boolean {
+  return [values.record, values["record-answers"], values["replay-answers"]].some((path) => path !== undefined);
 }
 
 /** A mistyped command would cost a call to the model. */

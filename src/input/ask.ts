@@ -9,6 +9,7 @@ import {
   type InputRequest,
   type NewRequest,
   type Resolution,
+  type Sender,
 } from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
@@ -49,8 +50,7 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   }
   const waiting = opened.wait();
   const disarm = request.deadline && arm(store, request);
-  const auto =
-    mode.type === "nonInteractive" && typeof mode.autoResponse === "function" ? mode.autoResponse : undefined;
+  const auto = isCustom(mode) ? mode : undefined;
   try {
     return await (auto ? Promise.race([waiting, consult(auto, request, store).then(() => waiting)]) : waiting);
   } finally {
@@ -90,12 +90,24 @@ function settleAtOnce(request: InputRequest, { mode, reject }: Asking): Resoluti
   };
 }
 
+type Custom = ExecutionMode & { type: "nonInteractive"; autoResponse: AutoResponder };
+
+function isCustom(mode: ExecutionMode): mode is Custom {
+  return mode.type === "nonInteractive" && typeof mode.autoResponse === "function";
+}
+
+const custom: Sender = { by: "auto", surface: "custom" };
+
 /** A custom responder is code: whatever it does wrong ends as a refusal, never as consent. */
-async function consult(auto: AutoResponder, request: InputRequest, store: Store): Promise<void> {
-  const sender = { by: "auto", surface: "custom" };
+async function consult(
+  { autoResponse: auto, sender = custom }: Custom,
+  request: InputRequest,
+  store: Store,
+): Promise<void> {
   try {
     respond(store, { ...(await auto(request)), requestId: request.id }, sender);
   } catch (error) {
+    if (error instanceof NeedsInput) throw error; // it leaves this one to a person: the turn stays open for them
     const reason = `the automatic responder gave no valid answer: ${messageOf(error)}`;
     settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "no_surface", reason });
   }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { messageOf, noUsage, SageError, type Call, type Finish, type Part, type Usage } from "../protocol/index.ts";
 import type { Model, ModelRequest, ModelScope } from "./model.ts";
@@ -17,7 +18,7 @@ export type ScriptedCall = Omit<Call, "type" | "id"> & { id?: string };
 
 export type Turns = readonly (ScriptedTurn | ((request: ModelRequest) => ScriptedTurn))[];
 
-/** The root's turns, or turns by agent path joined with "/", the root's being "". */
+/** The root's turns, or turns by agent path joined with "/", the root's being ""; `path@task` for one task alone. */
 export type Script = Turns | Readonly<Record<string, Turns>>;
 
 /**
@@ -30,11 +31,12 @@ export function scripted(script: Script, id = "scripted"): Model {
     async reply(request, scope) {
       const agent = request.agent.join("/");
       const step = countReplies(request);
-      const next = byAgent[agent]?.[step];
+      const turns = byAgent[`${agent}@${taskOf(request)}`] ?? byAgent[agent];
+      const next = turns?.[step];
       if (!next) {
         throw new SageError(
           "model-unavailable",
-          `the script has no turn ${step} for ${agent === "" ? "the root agent" : `agent "${agent}"`}: it has ${byAgent[agent]?.length ?? 0}, counted from 0`,
+          `the script has no turn ${step} for ${agent === "" ? "the root agent" : `agent "${agent}"`}: it has ${turns?.length ?? 0}, counted from 0`,
         );
       }
       const turn = typeof next === "function" ? next(request) : next;
@@ -89,6 +91,16 @@ export async function loadScript(path: string): Promise<Script> {
 
 function isTurns(script: Script): script is Turns {
   return Array.isArray(script);
+}
+
+/** What a subagent was asked to do, short: two of one kind may play different turns. */
+export function taskHash(task: string): string {
+  return hash("sha256", task, "hex").slice(0, 8);
+}
+
+function taskOf({ agent, messages }: ModelRequest): string {
+  const [first] = messages;
+  return agent.length > 0 && first?.role === "user" ? taskHash(first.text) : "";
 }
 
 /** The ids of its own calls tell where it was, also when the beginning of the conversation is gone. */

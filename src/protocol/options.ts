@@ -1,3 +1,4 @@
+import type { Sender } from "./host.ts";
 import type { InputRequest, InputResponse } from "./request.ts";
 
 /** Answers in a person's place. Whatever it does wrong ends as a refusal. */
@@ -8,7 +9,12 @@ export type AutoResponse = "default" | "alwaysAllow" | "alwaysDeny" | AutoRespon
 export type ExecutionMode =
   /** Waits for a person. */
   | { type: "interactive" }
-  | { type: "nonInteractive"; autoResponse: AutoResponse }
+  | {
+      type: "nonInteractive";
+      autoResponse: AutoResponse;
+      /** In whose name a responder of one's own answers; `auto` by default. */
+      sender?: Sender;
+    }
   /** Nobody may be asked: ends in `needs-input`, and the turn stays open. */
   | { type: "batch" };
 

@@ -99,7 +99,7 @@ function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConf
     ...(parts.tools ?? []),
   ]);
   const home = homedir();
-  const mode = options.mode?.type ?? "interactive";
+  const { mode = { type: "interactive" } } = options;
   mkdirSync(parts.output, { recursive: true, mode: 0o700 });
   const prompt = ({ cwd, names, agent }: { cwd: string; names: readonly string[]; agent: readonly string[] }) =>
     systemPrompt({
@@ -108,7 +108,8 @@ function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConf
       tools: names,
       instructions: findInstructions(cwd, { home }).instructions,
       skills,
-      interactive: mode === "interactive",
+      interactive:
+        mode.type === "interactive" || (mode.type === "nonInteractive" && typeof mode.autoResponse === "function"),
       agent,
     });
   return {

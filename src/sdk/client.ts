@@ -7,6 +7,7 @@ import { memoryStore } from "../journal/memory.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import { chooseModel } from "../models/choose.ts";
 import type { Model } from "../models/model.ts";
+import type { Script } from "../models/scripted.ts";
 import type { Prices } from "../models/prices.ts";
 import { loadRules, type RuleLists } from "../permission/rules.ts";
 import {
@@ -22,6 +23,7 @@ import {
 } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
 import type { LocalHost } from "../runtime/host.ts";
+import { answersOf, scriptOf, type RecordedAnswer } from "../runtime/recording.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 
@@ -116,6 +118,12 @@ export class SageAgentSDK {
     const session = await this.#open(host, options);
     const run = () => this.#track(host, session, () => this.#outcome(host, session));
     return createTurns({ store: this.#store, host, session, run });
+  }
+
+  /** What the model replied and people answered in a session, to be played again in tests: `scripted(script)`, `replayAnswers(answers)`. */
+  recording(session: string): { script: Script; answers: RecordedAnswer[] } {
+    const facts = this.#store.load(session);
+    return { script: scriptOf(facts), answers: answersOf(facts) };
   }
 
   /** Ends what runs, as safely as a crash would: its results say `paused`, and a journal on disk goes on from there. */

@@ -43,6 +43,9 @@ Running
   -c, --continue              go on with the last session of this directory
   -r, --resume <id>           go on with this session; the start of its id is enough
   --cwd <dir>                 work there
+  --record <file>             write the model's replies, to be played again by --replay <file>
+  --record-answers <file>     write what people answered, for -p --replay-answers <file>;
+                              what nobody answered then ends with exit code 3
   --lang <en|zh>              language of what you read
   --version, --help
 
@@ -126,6 +129,9 @@ const zh: HelpTexts = {
   -c, --continue              继续本目录的上一个会话
   -r, --resume <编号>         继续这个会话；编号的开头即可
   --cwd <目录>                在那里工作
+  --record <文件>             写下模型的回复，供 --replay <文件> 重放
+  --record-answers <文件>     写下人的回答，供 -p --replay-answers <文件> 使用；
+                              当时无人回答的，以退出码 3 结束
   --lang <en|zh>              界面语言
   --version, --help
 

@@ -20,6 +20,7 @@ const expected: Record<string, RegExp> = {
   "strategy.ts": /t0\/0\/0\/run0\.finished: hello\nSaid hello/,
   "own-model.ts": /You used 5 words/,
   "turns.ts": /pending: question\nneeds input: true\nasked: Which port\?\nListening on 8080\./,
+  "replay.ts": /success - released 2\.0\nneeds-input - 1 request/,
   "surface.ts": /asks: Bash .*node --version.*\nended: answered by you\nsays: It works/,
 };
 
