@@ -81,7 +81,7 @@ export async function responseOf(
     case "--stop":
       return { type: "cancelled", ...frame, ...reason };
     case "--json": {
-      const { parseResponse } = await import("./response-json.ts");
+      const { parseResponse } = await import("../runtime/socket/door.ts");
       return parseResponse({ ...jsonObject("--json", values.json ?? "", t), requestId: request.id });
     }
     default:

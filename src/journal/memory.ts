@@ -31,6 +31,8 @@ export function memoryStore(): Store {
   };
   return {
     hub,
+    place: undefined,
+    owner: () => undefined,
     create(id, opened) {
       if (sessions.has(id)) return false;
       const session: Session = {

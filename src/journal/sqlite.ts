@@ -1,4 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import {
   SageError,
   type Fact,
@@ -194,8 +195,10 @@ export function sqliteStore(path: string): Store {
     }, BEAT_MS).unref();
   };
 
+  const over = new AbortController();
   return {
     hub,
+    place: { journal: resolve(path), process: me.id, over: over.signal },
     create: (session, opened) =>
       write(() => {
         const at = Date.now();
@@ -227,6 +230,10 @@ export function sqliteStore(path: string): Store {
     release: (session, epoch) => {
       if (held.get(session) === epoch) held.delete(session);
       writeIfPossible(() => q("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch));
+    },
+    owner(session) {
+      const { process } = row(session);
+      return process !== null && process !== me.id && holds(process) ? process : undefined;
     },
     load(session, { proven = false } = {}) {
       const { head } = row(session);
@@ -307,6 +314,7 @@ export function sqliteStore(path: string): Store {
     close() {
       if (closed) return;
       closed = true;
+      over.abort();
       clearInterval(poll);
       clearInterval(beating);
       if (beating) writeIfPossible(() => q("DELETE FROM process WHERE id=?").run(me.id));

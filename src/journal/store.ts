@@ -22,11 +22,15 @@ export type SessionRow = {
 /** Where facts are kept. Synchronous: one call is one transaction, and a fact is durable before anyone hears of it. */
 export interface Store {
   readonly hub: Hub;
+  /** What others on the same journal find this process by, until it leaves. Undefined where there are no others. */
+  readonly place: { journal: string; process: string; over: AbortSignal } | undefined;
   /** Creates the session with its first fact; false when it is there already. */
   create(session: string, opened: FactData["session.opened"]): boolean;
   /** Takes the lease: the epoch to commit under. Refused while another living process holds it. */
   claim(session: string): number;
   release(session: string, epoch: number): void;
+  /** The process that holds the session, if that is another one and lives. */
+  owner(session: string): string | undefined;
   /** `proven`: refuses a session whose records are not as they were written. */
   load(session: string, options?: { proven?: boolean }): Fact[];
   /** Execution facts, fenced by the epoch. Sets each fact's seq. */

@@ -1,6 +1,7 @@
 export type SageErrorCode =
   | "config-invalid"
   | "disk-full"
+  | "host-gone"
   | "input-invalid"
   | "journal-damaged"
   | "journal-locked"

@@ -71,7 +71,12 @@ export type WatchEvent =
   | { type: "fact"; fact: Fact }
   /** All facts so far are told; these requests are open, the first is the one to show. Sent once, then whatever comes. */
   | { type: "ready"; requests: PendingRequest[]; live: boolean }
-  | { type: "delta"; delta: Delta };
+  | { type: "delta"; delta: Delta }
+  /**
+   * Another process ran the session, and that has changed. `live`: what happens is streamed here; otherwise facts only.
+   * `stopped`: that process is gone or has left, a turn is open, and whoever sends `resume` goes on with it.
+   */
+  | { type: "owner"; live: boolean; stopped: boolean };
 
 export interface Host {
   send<C extends Command>(command: C): Promise<CommandReply<C["type"]>>;

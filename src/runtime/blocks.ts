@@ -8,6 +8,9 @@ export type Blocks = {
   forget(session: string): void;
 };
 
+/** Of a command's output only the end is kept here: it may be without end, and all of it comes with the result. */
+const MOST_OUTPUT = 32_000;
+
 export function createBlocks(): Blocks {
   const blocks = new Map<string, Map<string, Delta>>();
   return {
@@ -23,9 +26,13 @@ export function createBlocks(): Blocks {
       const id = `${delta.key} ${delta.kind}`;
       const block = ofSession.get(id);
       if (!block || block.attempt < delta.attempt) ofSession.set(id, delta);
-      else ofSession.set(id, { ...delta, text: block.text + delta.text });
+      else ofSession.set(id, { ...delta, text: capped(block.text + delta.text, delta.kind) });
     },
     of: (session) => [...(blocks.get(session)?.values() ?? [])],
     forget: (session) => void blocks.delete(session),
   };
+}
+
+function capped(text: string, kind: Delta["kind"]): string {
+  return kind === "output" && text.length > 2 * MOST_OUTPUT ? text.slice(-MOST_OUTPUT) : text;
 }

@@ -10,6 +10,7 @@ import { createCommands, pending } from "./commands.ts";
 import { createMoments } from "./moments.ts";
 import { createRunner, known } from "./runner.ts";
 import type { Supervision } from "./supervisor.ts";
+import { meetingOf, type Meeting } from "./socket/meeting.ts";
 import { createTitles } from "./titles.ts";
 import { watch } from "./watch.ts";
 
@@ -44,7 +45,17 @@ export function createHost(parts: HostParts): LocalHost {
   const closing = new AbortController();
   const moments = createMoments(hooks, store);
   const titles = namer && createTitles(store, namer);
-  const runner = createRunner({ store, executor, supervision, blocks, moments, titles });
+  const meeting = meetingOf(store);
+  const runner = createRunner({
+    store,
+    executor,
+    supervision,
+    blocks,
+    moments,
+    titles,
+    // Those who come through the socket are told what happens here, and not what this process hears of others.
+    serve: (session) => meeting?.serve(session, { send, watch: (id, options) => watchHere(id, options, undefined) }),
+  });
   const send = createCommands({
     store,
     version,
@@ -61,24 +72,31 @@ export function createHost(parts: HostParts): LocalHost {
     else watchers.delete(session);
   };
 
+  async function* watchHere(
+    session: string,
+    options: { after?: number; signal: AbortSignal },
+    others: Meeting | undefined,
+  ): AsyncGenerator<WatchEvent> {
+    known(store, session);
+    count(session, 1);
+    try {
+      const signal = AbortSignal.any([options.signal, closing.signal]);
+      yield* watch(store, session, {
+        ...options,
+        signal,
+        blocks: () => blocks.of(session),
+        runsHere: () => runner.of(session) !== undefined,
+        pending: () => pending(store, session),
+        meeting: others,
+      });
+    } finally {
+      count(session, -1);
+    }
+  }
+
   return {
     send,
-    async *watch(session, options): AsyncGenerator<WatchEvent> {
-      known(store, session);
-      count(session, 1);
-      try {
-        const signal = AbortSignal.any([options.signal, closing.signal]);
-        yield* watch(store, session, {
-          ...options,
-          signal,
-          blocks: () => blocks.of(session),
-          live: () => runner.of(session) !== undefined || !known(store, session).owned,
-          pending: () => pending(store, session),
-        });
-      } finally {
-        count(session, -1);
-      }
-    },
+    watch: (session, options) => watchHere(session, options, meeting),
     run: (session) => runner.start(session).done,
     leave: (session) => runner.of(session)?.leave(),
     async close() {

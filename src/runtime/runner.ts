@@ -37,9 +37,11 @@ export type RunnerParts = {
   blocks: Blocks;
   moments: Moments;
   titles: Titles | undefined;
+  /** Lets other processes follow the session while it runs here. */
+  serve(session: string): (() => void) | undefined;
 };
 
-export function createRunner({ store, executor, supervision, blocks, moments, titles }: RunnerParts): Runner {
+export function createRunner({ store, executor, supervision, blocks, moments, titles, serve }: RunnerParts): Runner {
   const running = new Map<string, Running>();
 
   /** One turn after the other, until nothing said is left unseen. */
@@ -51,6 +53,7 @@ export function createRunner({ store, executor, supervision, blocks, moments, ti
     let early: Stopped | undefined;
     let lifecycle: LifecycleManager | undefined;
     let resting = new AbortController();
+    const unserve = serve(id); // before the session is claimed: who sees the claim finds the socket
     const notice = (key: string, text: string) =>
       store.hub.delta({ session: id, key, attempt: 0, n: 0, kind: "notice", text });
     const attempt = async (runner: UnifiedExecutor, supervised: boolean) => {
@@ -107,6 +110,7 @@ export function createRunner({ store, executor, supervision, blocks, moments, ti
         hurry();
       },
       done: turns().finally(() => {
+        unserve?.();
         if (running.get(id) === one) running.delete(id);
       }),
     };

@@ -1,48 +1,71 @@
 import type { Store } from "../journal/store.ts";
 import type { Delta, PendingRequest, WatchEvent } from "../protocol/index.ts";
+import { createEventQueue } from "./event-queue.ts";
+import { followOwner, type Following } from "./socket/following.ts";
+import type { Meeting } from "./socket/meeting.ts";
 
 export type WatchOptions = {
   after?: number;
   signal: AbortSignal;
   blocks(): Delta[];
-  live(): boolean;
+  runsHere(): boolean;
   pending(): PendingRequest[];
+  /** Where another process that runs the session is met; without it there are facts only. */
+  meeting: Meeting | undefined;
 };
 
 /** Facts after `after`, then what is open, then the text so far of what streams, then whatever comes. Nothing is told twice. */
 export async function* watch(
   store: Store,
   session: string,
-  { after = 0, signal, blocks, live, pending }: WatchOptions,
+  { after = 0, signal, blocks, runsHere, pending, meeting }: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
-  let queue: WatchEvent[] = [];
-  let wake: (() => void) | undefined;
+  const queue = createEventQueue();
   let told = after;
-  const push = (event: WatchEvent) => {
-    queue.push(event);
-    wake?.();
-  };
+  let queued = after;
+  let ready = false;
+  let following: Following | undefined;
   // Listen before reading, so that nothing falls between.
   const stop = store.hub.subscribe(session, {
-    fact: (fact) => push({ type: "fact", fact }),
-    delta: (delta) => push({ type: "delta", delta }),
+    fact(fact) {
+      queued = Math.max(queued, fact.seq);
+      queue.push({ type: "fact", fact });
+      following?.note(fact);
+    },
+    // Deltas that come while the facts are read are part of the blocks already.
+    delta: (delta) => ready && queue.push({ type: "delta", delta }),
   });
-  const abort = () => wake?.();
-  signal.addEventListener("abort", abort, { once: true });
+  signal.addEventListener("abort", queue.wake, { once: true });
   try {
     for (const fact of store.since(session, after)) {
       told = fact.seq;
       yield { type: "fact", fact };
       if (signal.aborted) return;
     }
-    yield { type: "ready", requests: pending(), live: live() };
-    // Deltas that arrived while the facts were read are part of these blocks already.
-    queue = queue.filter((event) => event.type === "fact");
-    for (const delta of blocks()) yield { type: "delta", delta };
+    following =
+      meeting &&
+      followOwner({
+        store,
+        session,
+        meeting,
+        runsHere,
+        known: () => Math.max(told, queued),
+        heard(seq) {
+          if (seq <= Math.max(told, queued)) return;
+          for (const fact of store.since(session, Math.max(told, queued))) queue.push({ type: "fact", fact });
+          queued = seq;
+        },
+        delta: (delta) => queue.push({ type: "delta", delta }),
+        changed: (seen) => queue.push({ type: "owner", ...seen }),
+      });
+    if (following) await following.settled;
+    const live = following ? following.seen().live : runsHere() || !store.session(session)?.owned;
+    const soFar = blocks();
+    ready = true;
+    yield { type: "ready", requests: pending(), live };
+    for (const delta of soFar) yield { type: "delta", delta };
     while (!signal.aborted) {
-      const batch = queue;
-      queue = [];
-      for (const event of batch) {
+      for (const event of queue.take()) {
         if (event.type === "fact") {
           if (event.fact.seq <= told) continue;
           told = event.fact.seq;
@@ -50,10 +73,11 @@ export async function* watch(
         yield event;
         if (signal.aborted) return;
       }
-      if (queue.length === 0 && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      if (!signal.aborted) await queue.more();
     }
   } finally {
     stop();
-    signal.removeEventListener("abort", abort);
+    following?.stop();
+    signal.removeEventListener("abort", queue.wake);
   }
 }

@@ -9,6 +9,7 @@ import {
   type SageErrorCode,
 } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
+import { ownerTexts } from "../../texts/owner.ts";
 import { texts } from "../../texts/texts.ts";
 import { createAsking } from "./asking.ts";
 import { keyboard, pipe, type Input, type Output } from "./lines.ts";
@@ -64,6 +65,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   const { session, input, output } = options;
   const words = texts(options.lang);
   const t = options.fleeting ? { ...words, ctrlC: words.ctrlCOnly } : words;
+  const owner = ownerTexts(options.lang);
   const paint = createPaint(options.color);
   const style: Style = {
     t,
@@ -117,7 +119,8 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
           progress.note(event.fact);
           if (ready) print(happened(event.fact));
           else past.push(event.fact);
-        } else {
+        } else if (event.type === "owner") ownerChanged(event);
+        else {
           print(options.after === undefined ? view.history(past) : past.flatMap(view.fact));
           if (!event.live) say(paint.dim(t.facts));
           [open, ready] = [[...event.requests], true];
@@ -134,6 +137,15 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
       lines.close();
     }
     return { why, waiting: open.length, last: progress.last };
+  }
+
+  function ownerChanged({ live, stopped }: { live: boolean; stopped: boolean }): void {
+    if (!live) say(paint.dim(t.facts));
+    if (!stopped) return;
+    if (!progress.working && open.length === 0) return; // paused: that was said
+    progress.working = false;
+    progress.running.clear();
+    say(paint.yellow(owner.stopped));
   }
 
   function finish(reason: PlainEnd["why"]): void {

@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { SageError, type Command, type InputResponse, type WatchEvent } from "../../protocol/index.ts";
+
+/** What comes from another process becomes a type here, once. */
+
+const text = z.string();
+const sender = { by: text, surface: text };
+const requestId = text;
+const rule = z.strictObject({
+  rule: text,
+  behavior: z.enum(["allow", "deny", "ask"]),
+  destination: z.enum(["session", "local", "project", "user"]),
+});
+const answers = z.record(text, z.strictObject({ selected: z.array(text), other: text.optional() }));
+const remark = text.optional();
+
+const response = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("answers"), requestId, answers, remark, partial: z.boolean().optional() }),
+  z.strictObject({
+    type: z.literal("granted"),
+    requestId,
+    input: z.record(text, z.unknown()).optional(),
+    comment: text.optional(),
+    rules: z.array(rule).optional(),
+  }),
+  z.strictObject({ type: z.literal("denied"), requestId, reason: text.optional() }),
+  z.strictObject({ type: z.literal("text"), requestId, text }),
+  z.strictObject({ type: z.literal("cancelled"), requestId, reason: text.optional() }),
+]);
+
+const draft = z.strictObject({ answers: answers.optional(), remark, text: text.optional() });
+
+const limits = z.strictObject({
+  promptTimeout: z.number().optional(),
+  timeoutPolicy: z.enum(["fail", "cancel"]).optional(),
+  executionTimeout: z.number().optional(),
+});
+
+type Shape<C> = { [K in keyof Required<Omit<C, "type">>]: z.ZodType };
+/** Every field of every command: the compiler asks for those that come later. */
+const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } = {
+  open: { session: text.optional(), cwd: text, model: text.optional() },
+  say: { session: text, text, id: text.optional(), limits: limits.optional(), ...sender },
+  respond: { response, ...sender },
+  interrupt: { session: text, cancel: z.boolean().optional(), ...sender },
+  resume: { session: text },
+  compact: { session: text },
+  saveDraft: { requestId, draft, ...sender },
+  sessions: {},
+  pending: { session: text.optional() },
+};
+
+const id = z.int().min(0);
+const call = z.discriminatedUnion("do", [
+  z.strictObject({
+    do: z.literal("send"),
+    id,
+    command: z.looseObject({ type: z.enum(Object.keys(shapes) as Command["type"][]) }),
+  }),
+  z.strictObject({ do: z.literal("watch"), id, session: text, after: id.optional() }),
+  z.strictObject({ do: z.literal("unwatch"), id }),
+]);
+
+const delta = z.object({
+  session: text,
+  key: text,
+  attempt: z.number(),
+  n: z.number(),
+  kind: z.enum(["text", "reasoning", "output", "notice"]),
+  text,
+});
+const fact = z.object({ session: text, seq: z.int(), key: text, type: text, at: z.number(), data: z.unknown() });
+const event = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("fact"), fact }),
+  z.object({ type: z.literal("delta"), delta }),
+  z.object({ type: z.literal("ready"), requests: z.array(z.looseObject({})), live: z.boolean() }),
+  z.object({ type: z.literal("owner"), live: z.boolean(), stopped: z.boolean() }),
+]);
+const said = z.union([
+  z.object({ hello: z.literal(1), process: text, version: text }),
+  z.object({ id, event }),
+  z.object({ id, reply: z.looseObject({ ok: z.boolean() }) }),
+  z.object({ id, ended: text.nullable() }),
+]);
+
+/** What a process asks of the one that owns a session. */
+export type Call =
+  | { do: "send"; id: number; command: Command }
+  | { do: "watch"; id: number; session: string; after?: number }
+  | { do: "unwatch"; id: number };
+
+/** And what it is told. `ended`: a watch is over, and why if it failed. */
+export type Said =
+  | { hello: 1; process: string; version: string }
+  | { id: number; event: WatchEvent }
+  | { id: number; reply: { ok: boolean } }
+  | { id: number; ended: string | null };
+
+export function parseCall(message: unknown): Call {
+  return call.parse(message) as Call;
+}
+
+export function parseSaid(message: unknown): Said {
+  return said.parse(message) as Said;
+}
+
+export function parseCommand(body: { type: Command["type"] }): Command {
+  const { type } = body;
+  return checked(z.strictObject({ type: z.literal(type), ...shapes[type] }), body, "command") as Command;
+}
+
+export function parseResponse(body: unknown): InputResponse {
+  return checked(response, body, "response") as InputResponse;
+}
+
+function checked(schema: z.ZodType, body: unknown, what: string): unknown {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw new SageError("request-invalid", `not a ${what}: ${z.prettifyError(parsed.error)}`);
+}

@@ -1,0 +1,56 @@
+import type { Socket } from "node:net";
+import { SageError, messageOf, type CommandReply, type Host } from "../../protocol/index.ts";
+import { parseCall, parseCommand, type Call, type Said } from "./door.ts";
+import { createWire } from "./wire.ts";
+
+/** More at once is not what a surface does. */
+const MOST_AT_ONCE = 256;
+
+/** Lets one other process use this one's host. */
+export function serve(socket: Socket, host: Host, hello: { process: string; version: string }): void {
+  const watches = new Map<number, AbortController>();
+  let busy = 0;
+  const say = (message: Said) => wire.send(message);
+  const wire = createWire(socket, (message) => {
+    const asked = parseCall(message);
+    if (asked.do === "unwatch") watches.get(asked.id)?.abort();
+    else if (busy >= MOST_AT_ONCE) wire.close();
+    else {
+      busy++;
+      void (asked.do === "send" ? send(asked) : watch(asked)).finally(() => busy--);
+    }
+  });
+  wire.over.addEventListener("abort", () => {
+    for (const one of watches.values()) one.abort();
+  });
+  void say({ hello: 1, ...hello });
+
+  async function send({ id, command }: Call & { do: "send" }): Promise<void> {
+    await say({ id, reply: await replyTo(command) });
+  }
+
+  async function replyTo(command: (Call & { do: "send" })["command"]): Promise<CommandReply> {
+    try {
+      return await host.send(parseCommand(command));
+    } catch (error) {
+      const code = error instanceof SageError ? error.code : "turn-failed";
+      return { ok: false, code, message: messageOf(error) };
+    }
+  }
+
+  async function watch({ id, session, after }: Call & { do: "watch" }): Promise<void> {
+    if (watches.has(id)) return wire.close();
+    const controller = new AbortController();
+    watches.set(id, controller);
+    let ended: string | null = null;
+    try {
+      const { signal } = controller;
+      const options = after === undefined ? { signal } : { after, signal };
+      for await (const event of host.watch(session, options)) await say({ id, event });
+    } catch (error) {
+      ended = messageOf(error);
+    }
+    watches.delete(id);
+    await say({ id, ended });
+  }
+}

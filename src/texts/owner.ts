@@ -1,0 +1,18 @@
+import type { Lang } from "./language.ts";
+
+/** What a surface says when another process runs the session it shows. */
+const en = {
+  stopped: "The process that ran this turn is gone. Answer, say something or /resume: it goes on here.",
+};
+
+export type OwnerTexts = typeof en;
+
+const zh: OwnerTexts = {
+  stopped: "运行这个回合的进程已经不在了。回答、发言或输入 /resume，它就在这里继续。",
+};
+
+const tables = { en, zh } satisfies Record<Lang, OwnerTexts>;
+
+export function ownerTexts(lang: Lang): OwnerTexts {
+  return tables[lang];
+}
