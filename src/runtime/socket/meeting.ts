@@ -51,6 +51,7 @@ function createMeeting({ journal, process: me, over }: NonNullable<Store["place"
     const address = addressOf(journal, me);
     if (server || over.aborted || address === undefined) return;
     server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
       // Loaded with the first visitor: most processes have none.
       void import("./serve.ts").then(({ serve }) => serve(socket, routed, { process: me, version }));
     }).unref();
