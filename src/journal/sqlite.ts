@@ -20,8 +20,13 @@ const BEAT_MS = 2_500;
 /** A living process that is silent for longer has lost its claim to whoever wants it: it may be frozen for good. */
 const SILENT_MS = 10_000;
 
-export function sqliteStore(path: string): Store {
-  const { q, all, write, writeUnsynced, close } = openDatabase(path, (side) => fault("commit", side));
+export type StoreSeams = {
+  /** Called around every commit, inside it: whoever throws before it undoes it. */
+  onCommit?(side: "before" | "after"): void;
+};
+
+export function sqliteStore(path: string, { onCommit = (side) => fault("commit", side) }: StoreSeams = {}): Store {
+  const { q, all, write, writeUnsynced, close } = openDatabase(path, onCommit);
   let poll: NodeJS.Timeout | undefined;
   // The poller is the one thing that holds a process open while it only waits for an answer from elsewhere.
   const hub = createHub((interested) => {

@@ -1,0 +1,26 @@
+// npm run test:faults                             every fault test, for long, with a seed that is printed
+// npm run test:faults -- --seed 7 --rounds 2000   again, or longer
+// npm run test:faults -- test/faults/simulation.test.ts
+import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+const { values, positionals } = parseArgs({
+  options: { seed: { type: "string" }, rounds: { type: "string", default: "500" } },
+  allowPositionals: true,
+});
+const seed = values.seed ?? String(randomInt(1_000_000));
+const root = join(import.meta.dirname, "..");
+const files = positionals.length > 0 ? positionals : globSync("test/faults/*.test.ts", { cwd: root }).toSorted();
+console.log(`npm run test:faults -- --seed ${seed} --rounds ${values.rounds} plays this again`);
+const child = spawn(process.execPath, ["--test", "--test-concurrency=2", ...files], {
+  cwd: root,
+  stdio: "inherit",
+  env: { ...process.env, SAGE_FAULTS_SEED: seed, SAGE_FAULTS_ROUNDS: values.rounds },
+});
+child.on("exit", (code) => {
+  if (code !== 0) console.error(`\nfailed with --seed ${seed} --rounds ${values.rounds}`);
+  process.exitCode = code ?? 1;
+});

@@ -1,0 +1,212 @@
+// Sage with one mistake in it. The text of a source file is changed while it is loaded, in a copy that only the mutant sees.
+import { registerHooks } from "node:module";
+import type { Scene } from "./scenes.ts";
+
+export type Mutant = {
+  name: string;
+  /** Each must be there, once. */
+  changes: { file: string; from: string; to: string }[];
+  /** Where it is caught. */
+  scene: Scene;
+  /** It is caught by waiting in vain, which need not take long. */
+  hangs?: true;
+};
+
+const sqlite = "src/journal/sqlite.ts";
+const session = "src/journal/session.ts";
+
+export const mutants: Mutant[] = [
+  {
+    name: "wakes before the commit",
+    changes: [{ file: sqlite, from: "        return fresh;\n", to: "        tell(fresh); return fresh;\n" }],
+    scene: "calm",
+  },
+  {
+    name: "writes call.started after the effect has begun",
+    changes: [{ file: session, from: "    log.flush(); // on disk before the effect\n", to: "" }],
+    scene: "calm",
+  },
+  {
+    name: "runs an interrupted call again by itself",
+    changes: [
+      { file: session, from: 'again = found === "again";', to: "again = true;" },
+      { file: session, from: "if (found === undefined) {", to: "if (found === null) {" },
+      { file: session, from: 'if (found !== "again") return', to: 'if (found !== "again" && found) return' },
+    ],
+    scene: "afterEffect",
+  },
+  {
+    name: "takes a second answer",
+    changes: [
+      {
+        file: "src/input/respond.ts",
+        from: "if (found.resolution) return",
+        to: "if (found.resolution?.by === '') return",
+      },
+      {
+        file: sqlite,
+        from: "if (had) return { won: false, fact: had };",
+        to: "if (had) return { won: true, fact: { ...had, data: inbound.data } as Fact };",
+      },
+    ],
+    scene: "race",
+  },
+  {
+    name: "judges again on replay",
+    changes: [
+      {
+        file: session,
+        from: "    if (known) return known.data;\n    if (this.stopped) throw this.stopped;",
+        to: '    if (known && type === "calls.judged") return fn(new Scope(this.#log, key));\n    if (known) return known.data;\n    if (this.stopped) throw this.stopped;',
+      },
+    ],
+    scene: "ruleMeanwhile",
+  },
+  {
+    name: "measures deadlines on the wall clock while it lives",
+    changes: [
+      { file: "src/input/deadlines.ts", from: "due: performance.now() + remaining", to: "due: Date.now() + remaining" },
+      {
+        file: "src/input/deadlines.ts",
+        from: "Math.max(0, due - performance.now())",
+        to: "Math.min(1_000, Math.max(0, due - Date.now()))",
+      },
+      { file: "src/input/deadlines.ts", from: "const now = performance.now();", to: "const now = Date.now();" },
+    ],
+    scene: "clock",
+  },
+  {
+    name: "lets a process write that has lost the session",
+    changes: [{ file: sqlite, from: "if (owner.epoch !== epoch)", to: "if (owner.epoch < epoch)" }],
+    scene: "fence",
+  },
+  {
+    name: "says recorded without recording",
+    changes: [
+      {
+        file: "src/input/respond.ts",
+        from: "  const { won, fact } = store.append(session, {",
+        to: "  if (resolution.surface === 'a') return { won: true, resolution };\n  const { won, fact } = store.append(session, {",
+      },
+    ],
+    scene: "calm",
+    hangs: true,
+  },
+  {
+    name: "does not extend the hash chain with an answer",
+    changes: [
+      { file: sqlite, from: "advance(session, fact.at, next);", to: "advance(session, fact.at, next && head);" },
+    ],
+    scene: "calm",
+  },
+  {
+    name: "leaves an answered request in the list",
+    changes: [
+      {
+        file: sqlite,
+        from: "DELETE FROM ask WHERE session=? AND key=?",
+        to: "DELETE FROM ask WHERE session=? AND key=? AND 0",
+      },
+    ],
+    scene: "calm",
+  },
+  {
+    name: "lists the newest request first",
+    changes: [{ file: sqlite, from: "WHERE a.session=? ORDER BY a.seq", to: "WHERE a.session=? ORDER BY a.seq DESC" }],
+    scene: "ruleMeanwhile",
+  },
+  {
+    name: "runs a call whose request was cancelled",
+    changes: [
+      {
+        file: "src/agent/call.ts",
+        from: 'resolution.outcome !== "superseded") {',
+        to: '!["superseded", "cancelled"].includes(resolution.outcome)) {',
+      },
+      {
+        file: "src/agent/request.ts",
+        from: 'if (resolution.outcome === "cancelled") d.stop',
+        to: 'if (resolution.by === "") d.stop',
+      },
+      {
+        file: "src/agent/call.ts",
+        from: "if (!granted || judged.behavior",
+        to: 'if (!granted) return { ...judged, behavior: "allow" as const };\n      if (judged.behavior',
+      },
+    ],
+    scene: "cancel",
+  },
+  {
+    name: "forgets a result when a turn is folded",
+    changes: [
+      {
+        file: "src/agent/projection.ts",
+        from: "results[Number(place[1])] = fact.data;",
+        to: 'results[Number(place[1])] = { ...fact.data, text: "" };',
+      },
+    ],
+    scene: "calm",
+  },
+  {
+    name: "writes something anew at each recovery",
+    changes: [
+      {
+        file: "src/agent/turn.ts",
+        from: '  lifecycle.transition({ state: "executing", phase: "preparingContext" });\n',
+        to: '  lifecycle.transition({ state: "executing", phase: "preparingContext" });\n  log.add(`again/${log.epoch}`, "call.unknown", { reason: "" });\n',
+      },
+    ],
+    scene: "recovering",
+  },
+  {
+    name: "does not hear what other processes write",
+    changes: [{ file: sqlite, from: "      hear(top());\n", to: "      last = top();\n" }],
+    scene: "elsewhere",
+    hangs: true,
+  },
+  {
+    name: "runs what the person edited away",
+    changes: [
+      { file: "src/agent/request.ts", from: "verdict.input ?? call.input", to: "call.input" },
+      { file: "src/agent/perform.ts", from: "!isStill(c, tool, input, digest)", to: "!isStill" },
+    ],
+    scene: "edited",
+  },
+];
+
+const root = new URL("../../", import.meta.url).href;
+
+/** Loads the scenes with this mutant under them. */
+export async function loadMutant(mutant: Mutant): Promise<typeof import("./scenes.ts")> {
+  const id = String(mutants.indexOf(mutant));
+  const missing = new Set(mutant.changes);
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context);
+      const ofMutant = context.parentURL !== undefined && new URL(context.parentURL).searchParams.get("mutant") === id;
+      const ours = found.url.startsWith(root) && !found.url.includes("/node_modules/");
+      return ofMutant && ours && !found.url.includes("?") ? { ...found, url: `${found.url}?mutant=${id}` } : found;
+    },
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (!url.endsWith(`?mutant=${id}`)) return loaded;
+      let source = Buffer.from(loaded.source as Uint8Array).toString();
+      for (const change of mutant.changes) {
+        if (url !== `${root}${change.file}?mutant=${id}`) continue;
+        const parts = source.split(change.from);
+        if (parts.length !== 2)
+          throw new Error(`${mutant.name}: ${change.file} should have ${JSON.stringify(change.from)} once`);
+        source = parts.join(change.to);
+        missing.delete(change);
+      }
+      return { ...loaded, source };
+    },
+  });
+  try {
+    const loaded = (await import(`./scenes.ts?mutant=${id}`)) as typeof import("./scenes.ts");
+    for (const { file } of missing) throw new Error(`${mutant.name}: ${file} was not loaded`);
+    return loaded;
+  } finally {
+    hooks.deregister();
+  }
+}

@@ -1,0 +1,147 @@
+// Short scenes of what goes wrong, each played to its end and looked at by the checker. The mutants are caught here.
+import type { Script } from "../../src/models/scripted.ts";
+import type { InputRequest, InputResponse, Rule } from "../../src/protocol/index.ts";
+import { askUser, question, workspace } from "../support/sage.ts";
+import { check } from "./checker.ts";
+import { virtualTime, type VirtualTime } from "./clock.ts";
+import type { Violation } from "./history.ts";
+import { attend, observeSettled, reply, settle, story, tell } from "./story.ts";
+import { createWorld, type Fault, type Life, type Process, type World } from "./world.ts";
+
+export type Scene = keyof typeof scenes;
+
+/** What the checker finds. A scene that does not come to its end in time is something that hangs. */
+export async function play(name: Scene, { patienceMs = 20_000 } = {}): Promise<Violation[]> {
+  const { script, act: enact, clock: timed }: Part = scenes[name];
+  using here = workspace();
+  using time = timed ? virtualTime() : undefined;
+  using world = createWorld({ dir: here.dir, script: () => script, ...(time && { now: time.now }) });
+  const over = await Promise.race([enact(world, time).then(() => true), patience(patienceMs, time).then(() => false)]);
+  await world.end();
+  const hangs: Violation[] = over ? [] : [{ invariant: "I6", what: `${name}: it hangs` }];
+  return [...hangs, ...check(world.history(over))];
+}
+
+/** In breaths of the event loop where time itself is played. */
+async function patience(limit: number, time: VirtualTime | undefined): Promise<void> {
+  if (!time) return new Promise((resolve) => setTimeout(resolve, limit).unref());
+  for (let n = 0; n < limit; n++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+type Part = { script: Script; clock?: true; act(world: World, time: VirtualTime | undefined): Promise<void> };
+
+const act = (mark: string) => ({ tool: "Act", input: { mark } });
+const twoActs: Script = [{ calls: [act("one"), act("two")] }, { text: "done" }, { text: "and more" }];
+const oneQuestion: Script = [{ calls: [askUser(question("Which colour?"))] }, { text: "done" }];
+const allowAct: Rule = { behavior: "allow", text: "Act", source: "user" };
+
+const killed = (
+  faults: Fault[],
+  more: { life?: (n: number) => Life; recoverTwice?: true; lost?: string } = {},
+): Part => ({
+  script: story,
+  act: async (world) => void (await tell(world, { faults, ...more })),
+});
+const at = (point: Fault["point"], nth: number, side: Fault["side"]): Fault => ({ point, nth, side });
+
+const scenes = {
+  calm: killed([]),
+  afterEffect: killed([at("spawn", 1, "after")]),
+  recovering: killed([at("spawn", 2, "before"), at("commit", 3, "before")], { recoverTwice: true, lost: "rerun" }),
+  /** A rule comes into a file while a request is open and nobody runs the session. */
+  ruleMeanwhile: killed([at("commit", 5, "after")], { life: (n) => (n === 0 ? {} : { rules: [allowAct] }) }),
+  race: { script: oneQuestion, act: race },
+  fence: { script: twoActs, act: fence },
+  cancel: { script: twoActs, act: cancel },
+  clock: { script: oneQuestion, clock: true, act: clock },
+  edited: { script: twoActs, act: edited },
+  elsewhere: { script: twoActs, act: elsewhere },
+} satisfies Record<string, Part>;
+
+export const sceneNames = Object.keys(scenes) as Scene[];
+
+async function begin(world: World, life: Life = {}): Promise<Process> {
+  const process = world.boot(life);
+  await process.send({ type: "open", session: "s", cwd: world.dir });
+  await process.send({ type: "say", session: "s", text: "go", id: "first", by: "Lin", surface: "a" });
+  world.observe(process.name, { type: "said", session: "s" });
+  await settle(world);
+  return process;
+}
+
+const pending = (process: Process): InputRequest[] => process.store.pending("s");
+const blue = (requestId: string, label = "Blue"): InputResponse => ({
+  type: "answers",
+  requestId,
+  answers: { "Which colour?": { selected: [label] } },
+});
+
+/** The same answer several times, another one within the same tick, from two processes, and long after. */
+async function race(world: World): Promise<void> {
+  const mine = await begin(world);
+  const other = world.boot();
+  const [request] = pending(mine);
+  const id = request!.id;
+  await Promise.all([
+    mine.answer("terminal", blue(id)),
+    other.answer("web", blue(id, "Red")),
+    mine.answer("terminal", blue(id)),
+    other.answer("feishu", blue(id, "Red")),
+    other.answer("feishu", blue("s/t0/9/9/ask0")),
+    mine.answer("terminal", blue("elsewhere/t0/0/0/ask0")),
+  ]);
+  await mine.host.run("s");
+  await other.answer("feishu", blue(id, "Red"));
+}
+
+/** Another process takes the session from one that was silent; the first wakes up and both are answered. */
+async function fence(world: World): Promise<void> {
+  const first = await begin(world);
+  world.silence(first);
+  const second = world.boot();
+  await second.send({ type: "resume", session: "s" });
+  await settle(world);
+  for (const request of pending(second)) await first.answer("a", reply(request, "done"));
+  await second.host.run("s");
+  observeSettled(world, [second]);
+}
+
+async function cancel(world: World): Promise<void> {
+  const process = await begin(world);
+  const [one, two] = pending(process);
+  await process.answer("a", { type: "granted", requestId: two!.id });
+  await process.answer("a", { type: "cancelled", requestId: one!.id, reason: "stop" });
+  await process.answer("b", { type: "granted", requestId: one!.id });
+  await process.host.run("s").catch(() => {});
+}
+
+/** A person changes what runs, and it runs so. */
+async function edited(world: World): Promise<void> {
+  const process = await begin(world);
+  const [one, two] = pending(process);
+  await process.answer("a", { type: "granted", requestId: one!.id, input: { mark: "one", note: "rather so" } });
+  await process.answer("a", { type: "granted", requestId: two!.id });
+  await process.host.run("s");
+}
+
+/** An hour forward, ten years back, and a restart: a minute is a minute. */
+async function clock(world: World, time: VirtualTime | undefined): Promise<void> {
+  const options = { promptTimeout: 60_000 };
+  const first = await begin(world, { options });
+  time!.jump(3_600_000);
+  await time!.pass(30_000);
+  observeSettled(world, [first]);
+  time!.jump(-10 * 365 * 86_400_000);
+  await time!.pass(40_000);
+  await first.host.run("s");
+}
+
+/** Answered by another process, heard by the one that waits; and watched from both. */
+async function elsewhere(world: World): Promise<void> {
+  const mine = await begin(world);
+  const other = world.boot();
+  const person = attend(world, other, "s", (request) => reply(request, "done"), "web");
+  const looker = attend(world, mine, "s", () => undefined, "terminal");
+  await mine.host.run("s");
+  await Promise.all([person.leave(), looker.leave()]);
+}
