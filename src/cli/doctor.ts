@@ -6,13 +6,15 @@ import { loadContent } from "../runtime/content.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
 import { withKeys } from "../runtime/keys.ts";
 import type { CliTexts } from "../texts/cli.ts";
+import { sage } from "../texts/command.ts";
+import { journalTexts, type JournalTexts } from "../texts/journal.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { noWords, readFlags } from "./flags.ts";
 import { modelOf } from "./setup.ts";
 
-/** Looks and tells; nothing is started or mended. */
+/** Looks and tells; nothing is started, and nothing mended but the indexes, when asked to. */
 export async function doctor(args: string[]): Promise<number> {
-  const { positionals, t } = readFlags(args, {});
+  const { positionals, values, t, lang } = readFlags(args, { rebuild: { type: "boolean", default: false } });
   noWords("doctor", positionals, t);
   let problems = 0;
   const ok = (text: string) => console.log(`✓ ${text}`);
@@ -34,6 +36,7 @@ export async function doctor(args: string[]): Promise<number> {
   else bad(t.doctor.oldNode(node));
   await check(() => checkModes(sageHome(process.env), report));
   await check(() => checkJournal(sageHome(process.env), report));
+  await check(() => checkIndexes(sageHome(process.env), { ...report, t: journalTexts(lang) }, values.rebuild));
   await check(() => checkConfig(sageHome(process.env), report, t));
   await check(() => checkRipgrep(report));
 
@@ -71,6 +74,27 @@ function checkJournal({ journal }: Home, { ok, bad, note, t }: Report): void {
     });
     for (const { id, seq, key } of broken) bad(t.broken(id, seq, key));
     if (broken.length === 0) ok(t.chain(sessions.length));
+  } finally {
+    store.close();
+  }
+}
+
+/** What is listed as open is what is open: the list is an index, and can be made again. */
+function checkIndexes(
+  { journal }: Home,
+  { ok, bad, t }: Omit<Report, "t"> & { t: JournalTexts },
+  rebuild: boolean,
+): void {
+  if (!existsSync(journal)) return;
+  const store = sqliteStore(journal);
+  try {
+    if (rebuild) {
+      store.rebuildIndexes();
+      return ok(t.rebuilt(store.pending().length));
+    }
+    const { missing, stale } = store.lookAtIndexes();
+    if (missing + stale === 0) ok(t.index);
+    else bad(t.wrongIndex(missing, stale, sage("doctor --rebuild")));
   } finally {
     store.close();
   }

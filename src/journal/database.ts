@@ -2,9 +2,13 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { SageError, messageOf } from "../protocol/index.ts";
+import { openRequests } from "./indexes.ts";
 
 const APPLICATION = 0x53414745; // "SAGE"
 const VERSION = 1;
+
+const askTable =
+  "CREATE TABLE ask(seq INTEGER NOT NULL, session TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY(session, key)) WITHOUT ROWID";
 
 // `ask` and the columns title/open of `session` are indexes over the facts: they can be rebuilt.
 const schema = `
@@ -12,7 +16,7 @@ CREATE TABLE fact(seq INTEGER PRIMARY KEY, session TEXT NOT NULL, key TEXT NOT N
   data TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE(session, key));
 CREATE TABLE session(id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL, last_at INTEGER NOT NULL,
   open INTEGER NOT NULL, head TEXT NOT NULL, epoch INTEGER NOT NULL, process TEXT);
-CREATE TABLE ask(seq INTEGER NOT NULL, session TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY(session, key)) WITHOUT ROWID;
+${askTable};
 CREATE TABLE process(id TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL, beat INTEGER NOT NULL);
 CREATE TABLE child(session TEXT NOT NULL, key TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL);
 CREATE INDEX child_session ON child(session, key);
@@ -86,6 +90,7 @@ function open(path: string): DatabaseSync {
         "journal-damaged",
         `${path} was written by a newer Sage (format ${version}, this one knows ${VERSION}); update Sage, or set SAGE_HOME to another directory`,
       );
+    if (!hasAsk(db)) listOpenRequests(db);
     return db;
   } catch (error) {
     db.close();
@@ -108,6 +113,20 @@ function create(db: DatabaseSync, path: string): void {
   try {
     if (isForeign(db)) throw foreign(path);
     if (pragma(db, "user_version") === 0) db.exec(schema);
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+const hasAsk = (db: DatabaseSync) => db.prepare("SELECT 1 FROM sqlite_master WHERE name='ask'").get() !== undefined;
+
+/** The list of open requests is gone: somebody cleaned up. The facts know all of it. */
+function listOpenRequests(db: DatabaseSync): void {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    if (!hasAsk(db)) db.exec(`${askTable}; INSERT INTO ask ${openRequests}`);
     db.exec("COMMIT");
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");

@@ -106,6 +106,8 @@ export function memoryStore(): Store {
     since: (id, after) => sessions.get(id)?.facts.filter((fact) => fact.seq > after) ?? [],
     noteChild() {},
     children: () => [],
+    lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none: what is open is looked up in the facts
+    rebuildIndexes() {},
     verify: () => undefined,
     close() {},
   };

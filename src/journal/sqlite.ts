@@ -1,19 +1,12 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import {
-  SageError,
-  type Fact,
-  type FactData,
-  type FactType,
-  type InputRequest,
-  type Resolution,
-} from "../protocol/index.ts";
+import { SageError, type Fact, type FactData, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { openDatabase } from "./database.ts";
 import { fault } from "./fault.ts";
+import { createIndexes } from "./indexes.ts";
 import { groupLives, startOf } from "./process.ts";
+import { chain, firstBroken, parse, stored, type Row } from "./row.ts";
 import { createHub, draftKeys, requestId, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
-
-type Row = { seq: number; session: string; key: string; type: FactType; at: number; data: string };
 
 const POLL_MS = 25;
 const BEAT_MS = 2_500;
@@ -96,34 +89,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
     fact.seq = Number(lastInsertRowid);
     return next;
   };
-  const indexes = (fact: Fact) => {
-    switch (fact.type) {
-      case "input.requested":
-        q("INSERT INTO ask VALUES(?,?,?)").run(fact.seq, fact.session, fact.key);
-        break;
-      case "input.resolved":
-        q("DELETE FROM ask WHERE session=? AND key=?").run(fact.session, splitRequestId(fact.data.requestId).key);
-        break;
-      case "turn.begun":
-      case "turn.ended":
-        q("UPDATE session SET open=? WHERE id=?").run(fact.type === "turn.begun" ? 1 : 0, fact.session);
-        break;
-      case "user.said":
-        q("UPDATE session SET title=? WHERE id=? AND title=''").run(fact.data.text.slice(0, 200), fact.session);
-        break;
-      case "session.titled":
-        q("UPDATE session SET title=? WHERE id=?").run(fact.data.title, fact.session);
-        break;
-      case "call.finished": {
-        const key = fact.key.slice(0, -".finished".length);
-        if (noted.delete(requestId(fact.session, key)))
-          q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
-        break;
-      }
-      default:
-    }
-  };
-  const noted = new Set<string>();
+  const { index, noted, ...indexes } = createIndexes({ q, all, write });
   const advance = (session: string, at: number, head: string) =>
     q("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
   const row = (session: string) => {
@@ -145,13 +111,22 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
   };
 
   const summaries = (which: string, ...values: string[]): SessionRow[] => {
+    const owners = new Map<string, boolean>(); // ten thousand sessions have few owners
+    const lives = (process: string | null): boolean => {
+      if (process === null) return false;
+      const known = owners.get(process);
+      if (known !== undefined) return known;
+      const now = holds(process) !== undefined;
+      owners.set(process, now);
+      return now;
+    };
     const columns =
       "id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending";
     type Found = Omit<SessionRow, "open" | "owned"> & { open: number; process: string | null };
     return all<Found>(`SELECT ${columns} FROM session ${which}`, ...values).map(({ process, open, ...found }) => ({
       ...found,
       open: open === 1,
-      owned: holds(process) !== undefined,
+      owned: lives(process),
     }));
   };
 
@@ -249,6 +224,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
           "journal-damaged",
           `record ${broken.key} of session ${session} in ${path} is not as it was written; it can be looked at, and not gone on with (\`sage doctor\` tells more)`,
         );
+      if (proven) indexes.mend(session, rows);
       return rows.map(stored);
     },
     commit(session, epoch, facts) {
@@ -260,7 +236,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
         const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !byKey(session, fact.key));
         let head = owner.head;
         for (const fact of fresh) head = insert(fact, head);
-        for (const fact of fresh) indexes(fact);
+        for (const fact of fresh) index(fact);
         advance(session, fresh.at(-1)?.at ?? 0, head);
         return fresh;
       });
@@ -273,7 +249,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
         if (had) return { won: false, fact: had };
         const fact = { session, seq: 0, ...inbound } as Fact;
         const next = insert(fact, head);
-        indexes(fact);
+        index(fact);
         advance(session, fact.at, next);
         return { won: true, fact };
       });
@@ -314,6 +290,8 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
       all<Process>("SELECT pid, started FROM child WHERE session=? AND key=?", session, key)
         .filter(({ pid, started }) => groupLives(pid, started))
         .map(({ pid }) => pid),
+    lookAtIndexes: indexes.look,
+    rebuildIndexes: indexes.rebuild,
     verify: (session) =>
       firstBroken(session, all("SELECT * FROM fact WHERE session=? ORDER BY seq", session), row(session).head),
     close() {
@@ -332,61 +310,4 @@ type Process = { id: string; pid: number; started: string; beat: number };
 
 function createIdentity(): { id: string; pid: number; started: string } {
   return { id: randomUUID(), pid: process.pid, started: startOf(process.pid) };
-}
-
-function firstBroken(session: string, rows: readonly (Row & { hash: string })[], head: string) {
-  let hashed = session;
-  for (const fact of rows) {
-    hashed = chain(hashed, fact, fact.data);
-    if (hashed !== fact.hash) return { seq: fact.seq, key: fact.key };
-  }
-  return hashed === head ? undefined : { seq: (rows.at(-1)?.seq ?? 0) + 1, key: "(the last records are missing)" };
-}
-
-/** Each record's hash covers the one before it, so a changed or missing record is found out. */
-function chain(head: string, { key, type, at }: { key: string; type: string; at: number }, data: string): string {
-  return hash("sha256", `${head}\n${key}\n${type}\n${at}\n${data}`, "base64url");
-}
-
-function parse({ seq, session, key }: Pick<Row, "seq" | "session" | "key">, data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch (error) {
-    const what = `record ${seq} (${key}) of session ${session} is damaged and cannot be read`;
-    throw new SageError("journal-damaged", `${what}; \`sage doctor\` looks at the whole journal`, { cause: error });
-  }
-}
-
-/** Most facts are only asked whether they exist: their data is parsed when it is looked at. */
-function stored({ seq, session, key, type, at, data }: Row): Fact {
-  return new Stored(seq, session, key, type, at, data) as unknown as Fact;
-}
-
-class Stored {
-  readonly seq: number;
-  readonly session: string;
-  readonly key: string;
-  readonly type: FactType;
-  readonly at: number;
-  #raw: string | undefined;
-  #data: unknown;
-  constructor(seq: number, session: string, key: string, type: FactType, at: number, raw: string) {
-    this.seq = seq;
-    this.session = session;
-    this.key = key;
-    this.type = type;
-    this.at = at;
-    this.#raw = raw;
-  }
-  get data(): unknown {
-    if (this.#raw !== undefined) {
-      this.#data = parse(this, this.#raw);
-      this.#raw = undefined;
-    }
-    return this.#data;
-  }
-  /** A fact that goes over a socket or into an export is plain data again. */
-  toJSON(): unknown {
-    return { seq: this.seq, session: this.session, key: this.key, type: this.type, at: this.at, data: this.data };
-  }
 }

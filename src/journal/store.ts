@@ -1,3 +1,4 @@
+import type { IndexState } from "./indexes.ts";
 import type { Delta, Draft, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
@@ -50,6 +51,10 @@ export interface Store {
   noteChild(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */
   children(session: string, key: string): number[];
+  /** How far the index of open requests is from the facts. Reads all of them. */
+  lookAtIndexes(): IndexState;
+  /** Makes the indexes again from the facts, in one transaction. */
+  rebuildIndexes(): void;
   /** The first record whose hash does not follow from the one before, if any. */
   verify(session: string): { seq: number; key: string } | undefined;
   close(): void;

@@ -22,7 +22,7 @@ const en: HelpTexts = {
   sage why [what]             who allowed what, when and by which rule
   sage permissions …          see, add, remove, explain and import rules
   sage trust [--yes|--revoke] see and trust the settings of this folder
-  sage doctor                 check this installation
+  sage doctor [--rebuild]     check this installation; make the list of open requests again
   sage setup                  choose a model and keep its key
   sage demo                   see how it works, without a model
 
@@ -108,7 +108,7 @@ const zh: HelpTexts = {
   sage why [对象]             谁在何时、依据哪条规则允许了什么
   sage permissions …          查看、添加、删除、解释和导入规则
   sage trust [--yes|--revoke] 查看并信任本目录自带的设置
-  sage doctor                 检查安装
+  sage doctor [--rebuild]     检查安装；重新生成待回应请求的列表
   sage setup                  选择模型并保存密钥
   sage demo                   不用模型，看看它如何工作
 

@@ -103,7 +103,7 @@ export const mutants: Mutant[] = [
     name: "leaves an answered request in the list",
     changes: [
       {
-        file: sqlite,
+        file: "src/journal/indexes.ts",
         from: "DELETE FROM ask WHERE session=? AND key=?",
         to: "DELETE FROM ask WHERE session=? AND key=? AND 0",
       },

@@ -259,9 +259,12 @@ function observed(world: World, real: Store, name: string, dead: () => boolean, 
       },
     });
   };
+  const methods = Object.entries(real).filter((entry) => typeof entry[1] === "function");
   const store: Store = {
+    ...(Object.fromEntries(
+      methods.map(([name, method]) => [name, alive(method as () => unknown)]),
+    ) as unknown as Store),
     hub,
-    create: alive(real.create),
     claim: alive((session) => {
       listen(session);
       const epoch = real.claim(session);
@@ -269,7 +272,6 @@ function observed(world: World, real: Store, name: string, dead: () => boolean, 
       return epoch;
     }),
     release: (session, epoch) => void (dead() || real.release(session, epoch)),
-    load: alive(real.load),
     commit: alive((session, epoch, facts) => {
       real.commit(session, epoch, facts);
       // An answer that was there already stands, and ours was not written.
@@ -284,16 +286,6 @@ function observed(world: World, real: Store, name: string, dead: () => boolean, 
       if (written.won) acknowledged(session, undefined, [written.fact]);
       return written;
     }),
-    pending: alive(real.pending),
-    resolution: alive(real.resolution),
-    find: alive(real.find),
-    draft: alive(real.draft),
-    session: alive(real.session),
-    sessions: alive(real.sessions),
-    since: alive(real.since),
-    noteChild: alive(real.noteChild),
-    children: alive(real.children),
-    verify: alive(real.verify),
     close: () => {},
   };
   return store;

@@ -1,0 +1,79 @@
+import type { Fact } from "../protocol/index.ts";
+import type { Database } from "./database.ts";
+import { requestId, resolvedKey, splitRequestId } from "./store.ts";
+
+/** How far an index is from the facts under it. */
+export type IndexState = { /** Open, and not listed. */ missing: number; /** Listed, and not open. */ stale: number };
+
+/**
+ * What could be found by reading all facts, and would take too long: which requests are open, which sessions have an open
+ * turn, what they are called. The facts are the truth; this is thrown away and made again from them when it is in doubt.
+ */
+export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "write">) {
+  /** Calls whose process groups are noted by this process. */
+  const noted = new Set<string>();
+  return {
+    noted,
+    /** In the transaction of the fact itself. */
+    index(fact: Fact): void {
+      switch (fact.type) {
+        case "input.requested":
+          q("INSERT INTO ask VALUES(?,?,?)").run(fact.seq, fact.session, fact.key);
+          break;
+        case "input.resolved":
+          q("DELETE FROM ask WHERE session=? AND key=?").run(fact.session, splitRequestId(fact.data.requestId).key);
+          break;
+        case "turn.begun":
+        case "turn.ended":
+          q("UPDATE session SET open=? WHERE id=?").run(fact.type === "turn.begun" ? 1 : 0, fact.session);
+          break;
+        case "user.said":
+          q("UPDATE session SET title=? WHERE id=? AND title=''").run(fact.data.text.slice(0, 200), fact.session);
+          break;
+        case "session.titled":
+          q("UPDATE session SET title=? WHERE id=?").run(fact.data.title, fact.session);
+          break;
+        case "call.finished": {
+          const key = fact.key.slice(0, -".finished".length);
+          if (noted.delete(requestId(fact.session, key)))
+            q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
+          break;
+        }
+        default:
+      }
+    },
+    look(): IndexState {
+      const count = (sql: string) => all<{ n: number }>(`SELECT count(*) n FROM (${sql})`)[0]?.n ?? 0;
+      return {
+        missing: count(`${openRequests} EXCEPT SELECT seq, session, key FROM ask`),
+        stale: count(`SELECT seq, session, key FROM ask EXCEPT ${openRequests}`),
+      };
+    },
+    /** Whoever goes on with a session has read its facts: its part of the index is made right on the way. */
+    mend(session: string, facts: readonly { key: string; type: string }[]): void {
+      const ended = new Set(facts.flatMap(({ key, type }) => (type === "input.resolved" ? [key] : [])));
+      const open = facts.filter(({ key, type }) => type === "input.requested" && !ended.has(resolvedKey(key)));
+      const listed = new Set(
+        all<{ key: string }>("SELECT key FROM ask WHERE session=?", session).map(({ key }) => key),
+      );
+      if (open.length === listed.size && open.every(({ key }) => listed.has(key))) return;
+      write(() => {
+        q("DELETE FROM ask WHERE session=?").run(session);
+        q(`INSERT INTO ask ${openRequests} AND session=?`).run(session);
+      });
+    },
+    rebuild: () =>
+      write(() => {
+        q("DELETE FROM ask").run();
+        q(`INSERT INTO ask ${openRequests}`).run();
+        q(`UPDATE session SET open=${turnIsOpen}`).run();
+      }),
+  };
+}
+
+/** An answer lies beside its request, under the same key with a word behind it. */
+export const openRequests = `SELECT seq, session, key FROM fact f WHERE type='input.requested'
+  AND NOT EXISTS (SELECT 1 FROM fact WHERE session=f.session AND key=f.key||'.resolved')`;
+
+const turnIsOpen = `coalesce((SELECT type='turn.begun' FROM fact WHERE session=id AND type IN ('turn.begun','turn.ended')
+  ORDER BY seq DESC LIMIT 1), 0)`;
