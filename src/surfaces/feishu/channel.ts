@@ -9,7 +9,9 @@ export type Incoming = {
   /** What it quotes: the id of our card when somebody answers a card in words. */
   parentId?: string;
   sender: { openId: string; tenantKey: string };
-  /** Without the bot's own mention; other mentions as names. */
+  /** The platform's name for what it is: `text`, `post`, `image`, `file`, `audio`, `sticker`, … */
+  kind: string;
+  /** Without the bot's own mention; other mentions as names. Empty when there are no words in it. */
   text: string;
   mentionsBot: boolean;
   attachments: { kind: "image" | "file"; key: string; name?: string }[];

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import type { CardAnswer, CardClick, Incoming } from "../channel.ts";
+import { contentOf, mentionSchema } from "./content.ts";
+
+/** What arrives, over either transport, once it is known to be genuine. */
+const envelope = z.object({
+  header: z.object({
+    event_id: z.string(),
+    event_type: z.string(),
+    create_time: z.string().default("0"),
+    token: z.string().default(""),
+    app_id: z.string().default(""),
+    tenant_key: z.string().default(""),
+  }),
+  event: z.unknown(),
+});
+
+export type Envelope = z.infer<typeof envelope>;
+
+export function readEnvelope(payload: unknown): Envelope | undefined {
+  return envelope.safeParse(payload).data;
+}
+
+const message = z.object({
+  sender: z.object({
+    sender_id: z.object({ open_id: z.string().min(1) }),
+    sender_type: z.string(),
+    tenant_key: z.string().default(""),
+  }),
+  message: z.object({
+    message_id: z.string().min(1),
+    root_id: z.string().optional(),
+    parent_id: z.string().optional(),
+    thread_id: z.string().optional(),
+    create_time: z.string(),
+    chat_id: z.string().min(1),
+    chat_type: z.string(),
+    message_type: z.string(),
+    content: z.string(),
+    mentions: z.array(mentionSchema).default([]),
+  }),
+});
+
+/** A message of a person; undefined for a bot's, and for what cannot be read. */
+export function readMessage(event: unknown, botId: string | undefined): Incoming | undefined {
+  const parsed = message.safeParse(event).data;
+  if (!parsed || parsed.sender.sender_type !== "user") return undefined;
+  const { message: it, sender } = parsed;
+  const isBot = (one: (typeof it.mentions)[number]) =>
+    botId === undefined ? one.mentioned_type === "bot" : one.id.open_id === botId;
+  return {
+    messageId: it.message_id,
+    chatId: it.chat_id,
+    chatType: it.chat_type === "p2p" ? "p2p" : "group",
+    ...(it.thread_id && { threadId: it.thread_id }),
+    ...(it.root_id && { rootId: it.root_id }),
+    ...(it.parent_id && { parentId: it.parent_id }),
+    sender: { openId: sender.sender_id.open_id, tenantKey: sender.tenant_key },
+    kind: it.message_type,
+    mentionsBot: it.mentions.some(isBot),
+    ...contentOf(it.message_type, it.content, it.mentions, isBot),
+    at: Number(it.create_time) || 0,
+  };
+}
+
+const click = z.object({
+  operator: z.object({ open_id: z.string().min(1), tenant_key: z.string().default("") }),
+  action: z.object({
+    value: z.unknown(),
+    name: z.string().optional(),
+    form_value: z.record(z.string(), z.unknown()).optional(),
+  }),
+  context: z.object({ open_message_id: z.string().min(1), open_chat_id: z.string().default("") }),
+});
+
+/** Undefined when it does not say who clicked what: nobody can be given the benefit of that doubt. */
+export function readClick({ header, event }: Envelope): CardClick | undefined {
+  const parsed = click.safeParse(event).data;
+  if (!parsed) return undefined;
+  const { operator, action, context } = parsed;
+  return {
+    eventId: header.event_id,
+    operator: { openId: operator.open_id, tenantKey: operator.tenant_key || header.tenant_key },
+    messageId: context.open_message_id,
+    chatId: context.open_chat_id,
+    value: action.value,
+    ...(action.name !== undefined && { name: action.name }),
+    ...(action.form_value && { formValue: action.form_value }),
+    at: Math.floor(Number(header.create_time) / 1_000),
+  };
+}
+
+/** As the platform wants the answer to a click. */
+export function wireAnswer({ toast, card }: CardAnswer): Record<string, unknown> {
+  return { ...(toast && { toast }), ...(card && { card: { type: "raw", data: card } }) };
+}

@@ -1,0 +1,90 @@
+import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
+import type { Incoming } from "../channel.ts";
+import type { Log } from "./config.ts";
+import { createQueues } from "./queues.ts";
+
+const TRIES = 5;
+
+type Kept = { message: Incoming; tries: number };
+
+/** Messages between the platform and whoever takes them: claimed and kept in one step, given back only to the bin. */
+export type Inbox = {
+  /** On disk when it returns; false when it was there before. */
+  accept(message: Incoming): boolean;
+  onMessage(handler: (message: Incoming) => void | Promise<void>): void;
+  /** Goes on with what is kept. */
+  start(): void;
+  /** Nothing new is begun; resolves when nothing is under way. */
+  stop(): Promise<void>;
+};
+
+export function createInbox(
+  store: SurfaceStore,
+  { rememberMs, log, sleep }: { rememberMs: number; log: Log; sleep: (ms: number) => Promise<void> },
+): Inbox {
+  const queues = createQueues();
+  let handler: ((message: Incoming) => void | Promise<void>) | undefined;
+  let open = false;
+  const going = new Set<string>();
+
+  const hand = async (key: string): Promise<void> => {
+    for (;;) {
+      const kept = store.get(key) as Kept | undefined;
+      if (!kept || !open || !handler) return;
+      const { message, tries } = kept;
+      if (tries >= TRIES) {
+        log("error", `message ${message.messageId} was given up after ${TRIES} tries`);
+        store.delete(key);
+        return;
+      }
+      // Counted before: one that takes the process down with it must not do so for ever.
+      store.set(key, { message, tries: tries + 1 });
+      try {
+        await handler(message);
+        store.delete(key);
+        return;
+      } catch (error) {
+        log("error", `message ${message.messageId} could not be handed on: ${messageOf(error)}`);
+        await sleep(1_000 * 2 ** tries);
+      }
+    }
+  };
+
+  const drive = () => {
+    if (!open || !handler) return;
+    for (const { key, value } of store.list("inbox/")) {
+      if (going.has(key)) continue;
+      going.add(key);
+      const { chatId, threadId } = (value as Kept).message;
+      queues
+        .run(`${chatId}/${threadId ?? ""}`, () => hand(key))
+        .catch((error: unknown) => log("error", `the inbox cannot be read: ${messageOf(error)}`))
+        .finally(() => going.delete(key));
+    }
+  };
+
+  return {
+    accept(message) {
+      const key = `inbox/${String(message.at).padStart(15, "0")}/${message.messageId}`;
+      const isNew = store.atomically(() => {
+        if (!store.claim(`seen/${message.messageId}`, rememberMs)) return false;
+        store.set(key, { message, tries: 0 });
+        return true;
+      });
+      if (isNew) setImmediate(drive); // the acknowledgement goes first
+      return isNew;
+    },
+    onMessage(given) {
+      handler = given;
+      drive();
+    },
+    start() {
+      open = true;
+      drive();
+    },
+    async stop() {
+      open = false;
+      await queues.idle();
+    },
+  };
+}

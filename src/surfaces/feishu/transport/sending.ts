@@ -1,0 +1,240 @@
+import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
+import type { FeishuChannel, Target } from "../channel.ts";
+import { FeishuFailure } from "../failure.ts";
+import type { Answer, Api, CallOptions, Request } from "./api.ts";
+import type { Log } from "./config.ts";
+import { createPace, type Queues } from "./queues.ts";
+
+/** The platform lets five through; other bots share them. */
+const PER_CHAT = 4;
+const PER_MESSAGE = 4;
+const PER_ENTITY = 8;
+const NAME_MS = 24 * 60 * 60_000;
+const NO_NAME_MS = 10 * 60_000;
+
+export type Sending = Pick<
+  FeishuChannel,
+  | "sendCard"
+  | "patchCard"
+  | "sendText"
+  | "sendFile"
+  | "sendImage"
+  | "react"
+  | "recall"
+  | "download"
+  | "userName"
+  | "createEntity"
+  | "streamText"
+  | "entitySettings"
+  | "updateEntity"
+> & {
+  /** Nothing changes this message until the returned function is called. */
+  hold(messageId: string): () => void;
+  /** The message shows something newer than any patch that is still on its way. */
+  replaced(messageId: string): void;
+};
+
+export type SendingParts = {
+  api: Api;
+  queues: Queues;
+  store: SurfaceStore;
+  sleep: (ms: number) => Promise<void>;
+  log: Log;
+};
+
+/** Everything that goes out. One message, one card entity and one chat are written to by one hand at a time. */
+export function createSending({ api, queues, store, sleep, log }: SendingParts): Sending {
+  const chatPace = createPace(PER_CHAT, sleep);
+  const messagePace = createPace(PER_MESSAGE, sleep);
+  const entityPace = createPace(PER_ENTITY, sleep);
+  /** The newest picture of a message or a text that somebody asked for. Older ones need not be drawn any more. */
+  const newest = new Map<string, number>();
+  let count = 0;
+
+  /** Draws something of which only the newest version matters. */
+  const draw = (name: string, queue: string, work: (moot: () => boolean) => Promise<void>): Promise<void> => {
+    const mine = ++count;
+    newest.set(name, mine);
+    const moot = () => newest.get(name) !== mine;
+    return queues.run(queue, async () => {
+      if (moot()) return;
+      try {
+        await work(moot);
+      } finally {
+        if (!moot()) newest.delete(name);
+      }
+    });
+  };
+
+  const send = (target: Target, type: string, content: object): Promise<{ messageId: string }> =>
+    queues.run(`chat/${target.chat}`, async () => {
+      const data = { msg_type: type, content: JSON.stringify(content), uuid: target.uuid };
+      await chatPace(target.chat);
+      const sent = (await replyOrCreate(api, target, data))["data"] as { message_id?: string } | undefined;
+      if (sent?.message_id === undefined) throw new FeishuFailure("unknown", "Feishu gave no id for what was sent");
+      return { messageId: sent.message_id };
+    });
+
+  const upload = async (path: string, key: string, data: Record<string, unknown>): Promise<string> => {
+    const answer = await api.call({ method: "POST", path, data, upload: true });
+    const found = (answer["data"] as Record<string, unknown> | undefined)?.[key];
+    if (typeof found !== "string") throw new FeishuFailure("unknown", "Feishu gave no key for what was uploaded");
+    return found;
+  };
+
+  const sequences = createSequences();
+  const entity = async (
+    cardId: string,
+    request: Pick<Request, "method" | "path"> & { data: Record<string, unknown> },
+    options: CallOptions = {},
+  ): Promise<void> => {
+    await entityPace(cardId);
+    const call = () =>
+      api.call(
+        {
+          method: request.method,
+          path: `cardkit/v1/cards/${segment(cardId)}${request.path}`,
+          data: { ...request.data, sequence: sequences.next(cardId) },
+        },
+        options,
+      );
+    await call().catch((error: unknown) => {
+      if (!(error instanceof FeishuFailure) || error.kind !== "sequence") throw error;
+      // Somebody counted further than we know of: a number is never used twice, but it may skip.
+      sequences.skip(cardId);
+      return call();
+    });
+  };
+
+  /** Which message shows an entity, so that a click on it holds the entity as well. */
+  const entityOf = new Map<string, string>();
+
+  return {
+    async sendCard(it) {
+      if ("card" in it) return send(it, "interactive", it.card);
+      const sent = await send(it, "interactive", { type: "card", data: { card_id: it.cardId } });
+      entityOf.set(sent.messageId, it.cardId);
+      return sent;
+    },
+    patchCard: (messageId, card) =>
+      draw(`message/${messageId}`, `message/${messageId}`, async (moot) => {
+        await messagePace(messageId);
+        const data = { content: JSON.stringify(card) };
+        await api.call({ method: "PATCH", path: `im/v1/messages/${segment(messageId)}`, data }, { moot });
+      }),
+    sendText: ({ text, ...target }) => send(target, "text", { text }),
+    async sendFile({ name, content, ...target }) {
+      const data = { file_type: "stream", file_name: name, file: content };
+      return send(target, "file", { file_key: await upload("im/v1/files", "file_key", data) });
+    },
+    async sendImage({ content, ...target }) {
+      const data = { image_type: "message", image: content };
+      return send(target, "image", { image_key: await upload("im/v1/images", "image_key", data) });
+    },
+    async react(messageId, emoji) {
+      const data = { reaction_type: { emoji_type: emoji } };
+      const path = `im/v1/messages/${segment(messageId)}/reactions`;
+      await api
+        .call({ method: "POST", path, data }, { once: true })
+        .catch((error: unknown) => log("debug", `no reaction: ${messageOf(error)}`));
+    },
+    async recall(messageId) {
+      await api.call({ method: "DELETE", path: `im/v1/messages/${segment(messageId)}` });
+    },
+    download: (messageId, key, kind, limit) =>
+      api.download({
+        method: "GET",
+        path: `im/v1/messages/${segment(messageId)}/resources/${segment(key)}`,
+        query: { type: kind },
+        bytes: limit,
+      }),
+    async userName(openId) {
+      const known = store.get(`name/${openId}`) as { name?: string } | undefined;
+      if (known) return known.name;
+      const name = await api
+        .call(
+          { method: "GET", path: `contact/v3/users/${segment(openId)}`, query: { user_id_type: "open_id" } },
+          { once: true },
+        )
+        .then((answer) => (answer["data"] as { user?: { name?: string } } | undefined)?.user?.name)
+        .catch((error: unknown) => void log("debug", `no name for ${openId}: ${messageOf(error)}`));
+      store.set(`name/${openId}`, name === undefined ? {} : { name }, { ttlMs: name ? NAME_MS : NO_NAME_MS });
+      return name;
+    },
+    async createEntity(card) {
+      const data = { type: "card_json", data: JSON.stringify(card) };
+      const made = (await api.call({ method: "POST", path: "cardkit/v1/cards", data }))["data"] as
+        | { card_id?: string }
+        | undefined;
+      if (made?.card_id === undefined) throw new FeishuFailure("unknown", "Feishu gave no id for the card");
+      return { cardId: made.card_id };
+    },
+    streamText: (cardId, elementId, text) =>
+      draw(`text/${cardId}/${elementId}`, `card/${cardId}`, (moot) =>
+        entity(
+          cardId,
+          { method: "PUT", path: `/elements/${segment(elementId)}/content`, data: { content: text } },
+          { moot },
+        ),
+      ),
+    entitySettings: (cardId, settings) =>
+      queues.run(`card/${cardId}`, () =>
+        entity(cardId, { method: "PATCH", path: "/settings", data: { settings: JSON.stringify(settings) } }),
+      ),
+    updateEntity: (cardId, card) =>
+      draw(`card/${cardId}`, `card/${cardId}`, (moot) =>
+        entity(
+          cardId,
+          { method: "PUT", path: "", data: { card: { type: "card_json", data: JSON.stringify(card) } } },
+          { moot },
+        ),
+      ),
+    hold(messageId) {
+      const cardId = entityOf.get(messageId);
+      const releases = [`message/${messageId}`, ...(cardId === undefined ? [] : [`card/${cardId}`])].map(queues.hold);
+      return () => releases.forEach((release) => release());
+    },
+    replaced(messageId) {
+      newest.delete(`message/${messageId}`);
+    },
+  };
+}
+
+/** To a message that is gone nobody can reply; the chat hears of it all the same. */
+async function replyOrCreate(api: Api, target: Target, data: Record<string, unknown>): Promise<Answer> {
+  if (target.replyTo !== undefined)
+    try {
+      const path = `im/v1/messages/${segment(target.replyTo)}/reply`;
+      const inThread = target.inThread === undefined ? {} : { reply_in_thread: target.inThread };
+      return await api.call({ method: "POST", path, data: { ...data, ...inThread } });
+    } catch (error) {
+      const gone = error instanceof FeishuFailure && (error.kind === "reply-target" || error.code === 230011);
+      if (!gone) throw error;
+    }
+  const kind = target.chat.startsWith("ou_") ? "open_id" : "chat_id";
+  return api.call({
+    method: "POST",
+    path: "im/v1/messages",
+    query: { receive_id_type: kind },
+    data: { ...data, receive_id: target.chat },
+  });
+}
+
+/** Numbers that only grow, also after a restart: they begin at the time, ten to a second. */
+function createSequences() {
+  const last = new Map<string, number>();
+  const clock = () => (Math.floor(Date.now() / 100) % (2 ** 31 - 2)) + 1;
+  return {
+    next(cardId: string): number {
+      const next = Math.max((last.get(cardId) ?? 0) + 1, clock());
+      last.set(cardId, next);
+      return next;
+    },
+    skip(cardId: string): void {
+      last.set(cardId, (last.get(cardId) ?? clock()) + 1_000);
+    },
+  };
+}
+
+/** An id inside of an address. */
+const segment = (id: string): string => encodeURIComponent(id);
