@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHttp, listen } from "../../../src/cli/serve/http.ts";
+import type { SurfaceStore } from "../../../src/protocol/index.ts";
 import { openSurfaceStores } from "../../../src/runtime/surface-store.ts";
 import type { Incoming } from "../../../src/surfaces/feishu/channel.ts";
 import type { FeishuApp, Timings } from "../../../src/surfaces/feishu/transport/config.ts";
@@ -14,12 +15,14 @@ export type BridgeOptions = {
   /** Where it remembers; the same folder again is a restart. */
   dir?: string;
   slowestMs?: number;
+  /** Stands between the channel and its memory. */
+  wrap?: (store: SurfaceStore) => SurfaceStore;
   onMessage?: ((message: Incoming) => void | Promise<void>) | undefined;
 };
 
 /** The real channel, against the stand-in for the platform, with waits that suit a test. */
 export async function bridge(feishu: FakeFeishu, options: BridgeOptions = {}) {
-  const { mode = "socket", dir: given, slowestMs } = options;
+  const { mode = "socket", dir: given, slowestMs, wrap = (store) => store } = options;
   const dir = given ?? mkdtempSync(join(tmpdir(), "sage-feishu-"));
   const stores = openSurfaceStores(join(dir, "surfaces.db"));
   const logged: string[] = [];
@@ -27,7 +30,7 @@ export async function bridge(feishu: FakeFeishu, options: BridgeOptions = {}) {
   const channel = openFeishu(
     { appId, appSecret, domain, mode, encryptKey, verificationToken },
     {
-      store: stores.of(`feishu/${appId}`),
+      store: wrap(stores.of(`feishu/${appId}`)),
       lang: "en",
       log: (level, text) => void logged.push(`${level}: ${text}`),
       timings: { retryMs: 20, leaveMs: 1_000, ...options.timings },
@@ -67,10 +70,6 @@ export async function bridge(feishu: FakeFeishu, options: BridgeOptions = {}) {
     logged,
     texts: () => got.map(({ text }) => text),
     close,
-    /** As after `kill -9`: nothing is said to anybody. */
-    async crash() {
-      await close();
-    },
     async [Symbol.asyncDispose]() {
       await close();
       if (given === undefined) rmSync(dir, { recursive: true, force: true });

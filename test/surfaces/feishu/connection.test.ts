@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fakeFeishu } from "../../support/feishu/platform.ts";
+import { bridge, button, card, until } from "./bridge.ts";
+
+test("a connection that breaks comes back, and what was said meanwhile arrives", async () => {
+  await using feishu = await fakeFeishu();
+  const lin = feishu.user("Lin");
+  await using sage = await bridge(feishu);
+  feishu.sockets.drop();
+  await until(() => feishu.sockets.count() === 0);
+  lin.say("into the void");
+  await until(() => feishu.sockets.count() === 1, "nobody reconnected");
+  await feishu.delivery.idle();
+  feishu.clock.advance(15_000);
+  await until(() => sage.got.length === 1);
+  assert.deepEqual(sage.texts(), ["into the void"]);
+});
+
+test("a connection without a pong is given up", async () => {
+  await using feishu = await fakeFeishu({ client: { PingInterval: 1 } });
+  await using sage = await bridge(feishu, { timings: { pongMs: 200 } });
+  feishu.sockets.silence();
+  await until(() => feishu.sockets.connected() === 2, "nobody noticed");
+  await until(() => sage.channel.status().state === "connected");
+});
+
+test("a connection that stands and is deaf is replaced after a while without events", async () => {
+  await using feishu = await fakeFeishu();
+  const lin = feishu.user("Lin");
+  await using sage = await bridge(feishu, { timings: { quietMs: 200, lookMs: 20 } });
+  feishu.sockets.deafen();
+  lin.say("can you hear me?");
+  await until(() => feishu.sockets.connected() >= 2, "nobody noticed");
+  feishu.clock.advance(3_000); // the platform gives up the delivery to the deaf one
+  await feishu.delivery.idle();
+  await until(() => feishu.sockets.count() === 1, "the deaf one stayed");
+  feishu.clock.advance(15_000);
+  await until(() => sage.got.length === 1);
+  assert.equal(sage.channel.status().state, "connected");
+});
+
+for (const [what, answer] of [
+  ["for good", { code: 403, msg: "forbidden", data: {} }],
+  ["in a way the library trips over", { code: 514, msg: "auth failed", data: null }],
+] as const)
+  test(`a platform that refuses connections ${what} is asked again, and the refusal is told`, async () => {
+    await using feishu = await fakeFeishu();
+    feishu.discovery.answer = { ...answer };
+    await using sage = await bridge(feishu, { timings: { stuckMs: 100, lookMs: 20, callMs: 200 } });
+    await until(() => feishu.count(/ws\/endpoint/) > 2, "it was not tried again");
+    await until(() => sage.channel.status().problem !== undefined);
+    assert.notEqual(sage.channel.status().state, "connected");
+    delete feishu.discovery.answer;
+    await until(() => sage.channel.status().state === "connected", "it did not come back");
+  });
+
+test("clicks that come in the old form are noticed: the callback is not set up", async () => {
+  await using feishu = await fakeFeishu();
+  const lin = feishu.user("Lin");
+  await using sage = await bridge(feishu);
+  const { messageId } = await sage.channel.sendCard({ chat: lin.chat, uuid: "c1", card: card("?", button("yes")) });
+  feishu.sockets.frameType = "card";
+  const clicked = lin.click(messageId, "yes");
+  await until(() => sage.channel.status().problem === "card-callback");
+  feishu.clock.advance(3_000);
+  assert.equal((await clicked).error, 200341);
+});
+
+test("closing while a connection is being made leaves nothing behind", async () => {
+  await using feishu = await fakeFeishu();
+  feishu.delay(/ws\/endpoint/, 100);
+  const sage = await bridge(feishu, { timings: { callMs: 20 } });
+  await sage.close();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(feishu.sockets.count(), 0);
+  await sage[Symbol.asyncDispose]();
+});
