@@ -47,11 +47,16 @@ export function margined(
   const start = " ".repeat(indent);
   const room = Math.max(4, width - indent - 2 - mark.length);
   return lines.flatMap((line) =>
-    wrap(line, room).map((row, n) => {
+    wrap(unbroken(line), room).map((row, n) => {
       const text = row.replace(tokens, (token) => theme.token(token));
       return `${start}${theme.border(n === 0 ? "│" : "┊")} ${paint(`${mark}${text}`)}`;
     }),
   );
+}
+
+/** A line break in what is one line, such as a path, is shown for what it is. */
+export function unbroken(text: string): string {
+  return text.replaceAll("\n", "‹U+000A›");
 }
 
 /** For a line that only names something: cut where the row ends, and seen to be cut. */
@@ -128,7 +133,7 @@ function columns(text: string): number {
 }
 
 function wrap(line: string, room: number): string[] {
-  if (line.length * 2 <= room) return [line];
+  if (line.length * 2 <= room || (line.length <= room && /^[\x20-\x7e]*$/.test(line))) return [line];
   const found = [""];
   let used = 0;
   const pieces = [...line.matchAll(/‹[^›]*›|\P{Mn}\p{Mn}*|\p{Mn}+/gsu)].flatMap(([piece]) =>

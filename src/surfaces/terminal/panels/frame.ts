@@ -15,9 +15,12 @@ export function headLines(request: InputRequest, { queue, now, draw, size }: Hea
     ...(age >= 60_000 ? [p.asked(t.duration(age))] : []),
   ].join(" · ");
   const line = "─".repeat(Math.max(0, Math.min(width, 72) - visibleWidth(title) - 4));
+  const risky = request.kind === "permission" && request.hard;
   const urgent = request.deadline !== undefined && request.deadline.at - now < 60_000;
   return [
-    ...own(`── ${title}${line === "" ? "" : ` ${line}`}`, draw, { paint: (text) => theme.bold(theme.warn(text)) }),
+    ...own(`── ${title}${line === "" ? "" : ` ${line}`}`, draw, {
+      paint: (text) => theme.bold(risky ? theme.danger(text) : theme.warn(text)),
+    }),
     ...(request.deadline
       ? own(deadlineText(request.deadline, now, draw), draw, { paint: urgent ? theme.danger : theme.dim })
       : []),
@@ -47,12 +50,12 @@ export function noteLines(note: string, keys: readonly string[], draw: Draw, isR
   const { theme } = draw;
   return [
     ...(note === "" ? [] : own(oneLine(note), draw, { paint: isRefused ? theme.danger : theme.warn })),
-    ...unbroken(keys, draw.width).flatMap((line) => own(line, draw, { paint: theme.dim })),
+    ...keyRows(keys, draw.width).flatMap((line) => own(line, draw, { paint: theme.dim })),
   ];
 }
 
 /** A key and what it does stay on one line. */
-function unbroken(keys: readonly string[], width: number): string[] {
+function keyRows(keys: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const key of keys) {
     const joined = lines.length === 0 ? key : `${lines.at(-1)} · ${key}`;

@@ -32,5 +32,7 @@ export type Model<S> = {
   /** What went wrong or is missing. */
   note(state: S): string;
   keys(state: S, draw: Draw): string[];
+  /** The person is in a text: Home and End are its keys. */
+  writes(state: S): boolean;
   draft(state: S): Draft | undefined;
 };

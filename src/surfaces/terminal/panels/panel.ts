@@ -3,7 +3,7 @@ import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";
 import type { Theme } from "../theme.ts";
-import { truncateToWidth, visibleWidth, type Component, type Focusable } from "../tui.ts";
+import type { Component, Focusable } from "../tui.ts";
 import type { Draw } from "./draw.ts";
 import { headLines, noteLines } from "./frame.ts";
 import { readKey } from "./key.ts";
@@ -129,7 +129,7 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
         // What was locked is free now, and the choices say so.
         laid.lines = lay({ ...sections, ...model.choices(state, draw, { seenEnd }) }, room).lines;
       }
-      return laid.lines.map((line) => (visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line));
+      return laid.lines;
     },
     invalidate() {
       drawn = undefined;
@@ -138,11 +138,13 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
       const key = readKey(data);
       if (!key || !isQuiet() || (key.repeat && !fresh)) return;
       fresh = true;
-      if (key.name === "pageUp" || key.name === "pageDown") {
-        scroll += key.name === "pageUp" ? -page : page;
+      const to = scrolled(key.name, { scroll, page, writes: model.writes(state) });
+      if (to !== undefined) {
+        scroll = to;
         return options.redraw();
       }
-      if (phase.at === "sent" && key.name !== "escape") return;
+      // A key that is held down moves, and decides nothing.
+      if ((phase.at === "sent" && key.name !== "escape") || (key.repeat && key.name === "enter")) return;
       const step = model.press(state, key, { seenEnd });
       state = step.state;
       if (phase.at === "refused") phase = { at: "open" };
@@ -174,4 +176,24 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
       clearTimeout(timer);
     },
   };
+}
+
+/** The first row of the body after this key; undefined when it is none that scrolls. What is too far is brought back. */
+function scrolled(key: string, { scroll, page, writes }: { scroll: number; page: number; writes: boolean }) {
+  switch (key) {
+    case "pageUp":
+      return scroll - page;
+    case "pageDown":
+      return scroll + page;
+    case "shift+up":
+      return scroll - 1;
+    case "shift+down":
+      return scroll + 1;
+    case "home":
+      return writes ? undefined : 0;
+    case "end":
+      return writes ? undefined : Infinity;
+    default:
+      return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { oneLine, visible, type Block, type Description, type PermissionRequest } from "../../../protocol/index.ts";
-import { choiceRows, margined, own, type Draw, type Row } from "./draw.ts";
+import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { aboutLines } from "./frame.ts";
 import { allows, alwaysRows, choicesOf, rulesOf, type AlwaysRow, type PermissionState } from "./permission-state.ts";
 
@@ -10,7 +10,7 @@ export function permissionBody(request: PermissionRequest, asked: Description, d
   const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
   const why = asked.why.split("\n");
   return [
-    ...own(oneLineAgain(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
+    ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
     ...asked.action.flatMap((block) => blockLines(block, draw)),
     ...partLines(asked, draw),
     ...(targets.length > 0 ? own(t.writes, draw) : []),
@@ -58,7 +58,7 @@ function partLines({ parts }: Description, draw: Draw): string[] {
   return [
     ...own(t.parts, draw),
     ...parts.flatMap(({ text, behavior, reason, asks }) => {
-      const verdict = oneLineAgain(`${t.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`);
+      const verdict = unbroken(`${t.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`);
       return [
         ...margined(text.split("\n"), draw),
         ...own(asks ? `▸ ${verdict}` : verdict, draw, { paint: asks ? theme.warn : theme.dim, indent: asks ? 2 : 4 }),
@@ -75,11 +75,6 @@ function wordLines({ words }: Description, draw: Draw): string[] {
     ...margined(words.text.split("\n"), draw, { paint: theme.italic }),
     ...(words.cut > 0 ? own(t.cut(words.cut), draw, { paint: theme.dim, indent: 2 }) : []),
   ];
-}
-
-/** For what was made visible already, on one line. */
-function oneLineAgain(text: string): string {
-  return text.replaceAll("\n", "‹U+000A›");
 }
 
 export function permissionChoices(
@@ -139,12 +134,12 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
     case "offer": {
       const { rule, note } = row.offer;
       const more = note === undefined ? undefined : oneLine(note);
-      return { sign: always.ticked[row.n] ? "[x]" : "[ ]", label: oneLineAgain(visible(rule)), more };
+      return { sign: always.ticked[row.n] ? "[x]" : "[ ]", label: unbroken(visible(rule)), more };
     }
     case "own":
       return { sign: "✎", label: p.ownRule, field: always.own, placeholder: p.ownRuleHere };
     case "place": {
-      const more = row.file === undefined ? undefined : oneLineAgain(visible(row.file));
+      const more = row.file === undefined ? undefined : unbroken(visible(row.file));
       return { sign: always.place === row.destination ? "(•)" : "( )", label: p.place[row.destination], more };
     }
     case "keep":

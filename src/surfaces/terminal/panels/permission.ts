@@ -40,6 +40,8 @@ export function permissionModel(
     choices: (state, draw, { seenEnd }) => permissionChoices(asked, state, { draw, seenEnd }),
     note: ({ note }) => note,
     keys: (state, draw) => permissionKeys(asked, state, draw),
+    writes: ({ stage, always }) =>
+      stage === "always" ? alwaysRows(asked)[always.row]?.type === "own" : stage !== "choices",
     draft: () => undefined,
   };
 }

@@ -27,6 +27,11 @@ export function questionModel({ request, draft }: PendingRequest, p: PanelTexts)
     choices: (state, draw) => questionChoices(asked, state, draw),
     note: (state) => state.note,
     keys: (state, draw) => questionKeys(asked, state, draw),
+    writes: (state) => {
+      const row = state.rows[state.tab] ?? 0;
+      const question = asked.questions[state.tab];
+      return question ? row === question.options.length : reviewRows(asked, state)[row] === "remark";
+    },
     draft: (state) => {
       const remark = state.remark.text;
       return { answers: answersOf(asked, state), ...(remark.trim() !== "" && { remark }) };

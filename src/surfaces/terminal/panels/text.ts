@@ -35,6 +35,7 @@ export function textModel({ request, draft }: PendingRequest, p: PanelTexts): Mo
     note: ({ note }) => note,
     keys: ({ row }, { p: { keys } }) =>
       row === 0 ? [keys.next, keys.newline, keys.aside] : [keys.move, keys.pick, keys.aside],
+    writes: ({ row }) => rows[row] === "field",
     draft: ({ field }) => ({ text: field.text }),
   };
 }
