@@ -94,9 +94,37 @@ export function fieldRows(
   };
 }
 
-function wrapped(text: string, at: number, { room, marker, theme }: { room: number; marker: string; theme: Theme }) {
+type Wrapping = { room: number; marker: string; theme: Theme };
+
+/** Line by line: of a long text only the line of the caret is wrapped anew with each key. */
+function wrapped(text: string, at: number, how: Wrapping): { lines: string[]; caret: number } {
+  const lines: string[] = [];
+  let [from, caret] = [0, 0];
+  for (const line of text.split("\n")) {
+    const inside = at >= from && at <= from + line.length;
+    const drawn = inside ? wrapLine(line, how, at - from) : unmarked(line, how);
+    if (inside) caret = lines.length + drawn.caret;
+    lines.push(...drawn.lines);
+    from += line.length + 1;
+  }
+  return { lines, caret };
+}
+
+let known: { room: number; theme: Theme; lines: Map<string, { lines: string[]; caret: number }> } | undefined;
+const KNOWN_LINES = 5_000;
+
+function unmarked(line: string, how: Wrapping): { lines: string[]; caret: number } {
+  if (known?.room !== how.room || known.theme !== how.theme || known.lines.size > KNOWN_LINES)
+    known = { room: how.room, theme: how.theme, lines: new Map() };
+  let found = known.lines.get(line);
+  if (!found) known.lines.set(line, (found = wrapLine(line, how, undefined)));
+  return found;
+}
+
+function wrapLine(line: string, { room, marker, theme }: Wrapping, at: number | undefined) {
   const lines = [""];
-  let [used, caret] = [0, -1];
+  let used = 0;
+  let caret: number | undefined;
   const put = (piece: string, wide: number) => {
     if (used > 0 && used + wide > room) {
       lines.push("");
@@ -110,22 +138,18 @@ function wrapped(text: string, at: number, { room, marker, theme }: { room: numb
     lines[lines.length - 1] += marker;
     caret = lines.length - 1;
   };
-  for (const { segment, index } of graphemes.segment(text)) {
+  for (const { segment, index } of graphemes.segment(line)) {
     // Deleting can join the characters on both sides of the caret.
-    if (caret < 0 && index + segment.length > at) mark();
-    if (segment === "\n") {
-      lines.push("");
-      used = 0;
-      continue;
-    }
+    if (at !== undefined && caret === undefined && index + segment.length > at) mark();
     for (const piece of drawn(segment, room)) put(piece.replace(tokens, theme.token), visibleWidth(piece));
   }
-  if (caret < 0) mark();
-  return { lines, caret };
+  if (at !== undefined && caret === undefined) mark();
+  return { lines, caret: caret ?? 0 };
 }
 
 /** An emoji is one sign however it is made; nothing else may hide, not even in what the person wrote. */
 function drawn(segment: string, room: number): string[] {
+  if (/^[\x20-\x7e]$/.test(segment)) return [segment];
   const shown = /^\p{RGI_Emoji}$/v.test(segment) ? segment : harmless(segment);
   return visibleWidth(shown) > room ? [...shown] : [shown];
 }
@@ -142,8 +166,8 @@ function cutTo(text: string, width: number): string {
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const words = new Intl.Segmenter(undefined, { granularity: "word" });
-/** A grapheme is far shorter: what lies further off need not be looked at. */
-const NEAR = 200;
+/** What lies further off than any character or word is long need not be looked at. */
+const NEAR = 1_000;
 
 function before(text: string, at: number): number {
   const from = Math.max(0, at - NEAR);
@@ -157,14 +181,15 @@ function after(text: string, at: number): number {
 }
 
 function wordBefore(text: string, at: number): number {
-  const found = [...words.segment(text.slice(0, at))].findLast(({ isWordLike }) => isWordLike);
-  return found?.index ?? 0;
+  const from = Math.max(0, at - NEAR);
+  const found = [...words.segment(text.slice(from, at))].findLast(({ isWordLike }) => isWordLike);
+  return from + (found?.index ?? 0);
 }
 
 function wordAfter(text: string, at: number): number {
-  for (const { segment, index, isWordLike } of words.segment(text.slice(at)))
+  for (const { segment, index, isWordLike } of words.segment(text.slice(at, at + NEAR)))
     if (isWordLike) return at + index + segment.length;
-  return text.length;
+  return Math.min(text.length, at + NEAR);
 }
 
 function lineStart(text: string, at: number): number {
