@@ -44,7 +44,7 @@ export function describeRequest(request: PermissionRequest): Description {
   const { action, raw } = actionOf(request);
   const writes = writesOf(request);
   return {
-    tool: visible(tool),
+    tool: visibleLine(tool),
     action,
     characters: raw.reduce((sum, text) => sum + [...text].length, 0),
     lines: raw.reduce((sum, text) => sum + splitLines(text).length, 0),
@@ -54,11 +54,11 @@ export function describeRequest(request: PermissionRequest): Description {
       reason: visible(reason),
       asks: behavior !== "allow",
     })),
-    writes: writes.map((target) => ({ ...target, path: visible(target.path) })),
+    writes: writes.map((target) => ({ ...target, path: visibleLine(target.path) })),
     leavesWorkspace: writes.some(({ outside }) => outside),
     why: visible(why),
     hard,
-    agent: agent.map((name) => visible(name)),
+    agent: agent.map((name) => visibleLine(name)),
     ...(description !== undefined && { words: cut(description) }),
   };
 }
@@ -85,8 +85,8 @@ function actionOf({ tool, input, description, preview }: PermissionRequest): { a
   if (tool === "Edit" || tool === "Write") {
     const given = take("file_path");
     if (given !== undefined) {
-      const real = preview && preview.path !== given ? { real: visible(preview.path) } : {};
-      action.push({ type: "path", given: visible(given), ...real });
+      const real = preview && preview.path !== given ? { real: visibleLine(preview.path) } : {};
+      action.push({ type: "path", given: visibleLine(given), ...real });
     }
     const [gone, come] = [take("old_string"), take(tool === "Edit" ? "new_string" : "content")];
     raw.push(...[gone, come].filter((text) => text !== undefined));
@@ -96,9 +96,14 @@ function actionOf({ tool, input, description, preview }: PermissionRequest): { a
   for (const [name, value] of Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const json = canonicalJson(value);
     if (!main) raw.push(json);
-    action.push({ type: "field", name: visible(name), lines: visible(json).split("\n") });
+    action.push({ type: "field", name: visibleLine(name), lines: visible(json).split("\n") });
   }
   return { action, raw };
+}
+
+/** For what is one line wherever it is drawn: a line break would leave its margin. */
+function visibleLine(text: string): string {
+  return visible(text).replaceAll("\n", "‹U+000A›");
 }
 
 /** The preview; where it has no lines, what the call itself says about the change. */

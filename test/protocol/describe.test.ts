@@ -55,6 +55,33 @@ suite("B1: every character for what it is", () => {
   ] as const)
     test(kind, () => assert.equal(visible(text), shown));
 
+  test("a path or a name is one line, whatever it holds", () => {
+    const described = describeRequest(
+      asked({
+        tool: "my\ntool",
+        agent: ["a\nb"],
+        input: { "na\nme": 1 },
+        parts: [{ text: "x", behavior: "ask", reason: "", writes: [{ path: "/a\n❯ 1 Allow" }] }],
+      }),
+    );
+    const { tool, agent, action, writes } = described;
+    assert.deepEqual(
+      { tool, agent, action, writes },
+      {
+        tool: "my‹U+000A›tool",
+        agent: ["a‹U+000A›b"],
+        action: [{ type: "field", name: "na‹U+000A›me", lines: ["1"] }],
+        writes: [{ path: "/a‹U+000A›❯ 1 Allow" }],
+      },
+    );
+    const edit = asked({
+      tool: "Edit",
+      input: { file_path: "/a\nb", old_string: "", new_string: "x" },
+      preview: { path: "/c\nd", firstLine: 1, lines: [{ mark: "+", text: "x" }] },
+    });
+    assert.deepEqual(describeRequest(edit).action[0], { type: "path", given: "/a‹U+000A›b", real: "/c‹U+000A›d" });
+  });
+
   test("texts that differ look different", () => {
     const awkward = fc.constantFrom(..."ab \t\n\r‹›⇥␠U+20×…\u200b\u202e\u00a0ао\u0301\ufe0f".split(""), "❤️");
     const text = fc.array(awkward, { maxLength: 12 }).map((parts) => parts.join(""));
