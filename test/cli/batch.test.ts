@@ -391,7 +391,7 @@ suite("the rest of the command line", () => {
     assert.equal(bare.code, 0);
     assert.match(
       bare.out,
-      /✓ Node 2\d[^]*no journal yet[^]*· no model is configured\. Set ANTHROPIC_API_KEY[^]*Everything is fine\.\n$/,
+      /✓ Node 2\d[^]*no journal yet[^]*· no model is configured\.[^]*set ANTHROPIC_API_KEY[^]*Everything is fine\.\n$/,
     );
     const model = machine.script({ text: "One." });
     await machine.sage(["-p", "first", "--model", model]);
@@ -417,7 +417,7 @@ suite("the rest of the command line", () => {
     using machine = new Machine();
     const asked = await machine.sage(["-p", "hello"]);
     assert.deepEqual([asked.code, asked.out], [2, ""]);
-    assert.match(asked.err, /Set ANTHROPIC_API_KEY[^]*`sage demo`/);
+    assert.match(asked.err, /set ANTHROPIC_API_KEY[^]*`sage demo`/);
     assert.equal((await machine.sage(["do something"])).code, 2);
   });
 });
