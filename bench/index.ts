@@ -1,5 +1,5 @@
 // npm run bench                  everything, in under three minutes
-// npm run bench -- approvals     one part: approvals, blocked, resume, context, permission or cli
+// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission or cli
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,12 +7,14 @@ import { approvals } from "./approvals.ts";
 import { blocked } from "./blocked.ts";
 import { cli } from "./cli.ts";
 import { context } from "./context.ts";
+import { elsewhere } from "./elsewhere.ts";
 import { table, type Row } from "./measure.ts";
 import { permission } from "./permission.ts";
 import { resume } from "./resume.ts";
 
 const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   approvals,
+  elsewhere,
   blocked,
   resume,
   context,

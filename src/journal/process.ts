@@ -10,6 +10,11 @@ export function startOf(pid: number): string {
   }
 }
 
+/** Milliseconds on a clock that all processes of this machine share and nobody can set; it stands still while the machine sleeps. */
+export function uptime(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
 /** Does any process of this group live? The leader may be gone while its children work on; zombies do not count. */
 export function groupLives(group: number, leaderStarted?: string): boolean {
   const leader = startOf(group);

@@ -4,7 +4,7 @@ import { SageError, type Fact, type FactData, type InputRequest, type Resolution
 import { openDatabase } from "./database.ts";
 import { fault } from "./fault.ts";
 import { createIndexes } from "./indexes.ts";
-import { groupLives, startOf } from "./process.ts";
+import { groupLives, startOf, uptime } from "./process.ts";
 import { chain, firstBroken, parse, stored, type Row } from "./row.ts";
 import { createHub, draftKeys, requestId, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
 
@@ -107,7 +107,8 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
   const holds = (process: string | null): { pid: number } | undefined => {
     const [other] = all<Process>("SELECT pid, started, beat FROM process WHERE id=?", process);
     if (!other) return undefined;
-    return startOf(other.pid) === other.started && Date.now() - other.beat < SILENT_MS ? other : undefined;
+    const silence = uptime() - other.beat; // below 0: from before the machine was started
+    return startOf(other.pid) === other.started && silence >= 0 && silence < SILENT_MS ? other : undefined;
   };
 
   const summaries = (which: string, ...values: string[]): SessionRow[] => {
@@ -143,8 +144,8 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
   const held = new Map<string, number>();
   let beating: NodeJS.Timeout | undefined;
   const beat = () => {
-    const done = q("UPDATE process SET beat=? WHERE id=?").run(Date.now(), me.id);
-    if (done.changes === 0) q("INSERT INTO process VALUES(?,?,?,?)").run(me.id, me.pid, me.started, Date.now());
+    const done = q("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
+    if (done.changes === 0) q("INSERT INTO process VALUES(?,?,?,?)").run(me.id, me.pid, me.started, uptime());
   };
   // Somebody may have taken a session while this process was frozen: what it runs must end, not only what it writes.
   const stillMine = () => {

@@ -16,7 +16,7 @@ import { once } from "node:events";
 import { DatabaseSync } from "node:sqlite";
 import { createInterface } from "node:readline";
 import { suite, test } from "node:test";
-import { groupLives, startOf } from "../../src/journal/process.ts";
+import { groupLives, uptime, startOf } from "../../src/journal/process.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
@@ -215,9 +215,9 @@ suite("two processes", () => {
     await other.call("hold", "s");
     await other.call("add", "a", "before");
     process.kill(other.pid, "SIGSTOP");
-    here.raw(`UPDATE process SET beat = ${Date.now() - 5_000}`);
+    here.raw(`UPDATE process SET beat = ${uptime() - 5_000}`);
     assert.equal(problem(() => here.store.claim("s")).code, "session-owned", "five seconds of silence are not enough");
-    here.raw(`UPDATE process SET beat = ${Date.now() - 10_000}`);
+    here.raw(`UPDATE process SET beat = ${uptime() - 10_000}`);
     const log = openSession(here.store, "s");
     log.add("b", "call.unknown", { reason: "by the new owner" });
     log.flush();
@@ -239,6 +239,20 @@ suite("two processes", () => {
     await other.call("add", "a", "good morning");
     assert.deepEqual(keys(here.store.load("s")), ["session", "a"]);
   });
+
+  for (const [which, hours] of [
+    ["forward", 3],
+    ["back", -3],
+  ] as const)
+    test(`a wall clock that is set ${which} takes no session from a living process, and leaves none with a frozen one`, async (t) => {
+      using here = disk();
+      await using other = peer(here.journal);
+      await other.call("hold", "s");
+      t.mock.method(Date, "now", () => new Date().getTime() + hours * 3_600_000);
+      assert.equal(problem(() => here.store.claim("s")).code, "session-owned");
+      here.raw(`UPDATE process SET beat = ${uptime() - 10_000}`);
+      assert.equal(typeof here.store.claim("s"), "number");
+    });
 
   test("what is claimed after a long sleep does not look abandoned", async () => {
     using here = disk();
