@@ -6,6 +6,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   inbox: async () => (await import("./inbox.ts")).inbox,
   answer: async () => (await import("./answer.ts")).answer,
   why: async () => (await import("./why.ts")).why,
+  export: async () => (await import("./export.ts")).exportSession,
   doctor: async () => (await import("./doctor.ts")).doctor,
   permissions: async () => (await import("./permissions.ts")).permissions,
   trust: async () => (await import("./trust.ts")).trustFolder,

@@ -24,6 +24,8 @@ import {
 import { assemble } from "../runtime/assemble.ts";
 import type { LocalHost } from "../runtime/host.ts";
 import { answersOf, scriptOf, type RecordedAnswer } from "../runtime/recording.ts";
+import { createRedaction } from "../runtime/redact.ts";
+import { trajectory, writeLines } from "../runtime/trajectory.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 
@@ -52,6 +54,8 @@ export type SdkOptions = {
 export type RunOptions = Partial<ExecutionOptions> & {
   /** Goes on with a session instead of opening one. */
   session?: string;
+  /** The file to which the session is written as JSON lines whenever a turn of it ends or stops, without secrets. */
+  recordTrajectory?: string;
 };
 
 export type ChannelOptions = RunOptions & {
@@ -81,7 +85,7 @@ export class SageAgentSDK {
 
   async runWithOptions(task: string, options: RunOptions): Promise<AgentOutcome> {
     const host = this.#host({ mode: { type: "nonInteractive", autoResponse: "default" }, ...options });
-    return this.#runTask(host, await this.#open(host, options), task);
+    return this.#runTask(host, await this.#open(host, options), task, options);
   }
 
   /** Returns at once: the handle answers while the result is still to come. */
@@ -98,7 +102,7 @@ export class SageAgentSDK {
       leave = () => host.leave(session);
       let next: string | undefined = task;
       for (;;) {
-        const outcome: AgentOutcome = await this.#runTask(host, session, next);
+        const outcome: AgentOutcome = await this.#runTask(host, session, next, rest);
         if (!conversation || !isSuccess(outcome)) return outcome;
         next = await nextMessage(channel, outcome);
         if (next === undefined) return outcome;
@@ -116,7 +120,7 @@ export class SageAgentSDK {
   async openTurns(options: TurnsOptions = {}): Promise<TurnAgent> {
     const host = this.#host({ ...options, mode: { type: "interactive" } });
     const session = await this.#open(host, options);
-    const run = () => this.#track(host, session, () => this.#outcome(host, session));
+    const run = () => this.#track(host, session, () => this.#outcome(host, session, options));
     return createTurns({ store: this.#store, host, session, run });
   }
 
@@ -134,19 +138,22 @@ export class SageAgentSDK {
     if (this.#output !== undefined) rmSync(this.#output, { recursive: true, force: true });
   }
 
-  async #runTask(host: LocalHost, session: string, task: string): Promise<AgentOutcome> {
+  async #runTask(host: LocalHost, session: string, task: string, options: RunOptions): Promise<AgentOutcome> {
     if (this.#running.has(session))
       throw new SageError("session-owned", `session ${session} is running already; wait for its result, or answer it`);
     return this.#track(host, session, async () => {
       const said = await host.send({ type: "say", session, text: task, by: "caller", surface: "sdk" });
       if (!said.ok) throw new SageError(said.code, said.message);
-      return this.#outcome(host, session);
+      return this.#outcome(host, session, options);
     });
   }
 
   /** What goes wrong in a turn is an outcome too. */
-  #outcome(host: LocalHost, session: string): Promise<AgentOutcome> {
-    return host.run(session).catch((error: unknown) => failed(session, error));
+  async #outcome(host: LocalHost, session: string, { recordTrajectory: file }: RunOptions): Promise<AgentOutcome> {
+    const outcome = await host.run(session).catch((error: unknown) => failed(session, error));
+    const redaction = createRedaction(this.#options.env ?? process.env);
+    if (file !== undefined) writeLines(file, trajectory(this.#store.load(session), redaction));
+    return outcome;
   }
 
   /** Known to `close` while it runs. */

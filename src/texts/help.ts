@@ -20,6 +20,7 @@ const en: HelpTexts = {
   sage inbox                  list what waits for a person, in all sessions
   sage answer <id> …          answer one of them, from any terminal
   sage why [what]             who allowed what, when and by which rule
+  sage export [session]       write a session as JSON lines or as a page to read
   sage permissions …          see, add, remove, explain and import rules
   sage trust [--yes|--revoke] see and trust the settings of this folder
   sage doctor [--rebuild]     check this installation; make the list of open requests again
@@ -67,6 +68,9 @@ Looking back
   sage why [session|call|file] [--all] [--json]
                               who allowed what, when, from where, by which rule of which file;
                               for a file: which calls changed it
+  sage export [session] [--format jsonl|html|script|answers] [-o <file>]
+                              the facts, a page that needs nothing else, or what --replay and
+                              --replay-answers play; secrets are left out
 
 Permissions
   sage permissions list [--json]
@@ -106,6 +110,7 @@ const zh: HelpTexts = {
   sage inbox                  列出所有会话中等人回答的请求
   sage answer <编号> …        在任何终端回答其中一个
   sage why [对象]             谁在何时、依据哪条规则允许了什么
+  sage export [会话]          把会话写成 JSON 行或可读的网页
   sage permissions …          查看、添加、删除、解释和导入规则
   sage trust [--yes|--revoke] 查看并信任本目录自带的设置
   sage doctor [--rebuild]     检查安装；重新生成待回应请求的列表
@@ -153,6 +158,9 @@ const zh: HelpTexts = {
   sage why [会话|调用|文件] [--all] [--json]
                               谁在何时何处、依据哪个文件的哪条规则允许了什么；
                               对文件：哪些调用改动过它
+  sage export [会话] [--format jsonl|html|script|answers] [-o <文件>]
+                              全部事实、无需其他文件的网页，或供 --replay 与
+                              --replay-answers 重放的文件；机密一律略去
 
 权限
   sage permissions list [--json]

@@ -118,3 +118,24 @@ test("closing the SDK ends the waiting, a session runs once at a time, and an un
   await sage.close();
   assert.equal((await result).status, "paused");
 });
+
+test("recordTrajectory writes the session as JSON lines when a turn ends or stops, without secrets", async () => {
+  using here = workspace();
+  const file = here.path("run.jsonl");
+  const model = scripted([{ calls: [bash("env echo v3ry-s3cret-value")] }, { text: "done" }]);
+  const env = { ...process.env, SOME_API_KEY: "v3ry-s3cret-value" };
+  const sage = new SageAgentSDK({ model, workingDirectory: here.dir, env });
+  const agent = await sage.openTurns({ recordTrajectory: file });
+  await agent.runTurn("say it");
+  await agent.answerQuestion(true);
+  await agent.runTurn("");
+  await sage.close();
+  const text = readFileSync(file, "utf8");
+  const types = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { type: string }).type);
+  assert.deepEqual([types[0], types.at(-1)], ["session.opened", "turn.ended"]);
+  assert.match(text, /\[secret: SOME_API_KEY\]/);
+  assert.doesNotMatch(text, /v3ry-s3cret/);
+});
