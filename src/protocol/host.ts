@@ -15,7 +15,7 @@ export type Command =
   | ({ type: "respond"; response: InputResponse } & Sender)
   /** Pauses a running turn; cancels it when it is paused, waits for a person, or `cancel` is set. */
   | ({ type: "interrupt"; session: string; cancel?: boolean } & Sender)
-  /** Goes on with an open turn, in this process. */
+  /** Goes on with an open turn, or with a message that no turn has taken up, in this process. */
   | { type: "resume"; session: string }
   /** Makes room in the conversation of an idle session. */
   | { type: "compact"; session: string }

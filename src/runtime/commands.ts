@@ -123,7 +123,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
       return { ok: true, to: "cancel" };
     },
     resume({ session }) {
-      if (known(store, session).open) runner.wake(session);
+      if (known(store, session).open || unheard(store, session)) runner.wake(session);
       return { ok: true };
     },
     async compact({ session }) {
@@ -166,6 +166,16 @@ export function createCommands(parts: CommandParts): Host["send"] {
       return refusal(error);
     }
   };
+}
+
+/** Was something said that no turn has taken up? Whoever took it may have been killed before the turn began. */
+function unheard(store: Store, session: string): boolean {
+  const facts = store.since(session, 0);
+  const said = facts.findLast(({ type }) => type === "user.said")?.seq ?? 0;
+  return (
+    said > 0 &&
+    !facts.some((fact) => (fact.type === "turn.begun" || fact.type === "model.replied") && fact.data.sawUpTo >= said)
+  );
 }
 
 /** Messages that no reply has seen yet. */

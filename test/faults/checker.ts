@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { fold } from "../../src/agent/projection.ts";
 import type { Fact } from "../../src/protocol/index.ts";
 import { checkCalls } from "./calls.ts";
-import { broken, eventsOf, plain, requestsOf, type History, type Violation } from "./history.ts";
+import { broken, eventsOf, plain, requestsOf, type Event, type History, type Violation } from "./history.ts";
 
 export function check(history: History): Violation[] {
   return [
@@ -169,9 +169,9 @@ function* oneOwner(history: History): Generator<Violation> {
   }
 }
 
-/** I11: nothing expires early, measured on the true time while a process lives and on the wall across restarts. */
+/** I11: nothing expires early, measured on the true time while its owner lives and on the wall across restarts. */
 function* timeOnlyPasses(history: History): Generator<Violation> {
-  const moments = new Map<string, { mono: number; wall: number; process: string }>();
+  const moments = new Map<string, Event>();
   for (const event of eventsOf(history, "committed"))
     for (const { key } of event.facts) moments.set(`${event.session}/${key}`, event);
   for (const [id, { request, resolution }] of requestsOf(history)) {
@@ -180,7 +180,11 @@ function* timeOnlyPasses(history: History): Generator<Violation> {
     if (!opened || !ended) continue;
     const [lived, shown] = [ended.mono - opened.mono, ended.wall - opened.wall];
     const enough = request.deadline.timeoutMs - 1;
-    if (lived < enough && (opened.process === ended.process || shown < enough))
+    const otherOwner = history.events.slice(opened.n, ended.n).some((event) => {
+      if (event.process === opened.process) return event.type === "crashed" || event.type === "silenced";
+      return event.type === "committed" && event.session === request.session && event.epoch !== undefined;
+    });
+    if (lived < enough && (!otherOwner || shown < enough))
       yield broken("I11", `${id} expired after ${lived} ms of ${request.deadline.timeoutMs}`);
   }
 }

@@ -16,7 +16,15 @@ export function virtualTime(): VirtualTime {
   let wall = Date.UTC(2026, 2, 29); // the night in which Europe's clocks are put forward
   let order = 0;
   const timers = new Map<number, Timer>();
-  const real = { setTimeout, setInterval, clearTimeout, clearInterval, now: Date.now, monotonic: performance.now };
+  const real = {
+    setTimeout,
+    setInterval,
+    clearTimeout,
+    clearInterval,
+    now: Date.now,
+    monotonic: performance.now,
+    hrtime: process.hrtime.bigint,
+  };
   const arm = (fire: () => void, ms: number | undefined, repeat: boolean) => {
     const id = ++order;
     const wait = Math.max(1, ms !== undefined && ms < 2 ** 31 ? ms : 1); // Node fires at once what it cannot count
@@ -35,6 +43,7 @@ export function virtualTime(): VirtualTime {
   });
   Date.now = () => wall;
   performance.now = () => mono;
+  process.hrtime.bigint = () => BigInt(Math.round((mono + 60_000) * 1e6)); // the machine was started a minute before
   const next = () => {
     let first: [number, Timer] | undefined;
     for (const entry of timers)
@@ -76,6 +85,7 @@ export function virtualTime(): VirtualTime {
       });
       Date.now = real.now;
       performance.now = real.monotonic;
+      process.hrtime.bigint = real.hrtime;
     },
   };
 }

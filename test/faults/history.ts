@@ -16,6 +16,8 @@ export type Event = { n: number; mono: number; wall: number; process: string } &
 export type Observation =
   | { type: "booted" }
   | { type: "crashed" }
+  /** It has not been heard of for so long that it counts as gone. */
+  | { type: "silenced" }
   /** Acknowledged to whoever wrote it. Without an epoch it was an inbound fact. */
   | { type: "committed"; session: string; epoch: number | undefined; facts: Written[] }
   /** Somebody in this process was told of a fact. `durable`: another connection saw it then. */

@@ -76,6 +76,17 @@ export const mutants: Mutant[] = [
     scene: "clock",
   },
   {
+    name: "takes whoever lived before the wall clock was set for dead",
+    changes: [
+      {
+        file: "src/journal/process.ts",
+        from: "return Number(process.hrtime.bigint() / 1_000_000n);",
+        to: "return Date.now();",
+      },
+    ],
+    scene: "clock",
+  },
+  {
     name: "lets a process write that has lost the session",
     changes: [{ file: sqlite, from: "if (owner.epoch !== epoch)", to: "if (owner.epoch < epoch)" }],
     scene: "fence",

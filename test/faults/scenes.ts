@@ -32,6 +32,11 @@ type Part = { script: Script; clock?: true; act(world: World, time: VirtualTime 
 
 const act = (mark: string) => ({ tool: "Act", input: { mark } });
 const twoActs: Script = [{ calls: [act("one"), act("two")] }, { text: "done" }, { text: "and more" }];
+const twoQuestions: Script = [
+  { calls: [askUser(question("Which colour?"))] },
+  { calls: [askUser(question("Which colour?"))] },
+  { text: "done" },
+];
 const oneQuestion: Script = [{ calls: [askUser(question("Which colour?"))] }, { text: "done" }];
 const allowAct: Rule = { behavior: "allow", text: "Act", source: "user" };
 
@@ -53,7 +58,7 @@ const scenes = {
   race: { script: oneQuestion, act: race },
   fence: { script: twoActs, act: fence },
   cancel: { script: twoActs, act: cancel },
-  clock: { script: oneQuestion, clock: true, act: clock },
+  clock: { script: twoQuestions, clock: true, act: clock },
   edited: { script: twoActs, act: edited },
   elsewhere: { script: twoActs, act: elsewhere },
 } satisfies Record<string, Part>;
@@ -128,6 +133,11 @@ async function edited(world: World): Promise<void> {
 async function clock(world: World, time: VirtualTime | undefined): Promise<void> {
   const options = { promptTimeout: 60_000 };
   const first = await begin(world, { options });
+  const other = world.boot();
+  time!.jump(3_600_000);
+  await other.answer("web", blue(pending(first)[0]!.id));
+  await time!.pass(100);
+  await settle(world);
   time!.jump(3_600_000);
   await time!.pass(30_000);
   observeSettled(world, [first]);

@@ -109,7 +109,11 @@ export function attend(
       if (process.dead) return;
     }
   };
-  const next = () => [...open.values()].find(({ id }) => !presented.has(id));
+  /** The oldest, unless the person has it before them already. */
+  const next = () => {
+    const [oldest] = open.values();
+    return oldest && !presented.has(oldest.id) ? oldest : undefined;
+  };
   const watching = (async () => {
     try {
       for await (const event of process.host.watch(session, { signal: leaving.signal })) {

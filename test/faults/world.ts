@@ -57,6 +57,8 @@ export type Process = {
   send<C extends Command>(command: C): Promise<CommandReply<C["type"]> | undefined>;
   answer(surface: string, response: InputResponse): Promise<CommandReply<"respond"> | undefined>;
   crash(): void;
+  /** Kills it at the nth boundary from now on. */
+  trip(fault: Fault): void;
   /** Sweeps up what is left of a dead process, or leaves an orderly one. */
   bury(): Promise<void>;
 };
@@ -131,7 +133,8 @@ export function createWorld({ dir, script, now = realNow }: Setting): World {
         .prepare("SELECT id FROM session ORDER BY id")
         .all()
         .map(({ id }) => String(id)),
-    silence: ({ store }) => {
+    silence: ({ store, name }) => {
+      world.observe(name, { type: "silenced" });
       for (const session of held.get(store) ?? [])
         outside().prepare("UPDATE process SET beat=0 WHERE id=(SELECT process FROM session WHERE id=?)").run(session);
     },
@@ -158,7 +161,8 @@ export function createWorld({ dir, script, now = realNow }: Setting): World {
 const held = new WeakMap<Store, Set<string>>();
 
 function boot(world: World, script: Setting["script"], life: Life & { name: string }): Process {
-  const { name, fault, rules = [], options = {} } = life;
+  const { name, rules = [], options = {} } = life;
+  let { fault } = life;
   const passed: Record<Point, number> = { commit: 0, spawn: 0, model: 0 };
   const waiting = new Set<string>();
   const { promise: died, resolve: die } = Promise.withResolvers<void>();
@@ -220,6 +224,9 @@ function boot(world: World, script: Setting["script"], life: Life & { name: stri
       return reply;
     },
     crash,
+    trip({ point, nth, side }) {
+      fault = { point, nth: passed[point] + nth, side };
+    },
     async bury() {
       if (buried) return;
       buried = dead;
