@@ -57,23 +57,36 @@ export type Parts = {
   channel?: InputChannel;
 };
 
+/** What a session is made of, beside the journal that all of them share. */
+export type SessionParts = Omit<Parts, "store">;
+
 /** Wires the rooms together. */
-export function assemble(parts: Parts): LocalHost {
-  const { store } = parts;
+export function assemble({ store, ...parts }: Parts): LocalHost {
   let model: Promise<Model> | undefined;
   const loaded = () =>
     (model ??= parts.model().catch((error: unknown) => {
       model = undefined; // the next turn may have more luck: a key was set, a server came up
       throw error;
     }));
+  const same = { ...parts, model: loaded };
+  return assembleEach(store, () => same, parts.smallModel);
+}
+
+/** The same for sessions in many folders: what each is made of is asked for when a turn of it begins. */
+export function assembleEach(
+  store: Store,
+  partsOf: (session: SessionRow) => SessionParts,
+  namer?: () => Promise<Model>,
+): LocalHost {
   return createHost({
     store,
     version,
-    ...(parts.hooks && { hooks: parts.hooks }),
-    ...(parts.skills && { skills: parts.skills }),
-    ...(parts.smallModel && { namer: parts.smallModel }),
+    hooks: (session) => partsOf(session).hooks ?? noHooks,
+    skills: (session) => partsOf(session).skills ?? [],
+    ...(namer && { namer }),
     async executor(session) {
-      const [model, smallModel] = await Promise.all([loaded(), parts.smallModel?.()]);
+      const parts = partsOf(session);
+      const [model, smallModel] = await Promise.all([parts.model(), parts.smallModel?.()]);
       const config = { ...agentConfig(parts, session, model), ...(smallModel && { smallModel }) };
       return new UnifiedExecutor(
         { ...config, store },
@@ -88,7 +101,7 @@ function notSaved({ destination }: RuleGrant): string {
   throw new SageError("config-invalid", `there is no settings file for "${destination}" here`);
 }
 
-function agentConfig(parts: Parts, session: SessionRow, model: Model): AgentConfig {
+function agentConfig(parts: SessionParts, session: SessionRow, model: Model): AgentConfig {
   const { env, options } = parts;
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
   const skills = parts.skills ?? [];

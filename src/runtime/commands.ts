@@ -27,7 +27,7 @@ type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
 export type CommandParts = {
   store: Store;
   version: string;
-  skills: readonly Skill[];
+  skills(session: SessionRow): readonly Skill[];
   runner: Runner;
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   /** Is a surface of this process attached to the session? */
@@ -68,10 +68,10 @@ export function createCommands(parts: CommandParts): Host["send"] {
       }
     },
     say({ session, text, id = randomUUID(), limits, by, surface }) {
-      known(store, session);
+      const row = known(store, session);
       if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
       if (limits) checkLimits(limits);
-      const expanded = expandMessage(skills, text);
+      const expanded = expandMessage(skills(row), text);
       if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
         throw new SageError("input-invalid", `there is no command and no skill ${text.trim()}`);
       const waiting = runner.of(session)?.log;

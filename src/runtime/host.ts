@@ -30,16 +30,17 @@ export type HostParts = {
   version: string;
   /** Who runs a session's turns; made when the first one begins. */
   executor(session: SessionRow): Promise<UnifiedExecutor>;
-  hooks?: Hooks;
+  /** Those of the session's folder. */
+  hooks?(session: SessionRow): Hooks;
   supervision?: Supervision;
-  skills?: readonly Skill[];
+  skills?(session: SessionRow): readonly Skill[];
   /** Who names a session; without one its first message does. */
   namer?(): Promise<Model>;
 };
 
 /** Commands in, facts and deltas out. */
 export function createHost(parts: HostParts): LocalHost {
-  const { store, version, executor, hooks = noHooks, supervision = {}, skills = [], namer } = parts;
+  const { store, version, executor, hooks = () => noHooks, supervision = {}, skills = () => [], namer } = parts;
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
   const closing = new AbortController();

@@ -12,9 +12,14 @@ export type Moments = {
   end(): Promise<void>;
 };
 
-export function createMoments(hooks: Hooks, store: Store): Moments {
-  const started = new Map<string, SessionRow>();
-  const tell = async (moment: HookMoment, session: SessionRow, more: Record<string, unknown>, signal: AbortSignal) => {
+export function createMoments(hooksOf: (session: SessionRow) => Hooks, store: Store): Moments {
+  const started = new Map<string, { session: SessionRow; hooks: Hooks }>();
+  const tell = async (
+    moment: HookMoment,
+    { session, hooks }: { session: SessionRow; hooks: Hooks },
+    more: Record<string, unknown>,
+    signal: AbortSignal,
+  ) => {
     if (!hooks.has(moment)) return;
     const { problems } = await hooks.run(moment, { session: session.id, cwd: session.cwd, ...more }, signal);
     for (const [n, text] of problems.entries())
@@ -24,18 +29,19 @@ export function createMoments(hooks: Hooks, store: Store): Moments {
   return {
     start(session) {
       if (started.has(session.id)) return;
-      started.set(session.id, session);
-      void tell("sessionStart", session, {}, never);
+      const one = { session, hooks: hooksOf(session) };
+      started.set(session.id, one);
+      void tell("sessionStart", one, {}, never);
     },
     fact(fact) {
-      const session = started.get(fact.session);
-      if (fact.type !== "input.requested" || !session || store.resolution(fact.data.id)) return;
+      const one = started.get(fact.session);
+      if (fact.type !== "input.requested" || !one || store.resolution(fact.data.id)) return;
       const { id, kind, why, agent } = fact.data;
-      void tell("waiting", session, { request: { id, kind, why }, agent }, never);
+      void tell("waiting", one, { request: { id, kind, why }, agent }, never);
     },
     async end() {
       const signal = AbortSignal.timeout(LEAVING_MS);
-      await Promise.all([...started.values()].map((session) => tell("sessionEnd", session, {}, signal)));
+      await Promise.all([...started.values()].map((one) => tell("sessionEnd", one, {}, signal)));
       started.clear();
     },
   };

@@ -207,7 +207,7 @@ test("hooks are told at once when a session starts, waits for a person, and ends
   const made = config({ dir: here.dir, store, script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }] });
   const host = createHost({
     store,
-    hooks,
+    hooks: () => hooks,
     version: "test",
     executor: async () => new UnifiedExecutor(made, { workingDirectory: here.dir }),
   });

@@ -130,7 +130,7 @@ export async function sageWith(
   const host = createHost({
     store,
     version: "test",
-    ...(options.skills && { skills: options.skills }),
+    skills: () => options.skills ?? [],
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });
   const opened = await host.send({ type: "open", cwd: dir });
