@@ -2,7 +2,7 @@ import { z } from "zod";
 import { decide } from "../permission/decide.ts";
 import type { DecisionInput } from "../permission/decide.ts";
 import { loadedGrammar, loadGrammar } from "../permission/grammar.ts";
-import type { Call, ToolInput, Verdict } from "../protocol/index.ts";
+import type { Call, Rule, ToolInput, Verdict } from "../protocol/index.ts";
 import type { Tool, ToolPlace } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
 import { digestOf, hashFile } from "./digest.ts";
@@ -54,11 +54,10 @@ export function isStill(c: ExecutionContext, tool: Tool, input: ToolInput, diges
 }
 
 export function decisionInput(c: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
-  const { config, sessionRules } = c;
-  const { rules, permissionMode: mode, roots } = config;
+  const { permissionMode: mode, roots } = c.config;
   const place = placeOf(c);
   return {
-    rules: sessionRules.length > 0 ? [...rules, ...sessionRules] : rules,
+    rules: rulesOf(c),
     mode,
     ...place,
     anchor: anchorOf(c),
@@ -70,6 +69,17 @@ export function decisionInput(c: ExecutionContext, tool: Tool, input: ToolInput)
     view: tool.checkPermissions && (() => tool.checkPermissions!(input, { ...place, roots, mode })),
     grammar: loadedGrammar(),
   };
+}
+
+const joined = new WeakMap<readonly Rule[], { of: readonly Rule[]; rules: readonly Rule[] }>();
+
+/** The same list as long as there are the same rules: what was made of it once is found again by it. */
+export function rulesOf({ config: { rules }, sessionRules }: ExecutionContext): readonly Rule[] {
+  if (sessionRules.length === 0) return rules;
+  let known = joined.get(sessionRules);
+  if (known?.of !== rules || known.rules.length !== rules.length + sessionRules.length)
+    joined.set(sessionRules, (known = { of: rules, rules: [...rules, ...sessionRules] }));
+  return known.rules;
 }
 
 /** A subagent may work elsewhere, and rules still mean the folder that the session began in. */

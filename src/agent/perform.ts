@@ -7,7 +7,7 @@ import type { Tool, ToolScope } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
 import { delegate } from "./delegate.ts";
 import { afterCall } from "./hooked.ts";
-import { anchorOf, isStill, placeOf } from "./judge.ts";
+import { anchorOf, isStill, placeOf, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "./states.ts";
@@ -141,7 +141,7 @@ function waitingScope(c: ExecutionContext, d: Durable): ToolScope {
 }
 
 function surroundings(c: ExecutionContext): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env"> {
-  const { keepDir, env, rules, home } = c.config;
-  const mayRead = readFilter([...rules, ...c.sessionRules], { cwd: anchorOf(c), home });
+  const { keepDir, env, home } = c.config;
+  const mayRead = readFilter(rulesOf(c), { cwd: anchorOf(c), home });
   return { ...placeOf(c), seen: (path) => c.memory.seen(path), keepDir, env, ...(mayRead && { mayRead }) };
 }

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import type { Rule } from "../protocol/index.ts";
 import { isInside } from "./canonical.ts";
 import type { CanonicalPath, Disk, Place } from "./canonical.ts";
-import { firstOf, governs } from "./compile.ts";
+import type { RuleBook } from "./book.ts";
+import { firstOf } from "./compile.ts";
 import type { CompiledRule } from "./compile.ts";
 import { anchorsOf, bothOf, isCovered, isMeant, mayMatchBelow, namesOf } from "./path.ts";
 import type { NamedPath } from "./path.ts";
-import { protectedReason } from "./protected.ts";
-import { pathTools } from "./rules.ts";
+import { lossReason, protectedReason } from "./protected.ts";
+import { isFolder } from "./targets.ts";
 
 /** What the rules say about one path. `allow` is true where no rule is needed. */
 export type Access = { deny?: Rule; ask?: Rule; allow?: Rule | true; hard?: string };
@@ -20,6 +21,12 @@ export type Reach = {
   write(path: CanonicalPath, tool?: string): Access;
   /** A rule against something below a folder, or that there is too much of it to tell. */
   ruledBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Rule; unknown?: string };
+  /** A rule against reading one of these files. */
+  ruledAmong(files: readonly string[]): Rule | undefined;
+  /** A link below a folder with which one who follows it gets to where this tool may not, or out of sight. */
+  leavesBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: string; unknown?: string };
+  /** What is lost with a folder that should not be lost in passing. */
+  lostWith(folder: CanonicalPath): { found?: string; unknown?: string };
   /** What is protected below a folder once it stands at `target`. */
   protectedBelow(folder: string, target: string): { found?: string; unknown?: string };
   /** Whether there is any rule against a path at all: without one nobody has to look. */
@@ -28,10 +35,10 @@ export type Reach = {
 
 type Where = Place & { roots: readonly string[]; disk: Disk; sageHome: string | undefined };
 
-const mostEntries = 2_000;
+const mostEntries = 20_000;
 
 /** Everything the decision knows about files, for one call. */
-export function createReach(rules: readonly CompiledRule[], { cwd, home, roots, disk, sageHome }: Where): Reach {
+export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }: Where): Reach {
   const anchors = anchorsOf({ cwd, home }, disk);
   const names = new Map<string, NamedPath>();
   const named = (path: string) => {
@@ -39,27 +46,18 @@ export function createReach(rules: readonly CompiledRule[], { cwd, home, roots, 
     if (known === undefined) names.set(path, (known = namesOf(path)));
     return known;
   };
-  const places = roots.map((root) => {
+  // One that leads nowhere is where it is.
+  const followed = (path: string) => {
     try {
-      return disk.follow(root);
+      return disk.follow(path);
     } catch {
-      return root;
+      return path;
     }
-  });
-  const inside = ({ real }: CanonicalPath) => places.some((root) => isInside(root, real));
-  const forTool = new Map<string, Record<Rule["behavior"], CompiledRule[]>>();
-  const rulesFor = (tool: string) => {
-    let known = forTool.get(tool);
-    if (known === undefined) {
-      known = { deny: [], ask: [], allow: [] };
-      for (const rule of rules) if (governs(rule, tool)) known[rule.rule.behavior].push(rule);
-      forTool.set(tool, known);
-    }
-    return known;
   };
-
+  const places = roots.map(followed);
+  const inside = ({ real }: CanonicalPath) => places.some((root) => isInside(root, real));
   const judge = (path: CanonicalPath, tool: string): Access => {
-    const { deny, ask, allow } = rulesFor(tool);
+    const { deny, ask, allow } = book.about(tool);
     const both = bothOf(path).map(named);
     const hit = (list: readonly CompiledRule[]) =>
       firstOf(
@@ -77,19 +75,22 @@ export function createReach(rules: readonly CompiledRule[], { cwd, home, roots, 
     return { ...(denied && { deny: denied }), ...(asked && { ask: asked }), ...(allowed && { allow: allowed }) };
   };
 
+  const read = (path: CanonicalPath, tool = "Read"): Access => {
+    const access = judge(path, tool);
+    return inside(path) ? { ...access, allow: true } : access;
+  };
+  const write = (path: CanonicalPath, tool = "Write"): Access => {
+    const access = judge(path, tool);
+    const reason = protectedReason(path.real, sageHome) ?? protectedReason(path.lexical, sageHome);
+    return reason === undefined ? access : { ...access, hard: `${path.real} is protected: ${reason}` };
+  };
+
   return {
     inside,
-    read(path, tool = "Read") {
-      const access = judge(path, tool);
-      return inside(path) ? { ...access, allow: true } : access;
-    },
-    write(path, tool = "Write") {
-      const access = judge(path, tool);
-      const reason = protectedReason(path.real, sageHome) ?? protectedReason(path.lexical, sageHome);
-      return reason === undefined ? access : { ...access, hard: `${path.real} is protected: ${reason}` };
-    },
+    read,
+    write,
     ruledBelow(folder, tool) {
-      const { deny, ask } = rulesFor(tool);
+      const { deny, ask } = book.about(tool);
       const start = named(folder.real);
       const relevant = [...deny, ...ask].filter(({ path }) => path && mayMatchBelow(path, start, anchors));
       if (relevant.length === 0) return {};
@@ -98,21 +99,46 @@ export function createReach(rules: readonly CompiledRule[], { cwd, home, roots, 
         return relevant.find((rule) => isMeant(rule.path!, name, anchors))?.rule;
       });
     },
+    ruledAmong(files) {
+      const { deny, ask } = book.about("Read");
+      const relevant = [...deny, ...ask].filter(({ path }) => path !== undefined);
+      if (relevant.length === 0) return undefined;
+      for (const file of files) {
+        const name = namesOf(file);
+        const found = relevant.find((rule) => isMeant(rule.path!, name, anchors));
+        if (found) return found.rule;
+      }
+      return undefined;
+    },
+    leavesBelow: (folder, tool) =>
+      walk(folder.real, (path, isLink) => {
+        if (!isLink) return undefined;
+        const led = { lexical: path, real: followed(path) };
+        const { deny, ask, hard, allow } = tool === "Read" ? read(led) : write(led);
+        // What is below another folder was not looked at.
+        const seen = isInside(folder.real, led.real) || !isFolder(led.real);
+        return seen && allow && !deny && !ask && hard === undefined ? undefined : `${path} leads to ${led.real}`;
+      }),
+    lostWith: (folder) =>
+      walk(folder.real, (path) => {
+        const reason = lossReason(path, sageHome);
+        return reason && `${path} is protected: ${reason}`;
+      }),
     protectedBelow: (folder, target) =>
       walk(folder, (path) => {
         const there = join(target, path.slice(folder.length));
         const reason = protectedReason(there, sageHome);
         return reason && `${there} is protected: ${reason}`;
       }),
-    watchful: rules.some(
-      ({ path, whole, tool, rule: { behavior } }) =>
-        behavior !== "allow" && (path !== undefined || (whole && pathTools.has(tool ?? ""))),
-    ),
+    watchful: ["Read", "Write"].some((tool) => book.about(tool).deny.length + book.about(tool).ask.length > 0),
   };
 }
 
 /** Looks through a folder, without following links, until something is found or it gets too much. */
-function walk<T>(folder: string, look: (path: string) => T | undefined): { found?: T; unknown?: string } {
+function walk<T>(
+  folder: string,
+  look: (path: string, isLink: boolean) => T | undefined,
+): { found?: T; unknown?: string } {
   const ahead = [folder];
   let seen = 0;
   for (let here = ahead.pop(); here !== undefined; here = ahead.pop()) {
@@ -125,7 +151,7 @@ function walk<T>(folder: string, look: (path: string) => T | undefined): { found
     for (const entry of entries) {
       if (++seen > mostEntries) return { unknown: `there is too much below ${folder} to look through` };
       const path = join(here, entry.name);
-      const found = look(path);
+      const found = look(path, entry.isSymbolicLink());
       if (found !== undefined) return { found };
       if (entry.isDirectory()) ahead.push(path);
     }

@@ -1,5 +1,5 @@
-import { unknown } from "./lexer.ts";
-import type { Word } from "./lexer.ts";
+import { unknown } from "./word.ts";
+import type { Word } from "./word.ts";
 
 /** Which options a program may be given here. The list is closed: with any other, its words are not understood. */
 export type Options = {

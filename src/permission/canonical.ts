@@ -8,6 +8,9 @@ export type CanonicalPath = { lexical: string; real: string };
 /** What a path is relative to, and what `~` stands for. */
 export type Place = { cwd: string; home: string };
 
+/** No system takes longer ones. */
+export const longestPath = 4_096;
+
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const foreignHome = /^~[^/]/;
 
@@ -46,17 +49,8 @@ export type Disk = {
 };
 
 export function openDisk(): Disk {
-  const kinds = new Map<string, "link" | "missing" | "other">();
+  const known = new Map<string, Led>();
   const reals = new Map<string, string>();
-  const kindOf = (path: string) => {
-    let kind = kinds.get(path);
-    if (kind === undefined) {
-      const stat = statOf(path);
-      kind = stat === undefined ? "missing" : stat.isSymbolicLink() ? "link" : "other";
-      kinds.set(path, kind);
-    }
-    return kind;
-  };
   const realOf = (path: string) => {
     let real = reals.get(path);
     if (real === undefined) reals.set(path, (real = realpathSync.native(path)));
@@ -64,31 +58,39 @@ export function openDisk(): Disk {
   };
   return {
     follow(path) {
-      const { root } = parse(path);
-      const ahead = path.slice(root.length).split(sep).reverse();
-      let here = root;
-      let links = 0;
-      for (let name = ahead.pop(); name !== undefined; name = ahead.pop()) {
-        if (name === "" || name === ".") continue;
-        if (name === "..") {
-          here = dirname(here);
-          continue;
-        }
-        const next = join(here, name);
-        const kind = kindOf(next);
-        if (kind === "missing") return join(realOf(here), name, ...ahead.reverse());
-        if (kind === "other") {
-          here = next;
-          continue;
-        }
-        if (++links > 40) throw new Error(`too many links on the way to ${path}`);
-        const target = readlinkSync(next);
-        if (isAbsolute(target)) here = parse(target).root;
-        ahead.push(...target.split(sep).reverse());
-      }
-      return realOf(here);
+      if (path.length > longestPath) throw new Error("the path is too long");
+      const { base, rest } = walk(path, { known, links: 0 });
+      return rest === "" ? realOf(base) : join(realOf(base), rest);
     },
   };
+}
+
+/** How far a path leads: `base` is there and has no links in it, `rest` is not there. */
+type Led = { base: string; rest: string };
+type Walk = { known: Map<string, Led>; links: number };
+
+function walk(path: string, so: Walk): Led {
+  const met = so.known.get(path);
+  if (met !== undefined) return met;
+  const { root, dir, base: name } = parse(path);
+  if (path === root) return { base: root, rest: "" };
+  const above = walk(dir, so);
+  const led = step(above, name, so);
+  so.known.set(path, led);
+  return led;
+}
+
+function step({ base, rest }: Led, name: string, so: Walk): Led {
+  if (name === "" || name === ".") return { base, rest };
+  if (rest !== "") return { base, rest: join(rest, name) };
+  if (name === "..") return { base: dirname(base), rest: "" };
+  const path = join(base, name);
+  const stat = statOf(path);
+  if (stat === undefined) return { base, rest: name };
+  if (!stat.isSymbolicLink()) return { base: path, rest: "" };
+  if (++so.links > 40) throw new Error(`too many links on the way to ${path}`);
+  const target = readlinkSync(path);
+  return walk(isAbsolute(target) ? target : `${base}${sep}${target}`, so);
 }
 
 /** What stands at a path itself, links not followed. Undefined when there is nothing, be it for want of a folder. */

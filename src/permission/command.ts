@@ -1,12 +1,14 @@
 import type { Rule } from "../protocol/index.ts";
+import type { RuleBook } from "./book.ts";
+import type { Disk } from "./canonical.ts";
 import { firstOf } from "./compile.ts";
-import type { CompiledRule, WordRule } from "./compile.ts";
+import type { CompiledRule } from "./compile.ts";
 import { escalates } from "./escalating.ts";
 import type { Step } from "./flow.ts";
-import type { Word } from "./lexer.ts";
-import { gitTrouble, isHarmlessVariable, programOf, rebinding } from "./programs.ts";
+import type { Word } from "./word.ts";
+import { gitElsewhere, gitTrouble, isHarmlessVariable, programOf, rebinding } from "./programs.ts";
 import type { Known } from "./programs.ts";
-import { isStar, matchesGlob, star, wild } from "./wild.ts";
+import { isStar, matchesGlob, wild } from "./wild.ts";
 import type { Glob } from "./wild.ts";
 import { transparent, unwrapped } from "./wrappers.ts";
 
@@ -27,9 +29,9 @@ export type CommandView = {
   unfit?: string;
 };
 
-type Rules = { allow: readonly CompiledRule[]; exact: Rule | undefined; session: string };
+type Rules = { book: RuleBook; exact: Rule | undefined; session: string; disk: Disk };
 
-export function viewOf({ command, bases, moves }: Step, { allow, exact, session }: Rules): CommandView {
+export function viewOf({ command, bases, moves }: Step, { book, exact, session, disk }: Rules): CommandView {
   const words = unwrapped(command.words);
   const name = words[0]?.text;
   const known: Known = name === undefined ? { kind: "other" } : programOf(words);
@@ -55,9 +57,15 @@ export function viewOf({ command, bases, moves }: Step, { allow, exact, session 
     return { ...view, reason: `${foreign.name} may change what ${name} does`, unfit: "a variable is set" };
   }
 
-  const rule = firstOf(allow.filter((each) => each.words && covers(each.words, words, command.words))) ?? exact;
-  const meant = literalsOf(allow, rule);
-  if (rule !== undefined) return { ...view, allowed: true, rule, reason: "", meant };
+  const named = new Set([name, command.words[0]?.text ?? name]);
+  const covering = [...named].flatMap((one) => book.covering(one)).filter((each) => covers(each, words, command.words));
+  const rule = firstOf(covering) ?? exact;
+  const meant = new Set(covering.flatMap(({ words }) => [...(words?.literal ?? [])]));
+  if (rule !== undefined) {
+    const elsewhere = name === "git" ? gitElsewhere(words, { bases, session, disk, meant }) : undefined;
+    if (elsewhere !== undefined) return { ...view, reason: elsewhere, unfit: "another repository" };
+    return { ...view, allowed: true, rule, reason: "", meant };
+  }
   const risky = escalates(words, none);
   if (risky) return { ...view, reason: `${name} is given an option that a rule must spell out`, unfit: "escalating" };
   if (known.use?.readOnly !== true) return { ...view, reason: uncovered };
@@ -77,26 +85,21 @@ export const uncovered = "no rule covers it";
 
 const none: ReadonlySet<string> = new Set();
 
-function literalsOf(allow: readonly CompiledRule[], rule: Rule | undefined): ReadonlySet<string> {
-  return allow.find((each) => each.rule === rule)?.words?.literal ?? none;
-}
-
 /** An allow is a proof: word by word, and nothing that the rule does not say. */
-function covers(
-  { pattern, literal, starred, name }: WordRule,
-  words: readonly Word[],
-  whole: readonly Word[],
-): boolean {
+function covers({ words: rule }: CompiledRule, words: readonly Word[], whole: readonly Word[]): boolean {
+  if (rule === undefined) return false;
+  const { pattern, literal, starred, name } = rule;
   const fits = (given: readonly Word[]) => fitsName(name, given[0]?.text) && wild(pattern, given, sameWord);
   if (!starred) return fits(words) || fits(whole);
   return fits(words) && !transparent.has(words[0]!.text!) && !escalates(words, literal);
 }
 
 /** A path to a program is that very path; a mere name is looked up where the person's own are. */
-function fitsName(name: Glob, given: string | undefined): boolean {
-  return given !== undefined && (!given.includes("/") || !name.includes(star));
+function fitsName(name: string | undefined, given: string | undefined): boolean {
+  return given !== undefined && (!given.includes("/") || name !== undefined);
 }
 
-function sameWord(expected: Glob, { text }: Word): boolean {
+function sameWord(expected: string | Glob, { text }: Word): boolean {
+  if (typeof expected === "string") return expected === text;
   return isStar(expected) || (text !== undefined && matchesGlob(expected, text));
 }

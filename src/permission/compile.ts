@@ -16,7 +16,8 @@ export type CompiledRule = {
   tool: string | undefined;
   /** `Tool` and `Tool(*)` mean every call of the tool. */
   whole: boolean;
-  specifier: string;
+  /** The specifier where it is plain text, without a star. */
+  text: string | undefined;
   words: WordRule | undefined;
   path: PathRule | undefined;
   suspicion: Suspicion | undefined;
@@ -25,7 +26,14 @@ export type CompiledRule = {
 };
 
 /** What an allow rule for a shell command asks of one part. */
-export type WordRule = { pattern: (Glob | Star)[]; literal: ReadonlySet<string>; starred: boolean; name: Glob };
+export type WordRule = {
+  /** A word with a star in it is a glob; any other is text. */
+  pattern: (string | Glob | Star)[];
+  literal: ReadonlySet<string>;
+  starred: boolean;
+  /** The program, unless the rule has a star in its name. */
+  name: string | undefined;
+};
 
 const compiled = new WeakMap<Rule, CompiledRule>();
 
@@ -44,16 +52,17 @@ function make(rule: Rule, home: string): CompiledRule {
   const whole = specifier === "*";
   const isShell = tool === "Bash" && !whole;
   const isPath = tool !== undefined && pathTools.has(tool) && !whole;
+  const glob: Glob = unitsOf(specifier).map((unit) => escaped(unit) ?? unit);
   return {
     rule,
     home,
     tool,
     whole,
-    specifier,
+    text: whole || glob.includes(star) ? undefined : glob.join(""),
     words: isShell && rule.behavior === "allow" ? wordRuleOf(specifier, home) : undefined,
     path: isPath ? pathRuleOf(specifier) : undefined,
     suspicion: isShell && rule.behavior !== "allow" ? suspicionOf(specifier) : undefined,
-    glob: unitsOf(specifier).map((unit) => escaped(unit) ?? unit),
+    glob,
   };
 }
 
@@ -63,10 +72,10 @@ function wordRuleOf(specifier: string, home: string): WordRule | undefined {
   if (tokens === undefined || isStar(tokens[0]!)) return undefined;
   const literal = tokens.filter((token) => !token.includes(star)).map((token) => token.join(""));
   return {
-    pattern: withStars(tokens),
+    pattern: withStars(tokens).map((token) => (token === star || token.includes(star) ? token : token.join(""))),
     literal: new Set(literal),
     starred: literal.length < tokens.length,
-    name: tokens[0]!,
+    name: tokens[0]!.includes(star) ? undefined : tokens[0]!.join(""),
   };
 }
 

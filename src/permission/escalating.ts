@@ -1,4 +1,4 @@
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 import { isPlain } from "./sed.ts";
 import { baseName, wrappers } from "./words.ts";
 
@@ -14,8 +14,8 @@ const options = new Map(
     rg: "--pre --hostname-bin -z --search-zip",
     "sort gsort": "-o --output --compress-program -T --temporary-directory --files0-from",
     "tar gtar bsdtar":
-      "--to-command --checkpoint-action -I -F --use-compress-program --rsh-command --info-script --new-volume-script --rmt-command",
-    git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager --template",
+      "--to-command --checkpoint-action -I -F --use-compress-program --rsh-command --info-script --new-volume-script --rmt-command -P --absolute-names --extract --get",
+    git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager --template --git-dir --work-tree",
     "less man": "-P --pager -H -o -O --log-file --html",
     tree: "-o -R --output",
     date: "--set",
@@ -34,7 +34,7 @@ type Check = (args: readonly string[], all: readonly string[], literal: Readonly
 const checks = new Map<string, Check>([
   ...["sed", "gsed"].map((name) => [name, (args) => !isPlainSed(args)] as [string, Check]),
   ...["awk", "gawk", "mawk", "nawk"].map((name) => [name, (args) => !isPlainAwk(args)] as [string, Check]),
-  ...["tar", "gtar", "bsdtar"].map((name) => [name, (args) => /[IF]/.test(args[0] ?? "")] as [string, Check]),
+  ...["tar", "gtar", "bsdtar"].map((name) => [name, tarRuns] as [string, Check]),
   ...["uniq", "xxd"].map(
     (name) => [name, (args) => args.filter((arg) => !arg.startsWith("-")).length > 1] as [string, Check],
   ),
@@ -87,6 +87,16 @@ function uses(arg: string, option: string): boolean {
   }
   if (option.length > 2) return arg.startsWith(option);
   return !arg.startsWith("--") && arg.includes(option.charAt(1), 1);
+}
+
+/**
+ * The first word is a cluster of letters, with or without a dash. What comes out of an archive may be anything, a hook of
+ * git included; and one on another host is fetched by a program.
+ */
+function tarRuns(args: readonly string[], all: readonly string[]): boolean {
+  const isCluster = (arg: string, i: number) => i === 0 || /^-[^-]/.test(arg);
+  if (args.some((arg) => /[xIFP]/.test(arg) && isCluster(arg, all.indexOf(arg)))) return true;
+  return args.some((arg) => /^(-[^/]*)?[^/-][^/]*:/.test(arg) && !/^--(exclude|transform|mtime|date)/.test(arg));
 }
 
 /** Its own configuration, or an archive somewhere: a star that was meant for git at large was not meant for these. */

@@ -1,29 +1,29 @@
 import { messageOf } from "../protocol/index.ts";
 import type { Reach } from "./access.ts";
+import type { RuleBook } from "./book.ts";
 import { canonicalPath, troubleWithPath } from "./canonical.ts";
 import type { CanonicalPath, Disk } from "./canonical.ts";
-import type { CompiledRule } from "./compile.ts";
 import { unusable } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 
-type Where = { cwd: string; home: string; reach: Reach; disk: Disk; rules: readonly CompiledRule[] };
+type Where = { cwd: string; home: string; reach: Reach; disk: Disk; book: RuleBook };
 
 /** Read, Grep, Glob, Edit and Write: what they do to which path. */
 export function judgeFiles(tool: string, input: Record<string, unknown>, where: Where): Finding {
-  const { reach, disk, rules } = where;
+  const { reach, disk, book } = where;
   const writes = tool === "Write" || tool === "Edit";
   const searches = tool === "Grep" || tool === "Glob";
   const given = searches ? (input["path"] ?? ".") : input["file_path"];
-  if (typeof given !== "string") return unusable(rules, tool, "its path is not a text");
+  if (typeof given !== "string") return unusable(book, tool, "its path is not a text");
   const trouble = troubleWithPath(given);
-  if (trouble !== undefined) return unusable(rules, tool, trouble);
+  if (trouble !== undefined) return unusable(book, tool, trouble);
   let paths: CanonicalPath[];
   try {
     paths = [given, ...(tool === "Glob" ? leadOf(input["pattern"], given) : [])].map((path) =>
       canonicalPath(path, where, disk),
     );
   } catch (error) {
-    return unusable(rules, tool, messageOf(error));
+    return unusable(book, tool, messageOf(error));
   }
   const views = paths.map((path) => (writes ? reach.write(path, tool) : reach.read(path, tool)));
   const [deny, ask, hard] = [

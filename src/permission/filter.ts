@@ -1,7 +1,7 @@
 import type { Rule } from "../protocol/index.ts";
+import { bookOf } from "./book.ts";
 import { openDisk } from "./canonical.ts";
 import type { Place } from "./canonical.ts";
-import { compile, governs } from "./compile.ts";
 import { anchorsOf, isMeant, namesOf } from "./path.ts";
 
 /**
@@ -12,10 +12,9 @@ export function readFilter(
   rules: readonly Rule[],
   place: Place,
 ): ((path: string, from: string) => boolean) | undefined {
-  const against = rules
-    .filter(({ behavior }) => behavior !== "allow")
-    .map((rule) => compile(rule, place.home))
-    .filter((rule) => rule.path && ["Read", "Grep", "Glob"].some((tool) => governs(rule, tool)));
+  const book = bookOf(rules, place.home);
+  const about = ["Read", "Grep", "Glob"].map((tool) => book.about(tool));
+  const against = [...new Set(about.flatMap(({ deny, ask }) => [...deny, ...ask]))].filter(({ path }) => path);
   if (against.length === 0) return undefined;
   const anchors = anchorsOf(place, openDisk());
   return (path, from) => {

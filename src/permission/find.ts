@@ -1,4 +1,4 @@
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 import { currentFolder } from "./use.ts";
 import type { Use } from "./use.ts";
 

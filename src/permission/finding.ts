@@ -1,6 +1,6 @@
 import type { CallPart, PermissionResult, Rule } from "../protocol/index.ts";
-import { firstOf, governs } from "./compile.ts";
-import type { CompiledRule } from "./compile.ts";
+import type { RuleBook } from "./book.ts";
+import { firstOf } from "./compile.ts";
 
 /** What the rules and the tool have to say about a call, before the order of steps decides. */
 export type Finding = {
@@ -14,13 +14,14 @@ export type Finding = {
 };
 
 /** An input that cannot be understood: any rule against the tool may be about it. */
-export function unusable(rules: readonly CompiledRule[], tool: string, why: string): Finding {
-  const hit = (behavior: Rule["behavior"]) =>
-    firstOf(rules.filter((rule) => rule.rule.behavior === behavior && governs(rule, tool)));
-  const [deny, ask] = [hit("deny"), hit("ask")];
+export function unusable(book: RuleBook, tool: string, why: string): Finding {
+  const { deny, ask } = book.about(tool);
   return {
-    ...(deny && { deny }),
-    ...(ask && { ask }),
+    ...hits(firstOf(deny), firstOf(ask)),
     view: { behavior: "ask", hard: true, reason: `The input of ${tool} cannot be judged: ${why}.` },
   };
+}
+
+export function hits(deny: Rule | undefined, ask: Rule | undefined): Pick<Finding, "deny" | "ask"> {
+  return { ...(deny && { deny }), ...(ask && { ask }) };
 }

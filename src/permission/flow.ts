@@ -2,7 +2,7 @@ import { isAbsolute, join } from "node:path";
 import { resolve } from "node:path";
 import type { Reach } from "./access.ts";
 import type { Disk } from "./canonical.ts";
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 import type { Group, Redirect, Script, Simple } from "./script.ts";
 
 /** One simple command, and the folders it may find itself in. */

@@ -1,6 +1,6 @@
 import { argumentsOf } from "./arguments.ts";
 import type { Options } from "./arguments.ts";
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 import type { Use } from "./use.ts";
 
 /** The use of git in a form that only looks. `tree`: it looks at the work tree as well. */

@@ -1,5 +1,5 @@
 import type { CommandView } from "./command.ts";
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 import { escapeSpecifier } from "./wild.ts";
 import { baseName } from "./words.ts";
 

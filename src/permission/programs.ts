@@ -1,7 +1,9 @@
+import { isAbsolute, join } from "node:path";
+import type { Disk } from "./canonical.ts";
 import { gitUse } from "./git.ts";
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 import { isReader, readerUse } from "./readers.ts";
-import { troubleInRepository } from "./repository.ts";
+import { troubleElsewhere, troubleInRepository } from "./repository.ts";
 import type { Use } from "./use.ts";
 import { isInPlace, isWriter, writerUse } from "./writers.ts";
 
@@ -25,6 +27,25 @@ export function programOf(words: readonly Word[]): Known {
 export function gitTrouble(git: { tree: boolean }, bases: readonly string[], session: string): string | undefined {
   for (const base of bases) {
     const trouble = troubleInRepository(base, session, git);
+    if (trouble !== undefined) return trouble;
+  }
+  return undefined;
+}
+
+type Folders = { bases: readonly string[]; session: string; disk: Disk; meant: ReadonlySet<string> };
+
+/** As `gitTrouble`, of a git that a rule allows: in a repository other than the session's, where `cd` and `-C` lead. */
+export function gitElsewhere(words: readonly Word[], { bases, session, disk, meant }: Folders): string | undefined {
+  let folders = bases;
+  for (let i = 1; words[i]?.text?.startsWith("-") === true; i++) {
+    if (words[i]!.text !== "-C") continue;
+    const to = words[++i]?.text;
+    if (to === undefined) return "which repository it means is known only when it runs";
+    if (meant.has(to)) return undefined;
+    folders = folders.map((base) => disk.follow(isAbsolute(to) ? to : join(base, to)));
+  }
+  for (const folder of folders) {
+    const trouble = troubleElsewhere(folder, session);
     if (trouble !== undefined) return trouble;
   }
   return undefined;

@@ -9,6 +9,12 @@ export function protectedReason(path: string, sageHome?: string): string | undef
   return Object.keys(places).find((reason) => places[reason]?.some((place) => folded.includes(place)));
 }
 
+/** As `protectedReason`, of what lies somewhere in a folder that is removed: only what cannot be had again, or guards. */
+export function lossReason(path: string, sageHome?: string): string | undefined {
+  const reason = protectedReason(path, sageHome);
+  return reason !== undefined && guarding.has(reason) ? reason : undefined;
+}
+
 /** A place that ends in a slash is a whole name, a file or a directory; any other is how a name begins. */
 const places: Record<string, string[]> = {
   "Sage's own settings": ["/.sage/", "/.mcp.json/"],
@@ -29,6 +35,13 @@ const places: Record<string, string[]> = {
     ...["/.vscode/", "/.idea/", "/.devcontainer/", "/.cargo/config", "/.yarnrc", "/.ripgreprc/"],
   ],
 };
+
+const guarding = new Set([
+  "Sage's own state",
+  "Sage's own settings",
+  "keys and credentials",
+  "git runs programs named here",
+]);
 
 /**
  * Case, composition, invisible characters and trailing dots do not tell files apart on every disk, so a name that

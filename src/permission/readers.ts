@@ -1,7 +1,7 @@
 import { argumentsOf } from "./arguments.ts";
 import type { Arguments, Options } from "./arguments.ts";
 import { findUse } from "./find.ts";
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 import { isPrinting } from "./sed.ts";
 import { currentFolder } from "./use.ts";
 import type { Use } from "./use.ts";
@@ -23,10 +23,11 @@ export function readerUse(words: readonly Word[]): Use | undefined {
   // A pattern that is not literal might be an option as well as a pattern.
   if (operands.slice(0, skipped).some((word) => word.text === undefined)) return undefined;
   const paths = operands.slice(skipped);
-  const searches = reader.operands === "pattern" && has("-r", "-R", "--recursive", "--dereference-recursive");
+  const follows = reader.follows === "always" || has(...(reader.follows ?? "").split(" "));
+  const deep = reader.deep === true || follows || has("-r", "--recursive", "-d", "--directories");
+  const searches = reader.operands === "pattern" && deep;
   const inside = (reader.here === true || searches) && paths.length === 0 ? [currentFolder] : [];
-  const deep = reader.deep === true || has("-r", "--recursive", "-d", "--directories");
-  return { readOnly: reader.asks !== true, reads: [...files, ...paths, ...inside], writes: [], deep };
+  return { readOnly: true, reads: [...files, ...paths, ...inside], writes: [], deep, follows };
 }
 
 export function isReader(name: string): boolean {
@@ -41,8 +42,8 @@ type Reader = Options & {
   /** Reads the content of everything below a folder, without being told to. */
   deep?: boolean;
   most?: number;
-  /** Reads more than its words say: not without a rule. */
-  asks?: boolean;
+  /** Options with which it goes where links lead, or that it always does. */
+  follows?: string;
 };
 
 // Left out on purpose: whatever runs a program, writes, follows links out of a folder, or reads a list of files.
@@ -58,9 +59,8 @@ reader("diff", {
     "brief report-identical-files recursive unified? context? side-by-side ignore-case ignore-all-space text minimal " +
     "ignore-space-change ignore-blank-lines ignore-trailing-space ignore-tab-expansion new-file color? label= width= " +
     "exclude= no-dereference strip-trailing-cr suppress-common-lines show-c-function normal left-column ignore-matching-lines=",
-  // Two folders are compared through their links, which may lead anywhere; and any operand may be a folder.
-  asks: true,
-  deep: true,
+  // Two folders are compared through their links; and any operand may be a folder.
+  follows: "always",
 });
 reader("ls", {
   // Not `-L`, which walks through links.
@@ -122,7 +122,7 @@ reader("uniq", {
   most: 1,
 });
 reader("grep egrep fgrep", {
-  flags: "abcEFGHhiILlnoPqrsTUuVvwxyZz",
+  flags: "abcEFGHhiILlnoPqRrsTUuVvwxyZz",
   values: "ABCDdefm",
   files: "-f --file",
   long:
@@ -130,9 +130,10 @@ reader("grep egrep fgrep", {
     "line-regexp null-data no-messages invert-match max-count= byte-offset line-number line-buffered with-filename " +
     "no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive include= exclude= " +
     "exclude-dir= files-without-match files-with-matches count initial-tab null after-context= before-context= context= " +
-    "color? colour?",
+    "color? colour? dereference-recursive",
   digits: true,
   operands: "pattern",
+  follows: "-R --dereference-recursive",
 });
 reader("rg", {
   flags: "acFHhIilNnoPpqSsUuvwx0.",

@@ -31,8 +31,18 @@ export function troubleInRepository(from: string, session: string, { tree }: { t
   }
 }
 
+/**
+ * Why not even a rule for git covers it in this folder. Of the session's own repository the person who gave the rule knows
+ * what it runs; of another one that came to lie in the workspace they need not even know that it is there.
+ */
+export function troubleElsewhere(from: string, session: string): string | undefined {
+  const found = repositoryOf(from);
+  if (found === undefined || repositoryOf(session)?.root === found.root) return undefined;
+  return troubleInRepository(from, from, { tree: false });
+}
+
 /** As git looks for it: in this folder and every one above. */
-function repositoryOf(from: string): { root: string; bare: boolean } | undefined {
+export function repositoryOf(from: string): { root: string; bare: boolean } | undefined {
   for (let here = from; ; here = dirname(here)) {
     // Objects and refs may be kept elsewhere, so that HEAD alone is enough to be wary.
     if (statOf(join(here, "HEAD")) !== undefined) return { root: here, bare: true };
@@ -41,7 +51,7 @@ function repositoryOf(from: string): { root: string; bare: boolean } | undefined
   }
 }
 
-function gitDirOf(root: string): { gitDir: string; common: string } {
+export function gitDirOf(root: string): { gitDir: string; common: string } {
   const own = join(root, ".git");
   let gitDir = own;
   if (!statSync(own).isDirectory()) {

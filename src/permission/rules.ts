@@ -8,6 +8,11 @@ export type RuleLists = { deny?: readonly string[]; ask?: readonly string[]; all
 
 export const pathTools: ReadonlySet<string> = new Set(["Read", "Grep", "Glob", "Edit", "Write"]);
 
+/** Tools whose input is understood here. */
+export function isBuiltIn(tool: string): boolean {
+  return tool === "Bash" || tool === "WebFetch" || pathTools.has(tool);
+}
+
 // Matching costs at most rule times input: a bound on the one keeps it linear in the other.
 const longestRule = 1_000;
 

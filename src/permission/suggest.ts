@@ -1,9 +1,9 @@
 import { isAbsolute, relative } from "node:path";
 import type { PermissionSuggestion, Rule } from "../protocol/index.ts";
 import { createReach } from "./access.ts";
+import { bookOf } from "./book.ts";
 import { canonicalPath, isInside, openDisk } from "./canonical.ts";
 import type { CanonicalPath } from "./canonical.ts";
-import { compile } from "./compile.ts";
 import { decide } from "./decide.ts";
 import type { DecisionInput } from "./decide.ts";
 import { commandRule } from "./offer.ts";
@@ -71,9 +71,9 @@ function offersFor(call: DecisionInput): Offer[] | undefined {
 function shellOffers(command: string, call: DecisionInput): Offer[] | undefined {
   const { cwd, home, roots, grammar, anchor = cwd, sageHome = process.env["SAGE_HOME"] } = call;
   const disk = openDisk();
-  const rules = call.rules.map((rule) => compile(rule, home));
-  const reach = createReach(rules, { cwd: anchor, home, roots, disk, sageHome });
-  const { parts, blocked } = judgeShell({ command, rules, reach, disk, cwd, home, grammar });
+  const book = bookOf(call.rules, home);
+  const reach = createReach(book, { cwd: anchor, home, roots, disk, sageHome });
+  const { parts, blocked } = judgeShell({ command, book, reach, disk, cwd, home, grammar });
   if (blocked !== undefined) return undefined;
   const offers = parts.filter(({ behavior }) => behavior !== "allow").map(({ need }) => need && offerFor(need, call));
   return offers.every((offer) => offer !== undefined) ? offers : undefined;

@@ -1,4 +1,5 @@
 import { decodeAnsi } from "./ansi.ts";
+import { withoutBraces } from "./braces.ts";
 import { linesOf } from "./lines.ts";
 import type { Line } from "./lines.ts";
 import { matchesGlob, openEnd, star, unitsOf, wild, withStars } from "./wild.ts";
@@ -13,8 +14,7 @@ export type Suspects = { readings: readonly [readonly Suspect[], readonly Suspec
 
 /** Everything that may run, by the most generous reading: a deny needs no proof. */
 export function suspectsOf(command: string, found: readonly Suspect[] = []): Suspects {
-  const plain = unescaped(command);
-  const texts = plain === command ? [[...command]] : [[...command], [...plain]];
+  const texts = [...new Set([command, unescaped(command), withoutBraces(command)])].map((text) => [...text]);
   const isContinued = command.includes("\\\n");
   const joins = isContinued ? (["always", "outside comments", "never"] as const) : (["always"] as const);
   const read = (quotes: boolean) =>

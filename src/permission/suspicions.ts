@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { Rule } from "../protocol/index.ts";
 import type { Reach } from "./access.ts";
 import type { CanonicalPath, Disk } from "./canonical.ts";
-import { isInside, statOf } from "./canonical.ts";
+import { isInside, longestPath, statOf } from "./canonical.ts";
 import type { Suspects } from "./suspects.ts";
 import { baseName } from "./words.ts";
 import { isWriter } from "./writers.ts";
@@ -24,13 +24,18 @@ export function suspiciousPaths(words: readonly string[], doubts: Doubts): { den
 
 /** A write to a protected place inside of something that is not taken apart, or that another program carries out. */
 export function suspiciousWrite(text: string, doubts: Doubts): string | undefined {
-  const { words } = doubts.suspects;
-  if (!text.includes(">") && ![...words].some(isWriter)) return undefined;
-  for (const path of pathsAmong([...words], doubts)) {
+  if (!mayWrite(text, doubts.suspects)) return undefined;
+  for (const path of pathsAmong([...doubts.suspects.words], doubts)) {
     const { hard } = doubts.reach.write(path);
     if (hard !== undefined) return hard;
   }
   return undefined;
+}
+
+/** Whether anything in it looks as if it wrote a file. */
+export function mayWrite(text: string, { words }: Suspects): boolean {
+  const free = /\d*>&\d+|(\d*|&)>>?\s*\/dev\/(null|stdout|stderr)(?![\w/.-])/g;
+  return text.replace(free, " ").includes(">") || [...words].some(isWriter);
 }
 
 /** Removing a root: `/`, a folder right below it, home, the workspace or what is above it. Asked about whoever allows it. */
@@ -72,7 +77,9 @@ function basesOf({ suspects, cwd, home }: Doubts): string[] {
 
 function pathsAmong(words: readonly string[], doubts: Doubts): CanonicalPath[] {
   const bases = basesOf(doubts);
-  const texts = new Set(words.flatMap((word) => (word.length > 1_000 || word.includes("\0") ? [] : within(word))));
+  const texts = new Set(
+    words.flatMap((word) => (word.length > longestPath || word.includes("\0") ? [] : within(word))),
+  );
   return [...texts].flatMap((text) => {
     const path = expandHome(text, doubts.home);
     if (path === undefined) return [];
@@ -95,8 +102,10 @@ function within(word: string): string[] {
 
 function expandHome(path: string, home: string): string | undefined {
   if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
-  const named = /^\$(HOME|\{HOME\})(\/|$)/.exec(path);
-  return named === null ? path : join(home, path.slice(named[0].length));
+  const named = /^\$(HOME|\{HOME\}|PWD|\{PWD\})(\/|$)/.exec(path);
+  if (named === null) return path;
+  const rest = path.slice(named[0].length);
+  return named[1]!.includes("HOME") ? join(home, rest) : join(".", rest);
 }
 
 function exists(path: string): boolean {

@@ -1,19 +1,22 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, resolve } from "node:path";
 import type { CanonicalPath, Disk } from "./canonical.ts";
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
+import { spelledOut } from "./braces.ts";
 import { namePattern } from "./path.ts";
 import type { Redirect } from "./script.ts";
 import type { Use, Write } from "./use.ts";
 
 /** One thing on the disk that a command reads or writes: every path it may be. */
 export type Target = {
-  /** As it stands in the command. */
+  /** As it stands in the command, and as the program is given it. */
   shown: string;
+  text: string | undefined;
   writes: boolean;
   paths: CanonicalPath[];
-  /** With everything below. */
+  /** With everything below, and with `follows` also where links below lead. */
   deep: boolean;
+  follows: boolean;
   /** Only perhaps: rules against it count, and none is needed for it. */
   maybe: boolean;
   /** The folders whose content comes to lie here. */
@@ -22,7 +25,7 @@ export type Target = {
   trouble?: string;
 };
 
-type Where = {
+export type Where = {
   bases: readonly string[];
   disk: Disk;
   /** The same line does more than this: what is no folder yet may be one by then. */
@@ -45,23 +48,28 @@ export function redirectTargets(redirects: readonly Redirect[], where: Where): T
 }
 
 /** What the program opens, by its words. */
-export function operandTargets({ reads, writes, deep }: Use, where: Where): Target[] {
+export function operandTargets({ reads, writes, deep, follows = false }: Use, where: Where): Target[] {
   const isFree = ({ text }: Word) => text === "-" || text === "/dev/null";
   return [
-    ...reads.filter((word) => !isFree(word)).map((word) => ({ ...aim(word, where), deep })),
+    ...reads.filter((word) => !isFree(word)).map((word) => ({ ...aim(word, where), deep, follows })),
     // Free to read, not to remove or replace.
     ...writes.filter(({ target: { text } }) => text !== "-").flatMap((write) => writeTargets(write, where)),
   ];
 }
 
-function writeTargets({ target, from = [], deep = false }: Write, where: Where): Target[] {
+function writeTargets({ target, from = [], onto = false, deep = false }: Write, where: Where): Target[] {
   const aimed = { ...aim(target, where), writes: true };
   const sources = from.map((word) => aim(word, where));
   const isTree = (paths: readonly CanonicalPath[]) => deep && paths.some(({ real }) => isFolder(real));
   if (sources.length === 0) return [{ ...aimed, deep: isTree(aimed.paths) }];
   const trees = sources.filter(({ paths }) => isTree(paths)).flatMap(({ paths }) => paths.map(({ real }) => real));
-  const surely = where.busy || sources.length > 1 || aimed.paths.some(({ real }) => isFolder(real));
-  const whole: Target = { ...aimed, deep: trees.length > 0, from: trees };
+  const isThere = aimed.paths.some(({ real }) => isFolder(real));
+  const surely = where.busy || sources.length > 1 || isThere;
+  // Into a folder that is there comes a folder of the source's name, and nothing else in it is touched; but of `src/.`
+  // everything comes by itself.
+  const loose = onto || from.some(({ text = "/" }) => /(^|\/)\.{0,2}\/*$/.test(text));
+  const whole: Target = { ...aimed, deep: trees.length > 0 && (loose || !isThere), from: trees };
+  if (onto) return [whole];
   return [
     whole,
     ...sources.map((source): Target => {
@@ -73,7 +81,7 @@ function writeTargets({ target, from = [], deep = false }: Write, where: Where):
         shown: aimed.shown,
         writes: true,
         paths: within,
-        deep: whole.deep,
+        deep: trees.length > 0,
         maybe: !surely,
         from: trees,
       };
@@ -83,12 +91,26 @@ function writeTargets({ target, from = [], deep = false }: Write, where: Where):
 
 function aim(word: Word, where: Where): Target {
   const target = (paths: CanonicalPath[], trouble?: string): Target => ({
-    ...{ shown: where.source(word), writes: false, paths, deep: false, maybe: false, from: [] },
+    ...{
+      shown: where.source(word),
+      text: word.text,
+      writes: false,
+      paths,
+      deep: false,
+      follows: false,
+      maybe: false,
+      from: [],
+    },
     ...(trouble !== undefined && { trouble }),
   });
   if (word.glob !== undefined) {
     const found = where.bases.map((base) => expand(word.glob!, base, where.disk));
-    if (found.includes(undefined)) return target([], "it stands for more files than can be looked at");
+    // Rules against the folder hold all the same.
+    if (found.includes(undefined))
+      return target(
+        where.bases.map((base) => locate(word.lead, base, where)),
+        "it stands for more files than can be looked at",
+      );
     const paths = where.bases.flatMap((base, i) => found[i]!.map((name) => locate(name, base, where)));
     const odd = found.flat().some((name) => name!.startsWith("-"));
     return target(paths, odd ? "a file is called like an option" : undefined);
@@ -111,6 +133,15 @@ function canonical(path: string, { disk }: Where): CanonicalPath {
 }
 
 const mostFiles = 1_000;
+
+/** What a word may name by a generous reading: itself, the files it stands for, and what it looks like. */
+export function namesIn(word: Word, { bases, disk, source }: Omit<Where, "busy">): string[] {
+  if (word.text !== undefined) return [word.text];
+  const look = (pattern: string) => bases.flatMap((base) => expand(pattern, base, disk) ?? []);
+  const spelled = spelledOut(source(word).replace(/["'\\]/g, ""));
+  const listed = spelled.length > 1 ? spelled.filter((text) => /[*?[]/.test(text)).flatMap(look) : [];
+  return [word.lead, ...spelled, ...listed, ...(word.glob === undefined ? [] : look(word.glob))];
+}
 
 /** The files that a pattern stands for, spelled as the shell would; undefined when there are too many. */
 function expand(pattern: string, base: string, disk: Disk): string[] | undefined {
@@ -135,7 +166,8 @@ function expand(pattern: string, base: string, disk: Disk): string[] | undefined
 
 function list(folder: string): string[] {
   try {
-    return readdirSync(folder);
+    // To the shell a folder holds itself and its parent.
+    return [".", "..", ...readdirSync(folder)];
   } catch {
     return []; // no folder, or not ours to look into
   }

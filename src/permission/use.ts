@@ -1,5 +1,5 @@
-import { unknown } from "./lexer.ts";
-import type { Word } from "./lexer.ts";
+import { unknown } from "./word.ts";
+import type { Word } from "./word.ts";
 
 /** What a command does to files, as far as its words tell. */
 export type Use = {
@@ -9,9 +9,14 @@ export type Use = {
   writes: Write[];
   /** Reads what is inside of folders too. */
   deep: boolean;
+  /** And goes where links in them lead. */
+  follows?: boolean;
 };
 
-/** `from`: what is put there under its own name when it is a folder. `deep`: with everything below. */
-export type Write = { target: Word; from?: readonly Word[]; deep?: boolean };
+/**
+ * `from`: what is put there under its own name when it is a folder, unless it goes `onto` it. `deep`: with everything
+ * below.
+ */
+export type Write = { target: Word; from?: readonly Word[]; onto?: boolean; deep?: boolean };
 
 export const currentFolder: Word = { ...unknown, text: ".", lead: "." };

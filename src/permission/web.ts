@@ -1,4 +1,5 @@
 import type { Rule } from "../protocol/index.ts";
+import type { RuleGroup } from "./book.ts";
 import type { CompiledRule } from "./compile.ts";
 import { firstOf } from "./compile.ts";
 import { looksSecret } from "./secret.ts";
@@ -9,7 +10,7 @@ const longestQuery = 256;
 /** What is thought of one address. `hard`: a person must see it, whatever rule covers it. */
 export type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; hard?: string; reason: string };
 
-export function judgeWeb(address: unknown, rules: Record<Rule["behavior"], readonly CompiledRule[]>): WebView {
+export function judgeWeb(address: unknown, rules: RuleGroup): WebView {
   const url = typeof address === "string" ? parse(address) : undefined;
   const host = url && hostOf(url);
   const whole = (list: readonly CompiledRule[]) => list.filter((rule) => rule.whole);

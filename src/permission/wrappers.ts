@@ -1,4 +1,4 @@
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 
 /** Programs that run the rest of their words and change nothing else about it: what they run is what counts. */
 export const transparent: ReadonlySet<string> = new Set(["timeout", "time", "nice", "nohup", "stdbuf", "command"]);

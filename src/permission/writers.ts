@@ -1,6 +1,6 @@
 import { argumentsOf } from "./arguments.ts";
 import type { Arguments, Options } from "./arguments.ts";
-import type { Word } from "./lexer.ts";
+import type { Word } from "./word.ts";
 import type { Use, Write } from "./use.ts";
 
 /** The use of a program that is known to write, undefined when it is given words that are not understood. */
@@ -141,7 +141,9 @@ function into(given: Arguments, { deep = false, moves = false }: { deep?: boolea
   const last = given.operands.at(-1);
   if (last === undefined || sources.length === 0) return undefined;
   const target: Word = named === undefined ? last : { ...last, text: named, lead: named, glob: undefined };
-  const writes: Write[] = [{ target, from: sources, deep }];
+  const onto = has(given, "-T", "--no-target-directory");
+  const writes: Write[] = [{ target, from: sources, onto, deep }];
   if (moves) writes.push(...each(sources));
-  return use(sources, writes, deep);
+  // Some kinds of `cp -r` copy what links lead to.
+  return { ...use(sources, writes, deep), follows: deep && !moves };
 }

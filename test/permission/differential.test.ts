@@ -8,6 +8,7 @@ import * as fc from "fast-check";
 import { readCommand } from "../../src/permission/reading.ts";
 import { stepsOf } from "../../src/permission/flow.ts";
 import { createReach } from "../../src/permission/access.ts";
+import { bookOf } from "../../src/permission/book.ts";
 import { openDisk } from "../../src/permission/canonical.ts";
 import { answer, bash, grammar, rulesOf } from "./asking.ts";
 
@@ -123,7 +124,13 @@ test("a script that both readers understand has exactly the commands and the wor
   for (const name of ["ga", "gb", "gc"])
     writeFileSync(join(bin, name), `#!/bin/bash\nprintf '%s\\0' ${name} "$@" $'\\n' >> '${log}'\n`, { mode: 0o755 });
   const disk = openDisk();
-  const reach = createReach([], { cwd: directory, home: directory, roots: [directory], disk, sageHome: undefined });
+  const reach = createReach(bookOf([], directory), {
+    cwd: directory,
+    home: directory,
+    roots: [directory],
+    disk,
+    sageHome: undefined,
+  });
   const piece = fc.oneof(
     {
       weight: 5,

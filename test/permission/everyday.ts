@@ -34,6 +34,8 @@ function allow(prefix: string): string {
 /** What an agent runs on an ordinary day, and what should come of it under those rules. */
 export const everyday: Record<"allow" | "ask" | "deny", string[]> = {
   allow: [
+    "diff src/index.ts src/app.ts",
+    "diff -u src/index.ts src/app.ts | head -30",
     "ls",
     "ls -la",
     "ls -la src test",
@@ -271,8 +273,6 @@ export const everyday: Record<"allow" | "ask" | "deny", string[]> = {
     "echo 'x' >> .git/config",
     "tar czf dist.tgz dist",
     "diff <(git show HEAD:a.txt) a.txt",
-    "diff src/index.ts src/app.ts",
-    "diff -u src/index.ts src/app.ts | head -30",
     "npm test && git push",
   ],
   deny: [

@@ -221,6 +221,25 @@ test("A3: no spelling of a path leads out of the workspace unasked: tools, redir
     assert.equal(bashIn(where, command, ...rules).behavior, "ask", command);
 });
 
+test("what follows links inside of folders is free only where none leads away", (t) => {
+  const { where } = tree(t);
+  const rules = ["+ Bash(cp:*)", "+ Edit(./**)"];
+  for (const command of [
+    "diff -r lib src",
+    "grep -R x lib",
+    "grep --dereference-recursive x .",
+    "cp -r lib new",
+    "cp -a lib new",
+    "diff -ru src .",
+  ])
+    assert.equal(bashIn(where, command, ...rules).behavior, "ask", command);
+  for (const command of ["diff -r vault src", "grep -R x vault", "cp -r vault new", "grep -r x lib"])
+    assert.equal(bashIn(where, command, ...rules).behavior, "allow", command);
+  assert.equal(bashIn(where, "diff -r vault src", "- Read(./vault/key)").hard, true);
+  for (const command of ["grep -r x .*", "cat .*/secret", "ls .*", "cat lib/.*/a"])
+    assert.equal(bashIn(where, command).behavior, command === "cat lib/.*/a" ? "allow" : "ask", command);
+});
+
 test("dots after a link mean what the system means: a folder is left on its real way", (t) => {
   const { where } = tree(t);
   // lib/relative is outside/deep, so its parent is outside.

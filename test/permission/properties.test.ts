@@ -288,7 +288,8 @@ test("what is suggested allows the call, holds no more than five rules, and says
       assert.equal(decide(held).behavior, "allow", JSON.stringify(offers));
       // One that says nothing of other calls allows none, not even this one with a word more in front.
       const longer = { command: `zz ${command}` };
-      if (offers.every(({ note }) => note === undefined))
+      const before = decide({ ...one, input: longer }).behavior;
+      if (before !== "allow" && offers.every(({ note }) => note === undefined))
         assert.notEqual(
           decide({ ...held, input: longer }).behavior,
           "allow",

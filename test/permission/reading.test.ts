@@ -17,7 +17,7 @@ const free = [
 
 const asked = [
   "ls /etc|ls ~|cat ../a|head /etc/passwd|find / -name x|find . -delete|find . -exec ls {} +|find -L . -name x|fd -x ls|fd -L x|fd --base-directory / x",
-  "rg --pre ls x|rg -z x|rg -L x|rg --follow x|grep -R x .|grep --dereference-recursive x .|sort -o a b|sort -T /x a|sort --files0-from=a|uniq a b|sort *.txt",
+  "rg --pre ls x|rg -z x|rg -L x|rg --follow x|ls -LR|ls -L|sort -o a b|sort -T /x a|sort --files0-from=a|uniq a b|sort *.txt",
   "wc --files0-from=a|du --files0-from=a|du -L .|tree -o a|tree -l|tree -R -H . -L 1|date -s x|date 010100002020|date -f a|file -f a|file -m a b|file -z a",
   "sha256sum -c a|md5sum --check a|jq -n env|jq '$ENV' a|jq -f a b|jq --slurpfile x /etc/y . a|jq 'import \"a\" as x; .' a|jq -L /x . a|diff --from-file=/etc/x a",
   "sed p a|sed -n 'w b' a|sed -n '1e ls' a|sed -i s/a/b/ a|sed -n s/a/b/p a|sed -n -f a b|sed -n 'r /etc/passwd' a|printf -v x y|test -v x|test -f 'a[1]'|test -R x",

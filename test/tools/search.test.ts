@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { readFilter } from "../../src/permission/filter.ts";
 import { compileGlob } from "../../src/tools/glob-match.ts";
 import { glob } from "../../src/tools/glob.ts";
 import { grep } from "../../src/tools/grep.ts";
@@ -169,6 +170,19 @@ test("a search that cannot be done is a result that says why", async () => {
   assert.match(await failure(glob, { pattern: "*" }, AbortSignal.abort()), /interrupted by the person/);
   for (const pattern of ["/etc/*", "../*", "a/../../b", ""])
     assert.ok(!glob.inputSchema.safeParse({ pattern }).success, pattern);
+});
+
+test("what a rule says no to is not found, by name or by content", async () => {
+  using work = new Workspace({ "src/a.ts": "key", "src/.env": "key", "vault/b.txt": "key" });
+  const rules = [
+    { behavior: "deny", text: "Read(**/.env)", source: "user" },
+    { behavior: "ask", text: "Read(./vault)", source: "user" },
+  ] as const;
+  work.mayRead = readFilter(rules, work.place);
+  assert.deepEqual(await lines(work, glob, { pattern: "**" }), ["src/a.ts"]);
+  for (const output_mode of ["content", "count", "files_with_matches"])
+    assert.match((await lines(work, grep, { pattern: "key", output_mode })).join("\n"), /^src\/a\.ts\S*$/);
+  assert.deepEqual(await lines(work, glob, { pattern: "*", path: "vault" }), ["vault/b.txt"]);
 });
 
 test("searching is allowed inside the workspace and left to the rules outside of it", () => {

@@ -15,6 +15,7 @@ export class Workspace {
   env: NodeJS.ProcessEnv = { PATH: process.env["PATH"], HOME: homedir(), LANG: "C.UTF-8" };
   cwd = this.root;
   watched = "";
+  mayRead: ((path: string, from: string) => boolean) | undefined;
   onOutput: (text: string) => void = () => undefined;
 
   constructor(files: Record<string, string | Buffer> = {}) {
@@ -40,6 +41,7 @@ export class Workspace {
       signal,
       cwd: this.cwd,
       home: homedir(),
+      ...(this.mayRead && { mayRead: this.mayRead }),
       seen: (path) => this.seen.get(path),
       keepDir: this.keepDir,
       output: (text) => {

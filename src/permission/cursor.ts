@@ -1,0 +1,46 @@
+import type { Closer, Script } from "./script.ts";
+
+/** Not understood: a reason to ask, never a failure. */
+export class Unclear extends Error {}
+
+/** Where the reader of a command line stands, and what it has seen so far. */
+export type Cursor = {
+  readonly text: string;
+  readonly home: string;
+  /** Reads a script up to its closer; the one who meets its opener calls this. */
+  readonly script: (cursor: Cursor, closer: Closer) => Script;
+  at: number;
+  /** How many backticks are open, and how many scripts. */
+  ticks: number;
+  depth: number;
+  /** The place of every word, operator and substitution. */
+  readonly marks: string[];
+  readonly pending: PendingHeredoc[];
+};
+
+/** A here-document whose body comes after the line. */
+export type PendingHeredoc = { delimiter: string; tabs: boolean; raw: boolean; heredoc: Heredoc };
+
+export type Heredoc = { scripts: Script[]; literal: boolean };
+
+export function openCursor(text: string, home: string, script: Cursor["script"]): Cursor {
+  return { text, home, script, at: 0, ticks: 0, depth: 0, marks: [], pending: [] };
+}
+
+export function mark({ marks, at }: Cursor, start: number): void {
+  marks.push(`${start}-${at}`);
+}
+
+/** Takes an operator. */
+export function take(c: Cursor, length: number): string {
+  const start = c.at;
+  c.at += length;
+  mark(c, start);
+  return c.text.slice(start, c.at);
+}
+
+/** Whether a word ends here. */
+export function isDelimiter({ text, ticks }: Cursor, at: number): boolean {
+  const char = text[at];
+  return char === undefined || " \t\n;&|<>()".includes(char) || (char === "`" && ticks > 0);
+}

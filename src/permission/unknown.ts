@@ -1,0 +1,107 @@
+import { isAbsolute, resolve } from "node:path";
+import type { Reach } from "./access.ts";
+import { statOf } from "./canonical.ts";
+import type { CommandView } from "./command.ts";
+import type { JudgedPart } from "./shell.ts";
+import { judgeTarget } from "./target-view.ts";
+import { namesIn, operandTargets } from "./targets.ts";
+import type { Where } from "./targets.ts";
+import { trackedFiles } from "./tracked.ts";
+import type { Word } from "./word.ts";
+
+/**
+ * What is asked about of a program that nothing is known about, although a rule allows it: that it works in another
+ * folder than this one, and that it is given a protected path. What stands in the rule was meant.
+ */
+export function unknownParts(
+  { known, allowed, rule, words, meant }: CommandView,
+  where: Where,
+  reach: Reach,
+): JudgedPart[] {
+  if (!allowed || rule === undefined || known.kind !== "other") return [];
+  const given = words.slice(1).filter(({ text }) => text === undefined || !meant.has(text));
+  const folders = operandTargets({ readOnly: false, reads: foldersIn(given), writes: [], deep: false }, where);
+  const parts = folders.flatMap((target) => judgeTarget(target, reach));
+  // Git is given such paths to keep them, and writes the very same ones without being given any.
+  for (const word of words[0]?.text === "git" ? [] : given) {
+    const names = namesIn(word, where).flatMap(piecesOf);
+    const hard = names.flatMap((name) => where.bases.map((base) => touched(name, base, where, reach))).find(Boolean);
+    if (hard === undefined) continue;
+    parts.push({ target: true, text: where.source(word), behavior: "ask", reason: hard, need: { kind: "nothing" } });
+    break;
+  }
+  return parts;
+}
+
+/** Why nothing should be written to what this may be a path of. */
+function touched(name: string, base: string, { disk }: Where, reach: Reach): string | undefined {
+  const lexical = resolve(base, name);
+  let real = lexical;
+  try {
+    real = disk.follow(isAbsolute(name) ? name : `${base}/${name}`);
+  } catch {
+    // No path at all, or one that leads nowhere: judged by its name.
+  }
+  return reach.write({ lexical, real }).hard;
+}
+
+const folderOption = /^(-C|--directory|--cwd|--chdir|--prefix|--work-tree|--git-dir)(?:=?([^]+))?$/;
+
+function foldersIn(words: readonly Word[]): Word[] {
+  return words.flatMap((word, i): Word[] => {
+    const [, option, value] = folderOption.exec(word.text ?? "") ?? [];
+    if (option === undefined) return [];
+    if (value !== undefined) return [{ ...word, text: value, lead: value }];
+    const next = words[i + 1];
+    return next === undefined ? [] : [next];
+  });
+}
+
+/** A path may be the value of an option or come after a sign. */
+function piecesOf(word: string): string[] {
+  return [word, ...word.split(/[=@:,]/).slice(1)].filter((piece) => piece !== "" && !piece.includes("\0"));
+}
+
+/** Git shows what it keeps without being told any name, files that a rule is against included. */
+export function shownByGit({ words }: CommandView, { bases }: Where, reach: Reach): string | undefined {
+  if (words[0]?.text !== "git" || !reach.watchful) return undefined;
+  const texts = words.slice(1).map(({ text }) => text ?? "");
+  const at = texts.findIndex((text) => Object.hasOwn(shows, text));
+  const subcommand = texts[at];
+  if (subcommand === undefined) return undefined;
+  const rest = texts.slice(at + 1);
+  if (!shows[subcommand]!(rest)) return undefined;
+  for (const base of bases) {
+    const places = rest.filter((text) => text !== "" && !text.startsWith("-")).map((text) => resolve(base, text));
+    const files = trackedFiles(
+      base,
+      places.filter((place) => statOf(place) !== undefined),
+    );
+    if (files === undefined) return `what git ${subcommand} would show cannot be told`;
+    const rule = reach.ruledAmong(files);
+    if (rule !== undefined) return `git ${subcommand} would show what ${rule.text} is about`;
+  }
+  return undefined;
+}
+
+const summary = /^--(stat|numstat|shortstat|dirstat|name-only|name-status|summary|compact-summary|no-patch|quiet)|^-s$/;
+const patch = /^(-[a-zA-Z]*[puUL]|--patch|--unified|--cc|-c$|--full-diff|--word-diff|--color-words|--binary)/;
+const asPatch = (args: readonly string[]) => args.some((arg) => patch.test(arg));
+const unlessSummary = (args: readonly string[]) => asPatch(args) || !args.some((arg) => summary.test(arg));
+
+/** Whether a subcommand shows the content of files, given these words. */
+const shows: Record<string, (args: readonly string[]) => boolean> = {
+  diff: unlessSummary,
+  show: unlessSummary,
+  log: asPatch,
+  whatchanged: unlessSummary,
+  stash: asPatch,
+  reflog: asPatch,
+  "format-patch": () => true,
+  "diff-tree": unlessSummary,
+  "diff-index": unlessSummary,
+  "diff-files": unlessSummary,
+  "range-diff": () => true,
+  archive: () => true,
+  grep: () => true,
+};

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { bash, bashIn } from "./asking.ts";
+
+/** A repository with others inside of it, and one place outside. */
+function workspace(t: TestContext) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "sage-unknown-")));
+  t.after(() => rmSync(root, { recursive: true }));
+  const put = (name: string, text = "x\n") => {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  };
+  for (const name of ["w/src/a.ts", "w/src/sub/b.ts", "w/dst/src/a.ts", "w/far/other/f", "out/secret", "home/x"])
+    put(name);
+  put("w/bare/HEAD", "ref: refs/heads/main\n");
+  put("w/bare/config", "[core]\n\tfsmonitor = ./evil\n");
+  const git = (folder: string) =>
+    execFileSync("git", ["init", "-q", folder], {
+      cwd: root,
+      env: { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1" },
+    });
+  for (const folder of ["w", "w/kept", "w/evil", "w/nest/deep", "out"]) git(folder);
+  put("w/evil/.git/config", "[core]\n\tfsmonitor = ./evil\n");
+  symlinkSync(join(root, "out/secret"), join(root, "w/dst/src/link"));
+  symlinkSync(join(root, "out"), join(root, "w/far/other/out"));
+  mkdirSync(join(root, "w/via"));
+  symlinkSync("../far/other", join(root, "w/via/o"));
+  const where = { cwd: join(root, "w"), home: join(root, "home"), roots: [join(root, "w")] };
+  return (expected: string, commands: readonly string[], ...rules: string[]) => {
+    for (const command of commands) assert.equal(bashIn(where, command, ...rules).behavior, expected, command);
+  };
+}
+
+test("A3 a recursive copy or comparison neither reads nor writes through links that lead away", (t) => {
+  const expect = workspace(t);
+  const rules = ["+ Bash(cp:*)", "+ Edit(./**)"];
+  expect(
+    "ask",
+    ["cp -r src dst", "cp -r src/. dst/src", "cp -rT src dst/src", "cp -a far new", "cp -rL via new"],
+    ...rules,
+  );
+  expect(
+    "ask",
+    ["cp -r via new", "diff -r src via", "diff src/sub via", "grep -R x via", "ls .*", "cat .*/x"],
+    ...rules,
+  );
+  expect(
+    "allow",
+    ["cp -r src new", "cp -r src .", "diff -r src src/sub", "grep -R x src", "cp src/a.ts dst"],
+    ...rules,
+  );
+});
+
+test("A6 a folder is not removed with what is protected somewhere in it", (t) => {
+  const expect = workspace(t);
+  const rules = ["+ Bash(rm:*)", "+ Bash(chmod:*)", "+ Bash(mv:*)", "+ Edit(./**)"];
+  expect("ask", ["rm -r nest", "rm -rf nest/deep", "chmod -R a+x nest", "mv nest other", "rm -r ./ne*"], ...rules);
+  expect("allow", ["rm -r src", "rm -rf dst far", "rm -rf missing", "mv src other"], ...rules);
+});
+
+test("A7 a rule for git is none for a repository elsewhere that names programs, wherever cd and -C lead", (t) => {
+  const expect = workspace(t);
+  const git = ["+ Bash(git:*)", "+ Bash(git status:*)"];
+  expect(
+    "ask",
+    ["git -C evil status", "git -C bare status", "cd evil && git status", "cd bare && git commit -m x"],
+    ...git,
+  );
+  expect("ask", ["git -C ../out log", "git -C /tmp gc", "git -C $X status", "git --git-dir=bare status"], ...git);
+  expect("ask", ["git --git-dir evil/.git gc", "git --work-tree=.. add .", "git -C kept -C ../evil status"], ...git);
+  expect("allow", ["git commit -m x", "git -C src add .", "git -C kept status", "cd kept && git status"], ...git);
+  expect("allow", ["git -C evil status"], "+ Bash(git -C evil status)");
+});
+
+test("A2 what comes out of an archive, or from another host, has to stand in the rule", (t) => {
+  const expect = workspace(t);
+  expect(
+    "ask",
+    ["tar xf a.tgz", "tar -xzf a.tgz", "tar --extract -f a.tgz", "tar --get -f a", "tar tf host:x"],
+    "+ Bash(tar:*)",
+  );
+  expect(
+    "ask",
+    ["tar cPf a.tar src", "tar cf a.tar -C /etc .", "tar cf .git/hooks/x src", "tar --file=h:x -t"],
+    "+ Bash(tar:*)",
+  );
+  expect(
+    "allow",
+    ["tar czf a.tgz src", "tar tf a.tgz", "tar cf a.tar -C src .", "tar cf a --exclude=a:b src"],
+    "+ Bash(tar:*)",
+  );
+  expect("allow", ["tar xf a.tgz"], "+ Bash(tar xf:*)");
+});
+
+test("A6 a rule for a program that nobody knows is none for a protected path or for a folder elsewhere", (t) => {
+  const expect = workspace(t);
+  const rules = ["+ Bash(node:*)", "+ Bash(make:*)", "+ Bash(npx prettier:*)"];
+  expect(
+    "ask",
+    ["node a.js .git/config", "node a.js --out=.git/hooks/x", "node a.js ~/.bashrc", "node a.js .gi*/config"],
+    ...rules,
+  );
+  expect(
+    "ask",
+    ["node a.js .{git,x}/config", "npx prettier --write AGENTS.md", "make -C /tmp", "make -C../out"],
+    ...rules,
+  );
+  expect("allow", ["node a.js src/a.ts", "make -C src", "npx prettier --write src"], ...rules);
+  expect("allow", ["npx prettier --write AGENTS.md"], "+ Bash(npx prettier --write AGENTS.md)");
+});
+
+test("a rule for every command is none for the files that they open", () => {
+  const table = (expected: string, commands: readonly string[], ...rules: string[]) => {
+    for (const command of commands) assert.equal(bash(command, ...rules), expected, command);
+  };
+  table(
+    "allow",
+    ["npm test", "for i in 1 2; do npm test; done", "export A=b; npm test 2>&1", "x=1; [ -f a ] && npm i"],
+    "+ Bash",
+  );
+  table(
+    "ask",
+    ["npm test > out", "rm x", "cat /etc/passwd", "for i in a; do npm > $i; done", "cd /tmp && rm x"],
+    "+ Bash",
+  );
+  table("ask", ["npm test > $X", "if true; then cp a b; fi", "(npm test) >> out", "tee out"], "+ Bash(*)");
+  table("allow", ["npm test > out", "rm x", "(npm test) >> out"], "+ Bash", "+ Edit(./**)");
+});
