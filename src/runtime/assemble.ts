@@ -137,7 +137,7 @@ function agentConfig(parts: SessionParts, session: SessionRow, model: Model): Ag
       `${prompt({ cwd: workingDirectory, names, agent })}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
     home,
     roots: [realpathSync(session.cwd), realpathSync(parts.output)],
-    env: childEnv(env),
+    env: childEnv(env, session.cwd),
     keepDir: parts.output,
     hooks: parts.hooks ?? noHooks,
     saveRule: parts.saveRule ?? notSaved,

@@ -45,7 +45,7 @@ export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Con
   return {
     settings,
     rules,
-    hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env)),
+    hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env, project.root)),
     trust: project,
     warnings: [...strangers(rules), ...loaded.flatMap((layer) => layer.warnings), ...project.ignored],
     ruleFiles: filesOf(home, project),

@@ -1,11 +1,37 @@
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, isAbsolute } from "node:path";
+import { isInside } from "../permission/canonical.ts";
+
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
 const SHORTEST = 8;
 
-/** What children inherit: the environment without names that look like secrets, and without Sage's own. */
-export function childEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !SECRET_NAME.test(name) && !/^(SAGE|ANTHROPIC|OPENAI)_/.test(name)),
+// Git's configuration in the environment may hold a secret, and in part it would be worse than not at all.
+const NOT_THEIRS = /^(SAGE|ANTHROPIC|OPENAI)_|^GIT_CONFIG_(COUNT|KEY|VALUE|PARAMETERS)/;
+
+/**
+ * What children inherit: the environment without names that look like secrets and without Sage's own. Programs are looked
+ * for where the person has them, and not where the agent may have put one of the same name.
+ */
+export function childEnv(env: NodeJS.ProcessEnv, workspace: string): NodeJS.ProcessEnv {
+  const kept = Object.fromEntries(
+    Object.entries(env).filter(([name]) => !SECRET_NAME.test(name) && !NOT_THEIRS.test(name)),
   );
+  const root = followed(workspace);
+  // In home, or above it, the person's own programs are inside as well.
+  const isHome = isInside(root, followed(homedir()));
+  const isTheirs = (folder: string) =>
+    isAbsolute(folder) && (isHome || ![folder, followed(folder)].some((one) => isInside(root, one)));
+  if (kept["PATH"] !== undefined) kept["PATH"] = kept["PATH"].split(delimiter).filter(isTheirs).join(delimiter);
+  return kept;
+}
+
+function followed(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Takes the values of secret variables out of text. Very short ones stay: replacing them would eat ordinary words. */

@@ -57,6 +57,10 @@ const quiet: NodeJS.ProcessEnv = {
   GIT_PAGER: "cat",
   GIT_TERMINAL_PROMPT: "0",
   GIT_OPTIONAL_LOCKS: "0",
+  // Looking at a repository starts nothing that goes on looking at it.
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: "core.fsmonitor",
+  GIT_CONFIG_VALUE_0: "false",
   BASH_ENV: undefined,
   ENV: undefined,
   RIPGREP_CONFIG_PATH: undefined,

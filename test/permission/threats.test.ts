@@ -448,9 +448,15 @@ test("A7: what a repository says about programs never runs unasked", async () =>
     }
   }
   // That the setting would have run it is what makes this a test.
-  writeFileSync(config, clean + settings[0]!);
-  await here.run("git status");
+  writeFileSync(config, clean + settings[2]!);
+  await here.run("git diff");
   assert.equal(here.marked(), true);
+  // This one does not run even then.
+  writeFileSync(config, clean + settings[0]!);
+  here.git("status");
+  assert.equal(here.marked(), true);
+  await here.run("git status");
+  assert.equal(here.marked(), false);
   writeFileSync(config, clean);
   writeFileSync(join(here.cwd, ".git/config.worktree"), settings[2]!);
   assert.equal(here.ask("git diff"), "ask");
@@ -486,7 +492,7 @@ test("A7: another repository inside of this one, bare or nested, is not looked a
   assert.equal(here.ask("git status"), "ask");
   assert.equal(here.ask("git log"), "allow");
   appendFileSync(join(here.cwd, "nested/.git/config"), `[core]\n\tfsmonitor = ${join(here.cwd, "evil")}\n`);
-  await here.run("git status");
+  here.git("status");
   assert.equal(here.marked(), true);
 });
 
@@ -617,7 +623,6 @@ test("A1, A2 what a red team got through is asked about now", async () => {
     "jq -n --arg --arg x env .",
     "jq -n '$ ENV'",
     "jq -n '$__prog_args'",
-    "diff a b",
     "ls -RL .",
     `sed -n '${" ".repeat(4_000)}p' a`,
   ])

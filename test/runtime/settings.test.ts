@@ -149,6 +149,27 @@ test("project settings that are a link out of the folder, huge or broken are ref
   assert.throws(() => readProject(other.dir), /larger than 1 MB/);
 });
 
+test("A2 programs are not looked for in the workspace, whichever way its folders are named", () => {
+  using here = workspace();
+  using outside = workspace();
+  mkdirSync(here.path("node_modules/.bin"), { recursive: true });
+  symlinkSync(here.path("node_modules"), outside.path("link"));
+  const path = [
+    "/usr/bin",
+    here.path("node_modules/.bin"),
+    "",
+    ".",
+    "bin",
+    outside.path("link/.bin"),
+    here.dir,
+    "/bin",
+  ];
+  assert.equal(childEnv({ PATH: path.join(":") }, here.dir)["PATH"], "/usr/bin:/bin");
+  assert.equal(childEnv({ PATH: "/usr/bin:." }, homedir())["PATH"], "/usr/bin");
+  assert.equal(childEnv({ PATH: join(homedir(), "bin") }, homedir())["PATH"], join(homedir(), "bin"));
+  assert.deepEqual(childEnv({ GIT_CONFIG_COUNT: "1", GIT_CONFIG_VALUE_0: "x", A: "b" }, here.dir), { A: "b" });
+});
+
 test("children inherit no secrets, and output shows none in any spelling", () => {
   const env = {
     PATH: "/bin",
@@ -158,7 +179,7 @@ test("children inherit no secrets, and output shows none in any spelling", () =>
     DB_PASSWORD: "short",
     HOME: "/h",
   };
-  assert.deepEqual(childEnv(env), { PATH: "/bin", HOME: "/h" });
+  assert.deepEqual(childEnv(env, "/w"), { PATH: "/bin", HOME: "/h" });
   const redact = redactor(env);
   const spelled = [
     env.MY_API_KEY,
