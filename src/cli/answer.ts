@@ -1,7 +1,7 @@
 import { splitRequestId, type Store } from "../journal/store.ts";
 import { oneLine, SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { sageHome } from "../runtime/home.ts";
-import { ending, headline } from "../surfaces/plain/resolution.ts";
+import { ending, headline } from "../texts/resolution.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";

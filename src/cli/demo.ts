@@ -7,7 +7,7 @@ import { scripted } from "../models/scripted.ts";
 import { callsOf, oneLine, type Fact } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
 import { attachPlain } from "../surfaces/plain/index.ts";
-import { headline } from "../surfaces/plain/resolution.ts";
+import { headline } from "../texts/resolution.ts";
 import { demoTexts, type DemoTexts } from "../texts/demo.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";

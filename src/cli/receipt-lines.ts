@@ -1,7 +1,7 @@
 import { oneLine } from "../protocol/index.ts";
 import type { Receipt } from "../runtime/receipts.ts";
 import type { Style } from "../surfaces/plain/paint.ts";
-import { headline, timeOf } from "../surfaces/plain/resolution.ts";
+import { headline, timeOf } from "../texts/resolution.ts";
 import { clipped, exact, fitted } from "../surfaces/plain/safe.ts";
 import { summaryOf } from "../surfaces/plain/view.ts";
 import type { WhyTexts } from "../texts/why.ts";

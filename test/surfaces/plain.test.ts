@@ -16,7 +16,7 @@ import { noUsage } from "../../src/protocol/index.ts";
 import { begin, editable, hear, type Dialog } from "../../src/surfaces/plain/input.ts";
 import { createPaint, type Style } from "../../src/surfaces/plain/paint.ts";
 import { dialogLines, requestLines } from "../../src/surfaces/plain/request.ts";
-import { headline } from "../../src/surfaces/plain/resolution.ts";
+import { headline } from "../../src/texts/resolution.ts";
 import { columns, exact, fitted, framed } from "../../src/surfaces/plain/safe.ts";
 import { createView, type Piece } from "../../src/surfaces/plain/view.ts";
 import { languageOf } from "../../src/texts/language.ts";

@@ -15,7 +15,7 @@ import { createAsking } from "./asking.ts";
 import { keyboard, pipe, type Input, type Output } from "./lines.ts";
 import { createPaint, type Style } from "./paint.ts";
 import { createProgress } from "./progress.ts";
-import { headline } from "./resolution.ts";
+import { headline } from "../../texts/resolution.ts";
 import { createScreen } from "./screen.ts";
 import { createTalking } from "./talking.ts";
 import { createView, outcomeLines, recorded, type Piece } from "./view.ts";

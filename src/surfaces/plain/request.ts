@@ -12,7 +12,7 @@ import {
 import type { Dialog } from "./input.ts";
 import { ruleLines } from "./keeping.ts";
 import type { Style } from "./paint.ts";
-import { leftOf, timeOf } from "./resolution.ts";
+import { leftOf, timeOf } from "../../texts/resolution.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
 
 /** What is asked and why: the action itself first, the agent's words about it last. */

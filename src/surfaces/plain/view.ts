@@ -16,7 +16,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Style } from "./paint.ts";
 import { createLive } from "./live.ts";
-import { ending, headline, whoOf } from "./resolution.ts";
+import { ending, headline, whoOf } from "../../texts/resolution.ts";
 import { clipped, folded, framed } from "./safe.ts";
 
 /** What to write: text that goes on where the last one stopped, or lines of their own. */

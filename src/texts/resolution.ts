@@ -1,5 +1,5 @@
-import { oneLine, type Answers, type InputResponse, type Resolution, type Sender } from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
+import { oneLine, type Answers, type InputResponse, type Resolution, type Sender } from "../protocol/index.ts";
+import type { Texts } from "./texts.ts";
 
 /** How it ended, and by whom: for every surface that was not the one. */
 export function headline(resolution: Resolution, t: Texts, me?: Sender): string {
