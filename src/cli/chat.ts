@@ -2,7 +2,7 @@ import { SageError, messageOf } from "../protocol/index.ts";
 import { version } from "../runtime/version.ts";
 import { attachPlain, type PlainEnd } from "../surfaces/plain/index.ts";
 import { cliTexts } from "../texts/cli.ts";
-import { sage } from "../texts/command.ts";
+import { sage as commandOf } from "../texts/command.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
@@ -14,10 +14,22 @@ import type { Sage } from "./setup.ts";
 /** Where what goes wrong before a turn can begin is told. */
 export type Late = { failed?: (error: unknown) => void };
 
-type Chat = { session: string; task: string | undefined; lang: Lang; late: Late };
+export type Chat = { session: string; task: string | undefined; lang: Lang; late: Late; plain: boolean };
 
 /** A conversation on this terminal, or with whatever is piped in. */
-export async function chat({ host, store, model }: Sage, { session, task, lang, late }: Chat): Promise<number> {
+export async function chat(sage: Sage, chat: Chat): Promise<number> {
+  if (chat.plain || !drawable(process.env)) return plainly(sage, chat);
+  const { onTerminal } = await import("./terminal.ts");
+  return onTerminal(sage, chat);
+}
+
+/** Where keys come from a keyboard and a screen can be drawn on. */
+export function drawable(env: NodeJS.ProcessEnv): boolean {
+  const { stdin, stdout } = process;
+  return stdin.isTTY && stdout.isTTY && env["TERM"] !== "dumb" && !env["SAGE_PLAIN"];
+}
+
+async function plainly({ host, store, model }: Sage, { session, task, lang, late }: Chat): Promise<number> {
   console.log(cliTexts(lang).header(version, model, session));
   const leaving = onLeave(() => host.close());
   const plain = attachPlain(host, {
@@ -34,11 +46,13 @@ export async function chat({ host, store, model }: Sage, { session, task, lang, 
   process.on("SIGINT", plain.interrupt);
   const end = await plain.done;
   if (leaving.signal.aborted) return leaving.code;
-  if (store.session(session)?.title) console.log(texts(lang).resumeWith(sage(`--resume ${session}`)));
+  if (store.session(session)?.title) console.log(texts(lang).resumeWith(commandOf(`--resume ${session}`)));
   return codeOf(end);
 }
 
-function codeOf({ why, waiting, last }: PlainEnd): number {
+type End = Pick<PlainEnd, "waiting" | "last"> & { why: string };
+
+export function codeOf({ why, waiting, last }: End): number {
   if (why === "interrupted") return exitCodes.interrupted;
   if (waiting > 0) return exitCodes.needsPerson;
   if (why !== "failed" && process.stdin.isTTY) return exitCodes.success;

@@ -30,6 +30,7 @@ const options = {
   replay: { type: "string" },
   "record-answers": { type: "string" },
   "replay-answers": { type: "string" },
+  plain: { type: "boolean" },
 } as const;
 
 type Values = Flags<typeof options>["values"];
@@ -88,7 +89,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   try {
     if (!values.print) {
       const { chat } = await import("./chat.ts");
-      return await chat(sage, { session: await session(), task: words, lang, late });
+      return await chat(sage, { session: await session(), task: words, lang, late, plain: values.plain === true });
     }
     const { readTask } = await import("./stdin.ts");
     const task = await readTask(words, { mayBeMissing: again }, t);

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
+import type { Skill } from "../context/skills.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
 import type { Prices } from "../models/prices.ts";
-import type { ExecutionOptions, PermissionMode } from "../protocol/index.ts";
+import type { ExecutionOptions, PermissionMode, SubagentDefinition } from "../protocol/index.ts";
 import { assemble } from "../runtime/assemble.ts";
-import { loadConfig } from "../runtime/config.ts";
+import { loadConfig, type Config } from "../runtime/config.ts";
 import { loadContent } from "../runtime/content.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
 import type { LocalHost } from "../runtime/host.ts";
@@ -20,6 +21,12 @@ export type Sage = {
   model: string;
   /** Loads the model now: what is wrong with it is thrown here, before a session is begun. */
   ready(): Promise<unknown>;
+  /** What this run is made of, for whoever shows it. */
+  home: Home;
+  cwd: string;
+  config: Config;
+  skills: Skill[];
+  subagents: SubagentDefinition[];
 };
 
 /** What is known before a folder is: where state lives, and which model is meant. */
@@ -81,7 +88,8 @@ export type Run = {
 /** Everything that runs turns. */
 export function openSage(run: Run): Sage {
   const { home, choice, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
-  const { settings, rules, hooks, saveRule, ruleFiles, trust, warnings } = loadConfig(home, cwd, process.env);
+  const config = loadConfig(home, cwd, process.env);
+  const { settings, rules, hooks, saveRule, ruleFiles, trust, warnings } = config;
   const { skills, subagents, warnings: problems } = loadContent(home, trust);
   warnings.push(...problems);
   const { untrusted } = cliTexts(lang);
@@ -128,5 +136,10 @@ export function openSage(run: Run): Sage {
     store,
     model: `${choice.provider}/${choice.modelId}`,
     ready: load,
+    home,
+    cwd,
+    config,
+    skills,
+    subagents,
   };
 }

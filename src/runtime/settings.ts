@@ -72,6 +72,11 @@ export const userSchema = z.strictObject({
   fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
   providers: z.record(z.string(), provider).default({}),
   prices: z.record(z.string(), price).default({}).describe("What a model costs, by provider/name"),
+  notify: z
+    .strictObject({
+      command: z.string().min(1).optional().describe("Run when a request waits, with the text in SAGE_NOTICE"),
+    })
+    .optional(),
 });
 
 /** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */

@@ -47,6 +47,7 @@ Running
   --record <file>             write the model's replies, to be played again by --replay <file>
   --record-answers <file>     write what people answered, for -p --replay-answers <file>;
                               what nobody answered then ends with exit code 3
+  --plain                     lines of text instead of a screen that is drawn
   --lang <en|zh>              language of what you read
   --version, --help
 
@@ -86,7 +87,7 @@ Permissions
 Environment
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   SAGE_HOME                   where Sage keeps its state (~/.sage)
-  SAGE_LANG, NO_COLOR, SAGE_DEBUG`,
+  SAGE_LANG, SAGE_PLAIN, NO_COLOR, SAGE_DEBUG`,
   insteadOf: (command) => `(Started through npm, “sage …” is typed as “${command}” here.)`,
   exitTitle: "Exit codes",
   exit: {
@@ -137,6 +138,7 @@ const zh: HelpTexts = {
   --record <文件>             写下模型的回复，供 --replay <文件> 重放
   --record-answers <文件>     写下人的回答，供 -p --replay-answers <文件> 使用；
                               当时无人回答的，以退出码 3 结束
+  --plain                     逐行文字，不绘制屏幕
   --lang <en|zh>              界面语言
   --version, --help
 
@@ -176,7 +178,7 @@ const zh: HelpTexts = {
 环境变量
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   SAGE_HOME                   Sage 存放状态之处（~/.sage）
-  SAGE_LANG, NO_COLOR, SAGE_DEBUG`,
+  SAGE_LANG, SAGE_PLAIN, NO_COLOR, SAGE_DEBUG`,
   insteadOf: (command) => `（经 npm 启动时，“sage …”在这里写作“${command}”。）`,
   exitTitle: "退出码",
   exit: {

@@ -23,6 +23,7 @@ export class Machine {
     TMPDIR: this.dir,
     LANG: "C.UTF-8",
     TERM: "xterm-256color",
+    SAGE_PLAIN: "1", // lines of text; the terminal that is drawn has tests of its own
     ...(process.env["NODE_COMPILE_CACHE"] && { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }),
   };
   #open: (() => void)[] = [];

@@ -12,7 +12,7 @@ export function createScreen({ cols = 80, rows = 24, scrollback = 1_000 } = {}) 
   let raw = "";
   const write = (data: string) => {
     raw += data;
-    emulator.write(keepScrollback(data));
+    emulator.write(keepScrollback(data, emulator.rows));
   };
   const terminal: Terminal = {
     start(input, resize) {
@@ -55,6 +55,13 @@ export function createScreen({ cols = 80, rows = 24, scrollback = 1_000 } = {}) 
       await drawn();
       const { baseY } = emulator.buffer.active;
       return Array.from({ length: emulator.rows }, (_, n) => row(baseY + n));
+    },
+    /** The scrollback and the window. */
+    async all(): Promise<string> {
+      await drawn();
+      return Array.from({ length: emulator.buffer.active.length }, (_, n) => row(n))
+        .join("\n")
+        .trimEnd();
     },
     async text(): Promise<string> {
       return (await this.rows()).join("\n").trimEnd();

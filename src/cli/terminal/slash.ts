@@ -1,0 +1,86 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { builtinSubagents } from "../../agent/subagents.ts";
+import { addUsage, noUsage, type Fact } from "../../protocol/index.ts";
+import { createRedaction } from "../../runtime/redact.ts";
+import type { SlashCommand } from "../../surfaces/terminal/index.ts";
+import type { Lang } from "../../texts/language.ts";
+import { terminalTexts, type TerminalTexts } from "../../texts/terminal.ts";
+import { ask } from "../journal.ts";
+import { rulesIn } from "../permissions/list.ts";
+import type { Sage } from "../setup.ts";
+import { titleOf } from "../title.ts";
+import { exportOf } from "./export.ts";
+
+/** What can be typed after a slash and needs more than a surface knows. */
+export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {
+  const { host, store, model, cwd } = sage;
+  const tt = terminalTexts(lang);
+  const text = (lines: readonly string[], none: string) => ({ text: lines.length > 0 ? lines.join("\n") : none });
+  const others = () => store.sessions().filter((one) => one.cwd === cwd && one.title !== "" && one.id !== session);
+  const runs: Record<string, SlashCommand["run"]> = {
+    model: async () => ({ text: tt.modelIs(model, session) }),
+    permissions: async () => text(ruleLines(sage, store.load(session)), tt.noRules),
+    agents: async () =>
+      text(
+        [...builtinSubagents, ...sage.subagents].map(({ name, description }) => `${name}: ${description}`),
+        tt.noAgents,
+      ),
+    skills: async () =>
+      text(
+        sage.skills.map(({ name, description }) => `/${name}: ${description}`),
+        tt.noSkills,
+      ),
+    cost: async () => ({ text: costLine(store.load(session), tt) }),
+    export: async (args) => {
+      const path = join(cwd, args === "" ? free(cwd, session) : args);
+      writeFileSync(path, createRedaction(process.env).text(exportOf(store.load(session))), {
+        flag: "wx",
+        mode: 0o600,
+      });
+      return { text: tt.exported(path) };
+    },
+    clear: async () => ({ session: (await ask(host, { type: "open", cwd })).session }),
+    resume: async (args) => {
+      const found = others();
+      if (args === "") {
+        const lines = found.slice(0, 10).map((one) => `  ${one.id}  ${titleOf(one).slice(0, 60)}`);
+        return text(lines.length > 0 ? [tt.sessionsHere, ...lines] : [], tt.noSessions);
+      }
+      const [one, ...more] = found.filter(({ id }) => id.startsWith(args));
+      return one && more.length === 0 ? { session: one.id } : { text: tt.noSuchSession(args) };
+    },
+  };
+  return Object.entries(runs).map(([name, run]) => ({
+    name,
+    hint: tt.commands[name as keyof TerminalTexts["commands"]],
+    run,
+  }));
+}
+
+function ruleLines({ config, home }: Sage, facts: readonly Fact[]): string[] {
+  const kept = rulesIn(config, home.settings)
+    .filter(({ counts }) => counts)
+    .map(({ behavior, rule, file }) => `${behavior}  ${rule}  (${file})`);
+  const session = facts.flatMap((fact) =>
+    fact.type === "rule.added" && fact.data.destination === "session"
+      ? [`${fact.data.behavior}  ${fact.data.rule}`]
+      : [],
+  );
+  return [...session, ...kept];
+}
+
+function costLine(facts: readonly Fact[], tt: TerminalTexts): string {
+  const ends = facts.filter((fact) => fact.type === "turn.ended");
+  const usage = ends.reduce((sum, { data }) => addUsage(sum, data.usage), noUsage);
+  const known = ends.length > 0 && ends.every(({ data }) => data.cost !== undefined);
+  const usd = ends.reduce((sum, { data }) => sum + (data.cost?.usd ?? 0), 0);
+  return tt.costIs(ends.length, usage.inputTokens, usage.outputTokens, known ? `$${usd.toFixed(4)}` : "");
+}
+
+function free(cwd: string, session: string): string {
+  for (let n = 1; ; n++) {
+    const name = `sage-${session}${n > 1 ? `-${n}` : ""}.md`;
+    if (!existsSync(join(cwd, name))) return name;
+  }
+}

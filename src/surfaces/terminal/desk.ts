@@ -1,0 +1,100 @@
+import type { Draft, InputRequest, InputResponse, PendingRequest, Resolution } from "../../protocol/index.ts";
+import type { Panel, PanelOptions } from "./panels/panel.ts";
+
+/** The open requests of a session, and the panel for the one that is shown. */
+export type Desk = {
+  open(): readonly PendingRequest[];
+  /** Everything that is open, on attaching. */
+  begin(requests: readonly PendingRequest[]): void;
+  add(request: InputRequest): void;
+  /** It ended, here or elsewhere. */
+  remove(requestId: string): void;
+  /** The panel that has the keyboard. */
+  panel(): Panel | undefined;
+  /** Brings back what was put aside. */
+  reopen(): void;
+  dispose(): void;
+};
+
+type Parts = {
+  createPanel(options: Omit<PanelOptions, "theme" | "lang" | "rows" | "now" | "redraw">): Panel;
+  respond(response: InputResponse): Promise<{ ok: true } | { ok: false; message: string; resolution?: Resolution }>;
+  saveDraft(requestId: string, draft: Draft): void;
+  /** The keyboard is for this panel now, or for the editor. */
+  focus(panel: Panel | undefined): void;
+};
+
+export function createDesk({ createPanel, respond, saveDraft, focus }: Parts): Desk {
+  let open: PendingRequest[] = [];
+  let panel: Panel | undefined;
+  let aside: string | undefined;
+  const drafts = new Map<string, Draft>();
+
+  const close = () => {
+    panel?.dispose();
+    panel = undefined;
+  };
+
+  /** Opens the panel that should be open now: for the first request, unless it was put aside. */
+  const settle = () => {
+    const [first] = open;
+    const queue = { position: 1, total: open.length };
+    const wanted = first && first.request.id !== aside ? first : undefined;
+    if (panel && panel.requestId === wanted?.request.id) return panel.update(queue);
+    close();
+    if (wanted) panel = show(wanted, queue);
+    focus(panel);
+  };
+
+  const show = (pending: PendingRequest, queue: PanelOptions["queue"]): Panel => {
+    const { id } = pending.request;
+    const draft = drafts.get(id) ?? pending.draft;
+    return createPanel({
+      pending: draft ? { ...pending, draft } : pending,
+      queue,
+      respond: (response) => void answer(id, response),
+      saveDraft(kept) {
+        drafts.set(id, kept);
+        saveDraft(id, kept);
+      },
+      collapse() {
+        aside = id;
+        settle();
+      },
+    });
+  };
+
+  const answer = async (id: string, response: InputResponse) => {
+    const reply = await respond(response);
+    // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
+    if (reply.ok || reply.resolution) return remove(id);
+    if (panel?.requestId === id) panel.refused(reply.message);
+  };
+
+  const remove = (id: string) => {
+    if (!open.some(({ request }) => request.id === id)) return;
+    open = open.filter(({ request }) => request.id !== id);
+    drafts.delete(id);
+    settle();
+  };
+
+  return {
+    open: () => open,
+    panel: () => panel,
+    remove,
+    begin(requests) {
+      open = [...requests];
+      settle();
+    },
+    add(request) {
+      if (open.some((one) => one.request.id === request.id)) return;
+      open.push({ request });
+      settle();
+    },
+    reopen() {
+      aside = undefined;
+      settle();
+    },
+    dispose: close,
+  };
+}

@@ -1,0 +1,73 @@
+import { createCompletion, type Sources } from "./completion.ts";
+import type { Theme } from "./theme.ts";
+import { CURSOR_MARKER, Editor, truncateToWidth, type Component, type TUI } from "./tui.ts";
+
+/** Where the person writes. */
+export type Writing = Component & {
+  focused: boolean;
+  handleInput(data: string): void;
+  /** What is written, pastes in full. */
+  text(): string;
+  set(text: string): void;
+  /** A list of completions is open: Esc and Enter are for it. */
+  choosing(): boolean;
+  remember(text: string): void;
+};
+
+type Options = {
+  tui: TUI;
+  theme: Theme;
+  placeholder: string;
+  sources: Sources;
+  /** What was sent before, oldest first. */
+  history: readonly string[];
+  submit(text: string): void;
+};
+
+export function createWriting({ tui, theme, placeholder, sources, history, submit }: Options): Writing {
+  const editor = new Editor(
+    tui,
+    {
+      borderColor: theme.border,
+      selectList: {
+        selectedPrefix: theme.accent,
+        selectedText: (text) => theme.bold(theme.accent(text)),
+        description: theme.dim,
+        scrollInfo: theme.dim,
+        noMatch: theme.warn,
+      },
+    },
+    { paddingX: 0, autocompleteMaxVisible: 7 },
+  );
+  editor.setAutocompleteProvider(createCompletion(sources));
+  editor.onSubmit = submit;
+  for (const text of history) editor.addToHistory(text);
+  return {
+    get focused() {
+      return editor.focused;
+    },
+    set focused(on) {
+      editor.focused = on;
+    },
+    handleInput: (data) => editor.handleInput(clean(data)),
+    invalidate: () => editor.invalidate(),
+    render(width) {
+      const rows = editor.render(width);
+      if (editor.getText() !== "" || rows.length < 3) return rows;
+      const caret = editor.focused ? CURSOR_MARKER : "";
+      return [rows[0] ?? "", caret + theme.dim(truncateToWidth(placeholder, width, "…")), ...rows.slice(2)];
+    },
+    text: () => editor.getExpandedText(),
+    set: (text) => editor.setText(text.replace(unwritable, "")),
+    choosing: () => editor.isShowingAutocomplete(),
+    remember: (text) => editor.addToHistory(text),
+  };
+}
+
+// What steers a screen or turns its lines around has no place in a message that is drawn as it is written.
+const unwritable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const steering = /[\x80-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function clean(data: string): string {
+  return data.length > 1 || data > "\x7f" ? data.replace(steering, "") : data;
+}

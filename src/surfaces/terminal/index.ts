@@ -1,0 +1,365 @@
+import { oneLine, type Fact, type Host, type SageErrorCode } from "../../protocol/index.ts";
+import { ownerTexts } from "../../texts/owner.ts";
+import { terminalTexts } from "../../texts/terminal.ts";
+import { texts } from "../../texts/texts.ts";
+import { createDesk } from "./desk.ts";
+import { createWriting } from "./editor.ts";
+import { keyOf, stopOf, type Key } from "./input.ts";
+import { leftovers, notification, title, titleStack } from "./notify.ts";
+import type { Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
+import { createPanel } from "./panels/panel.ts";
+import { createProgress } from "./progress.ts";
+import { createPulse } from "./pulse.ts";
+import { clipped } from "./rows.ts";
+import { Screen } from "./screen.ts";
+import { createStage } from "./stage.ts";
+import { footRow, nameOf, statusRow, workOf, type Doing } from "./status.ts";
+import { createTalk } from "./talk.ts";
+import { backgroundOf, colorOf, createTheme } from "./theme.ts";
+import { createTranscript, type Item } from "./transcript.ts";
+import { isKeyRelease, isKeyRepeat, KeepScrollback, setCapabilityOverrides } from "./tui.ts";
+import { rowsOf } from "./view.ts";
+
+export type { SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
+
+const TWICE_MS = 2_000;
+
+/** A session on a terminal: what happens scrolls by as any program's output does, what is asked and written stands at the bottom. */
+export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
+  const { session, lang, env } = options;
+  const [t, tt] = [texts(lang), terminalTexts(lang)];
+  const theme = createTheme({ color: colorOf(env), background: backgroundOf(env) });
+  const sender = { by: options.by, surface: "tui" };
+  const now = () => Date.now();
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  // A link says where it leads, and nothing is drawn but text.
+  setCapabilityOverrides({ images: null, hyperlinks: false });
+  const device = options.device ?? new KeepScrollback();
+  const progress = createProgress();
+  const transcript = createTranscript({ t, me: sender, now });
+
+  let ready = false;
+  let ended: Pick<TerminalEnd, "why" | "session"> = { why: "ended" };
+  let unfolded = false;
+  let lastInterrupt = -Infinity;
+  let busySince = now();
+  let thinking = false;
+  let hint = "";
+  let away = false;
+  let closed = false;
+
+  const stage = createStage({
+    transcript,
+    rowsOf: (item, width) => rowsOf(item, { ...look(width), unfolded, loaded: redraw }),
+    bottom,
+    above: (rows) => theme.dim(`  ${tt.above(rows)}`),
+  });
+  const screen = new Screen(device, options.logDirectory, stage.compose);
+  const pulse = createPulse({
+    doing,
+    title: (text) => device.write(title(text)),
+    tt,
+    draw: () => screen.requestRender(),
+  });
+  const talk = createTalk({
+    host,
+    sender,
+    options,
+    t,
+    tt,
+    transcript,
+    progress,
+    now,
+    redraw,
+    remember(text) {
+      writing.remember(text);
+      options.history?.add(text);
+    },
+    leave: () => finish({ why: "left" }),
+    switchTo: (next) => finish({ why: "switched", session: next }),
+  });
+  const writing = createWriting({
+    tui: screen,
+    theme,
+    placeholder: tt.placeholder,
+    sources: { commands: talk.commands, ...(options.files && { files: options.files }) },
+    history: options.history?.load() ?? [],
+    submit: talk.submit,
+  });
+  const desk = createDesk({
+    createPanel: (own) => createPanel({ ...own, theme, lang, rows: () => Math.max(6, device.rows - 3), now, redraw }),
+    async respond(response) {
+      const reply = await host.send({ type: "respond", response, ...sender });
+      if (reply.ok && !reply.running) talk.resume(); // nobody takes it up by themselves
+      return reply;
+    },
+    saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
+    focus: (panel) => screen.setFocus(panel ?? writing),
+  });
+
+  function redraw(): void {
+    if (!closed && !away) pulse.now();
+  }
+
+  function look(width: number) {
+    return { theme, t, tt, width, now: now() };
+  }
+
+  function doing(): Doing {
+    const [first] = desk.open();
+    const own = talk.shell();
+    if (first) return { type: "waiting", since: first.request.at };
+    if (own) return { type: "working", what: tt.shellRuns, since: own.since };
+    if (progress.working) return { type: "working", what: workOf(progress, thinking, tt), since: busySince };
+    return ready && progress.open ? { type: "paused" } : { type: "idle" };
+  }
+
+  function bottom(width: number): string[] {
+    if (closed) return [];
+    const panel = desk.panel();
+    if (panel) return ["", ...panel.render(width)];
+    const [first, ...others] = desk.open();
+    const waits = first
+      ? [tt.collapsed(1 + others.length, nameOf(first.request), t.duration(Math.max(0, now() - first.request.at)))]
+      : [];
+    return [
+      "",
+      ...(first ? waits.map((line) => theme.warn(clipped(`◆ ${line}`, width))) : statusRow(doing(), look(width))),
+      ...(hint === "" ? [] : [theme.warn(clipped(hint, width))]),
+      ...writing.render(width),
+      footRow(progress, options.name, look(width)),
+    ];
+  }
+
+  async function follow(): Promise<TerminalEnd> {
+    begin();
+    const past: Fact[] = [];
+    try {
+      for await (const event of host.watch(session, { signal })) {
+        if (event.type === "delta") {
+          thinking = event.delta.kind === "reasoning";
+          transcript.delta(event.delta);
+          pulse.soon();
+          continue;
+        }
+        if (event.type === "fact") {
+          progress.note(event.fact);
+          if (ready) happened(event.fact);
+          else past.push(event.fact);
+        } else if (event.type === "owner") ownerChanged(event);
+        else {
+          transcript.history(past);
+          ready = true;
+          if (!event.live) transcript.note("dim", t.facts);
+          progress.running.clear(); // what ran in a process that is gone does not run
+          desk.begin(event.requests);
+          if (event.requests[0]) tell(event.requests[0].request);
+          if (options.task !== undefined) talk.speak(options.task);
+          else if (progress.open) talk.resume();
+        }
+        if (ready) redraw();
+        if (options.once && progress.last) finish({ why: "ended" });
+      }
+    } finally {
+      end();
+    }
+    return { ...ended, waiting: desk.open().length, last: progress.last };
+  }
+
+  function ownerChanged({ live, stopped }: { live: boolean; stopped: boolean }): void {
+    if (!live) transcript.note("dim", t.facts);
+    if (!stopped || (!progress.working && desk.open().length === 0)) return; // paused: that was said
+    progress.working = false;
+    progress.running.clear();
+    transcript.note("warn", ownerTexts(lang).stopped);
+  }
+
+  function happened(fact: Fact): void {
+    if (fact.type === "call.started" || fact.type === "turn.begun" || fact.type === "call.finished") busySince = now();
+    transcript.fact(fact);
+    if (fact.type === "input.resolved") desk.remove(fact.data.requestId);
+    if (fact.type !== "input.requested") return;
+    desk.add(fact.data);
+    tell(fact.data);
+  }
+
+  /** At once: whoever looks elsewhere should not wait for it to become urgent. */
+  function tell(request: Fact<"input.requested">["data"]): void {
+    const text = tt.notice[request.kind](nameOf(request));
+    device.write(notification(text, env));
+    options.notify?.(text).catch((error: unknown) => {
+      transcript.note("warn", tt.notifyFailed(oneLine(String(error))));
+      redraw();
+    });
+  }
+
+  function finish(how: typeof ended): void {
+    ended = how;
+    stop.abort();
+  }
+
+  function begin(): void {
+    process.on("exit", restore);
+    process.on("uncaughtExceptionMonitor", restore);
+    device.write(`${leftovers}${titleStack.push}`);
+    if (options.header !== "") transcript.note("dim", options.header);
+    screen.addInputListener(pressed);
+    screen.setFocus(writing);
+    screen.start();
+    redraw();
+  }
+
+  function end(): void {
+    closed = true;
+    pulse.stop();
+    desk.dispose();
+    restore();
+    process.off("exit", restore);
+    process.off("uncaughtExceptionMonitor", restore);
+  }
+
+  let restored = false;
+  /** However it ends, the terminal is as it was. */
+  function restore(): void {
+    if (restored) return;
+    restored = true;
+    closed = true;
+    try {
+      if (!away) screen.leave();
+    } catch {
+      // A terminal that has gone away needs nothing more.
+    }
+    device.write(titleStack.pop);
+  }
+
+  function pressed(data: string): { consume: true } | undefined {
+    if (isKeyRelease(data)) return { consume: true };
+    const key = keyOf(data);
+    if (hint !== "" && key !== "interrupt") hint = "";
+    if (!key || !takes(key)) return undefined;
+    if (!isKeyRepeat(data)) act(key);
+    redraw();
+    return { consume: true };
+  }
+
+  /** Is this key for Sage, or for whatever has the keyboard? */
+  function takes(key: Key): boolean {
+    const panel = desk.panel() !== undefined;
+    if (key === "escape") return !panel && !writing.choosing();
+    if (key === "leave") return panel || writing.text() === "";
+    if (key === "editor" || key === "request") return !panel;
+    return true;
+  }
+
+  function act(key: Key): void {
+    switch (key) {
+      case "interrupt":
+      case "escape":
+        return stopWith(key);
+      case "unfold":
+        return unfold();
+      case "request":
+        return desk.reopen();
+      case "leave":
+        return finish({ why: "left" });
+      case "editor":
+        return void elsewhere(write);
+      case "sleep":
+        return void elsewhere(async () => options.sleep?.());
+      default:
+        return key satisfies never;
+    }
+  }
+
+  function stopWith(key: "interrupt" | "escape"): void {
+    const own = talk.shell();
+    const again = now() - lastInterrupt < TWICE_MS;
+    const situation = {
+      working: progress.working || own !== undefined,
+      waiting: desk.open().length > 0,
+      typed: writing.text() !== "",
+      again,
+    };
+    const what = ready ? stopOf(key, situation) : key === "interrupt" ? "leave" : "nothing";
+    if (key === "interrupt") lastInterrupt = what === "clear" ? -Infinity : now();
+    switch (what) {
+      case "interrupt":
+        if (own && !situation.waiting && !progress.working) return own.stop();
+        hint = situation.waiting ? tt.cancelling : tt.interrupting;
+        return void interrupt();
+      case "clear":
+        return writing.set("");
+      case "ask":
+        hint = tt.again;
+        return;
+      case "waits":
+        hint = tt.escWaits;
+        return;
+      case "leave":
+        return finish({ why: "interrupted" });
+      case "nothing":
+        return;
+      default:
+        return what satisfies never;
+    }
+  }
+
+  async function interrupt(): Promise<void> {
+    const reply = await host.send({ type: "interrupt", session, ...sender });
+    if (!reply.ok) transcript.note("danger", t.sendingFailed(oneLine(reply.message)));
+    hint = "";
+    redraw();
+  }
+
+  /** Unfolds what still changes and what comes; what has scrolled by is shown again, whole. */
+  function unfold(): void {
+    unfolded = !unfolded;
+    const last = transcript.recent().at(-1);
+    if (!unfolded || !last || transcript.live().some(({ type }) => type === "call" || type === "thought")) return;
+    const item: Item = { type: "box", gap: true, title: tt.whole(oneLine(last.call.tool)), text: last.result ?? "" };
+    transcript.add(item);
+  }
+
+  async function write(): Promise<void> {
+    if (!options.edit) return transcript.note("warn", tt.editorNone);
+    try {
+      writing.set(await options.edit(writing.text()));
+    } catch (error) {
+      transcript.note("danger", tt.editorFailed(oneLine(String(error))));
+    }
+  }
+
+  /** The terminal is another program's for a while. */
+  async function elsewhere(work: () => Promise<void>): Promise<void> {
+    if (away) return;
+    away = true;
+    screen.stop();
+    try {
+      await work();
+    } finally {
+      away = false;
+      if (!closed) {
+        screen.start();
+        screen.redraw();
+        redraw();
+      }
+    }
+  }
+
+  function failed(message: string, code: SageErrorCode = "turn-failed"): void {
+    progress.last = { status: "error", error: { code, message } };
+    transcript.note("danger", t.turnFailed(oneLine(message)));
+    finish({ why: "failed" });
+  }
+
+  return {
+    done: follow(),
+    interrupt() {
+      if (away) return; // the terminal is another program's, and so are its keys
+      stopWith("interrupt");
+      redraw();
+    },
+    failed,
+  };
+}

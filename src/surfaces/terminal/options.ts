@@ -1,0 +1,61 @@
+import type { OutcomeStatus, SageErrorCode } from "../../protocol/index.ts";
+import type { Lang } from "../../texts/language.ts";
+import type { Terminal as Device } from "./tui.ts";
+
+/** Something to be typed after a slash. It may have a text to show, or another session to go on with. */
+export type SlashCommand = {
+  name: string;
+  hint: string;
+  run(args: string): Promise<{ text: string } | { session: string } | void>;
+};
+
+export type TerminalOptions = {
+  session: string;
+  lang: Lang;
+  /** The person's name. */
+  by: string;
+  /** Stands at the top. */
+  header: string;
+  /** Stands at the bottom: the model, the session. */
+  name: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where the library writes what it has to say about its own mistakes. */
+  logDirectory: string;
+  /** The terminal of this process, unless another one is given. */
+  device?: Device;
+  /** The first message. Without one, a turn that was left open goes on. */
+  task?: string | undefined;
+  /** Ends with the turn instead of asking what is next. */
+  once?: boolean;
+  commands?: readonly SlashCommand[];
+  skills?: readonly { name: string; hint: string }[];
+  /** What was sent in this project, oldest first, and where what is sent now goes. */
+  history?: { load(): readonly string[]; add(text: string): void };
+  files?(query: string, signal: AbortSignal): Promise<readonly string[]>;
+  /** Runs a command in the person's own name. */
+  shell?(command: string, options: { output(text: string): void; signal: AbortSignal }): Promise<{ code: number }>;
+  /** Opens the person's editor on a text; the terminal is theirs meanwhile. */
+  edit?(text: string): Promise<string>;
+  /** The person's own way to be told that something waits. */
+  notify?(text: string): Promise<void>;
+  /** Puts the process to sleep until the person wants it back. */
+  sleep?(): Promise<void>;
+  signal: AbortSignal;
+};
+
+export type TerminalEnd = {
+  /** By /quit, by Ctrl-C, because the turn or the terminal ended, because no turn can begin, or for another session. */
+  why: "left" | "interrupted" | "ended" | "failed" | "switched";
+  waiting: number;
+  last: OutcomeStatus | undefined;
+  /** The session to go on with. */
+  session?: string;
+};
+
+export type Terminal = {
+  done: Promise<TerminalEnd>;
+  /** As Ctrl-C does. */
+  interrupt(): void;
+  /** No turn can begin: that is said, and the end. */
+  failed(message: string, code?: SageErrorCode): void;
+};

@@ -1,0 +1,89 @@
+import type { Frame } from "./screen.ts";
+import type { Item, Transcript } from "./transcript.ts";
+
+export type Parts = {
+  transcript: Transcript;
+  rowsOf(item: Item, width: number): string[];
+  /** What stands below the transcript: status, panel or editor, and the last line. */
+  bottom(width: number, rows: number): string[];
+  above(rows: number): string;
+};
+
+export type Stage = { compose(width: number, rows: number, fresh: boolean): Frame };
+
+const KEPT_ROWS = 300;
+const LEAST_ROWS = 3;
+
+/**
+ * Puts a screen together from what happened. Whatever changes no more goes to the scrollback; a reply that is longer than
+ * the screen goes there row by row. What changes is never taller than the screen, for rows that have left it cannot be changed.
+ */
+export function createStage({ transcript, rowsOf, bottom, above: hint }: Parts): Stage {
+  /** The last of what went to the scrollback: a screen of another size is filled with it again. */
+  let kept: { item: Item; rows: number }[] = [];
+  /** Rows of the reply at the beginning of the live part that went there already. */
+  let frozen: { key: string; rows: number } | undefined;
+
+  const keep = (item: Item, rows: string[]): string[] => {
+    kept.push({ item, rows: rows.length });
+    let sum = 0;
+    const from = kept.findLastIndex((one) => (sum += one.rows) > KEPT_ROWS);
+    if (from > 0) kept = kept.slice(from);
+    return rows;
+  };
+  const isFrozen = (item: Item | undefined) =>
+    item?.type === "text" && frozen !== undefined && frozen.key === item.key ? frozen.rows : 0;
+
+  const settled = (width: number): string[] =>
+    transcript.take().flatMap((item) => {
+      const rows = rowsOf(item, width);
+      const gone = isFrozen(item);
+      // A block may turn out to have ended earlier than was thought.
+      if (gone > 0 && item.type === "text")
+        frozen = gone > rows.length ? { key: item.key, rows: gone - rows.length } : undefined;
+      return keep(item, rows).slice(gone);
+    });
+
+  const tail = (width: number, count: number): string[] => {
+    let rows: string[] = [];
+    for (const { item } of kept.toReversed()) {
+      if (rows.length >= count) break;
+      rows = [...rowsOf(item, width), ...rows];
+    }
+    return rows.slice(Math.max(0, rows.length - Math.max(0, count)));
+  };
+
+  return {
+    compose(width, rows, fresh) {
+      const above = settled(width);
+      const below = bottom(width, rows);
+      const room = Math.max(LEAST_ROWS, rows - below.length);
+      const [first, ...others] = transcript.live();
+      const later = others.flatMap((item) => rowsOf(item, width));
+      const whole = first ? rowsOf(first, width) : [];
+      if (fresh && isFrozen(first) > 0) {
+        // It was on the screen as far as it fitted; the rest is in the scrollback.
+        const left = Math.max(0, whole.length - Math.max(LEAST_ROWS, room - later.length));
+        if (first?.type === "text") frozen = { key: first.key, rows: left };
+      }
+      let gone = isFrozen(first);
+      const over = whole.length - gone + later.length - room;
+      if (first?.type === "text" && over > 0) {
+        const more = Math.min(over, Math.max(0, whole.length - gone - LEAST_ROWS));
+        if (!fresh) above.push(...whole.slice(gone, gone + more));
+        gone += more;
+        frozen = { key: first.key, rows: gone };
+      }
+      const live = fit([...whole.slice(gone), ...later], room, hint);
+      if (!fresh) return { above, live: [...live, ...below] };
+      const space = rows - live.length - below.length;
+      return { above: gone > 0 ? [] : tail(width, space), live: [...live, ...below] };
+    },
+  };
+}
+
+function fit(rows: string[], room: number, hint: (rows: number) => string): string[] {
+  if (rows.length <= room) return rows;
+  const left = rows.length - room + 1;
+  return [hint(left), ...rows.slice(left)];
+}

@@ -1,0 +1,72 @@
+import { describeRequest, oneLine, type InputRequest } from "../../protocol/index.ts";
+import type { TerminalTexts } from "../../texts/terminal.ts";
+import type { Texts } from "../../texts/texts.ts";
+import type { Progress } from "./progress.ts";
+import { clipped } from "./rows.ts";
+import type { Theme } from "./theme.ts";
+import { visibleWidth } from "./tui.ts";
+import { dollars } from "./view.ts";
+
+const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+
+export type Doing =
+  | { type: "idle" }
+  | { type: "paused" }
+  | { type: "waiting"; since: number }
+  | { type: "working"; what: string; since: number };
+
+type Look = { theme: Theme; t: Texts; tt: TerminalTexts; width: number; now: number };
+
+/** What it does and for how long; nothing when it does nothing. */
+export function statusRow(doing: Doing, { theme, t, tt, width, now }: Look): string[] {
+  switch (doing.type) {
+    case "idle":
+      return [];
+    case "paused":
+      return [theme.warn(clipped(`⏸ ${tt.paused}`, width))];
+    case "waiting":
+      return [theme.warn(clipped(`◆ ${tt.yourTurn} · ${t.duration(Math.max(0, now - doing.since))}`, width))];
+    case "working": {
+      const frame = frames[Math.floor(now / 120) % frames.length] ?? "";
+      const time = t.duration(Math.floor(Math.max(0, now - doing.since) / 1_000) * 1_000);
+      const line = `${doing.what}${now - doing.since < 1_000 ? "" : ` · ${time}`} · ${tt.escHint}`;
+      return [`${theme.accent(frame)} ${theme.dim(clipped(line, width - 2))}`];
+    }
+    default:
+      return doing satisfies never;
+  }
+}
+
+/** What runs, in words. */
+export function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): string {
+  const tools = [...running.values()];
+  if (tools.length > 1) return tt.several(tools.length);
+  const [tool] = tools;
+  return tool === undefined ? (thinking ? tt.modelThinks : tt.model) : tt.runs(oneLine(tool));
+}
+
+/** Tokens and money so far, and what this is. */
+export function footRow({ usage, usd }: Progress, name: string, { theme, tt, width }: Look): string {
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const left = [...(tokens > 0 ? [tt.tokens(tokens)] : []), ...(usd > 0 ? [dollars({ usd })] : [])].join(" · ");
+  const right = clipped(name, Math.max(8, width - visibleWidth(left) - 2));
+  const blank = " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));
+  return theme.dim(`${left}${blank}${right}`);
+}
+
+/** A request in a few words, for one line and for a notification. */
+export function nameOf(request: InputRequest): string {
+  switch (request.kind) {
+    case "permission": {
+      const [first] = describeRequest(request).action;
+      const what = first?.type === "command" ? first.lines.join(" ") : first?.type === "path" ? first.given : "";
+      return oneLine(`${request.tool} ${what}`.trim());
+    }
+    case "question":
+      return oneLine(request.questions[0]?.question ?? "");
+    case "text":
+      return oneLine(request.prompt);
+    default:
+      return request satisfies never;
+  }
+}

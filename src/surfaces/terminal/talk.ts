@@ -1,0 +1,175 @@
+import { randomUUID } from "node:crypto";
+import { messageOf, oneLine, type Command, type Host, type Sender } from "../../protocol/index.ts";
+import type { TerminalTexts } from "../../texts/terminal.ts";
+import type { Texts } from "../../texts/texts.ts";
+import type { SlashCommand, TerminalOptions } from "./options.ts";
+import { readTyped } from "./input.ts";
+import type { Progress } from "./progress.ts";
+import { nameOf } from "./status.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** What a person says: messages, commands to Sage, and commands to their own shell. */
+export type Talk = {
+  submit(text: string): void;
+  speak(text: string): void;
+  resume(): void;
+  /** The person's own command, while it runs. */
+  shell(): { since: number; stop(): void } | undefined;
+  commands(): readonly { name: string; hint: string }[];
+};
+
+type Parts = {
+  host: Host;
+  sender: Sender;
+  options: TerminalOptions;
+  t: Texts;
+  tt: TerminalTexts;
+  transcript: Transcript;
+  progress: Progress;
+  now(): number;
+  redraw(): void;
+  remember(text: string): void;
+  leave(): void;
+  switchTo(session: string): void;
+};
+
+const TOLD = 8_000;
+
+export function createTalk(parts: Parts): Talk {
+  const { host, sender, options, t, tt, transcript, progress, redraw } = parts;
+  const { session } = options;
+  let running: { since: number; stop(): void } | undefined;
+  /** What the person ran since their last message. */
+  let ran: string[] = [];
+
+  const send = async (command: Command & { type: "say" | "resume" | "compact" }) => {
+    const before = progress.working;
+    progress.working = true;
+    redraw();
+    const reply = await host.send(command);
+    if (command.type === "compact") progress.working = before;
+    if (!reply.ok) {
+      progress.working = before;
+      transcript.note("danger", t.sendingFailed(oneLine(reply.message)));
+    }
+    redraw();
+    return reply.ok;
+  };
+  const resume = () => void send({ type: "resume", session });
+  const speak = (text: string) => {
+    const told = ran;
+    ran = [];
+    const whole = [text, ...told].join("\n\n");
+    void send({ type: "say", session, text: whole, id: randomUUID(), ...sender }).then((ok) => {
+      if (!ok) ran = [...told, ...ran];
+    });
+  };
+
+  const inbox = async () => {
+    const reply = await host.send({ type: "pending" });
+    if (!reply.ok) transcript.note("danger", oneLine(reply.message));
+    else if (reply.requests.length === 0) transcript.note("dim", t.inboxEmpty);
+    else
+      for (const { request } of reply.requests)
+        transcript.note("dim", `◆ ${nameOf(request)}`, `  ${t.answerWith(request.id)}`);
+    redraw();
+  };
+
+  const own: SlashCommand[] = [
+    { name: "help", hint: tt.commands.help, run: async () => ({ text: [...tt.help, "", ...listed()].join("\n") }) },
+    { name: "inbox", hint: tt.commands.inbox, run: inbox },
+    { name: "compact", hint: tt.commands.compact, run: async () => void (await send({ type: "compact", session })) },
+    { name: "quit", hint: tt.commands.quit, run: async () => parts.leave() },
+  ];
+  const given = options.commands ?? [];
+  const canResume = given.some(({ name }) => name === "resume");
+  if (!canResume) own.push({ name: "resume", hint: tt.commands.resume, run: async () => resume() });
+  const all = [...own, ...given].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const listed = () => [...all, ...(options.skills ?? [])].map(({ name, hint }) => `/${name.padEnd(12)} ${hint}`);
+
+  const run = async ({ name, run: act }: SlashCommand, args: string) => {
+    try {
+      const result = await act(args);
+      if (!result) return;
+      if ("text" in result) transcript.note("dim", ...result.text.split("\n").map(oneLine));
+      else parts.switchTo(result.session);
+    } catch (error) {
+      transcript.note("danger", tt.commandFailed(name, oneLine(messageOf(error))));
+    } finally {
+      redraw();
+    }
+  };
+
+  const command = (name: string, args: string, text: string) => {
+    if (name === "exit") return parts.leave();
+    if (name === "resume" && args === "" && progress.open && !progress.working) return resume();
+    const found = all.find((one) => one.name === name);
+    if (found) return void run(found, args);
+    if (args !== "" || (options.skills ?? []).some((one) => one.name === name)) return speak(text); // the host knows the skills
+    transcript.note("warn", tt.unknownCommand(oneLine(name)));
+    redraw();
+  };
+
+  const shell = async (line: string) => {
+    if (!options.shell) return transcript.note("warn", tt.shellNone);
+    if (running) return transcript.note("warn", tt.shellBusy);
+    const stop = new AbortController();
+    running = { since: parts.now(), stop: () => stop.abort() };
+    redraw();
+    let printed = "";
+    let note = tt.shellPrefix;
+    try {
+      const { code } = await options.shell(line, {
+        output: (text) => void (printed = (printed + text).slice(-TOLD * 8)),
+        signal: stop.signal,
+      });
+      if (code !== 0) note = `${tt.printed(code)} · ${note}`;
+      ran.push(toldOf(line, code === 0 ? printed : `${printed}\n(${tt.printed(code)})`, tt));
+    } catch (error) {
+      note = messageOf(error);
+    } finally {
+      running = undefined;
+      transcript.add({ type: "box", title: `! ${line}`, text: printed, note });
+      redraw();
+    }
+  };
+
+  return {
+    speak,
+    resume,
+    shell: () => running,
+    commands: () => [...all, ...(options.skills ?? [])],
+    submit(text) {
+      const typed = readTyped(text);
+      if (typed.type !== "nothing") parts.remember(text);
+      switch (typed.type) {
+        case "nothing":
+          return;
+        case "say":
+          return speak(typed.text);
+        case "command":
+          return command(typed.name, typed.args, text);
+        case "shell":
+          return void shell(typed.command);
+        default:
+          return typed satisfies never;
+      }
+    },
+  };
+}
+
+/** What the model reads of a command that the person ran. */
+export function toldOf(command: string, printed: string, tt: TerminalTexts): string {
+  const whole = printed.trimEnd();
+  if (whole === "") return `${tt.shellTold(command)}\n${tt.shellNothing}`;
+  const cut = Math.max(0, whole.length - TOLD);
+  const fence = "`".repeat(Math.max(3, ...[...whole.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+  return [
+    tt.shellTold(command),
+    tt.shellPrinted,
+    ...(cut > 0 ? [tt.shellCut(cut)] : []),
+    fence,
+    whole.slice(cut),
+    fence,
+  ].join("\n");
+}

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { attachTerminal, type TerminalEnd, type TerminalOptions } from "../../src/surfaces/terminal/index.ts";
+import { createScreen } from "./screen.ts";
+import { sageWith, workspace, type TestConfig, type TestSage } from "./sage.ts";
+
+const PATIENCE_MS = 20_000;
+
+type Given = Partial<TerminalOptions> & { cols?: number; rows?: number; sage?: TestSage };
+
+/** The terminal surface over the real host, on an emulated terminal; or one more of them on the same session. */
+export async function sageOnScreen(script: TestConfig["script"], given: Given & Partial<TestConfig> = {}) {
+  const own = given.sage ? undefined : workspace();
+  const sage = given.sage ?? (await sageWith({ ...given, script, dir: own?.dir ?? "", watched: false }));
+  const { cols = 80, rows = 24 } = given;
+  const logs = mkdtempSync(join(tmpdir(), "sage-test-"));
+  const screen = createScreen({ cols, rows, scrollback: 20_000 });
+  const leaving = new AbortController();
+  const surface = attachTerminal(sage.host, {
+    session: sage.session,
+    lang: "en",
+    by: "Lin",
+    header: "Sage",
+    name: "scripted",
+    env: { TERM: "xterm-256color" },
+    logDirectory: logs,
+    device: screen.terminal,
+    signal: leaving.signal,
+    ...given,
+  });
+  let ended: TerminalEnd | undefined;
+  void surface.done.then((end) => (ended = end));
+  const until = async (pattern: RegExp | string): Promise<string> => {
+    const started = performance.now();
+    for (;;) {
+      const text = await screen.all();
+      if (typeof pattern === "string" ? text.includes(pattern) : pattern.test(text)) return text;
+      if (performance.now() - started > PATIENCE_MS)
+        throw new Error(`${String(pattern)} did not come; there is:\n${text}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  return {
+    sage,
+    screen,
+    surface,
+    until,
+    ended: () => ended,
+    /** Keys, one after the other. */
+    press(...keys: string[]) {
+      for (const key of keys) screen.press(key);
+    },
+    /** Letters, then Enter. */
+    enter(text: string) {
+      for (const letter of text) screen.press(letter);
+      screen.press("\r");
+    },
+    /** At a panel: after the silence that it wants. */
+    async answer(...keys: string[]) {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      for (const key of keys) screen.press(key);
+    },
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await surface.done;
+      if (!given.sage) await sage[Symbol.asyncDispose]();
+      screen[Symbol.dispose]();
+      own?.[Symbol.dispose]();
+      rmSync(logs, { recursive: true, force: true });
+    },
+  };
+}

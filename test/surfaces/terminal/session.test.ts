@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { askUser, bash, question } from "../../support/sage.ts";
+import { sageOnScreen } from "../../support/terminal.ts";
+
+suite("a session on a terminal", () => {
+  test("text, a permission, a question and the end, each once, in order, and all of it in the scrollback", async () => {
+    await using at = await sageOnScreen(
+      [
+        {
+          text: `First I look.\n\n${"So much to say.\n\n".repeat(30)}Then I ask.`,
+          calls: [bash("echo one; echo two > two.txt")],
+        },
+        { text: "Now a question.", calls: [askUser(question("Which colour?"))] },
+        { text: "All **done**." },
+      ],
+      { task: "go", rows: 36 },
+    );
+    await at.until("Permission needed");
+    await at.answer("1", "\r");
+    await at.until("Which colour?");
+    await at.answer("2", "\r");
+    const text = await at.until(/Done: 2 tool calls/);
+    const story = [
+      "❯ go",
+      "  First I look.",
+      "  Then I ask.",
+      "● Bash echo one; echo two > two.txt",
+      "  Answered by you",
+      "  │ one",
+      "  Now a question.",
+      "Which colour? → Blue",
+      "  All done.",
+      "Done: 2 tool calls",
+    ];
+    const places = story.map((line) => text.indexOf(line));
+    assert.deepEqual(
+      places.map((place) => place >= 0),
+      story.map(() => true),
+      text,
+    );
+    assert.deepEqual(
+      places,
+      places.toSorted((a, b) => a - b),
+    );
+    for (const line of story) assert.equal(text.split(line).length, 2, `${line} stands there once:\n${text}`);
+    assert.equal(text.includes("Permission needed"), false, "the panel is gone");
+  });
+
+  test("Esc puts a request aside, a message may be written meanwhile, Ctrl-R brings it back", async () => {
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], { task: "go" });
+    await at.until("Permission needed");
+    await at.answer("\x1b");
+    await at.until("1 request waits");
+    at.press("\x1b"); // a second one does nothing worse
+    await at.until("Ctrl-C cancels it");
+    at.enter("also 中文");
+    await at.until("❯ also 中文");
+    assert.deepEqual(await at.sage.open(), [...at.sage.store.pending(at.sage.session)]);
+    at.press("\x12");
+    await at.until("Permission needed");
+    await at.answer("3", "\r");
+    await at.until("End.");
+    assert.equal((await at.until("refused")).includes("✗ Bash"), true);
+  });
+
+  test("answered elsewhere: the panel folds, and the transcript says by whom and from where", async () => {
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], { task: "go" });
+    await at.until("Permission needed");
+    const [request] = await at.sage.open();
+    await at.sage.answer({ type: "granted", requestId: request?.id ?? "" }, "Mei");
+    const text = await at.until("End.");
+    assert.match(text, /Answered by Mei from test at \d\d:\d\d: allowed/);
+    assert.equal(text.includes("Permission needed"), false);
+  });
+
+  test("a second terminal follows, answers, and both say so", async () => {
+    await using at = await sageOnScreen([{ text: "Hello.", calls: [bash("echo x > x.txt")] }, { text: "End." }], {
+      task: "go",
+    });
+    await at.until("Permission needed");
+    await using other = await sageOnScreen([], { sage: at.sage, by: "Mei", rows: 40 });
+    await other.until("Permission needed");
+    await other.answer("1", "\r");
+    await at.until(/Answered by Mei in the terminal/);
+    await at.until("End.");
+    await other.until("End.");
+  });
+
+  test("Esc interrupts, the turn goes on with what is said; Ctrl-C twice leaves and resolves nothing", async () => {
+    await using at = await sageOnScreen(
+      [{ text: "one two three four five six seven eight", delayMs: 3_000 }, { calls: [bash("echo x > x.txt")] }],
+      { task: "go" },
+    );
+    await at.until("one two");
+    at.press("\x1b");
+    await at.until("Interrupted by you");
+    await at.until("Paused");
+    at.enter("/resume");
+    await at.until("seven eight");
+    await at.until("Done:");
+    at.enter("next");
+    await at.until("Permission needed");
+    at.press("\x04"); // Ctrl-D at a request
+    assert.deepEqual({ ...(await at.surface.done), last: undefined }, { why: "left", waiting: 1, last: undefined });
+    assert.equal(at.sage.store.pending(at.sage.session).length, 1);
+  });
+
+  test("Ctrl-C: clears what is typed, then asks, then leaves", async () => {
+    await using at = await sageOnScreen([]);
+    await at.until("What is to be done?");
+    at.press("h", "i", "\x03");
+    await at.until("What is to be done?");
+    assert.equal(at.ended(), undefined);
+    at.press("\x03");
+    await at.until("Ctrl-C again leaves");
+    at.press("\x03");
+    assert.equal((await at.surface.done).why, "interrupted");
+  });
+});
