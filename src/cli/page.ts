@@ -8,7 +8,7 @@ import {
   type Resolution,
   type ToolInput,
 } from "../protocol/index.ts";
-import { headline } from "../surfaces/plain/resolution.ts";
+import { headline } from "../texts/resolution.ts";
 import type { Lang } from "../texts/language.ts";
 import { pageTexts, type PageTexts } from "../texts/page.ts";
 import { texts } from "../texts/texts.ts";

@@ -181,7 +181,7 @@ test("a body in many pieces keeps its characters", async () => {
       controller.close();
     },
   });
-  const response = await fetch(sage.url, { method: "POST", headers, body: pieces, duplex: "half" });
+  const response = await fetch(sage.url, { method: "POST", headers, body: pieces, duplex: "half" } as RequestInit);
   assert.equal(response.status, 200);
   await until(() => sage.texts()[0] === "一二三");
 });
