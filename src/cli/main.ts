@@ -11,6 +11,8 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   permissions: async () => (await import("./permissions.ts")).permissions,
   trust: async () => (await import("./trust.ts")).trustFolder,
   setup: async () => (await import("./first-run.ts")).setup,
+  serve: async () => (await import("./serve.ts")).serve,
+  feishu: async () => (await import("./feishu.ts")).feishu,
   demo: async () => (await import("./demo.ts")).demo,
   help: async () => (await import("./help.ts")).help,
 };
@@ -30,7 +32,7 @@ async function main(given: string[]): Promise<number> {
     return (await import("./help.ts")).help(args, Object.keys(commands));
   if (flags.includes("--version")) return (await import("./help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
-  if (/^(answer|setup|trust|permissions (add|remove|import))\b/.test(args.slice(0, 2).join(" ")))
+  if (/^(answer|setup|trust|serve|feishu|permissions (add|remove|import))\b/.test(args.slice(0, 2).join(" ")))
     (await import("./person-only.ts")).forPeopleOnly(process.env);
   if (command) return (await command())(args.slice(1));
   return (await import("./run.ts")).run(args, Object.keys(commands));

@@ -49,7 +49,7 @@ export function modelOf(
 }
 
 /** Writes summaries, where the person named one. */
-function smallModelOf(settings: Settings, env: NodeJS.ProcessEnv): ModelChoice | undefined {
+export function smallModelOf(settings: Settings, env: NodeJS.ProcessEnv): ModelChoice | undefined {
   const { smallModel: spec, providers } = settings;
   return spec === undefined ? undefined : chooseModel({ spec, env, settings: { providers } as ModelSettings });
 }

@@ -4,7 +4,15 @@ import { isAbsolute, join } from "node:path";
 import { SageError } from "../protocol/index.ts";
 
 /** Where Sage keeps its state: readable by its owner alone. */
-export type Home = { dir: string; journal: string; settings: string; trust: string; keys: string; output: string };
+export type Home = {
+  dir: string;
+  journal: string;
+  settings: string;
+  trust: string;
+  keys: string;
+  surfaces: string;
+  output: string;
+};
 
 export function sageHome(env: NodeJS.ProcessEnv): Home {
   const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
@@ -22,6 +30,7 @@ export function sageHome(env: NodeJS.ProcessEnv): Home {
     settings: join(dir, "settings.json"),
     trust: join(dir, "trust.json"),
     keys: join(dir, "keys.json"),
+    surfaces: join(dir, "surfaces.db"),
     output: join(dir, "output"),
   };
 }

@@ -7,7 +7,7 @@ const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
 const SHORTEST = 8;
 
 // Git's configuration in the environment may hold a secret, and in part it would be worse than not at all.
-const NOT_THEIRS = /^(SAGE|ANTHROPIC|OPENAI)_|^GIT_CONFIG_(COUNT|KEY|VALUE|PARAMETERS)/;
+const NOT_THEIRS = /^(SAGE|ANTHROPIC|OPENAI|FEISHU)_|^GIT_CONFIG_(COUNT|KEY|VALUE|PARAMETERS)/;
 
 /**
  * What children inherit: the environment without names that look like secrets and without Sage's own. Programs are looked

@@ -53,8 +53,37 @@ const price = z
   })
   .describe("US dollars for a million tokens");
 
+const openId = z.string().regex(/^ou_\w+$/, "should be the open id of a person, ou_…");
+const feishu = z
+  .strictObject({
+    appId: z.string().optional().describe("cli_ and 16 hex digits, from the developer console"),
+    domain: z.string().optional().describe("feishu, lark, or the origin of a platform of your own"),
+    mode: z
+      .enum(["socket", "webhook"])
+      .optional()
+      .describe("How events come: over a connection that Sage opens (socket), or to an address of yours (webhook)"),
+    allowedUsers: z
+      .union([z.literal("anyone"), z.array(openId)])
+      .optional()
+      .describe("Who may give tasks: open ids, or anyone who can write to the bot"),
+    approvers: z.array(openId).optional().describe("Who may allow and refuse; being allowed to talk is not enough"),
+    tenant: z.string().optional().describe("The one organisation these people belong to"),
+    cwd: z.string().optional().describe("Where tasks work; the folder in which `sage serve` was started by default"),
+    folders: z.array(z.string()).optional().describe("Where else they may work, with /cd"),
+    models: z.array(z.string()).optional().describe("Which models may be chosen with /model"),
+  })
+  .describe("Sage in Feishu or Lark; secrets are kept apart, see docs/feishu.md");
+const serve = z
+  .strictObject({
+    host: z.string().optional().describe("Where `sage serve` listens; 127.0.0.1 by default"),
+    port: z.number().int().min(0).max(65_535).optional().describe("8787 by default"),
+  })
+  .describe("The daemon");
+
 export const userSchema = z.strictObject({
   ...shared,
+  feishu: feishu.optional(),
+  serve: serve.optional(),
   model: z.string().optional().describe("provider/name, as for --model"),
   smallModel: z
     .string()
@@ -88,6 +117,7 @@ export function settingsSchema(): object {
 }
 
 export type Settings = z.infer<typeof userSchema>;
+export type FeishuSettings = z.infer<typeof feishu>;
 export type ProjectSettings = z.infer<typeof projectSchema>;
 export type Hook = z.infer<typeof hook>;
 export type Hooks = z.infer<typeof hooks>;

@@ -24,6 +24,8 @@ const en: HelpTexts = {
   sage permissions …          see, add, remove, explain and import rules
   sage trust [--yes|--revoke] see and trust the settings of this folder
   sage doctor [--rebuild]     check this installation; make the list of open requests again
+  sage serve                  stay, for people in Feishu and for sessions that wait
+  sage feishu setup|doctor    set up Sage in Feishu or Lark, and find out what is missing
   sage setup                  choose a model and keep its key
   sage demo                   see how it works, without a model
 
@@ -84,8 +86,14 @@ Permissions
   sage permissions import [file] [--to user|local|project] [--dry-run] [--yes]
                               take over the rules of Claude Code
 
+Serving
+  sage serve [--port <n>] [--host <address>] [--model <provider/name>]
+                              listens on 127.0.0.1:8787; docs/feishu.md has every setting
+
 Environment
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
+  FEISHU_APP_ID, FEISHU_APP_SECRET, FEISHU_APPROVERS, FEISHU_ALLOWED_USERS, FEISHU_MODE,
+  FEISHU_DOMAIN, FEISHU_PORT, FEISHU_ENCRYPT_KEY, FEISHU_VERIFICATION_TOKEN
   SAGE_HOME                   where Sage keeps its state (~/.sage)
   SAGE_LANG, SAGE_PLAIN, NO_COLOR, SAGE_DEBUG`,
   insteadOf: (command) => `(Started through npm, “sage …” is typed as “${command}” here.)`,
@@ -115,6 +123,8 @@ const zh: HelpTexts = {
   sage permissions …          查看、添加、删除、解释和导入规则
   sage trust [--yes|--revoke] 查看并信任本目录自带的设置
   sage doctor [--rebuild]     检查安装；重新生成待回应请求的列表
+  sage serve                  常驻，服务飞书里的人和等人回答的会话
+  sage feishu setup|doctor    设置飞书或 Lark，并查出还缺什么
   sage setup                  选择模型并保存密钥
   sage demo                   不用模型，看看它如何工作
 
@@ -175,8 +185,14 @@ const zh: HelpTexts = {
   sage permissions import [文件] [--to user|local|project] [--dry-run] [--yes]
                               导入 Claude Code 的规则
 
+常驻
+  sage serve [--port <n>] [--host <地址>] [--model <提供方/名称>]
+                              监听 127.0.0.1:8787；全部设置见 docs/feishu.zh.md
+
 环境变量
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
+  FEISHU_APP_ID, FEISHU_APP_SECRET, FEISHU_APPROVERS, FEISHU_ALLOWED_USERS, FEISHU_MODE,
+  FEISHU_DOMAIN, FEISHU_PORT, FEISHU_ENCRYPT_KEY, FEISHU_VERIFICATION_TOKEN
   SAGE_HOME                   Sage 存放状态之处（~/.sage）
   SAGE_LANG, SAGE_PLAIN, NO_COLOR, SAGE_DEBUG`,
   insteadOf: (command) => `（经 npm 启动时，“sage …”在这里写作“${command}”。）`,

@@ -67,6 +67,7 @@ export class Machine {
       end: () => void child.stdin.end(),
       kill: (signal: NodeJS.Signals) => void child.kill(signal),
       output: () => out,
+      errors: () => err,
       until: (pattern: RegExp | string) => until(pattern, () => out + err),
     };
   }

@@ -1,0 +1,59 @@
+import { arm } from "../input/deadlines.ts";
+import type { Store } from "../journal/store.ts";
+import type { Host, InputRequest } from "../protocol/index.ts";
+
+export type Recovered = {
+  /** Turns that go on now. */
+  resumed: number;
+  /** Turns that wait for a person: each costs an entry in a list until somebody answers. */
+  waiting: number;
+  /** Waits no longer; what was resumed is the host's. */
+  stop(): void;
+};
+
+/**
+ * Goes on with the turns that were open when the process that ran these sessions ended. One that waits for a person is not loaded:
+ * its request is listened for, its deadline runs, and it goes on when it is answered. One that a person paused stays paused.
+ */
+export async function recover(store: Store, host: Host, sessions: readonly string[]): Promise<Recovered> {
+  const stops: (() => void)[] = [];
+  let resumed = 0;
+  let waiting = 0;
+  for (const session of sessions) {
+    const row = store.session(session);
+    if (!row?.open || row.owned) continue;
+    const requests = store.pending(session);
+    if (requests.length > 0) {
+      waiting++;
+      stops.push(listen(store, requests, () => void host.send({ type: "resume", session })));
+    } else if (!isPaused(store, session)) {
+      resumed++;
+      await host.send({ type: "resume", session });
+    }
+  }
+  return { resumed, waiting, stop: () => stops.forEach((stop) => stop()) };
+}
+
+function listen(store: Store, requests: readonly InputRequest[], goOn: () => void): () => void {
+  let stops: (() => void)[] = [];
+  const stop = () => {
+    for (const one of stops) one();
+    stops = [];
+  };
+  const woken = () => {
+    stop();
+    goOn();
+  };
+  for (const request of requests) {
+    stops.push(store.hub.wait(request.id, woken));
+    if (request.deadline) stops.push(arm(store, request));
+  }
+  // Answered by another process between the look and the listening.
+  if (requests.some(({ id }) => store.resolution(id))) woken();
+  return stop;
+}
+
+function isPaused(store: Store, session: string): boolean {
+  const last = store.load(session).findLast((fact) => fact.type === "state.changed" || fact.type === "user.said");
+  return last?.type === "state.changed" && last.data.to.state === "paused";
+}
