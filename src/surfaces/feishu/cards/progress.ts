@@ -29,7 +29,7 @@ export function progressCard(
     { title: t.working, template: "wathet", summary: t.workingSummary },
     [
       markdown(outOf(view.text, t), OUT),
-      panel(t.steps(view.steps.length), [markdown(stepsOf(view, t), STEPS)], { expanded: true, id: "steps" }),
+      panel(t.stepsTitle, [markdown(stepsOf(view, t), STEPS)], { expanded: true, id: "steps" }),
       button({
         id: "stop_btn",
         text: t.stopButton,

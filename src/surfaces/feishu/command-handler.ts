@@ -1,0 +1,211 @@
+import { realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import type { Host, Sender, SessionSummary } from "../../protocol/index.ts";
+import type { FeishuTexts } from "../../texts/feishu.ts";
+import type { Card } from "./cards/card.ts";
+import { helpCard, sessionsCard } from "./cards/lists.ts";
+import type { Incoming } from "./channel.ts";
+import type { Follow } from "./follow.ts";
+import { mayApprove, mayStop, type People } from "./people.ts";
+import { newRid, type Records } from "./records.ts";
+import { must, placeOf, type Beginning, type Place, type SessionManager } from "./session-manager.ts";
+
+export type CommandParts = {
+  host: Host;
+  records: Records;
+  sessions: SessionManager;
+  people: People;
+  t: FeishuTexts;
+  /** Where a new session works unless somebody says otherwise, and where else one may. */
+  cwd: string;
+  folders: readonly string[];
+  model?: string;
+  models: readonly string[];
+  redact(text: string): string;
+  now(): number;
+  senderOf(openId: string): Promise<Sender>;
+};
+
+/** What is said back; `task` goes on as a message to the session that the command has begun. */
+export type CommandResult =
+  | { text: string }
+  | { card: Card; sent?: (message: string) => void }
+  | { task: string; follow: Follow };
+
+export type CommandHandler = {
+  isCommand(text: string): boolean;
+  handle(message: Incoming): Promise<CommandResult>;
+  /** Whether this person may take a session over to their chat, and doing it. */
+  resume(session: string, who: { openId: string; tenantKey: string }, place: Place): Promise<string>;
+};
+
+const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "help"] as const;
+type Name = (typeof names)[number];
+
+export function createCommandHandler(parts: CommandParts): CommandHandler {
+  const { host, records, sessions, people, t, now } = parts;
+
+  const read = (text: string): { name: Name; rest: string } | undefined => {
+    const found = /^\/([a-z]+)(?:\s+([^]*))?$/i.exec(text.trim());
+    const name = names.find((one) => one === found?.[1]?.toLowerCase());
+    return name && { name, rest: found?.[2]?.trim() ?? "" };
+  };
+  const here = async (message: Incoming) => (await sessions.find(message)) ?? (await sessions.latest(message));
+
+  const stop = async (message: Incoming): Promise<CommandResult> => {
+    const follow = await here(message);
+    if (!follow) return { text: t.nothingRuns };
+    if (!mayStop(people, message.sender, follow.home().owner)) return { text: t.toast.notYours };
+    const reply = must(await follow.handle.finish(await parts.senderOf(message.sender.openId)));
+    return { text: reply.to === "nothing" ? t.nothingRuns : t.stopping };
+  };
+
+  const begin = async (message: Incoming, how: Beginning): Promise<Follow> => {
+    const before = await sessions.find(message);
+    // A redelivered command finds the session that it has begun.
+    const follow = await sessions.begin(message, how);
+    if (before && before !== follow && mayStop(people, message.sender, before.home().owner))
+      await before.handle.finish(await parts.senderOf(message.sender.openId));
+    return follow;
+  };
+
+  const fresh = async (message: Incoming, task: string): Promise<CommandResult> => {
+    const cwd = (await sessions.find(message))?.home().cwd ?? parts.cwd;
+    const follow = await begin(message, { cwd, ...(parts.model !== undefined && { model: parts.model }) });
+    return task === "" ? { text: t.newSession(follow.home().cwd) } : { task, follow };
+  };
+
+  const status = async (message: Incoming): Promise<CommandResult> => {
+    const follow = await here(message);
+    if (!follow) return { text: t.noSession };
+    const { session, cwd, model = parts.model ?? "" } = follow.home();
+    const open = follow.view.open().length;
+    const line = t.statusLine(session, t.status[follow.view.state()], cwd, model);
+    return { text: open > 0 ? `${line}\n${t.openRequests(open)}` : line };
+  };
+
+  /** Own sessions and those of this chat; an approver sees every session of the machine. */
+  const visible = async (who: Incoming["sender"], chat: string): Promise<SessionSummary[]> => {
+    const all = must(await host.send({ type: "sessions" })).sessions;
+    if (mayApprove(people, who)) return all;
+    return all.filter(({ id }) => {
+      const home = records.home(id);
+      return home !== undefined && (home.owner === who.openId || home.chat === chat);
+    });
+  };
+
+  const list = async (message: Incoming): Promise<CommandResult> => {
+    const rids: string[] = [];
+    const ridOf = (session: string) => {
+      const rid = newRid();
+      rids.push(rid);
+      records.saveCard({ k: "run", rid, session, chat: message.chatId, g: 1, at: now() });
+      return rid;
+    };
+    const found = (await visible(message.sender, message.chatId)).map((one) => ({
+      ...one,
+      title: parts.redact(one.title),
+    }));
+    const current = (await here(message))?.handle.session;
+    return {
+      card: sessionsCard(found, { t, now: now(), current, ridOf }),
+      sent(id) {
+        for (const rid of rids) {
+          const record = records.card(rid);
+          if (record) records.saveCard({ ...record, message: id });
+        }
+      },
+    };
+  };
+
+  const resume = async (session: string, who: Incoming["sender"], place: Place): Promise<string> => {
+    const may = (await visible(who, place.chat)).some(({ id }) => id === session);
+    if (!may) return t.noSuchSession(session);
+    const follow = await sessions.take(session, place);
+    // A turn that nobody runs goes on here; one that runs elsewhere is watched.
+    if (follow.view.working()) await host.send({ type: "resume", session });
+    return t.resumed(session);
+  };
+
+  const byId = async (message: Incoming, start: string): Promise<CommandResult> => {
+    const found = (await visible(message.sender, message.chatId)).filter(({ id }) => id.startsWith(start));
+    const one = found.find(({ id }) => id === start) ?? (found.length === 1 ? found[0] : undefined);
+    if (start === "" && !(await here(message))?.view.working()) return { text: t.resumeWhich };
+    if (start === "") {
+      const session = (await here(message))?.handle.session ?? "";
+      await host.send({ type: "resume", session });
+      return { text: t.resumed(session) };
+    }
+    if (!one) return { text: found.length > 1 ? t.resumeWhich : t.noSuchSession(start) };
+    return { text: await resume(one.id, message.sender, placeOf(message)) };
+  };
+
+  const cd = async (message: Incoming, to: string): Promise<CommandResult> => {
+    const now = (await here(message))?.home().cwd ?? parts.cwd;
+    const folders = [...new Set([parts.cwd, ...parts.folders])];
+    if (to === "") return { text: t.cdWhich(now, folders) };
+    const path = resolve(now, to.replace(/^~(?=$|\/)/, homedir()));
+    let real: string;
+    try {
+      real = realpathSync(path);
+      if (!statSync(real).isDirectory()) return { text: t.cdMissing(path) };
+    } catch {
+      return { text: folders.some((one) => isIn(one, path)) ? t.cdMissing(path) : t.cdRefused(path) };
+    }
+    if (!folders.some((one) => isIn(realOf(one), real))) return { text: t.cdRefused(path) };
+    const model = (await here(message))?.home().model ?? parts.model;
+    await begin(message, { cwd: real, ...(model !== undefined && { model }) });
+    return { text: t.newSession(real) };
+  };
+
+  const model = async (message: Incoming, name: string): Promise<CommandResult> => {
+    const home = (await here(message))?.home();
+    if (name === "") return { text: t.modelNow(home?.model ?? parts.model ?? "", parts.models) };
+    if (!parts.models.includes(name)) return { text: t.modelRefused(name) };
+    await begin(message, { cwd: home?.cwd ?? parts.cwd, model: name });
+    return { text: t.modelNew(name) };
+  };
+
+  return {
+    isCommand: (text) => read(text) !== undefined,
+    resume,
+    async handle(message) {
+      const command = read(message.text);
+      if (!command) return { text: t.unknownCommand(message.text) };
+      switch (command.name) {
+        case "stop":
+          return stop(message);
+        case "new":
+          return fresh(message, command.rest);
+        case "status":
+          return status(message);
+        case "sessions":
+          return list(message);
+        case "resume":
+          return byId(message, command.rest);
+        case "cd":
+          return cd(message, command.rest);
+        case "model":
+          return model(message, command.rest);
+        case "help":
+          return { card: helpCard({ t }) };
+        default:
+          return command.name satisfies never;
+      }
+    },
+  };
+}
+
+function isIn(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return inside === "" || (!inside.startsWith("..") && !isAbsolute(inside));
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return join(path);
+  }
+}

@@ -1,0 +1,29 @@
+import type { CommandReply, Host, InputResponse, Sender, TurnLimits, WatchEvent } from "../../protocol/index.ts";
+
+/** One session as the bridge runs it: what comes out of it, and the three things that go in. */
+export type ExecutionHandle = {
+  readonly session: string;
+  /** Facts from the first one on, then what is open, then what comes; ends with the handle. */
+  readonly stream: AsyncIterable<WatchEvent>;
+  /** A task, or a word to a task that runs. `id` makes a message that comes twice harmless. */
+  sendMessage(text: string, from: Sender, more: { id: string; limits?: TurnLimits }): Promise<CommandReply<"say">>;
+  /** The first answer wins; whoever comes later is told who it was. */
+  sendAnswer(response: InputResponse, from: Sender): Promise<CommandReply<"respond">>;
+  /** Ends the turn for good, with whatever waits for an answer. */
+  finish(from: Sender): Promise<CommandReply<"interrupt">>;
+};
+
+export function createExecutionHandle(host: Host, session: string, signal: AbortSignal): ExecutionHandle {
+  return {
+    session,
+    stream: host.watch(session, { signal }),
+    sendMessage: (text, from, more) => host.send({ type: "say", session, text, ...more, ...from }),
+    async sendAnswer(response, from) {
+      const reply = await host.send({ type: "respond", response, ...from });
+      // Recorded, and nobody runs the session: it goes on here.
+      if (reply.ok && !reply.running) await host.send({ type: "resume", session });
+      return reply;
+    },
+    finish: (from) => host.send({ type: "interrupt", session, cancel: true, ...from }),
+  };
+}

@@ -1,0 +1,94 @@
+import { isUtf8 } from "node:buffer";
+import { mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { messageOf } from "../../protocol/index.ts";
+import type { FeishuTexts } from "../../texts/feishu.ts";
+import { redactText } from "./cards/redact.ts";
+import type { FeishuChannel, Incoming } from "./channel.ts";
+
+const MOST_FILES = 9;
+export const LARGEST_IN = 50 * 1024 * 1024;
+const LARGEST_OUT = 20 * 1024 * 1024;
+const LARGEST_IMAGE = 10 * 1024 * 1024;
+const MOST_OUT = 5;
+
+/** Puts what a person sent where the session may read it. What the model is told, and what the person should know. */
+export async function receiveFiles(
+  message: Incoming,
+  { channel, folder, t, log }: { channel: FeishuChannel; folder: string; t: FeishuTexts; log(line: string): void },
+): Promise<{ told: string[]; problems: string[] }> {
+  const told: string[] = [];
+  const problems: string[] = [];
+  const { attachments, messageId } = message;
+  if (attachments.length > MOST_FILES) problems.push(t.tooManyFiles(MOST_FILES));
+  for (const [n, { kind, key, name }] of attachments.slice(0, MOST_FILES).entries()) {
+    const called = name === undefined ? `${kind}-${n + 1}` : name;
+    try {
+      const content = await channel.download(messageId, key, kind, LARGEST_IN);
+      const path = join(folder, messageId, fileName(called, n, kind === "image" ? imageType(content) : undefined));
+      await mkdir(join(folder, messageId), { recursive: true, mode: 0o700 });
+      await writeFile(path, content, { mode: 0o600 });
+      told.push((kind === "image" ? t.savedImage : t.savedFile)(path));
+    } catch (error) {
+      log(`a file could not be fetched: ${messageOf(error)}`);
+      const large = /larg|limit|size/i.test(messageOf(error));
+      problems.push(large ? t.fileTooLarge(called, `${LARGEST_IN / 1024 / 1024} MB`) : t.fileFailed(called));
+    }
+  }
+  return { told, problems };
+}
+
+/** A name that stays in its folder, whatever the person's machine called it. */
+function fileName(name: string, n: number, type: string | undefined): string {
+  const plain = basename(name.replaceAll("\\", "/"))
+    .replace(/[^\p{L}\p{N}._ -]/gu, "_")
+    .replace(/^[.\s]+/, "")
+    .slice(-80);
+  const safe = plain === "" ? `file-${n + 1}` : plain;
+  return type === undefined || extname(safe) !== "" ? safe : `${safe}.${type}`;
+}
+
+function imageType(content: Buffer): string | undefined {
+  const head = content.subarray(0, 12).toString("latin1");
+  if (head.startsWith("\x89PNG")) return "png";
+  if (head.startsWith("\xff\xd8\xff")) return "jpg";
+  if (head.startsWith("GIF8")) return "gif";
+  if (head.startsWith("RIFF") && head.endsWith("WEBP")) return "webp";
+  return undefined;
+}
+
+export type OutFile = { name: string; content: Buffer; image: boolean };
+
+/**
+ * Files of the session's own folder that an answer links to. Nothing hidden, nothing from elsewhere, by way of a link neither:
+ * a chat has more readers than a terminal.
+ */
+export async function filesIn(text: string, cwd: string, redact: (text: string) => string): Promise<OutFile[]> {
+  const links = [...text.matchAll(/!?\[[^\]\n]*\]\(<?([^)>\s]+)>?\)/g)].map(([, target = ""]) => target);
+  const found: OutFile[] = [];
+  for (const target of new Set(links)) {
+    if (found.length >= MOST_OUT) break;
+    if (/^[a-z][\w+.-]*:|^#/i.test(target)) continue;
+    const file = await ownFile(target, cwd, redact).catch(() => undefined);
+    if (file) found.push(file);
+  }
+  return found;
+}
+
+async function ownFile(target: string, cwd: string, redact: (text: string) => string): Promise<OutFile | undefined> {
+  const root = await realpath(cwd);
+  const path = await realpath(resolve(root, decodeURIComponent(target)));
+  const inside = relative(root, path);
+  if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) return undefined;
+  if (inside.split(sep).some((part) => part.startsWith("."))) return undefined;
+  const { size } = await stat(path);
+  if (size === 0 || size > LARGEST_OUT) return undefined;
+  const content = await readFile(path);
+  const image = imageType(content) !== undefined && content.length <= LARGEST_IMAGE;
+  const isText = isUtf8(content) && !content.includes(0);
+  return {
+    name: basename(path),
+    content: isText ? Buffer.from(redactText(content.toString("utf8"), redact)) : content,
+    image,
+  };
+}

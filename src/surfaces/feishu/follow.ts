@@ -1,0 +1,272 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  messageOf,
+  type Fact,
+  type Host,
+  type InputRequest,
+  type Resolution,
+  type TurnEnd,
+} from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+import { createAsker, type Asker } from "./asker.ts";
+import { restartCard } from "./cards/closed.ts";
+import { plainWords } from "./cards/escape.ts";
+import type { Finish } from "./cards/progress.ts";
+import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
+import { FeishuFailure } from "./failure.ts";
+import { filesIn } from "./files.ts";
+import { uuidOf, type Home } from "./records.ts";
+import { createStreamer, targetOf, type Sending } from "./streamer.ts";
+import { createView, type SessionView } from "./view.ts";
+
+const FIRST_MS = 50;
+const NEXT_MS = 400;
+const PATCH_MS = 1_000;
+/** After an answer, the turn may end at once: a card that says "working" for a moment is noise. */
+const CALM_MS = 600;
+/** While the platform is out of reach, nothing else could be sent either. */
+const AGAIN_MS = [2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
+
+export type FollowParts = Sending & { words: Texts; host: Host; signal: AbortSignal };
+
+/** One session, from its facts to the messages of its chat. */
+export type Follow = {
+  readonly handle: ExecutionHandle;
+  readonly view: SessionView;
+  readonly asker: Asker;
+  home(): Home;
+  /** A request of long ago, from the journal. */
+  lookUp(requestId: string): Promise<{ request: InputRequest; resolution?: Resolution } | undefined>;
+  /** All that is known is folded; cards of before are in order. */
+  readonly ready: Promise<void>;
+  /** Everything that was to be sent is sent, or has failed. */
+  settled(): Promise<void>;
+};
+
+/** `fresh`: what happened so far is not told again; only what is open is shown. */
+export function followSession(parts: FollowParts, session: string, { fresh = false } = {}): Follow {
+  const { channel, records, t, words, host, log, modes } = parts;
+  const home = (): Home => {
+    const found = records.home(session);
+    if (!found) throw new Error(`session ${session} has no home`);
+    return found;
+  };
+  const handle = createExecutionHandle(host, session, parts.signal);
+  const view = createView();
+  const streamer = createStreamer(parts, home);
+  const asker = createAsker(parts, home);
+  let begin: () => void = () => {};
+  const ready = new Promise<void>((resolve) => (begin = resolve));
+  let told = fresh ? Infinity : (records.told(session) ?? 0);
+  let last = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let flushing = false;
+  /** One thing after the other, and none before everything is known. What goes wrong with one is its own. */
+  let chain: Promise<void> = ready;
+  const job = (work: () => Promise<unknown> | void, seq?: number): void => {
+    chain = chain
+      .then(() => persist(work, parts.signal))
+      .catch((error: unknown) => log(`session ${session}: ${messageOf(error)}`))
+      .then(() => {
+        if (seq !== undefined && !parts.signal.aborted) records.setTold(session, seq);
+      });
+  };
+
+  const flushSoon = (ms: number): void => {
+    if (timer !== undefined || flushing || !view.working() || view.open().length > 0) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      flushing = true;
+      job(async () => {
+        flushing = false;
+        if (view.working() && view.open().length === 0) await streamer.show(view.progress());
+      });
+    }, ms);
+    timer.unref();
+  };
+  const calm = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+
+  const happened = (fact: Fact): void => {
+    switch (fact.type) {
+      case "turn.begun":
+        job(() => streamer.reset());
+        return flushSoon(FIRST_MS);
+      case "input.requested": {
+        calm();
+        const request = fact.data;
+        // Taken now: what comes later belongs below the question.
+        const sofar = view.progress();
+        return job(async () => {
+          if (!view.open().some(({ id }) => id === request.id)) return;
+          await streamer.finish(sofar, { title: t.waiting, template: "grey", notes: [] }, { ifShown: true, uuid: "" });
+          await asker.present(request);
+        }, fact.seq);
+      }
+      case "input.resolved": {
+        const request = view.request(fact.data.requestId)?.request;
+        if (request) job(() => asker.settle(request, fact.data), fact.seq);
+        return flushSoon(CALM_MS);
+      }
+      case "turn.interrupted":
+        if (fact.data.to === "cancel") return;
+        calm();
+        return end(fact.seq, { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(fact.data.by)] });
+      case "turn.ended":
+        calm();
+        return end(fact.seq, finishOf(fact.data), fact.data);
+      case "model.replied":
+      case "call.started":
+      case "call.finished":
+        return flushSoon(modes.entities ? NEXT_MS : PATCH_MS);
+      default:
+    }
+  };
+
+  const end = (seq: number, finish: Finish, outcome?: TurnEnd): void => {
+    const sofar = view.progress();
+    const whole = outcome?.text.trim() ?? "";
+    const shown = sofar.text.trim() === "" ? { ...sofar, text: whole } : sofar;
+    job(async () => {
+      const uuid = uuidOf(session, "end", seq);
+      const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts.redact) : [];
+      const cut = await streamer.finish(shown, finish, { uuid });
+      const target = targetOf(home());
+      if (cut && whole !== "")
+        await channel.sendFile({
+          ...target,
+          uuid: uuidOf(uuid, "file"),
+          name: t.answerFile,
+          content: Buffer.from(parts.redact(whole)),
+        });
+      for (const { name, content, image } of found) {
+        const each = { ...target, uuid: uuidOf(uuid, name), content };
+        await (image ? channel.sendImage(each) : channel.sendFile({ ...each, name }));
+      }
+    }, seq);
+  };
+
+  const finishOf = (outcome: TurnEnd): Finish => {
+    const { stats, usage } = outcome;
+    const cost = t.stats(stats.toolCalls, usage.inputTokens + usage.outputTokens, words.duration(stats.durationMs));
+    switch (outcome.status) {
+      case "success":
+        return { title: t.done, template: "green", notes: [cost] };
+      case "cancelled": {
+        const late = view.expired()?.deadline;
+        const why = late ? t.promptTimeout(words.duration(late.timeoutMs)) : t.cancelledBecause(outcome.reason);
+        return { title: t.cancelledTitle, template: "grey", notes: [why] };
+      }
+      case "paused":
+        return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(outcome.reason)] };
+      case "max-steps":
+        return { title: t.cancelledTitle, template: "orange", notes: [t.maxSteps(outcome.steps), cost] };
+      case "needs-input":
+        return { title: t.waiting, template: "grey", notes: [] };
+      case "error": {
+        const limit = outcome.error.code === "timeout" ? view.limits()?.executionTimeout : undefined;
+        const late = view.expired()?.deadline;
+        const why = late
+          ? t.promptTimeout(words.duration(late.timeoutMs))
+          : limit !== undefined
+            ? t.taskTimeout(words.duration(limit))
+            : t.failedBecause(outcome.error.message);
+        return { title: t.failed, template: "red", notes: [parts.redact(why)] };
+      }
+      default:
+        return outcome satisfies never;
+    }
+  };
+
+  /** Cards that a process before this one has left behind. */
+  const tidy = (): void => {
+    const left = records.progress(session);
+    if (left)
+      job(async () => {
+        records.endProgress(session);
+        const card = restartCard(view.working(), { t });
+        if (left.card === undefined) return channel.patchCard(left.message, card);
+        const settings = { config: { streaming_mode: false, summary: card.config["summary"] } };
+        await channel.entitySettings(left.card, settings).catch(() => {}); // it may stream no more
+        return channel.updateEntity(left.card, card);
+      });
+    const open = new Set(view.open().map(({ id }) => id));
+    for (const record of records.openCards(session)) {
+      if (record.k !== "ask" || open.has(record.request)) continue;
+      const known = view.request(record.request);
+      if (known?.resolution) {
+        const { request, resolution } = known;
+        job(() => asker.settle(request, resolution));
+      }
+    }
+    for (const request of view.open()) job(() => asker.present(request));
+  };
+
+  const run = async (): Promise<void> => {
+    for await (const event of handle.stream) {
+      if (event.type === "delta") {
+        view.delta(event.delta);
+        if (event.delta.kind === "notice" && event.delta.key === "host") {
+          view.failed();
+          const text = plainWords(t.failedBecause(parts.redact(event.delta.text)));
+          const uuid = uuidOf(session, "failed", last, text);
+          job(() => channel.sendText({ ...targetOf(home()), uuid, text }));
+        } else flushSoon(modes.entities ? NEXT_MS : PATCH_MS);
+      } else if (event.type === "fact") {
+        last = event.fact.seq;
+        view.fact(event.fact);
+        if (event.fact.seq > told) happened(event.fact);
+      } else {
+        if (told === Infinity) records.setTold(session, (told = last));
+        view.ready(event.requests);
+        tidy();
+        begin();
+        flushSoon(CALM_MS);
+      }
+    }
+  };
+  run()
+    .catch((error: unknown) => log(`session ${session} is no longer watched: ${messageOf(error)}`))
+    .finally(() => {
+      clearTimeout(timer);
+      begin();
+    });
+
+  return {
+    handle,
+    view,
+    asker,
+    home,
+    ready,
+    async lookUp(requestId) {
+      let request: InputRequest | undefined;
+      for await (const event of host.watch(session, { signal: parts.signal })) {
+        if (event.type !== "fact") break;
+        if (event.fact.type === "input.requested" && event.fact.data.id === requestId) request = event.fact.data;
+        if (request && event.fact.type === "input.resolved" && event.fact.data.requestId === requestId)
+          return { request, resolution: event.fact.data };
+      }
+      return request && { request };
+    },
+    async settled() {
+      for (let before; before !== chain;) await (before = chain);
+    },
+  };
+}
+
+/** Sending the same thing twice is harmless, so what may work later is tried again. */
+async function persist(work: () => Promise<unknown> | void, signal: AbortSignal): Promise<void> {
+  for (let tries = 0; !signal.aborted; tries++) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const ms = AGAIN_MS[tries];
+      const passes = error instanceof FeishuFailure && ["rate", "busy", "transient", "token"].includes(error.kind);
+      if (!passes || ms === undefined) throw error;
+      await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+}

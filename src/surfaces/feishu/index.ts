@@ -1,0 +1,106 @@
+import { messageOf, type Host, type Sender, type SurfaceStore, type TurnLimits } from "../../protocol/index.ts";
+import { feishuTexts } from "../../texts/feishu.ts";
+import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/texts.ts";
+import { redactText } from "./cards/redact.ts";
+import type { FeishuChannel } from "./channel.ts";
+import { createClicks } from "./clicks.ts";
+import { createCommandHandler } from "./command-handler.ts";
+import { createMessageBridge } from "./message-bridge.ts";
+import type { People } from "./people.ts";
+import { createRecords } from "./records.ts";
+import { createSessionManager } from "./session-manager.ts";
+
+export type { People } from "./people.ts";
+export type { ExecutionHandle } from "./execution-handle.ts";
+export type { ChatState } from "./state.ts";
+
+export type FeishuOptions = {
+  channel: FeishuChannel;
+  store: SurfaceStore;
+  /** The app's id: what is remembered belongs to this bot. */
+  app: string;
+  people: People;
+  /** Where new sessions work. */
+  cwd: string;
+  /** Where else they may, with /cd. */
+  folders?: readonly string[];
+  /** The model of new sessions, and those that may be chosen with /model. */
+  model?: string;
+  models?: readonly string[];
+  /** Where received files go: a folder that every session may read. */
+  inbox: string;
+  lang: Lang;
+  /** Of turns that are begun here; five minutes for an answer and thirty of work unless it says otherwise. */
+  limits?: TurnLimits;
+  /** Takes the secrets of this machine out of a text. */
+  redact?(text: string): string;
+  now?(): number;
+  log?(line: string): void;
+  signal: AbortSignal;
+};
+
+export type Feishu = {
+  /** What was left open is in order again. The channel may be started before. */
+  ready: Promise<void>;
+  /** Everything that was to be sent is sent, or has failed. */
+  settled(): Promise<void>;
+};
+
+export const defaultLimits: TurnLimits = {
+  promptTimeout: 5 * 60_000,
+  timeoutPolicy: "cancel",
+  executionTimeout: 30 * 60_000,
+};
+
+const NAME_MS = 500;
+
+/** Sage in chats: requests as cards, messages as tasks and answers. The caller starts and closes the channel. */
+export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
+  const { channel, app, people, cwd, inbox, lang, signal, now = Date.now, log = () => {} } = options;
+  const t = feishuTexts(lang);
+  const records = createRecords(options.store, app, now);
+  const redact = (text: string) => redactText(text, options.redact ?? ((one) => one));
+  const limits = options.limits ?? defaultLimits;
+  const model = options.model === undefined ? {} : { model: options.model };
+
+  /** A receipt holds both: the name for people, the id for whoever has to prove it. */
+  const senderOf = async (openId: string): Promise<Sender> => {
+    const patience = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), NAME_MS).unref());
+    const name = await Promise.race([channel.userName(openId).catch(() => undefined), patience]);
+    return { by: name?.trim() ? `${name.trim()} (${openId})` : openId, surface: "feishu" };
+  };
+
+  const sending = { channel, records, t, words: texts(lang), redact, now, log, modes: { entities: true } };
+  const sessions = createSessionManager({ ...sending, host, signal, app, cwd });
+  const commands = createCommandHandler({
+    ...{ host, records, sessions, people, t, cwd, redact, now, senderOf, ...model },
+    folders: options.folders ?? [],
+    models: options.models ?? [],
+  });
+  const bridge = createMessageBridge({
+    ...{ channel, records, sessions, commands, people, t, cwd, limits, inbox, log, senderOf, ...model },
+  });
+  const clicks = createClicks({
+    ...{ records, sessions, people, t, log, senderOf },
+    resume(session, { operator, chatId, messageId }) {
+      const home = records.homes().find((one) => one.chat === chatId);
+      const group = home?.group ?? false;
+      return commands.resume(session, operator, {
+        ...{ chat: chatId, group, owner: operator.openId, messageId },
+        ...(group && { root: messageId }),
+      });
+    },
+  });
+
+  const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${messageOf(error)}`));
+  channel.onMessage(async (message) => {
+    await ready;
+    await bridge(message);
+  });
+  channel.onCard(async (click) => {
+    await ready;
+    return clicks(click);
+  });
+  return { ready, settled: () => sessions.settled() };
+}

@@ -1,0 +1,175 @@
+import { messageOf, type InputRequest, type Sender, type TurnLimits } from "../../protocol/index.ts";
+import { decided, readText } from "./answers.ts";
+import { plainWords } from "./cards/escape.ts";
+import { whoOf } from "./cards/closed.ts";
+import type { FeishuChannel, Incoming } from "./channel.ts";
+import type { CommandHandler, CommandResult } from "./command-handler.ts";
+import { receiveFiles } from "./files.ts";
+import type { Follow } from "./follow.ts";
+import { mayAnswer, mayTalk, type People } from "./people.ts";
+import { uuidOf, type Records } from "./records.ts";
+import type { SessionManager } from "./session-manager.ts";
+import { codeOf, route, type Said } from "./state.ts";
+import type { FeishuTexts } from "../../texts/feishu.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+export type BridgeParts = {
+  channel: FeishuChannel;
+  records: Records;
+  sessions: SessionManager;
+  commands: CommandHandler;
+  people: People;
+  t: FeishuTexts;
+  cwd: string;
+  model?: string;
+  limits: TurnLimits;
+  /** Where received files go: a folder that every session may read. */
+  inbox: string;
+  log(line: string): void;
+  senderOf(openId: string): Promise<Sender>;
+};
+
+/** Messages of people → commands to the host. Who may, what it belongs to, what becomes of it: in this order. */
+export function createMessageBridge(parts: BridgeParts): (message: Incoming) => Promise<void> {
+  const { channel, records, sessions, commands, people, t, log } = parts;
+
+  const say = async (message: Incoming, text: string, what = "reply"): Promise<void> => {
+    const { chatId, messageId, chatType } = message;
+    const target = { chat: chatId, replyTo: messageId, ...(chatType === "group" && { inThread: true }) };
+    try {
+      await channel.sendText({ ...target, uuid: uuidOf(messageId, what), text: plainWords(text) });
+    } catch (error) {
+      log(`a reply could not be sent: ${messageOf(error)}`); // the message itself is in safe hands
+    }
+  };
+
+  /** In a group only what is meant for the bot: it is mentioned, or this is its thread, or its card is quoted. */
+  const isMeant = ({ chatType, mentionsBot, rootId, parentId, threadId, chatId }: Incoming): boolean => {
+    if (chatType === "p2p" || mentionsBot) return true;
+    const ours = [rootId, parentId].some(
+      (id) => id !== undefined && (records.root(id) ?? records.ofMessage(id)) !== undefined,
+    );
+    return ours || (threadId !== undefined && records.place(chatId, threadId) !== undefined);
+  };
+
+  /** The request that is quoted or named, with the session it belongs to. */
+  const meantBy = async (message: Incoming): Promise<{ said: Said; follow?: Follow }> => {
+    const { text, parentId, chatId } = message;
+    const coded = codeOf(text);
+    if (coded) {
+      const found = sessions
+        .openInChat(chatId)
+        .find(({ follow, request }) => records.openCard(follow.handle.session, request.id)?.rid.startsWith(coded.code));
+      return found
+        ? { said: { text: coded.rest, meant: found.request }, follow: found.follow }
+        : { said: { text: coded.rest, meant: "closed" } };
+    }
+    const record = parentId === undefined ? undefined : records.ofMessage(parentId);
+    if (record?.k !== "ask" || record.chat !== chatId) return { said: { text } };
+    const follow = await sessions.of(record.session);
+    const request = follow?.view.open().find(({ id }) => id === record.request);
+    return { said: { text, meant: request ?? "closed" }, ...(follow && { follow }) };
+  };
+
+  const perform = async (message: Incoming, result: CommandResult): Promise<void> => {
+    if ("text" in result) return say(message, result.text);
+    if ("task" in result) return task(message, result.follow, result.task);
+    const { chatId, messageId, chatType } = message;
+    const target = { chat: chatId, replyTo: messageId, ...(chatType === "group" && { inThread: true }) };
+    const { messageId: id } = await channel.sendCard({ ...target, uuid: uuidOf(messageId, "card"), card: result.card });
+    result.sent?.(id);
+  };
+
+  /** What was attached is told by its path. */
+  const withFiles = async (message: Incoming, text: string): Promise<string> => {
+    if (message.attachments.length === 0) return text;
+    const { told, problems } = await receiveFiles(message, { channel, folder: parts.inbox, t, log });
+    if (problems.length > 0) await say(message, problems.join("\n"), "files");
+    return [text, ...told].filter((one) => one.trim() !== "").join("\n");
+  };
+
+  const task = async (message: Incoming, follow: Follow, text: string, limits?: TurnLimits): Promise<void> => {
+    const whole = await withFiles(message, text);
+    if (whole.trim() === "") return;
+    const from = await parts.senderOf(message.sender.openId);
+    const more = { id: message.messageId, limits: limits ?? parts.limits };
+    const reply = await follow.handle.sendMessage(whole, from, more);
+    if (reply.ok) return;
+    if (reply.code === "queue-full") return say(message, t.queueFull);
+    const unknown = reply.code === "input-invalid" && /^\/\S+$/.test(whole.trim());
+    return say(message, unknown ? t.unknownCommand(whole.trim()) : t.failedToSay(reply.message));
+  };
+
+  const answer = async (message: Incoming, follow: Follow, request: InputRequest, text: string): Promise<void> => {
+    const read = readText(request, await withFiles(message, text), t);
+    if ("problem" in read) return say(message, t.answerFirst(read.problem));
+    return respond(message, follow, request, read.response);
+  };
+
+  const respond = async (
+    message: Incoming,
+    follow: Follow,
+    request: InputRequest,
+    response: Parameters<Follow["handle"]["sendAnswer"]>[0],
+  ): Promise<void> => {
+    if (!mayAnswer(people, message.sender, request, follow.home().owner)) {
+      records.refused({ operator: message.sender, messageId: message.messageId, request: request.id, at: message.at });
+      return say(message, t.mayNotAnswer);
+    }
+    const from = await parts.senderOf(message.sender.openId);
+    const reply = await follow.handle.sendAnswer(response, from);
+    if (reply.ok) return channel.react(message.messageId, "DONE");
+    // The same message, come again after a restart, has won already.
+    if (reply.resolution && reply.resolution.by === from.by && reply.resolution.surface === from.surface) return;
+    return say(message, reply.resolution ? t.raceLost(whoOf(reply.resolution, t)) : t.failedToSay(reply.message));
+  };
+
+  return async (message) => {
+    if (!isMeant(message)) return;
+    if (!mayTalk(people, message.sender)) {
+      log(`a message of ${message.sender.openId || "nobody"} was refused`);
+      // Once a day is enough to tell them; more would be a way to make the bot talk.
+      if (records.once(`stranger/${message.chatId}/${message.sender.openId}`, DAY_MS))
+        await say(message, `${t.mayNotTalk}\n${message.sender.openId}`);
+      return;
+    }
+    if (commands.isCommand(message.text)) {
+      try {
+        await perform(message, await commands.handle(message));
+      } catch (error) {
+        log(`a command failed: ${messageOf(error)}`);
+        await say(message, t.failedToSay(messageOf(error)), "failed");
+      }
+      return;
+    }
+    const { said, follow: meant } = await meantBy(message);
+    const follow = meant ?? (await sessions.find(message));
+    const open = follow ? sessions.openBeside(follow) : [];
+    const next = route(follow?.view.state() ?? "IDLE", said, open);
+    switch (next.to) {
+      case "task": {
+        const model = parts.model === undefined ? {} : { model: parts.model };
+        return task(message, follow ?? (await sessions.begin(message, { cwd: parts.cwd, ...model })), said.text);
+      }
+      case "queue":
+        if (!follow) return;
+        await task(message, follow, said.text);
+        return channel.react(message.messageId, "Get");
+      case "answer":
+        return follow && answer(message, ownerOf(next.request, follow), next.request, next.text);
+      case "decide":
+        return follow && respond(message, follow, next.request, decided(next.request, next.decision));
+      case "hint":
+        return say(message, t[next.hint]);
+      default:
+        return next satisfies never;
+    }
+  };
+
+  /** The one open request of a chat may be another session's. */
+  function ownerOf(request: InputRequest, follow: Follow): Follow {
+    const { chat } = follow.home();
+    return sessions.openInChat(chat).find((one) => one.request.id === request.id)?.follow ?? follow;
+  }
+}

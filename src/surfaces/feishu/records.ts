@@ -1,0 +1,110 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { SurfaceStore } from "../../protocol/index.ts";
+
+const DAY = 24 * 60 * 60_000;
+/** So long can a card be clicked and changed. */
+export const CARD_LIFE_MS = 14 * DAY;
+const MEMORY_MS = 90 * DAY;
+
+/** Where a session speaks. */
+export type Home = {
+  session: string;
+  chat: string;
+  group: boolean;
+  /** The message whose thread this is. */
+  root?: string;
+  /** Who began it here. */
+  owner: string;
+  /** The folder, for headings. */
+  cwd: string;
+  model?: string;
+  at: number;
+};
+
+/** What a button's id stands for. Nothing of the request is kept: the journal has it. */
+export type CardRecord = {
+  rid: string;
+  session: string;
+  chat: string;
+  /** Unknown until the platform has said so. */
+  message?: string;
+  /** Which version of the card counts. */
+  g: number;
+  at: number;
+} & ({ k: "ask"; request: string; file?: "sent" | "failed" | "read"; spoken?: boolean } | { k: "run" });
+
+/** A card that shows progress, from when it is sent to when it is closed. */
+export type ProgressRecord = { message: string; card?: string };
+
+export type Records = ReturnType<typeof createRecords>;
+
+/** What this bot remembers. Everything is under the app's id: two bots in one group hear the same messages. */
+export function createRecords(store: SurfaceStore, app: string, now: () => number) {
+  const at = (...path: string[]) => [app, ...path].join("/");
+  const get = <T>(key: string) => store.get(key) as T | undefined;
+  const list = <T>(prefix: string) => store.list(prefix) as { key: string; value: T }[];
+  const keep = (key: string, value: unknown, ttlMs = MEMORY_MS) => store.set(key, value, { ttlMs });
+  return {
+    home: (session: string) => get<Home>(at("home", session)),
+    homes: () => list<Home>(at("home", "")).map(({ value }) => value),
+    setHome: (home: Home) => keep(at("home", home.session), home),
+
+    /** The session that a chat, or a thread of it, goes on with. */
+    place: (chat: string, thread = "main") => get<{ session: string }>(at("place", chat, thread))?.session,
+    setPlace: (session: string, chat: string, thread = "main") => keep(at("place", chat, thread), { session }),
+
+    /** The session that the thread under this message belongs to. */
+    root: (message: string) => get<{ session: string }>(at("root", message))?.session,
+    setRoot: (message: string, session: string) => keep(at("root", message), { session }),
+
+    card: (rid: string) => get<CardRecord>(at("card", rid)),
+    saveCard(record: CardRecord): void {
+      store.atomically(() => {
+        keep(at("card", record.rid), record, CARD_LIFE_MS);
+        if (record.message !== undefined) keep(at("message", record.message), record.rid, CARD_LIFE_MS);
+        if (record.k === "ask") keep(at("open", record.session, record.request), record.rid, CARD_LIFE_MS);
+      });
+    },
+    ofMessage(message: string): CardRecord | undefined {
+      const rid = get<string>(at("message", message));
+      return rid === undefined ? undefined : get<CardRecord>(at("card", rid));
+    },
+    /** The card of a request that nobody has seen the end of here. */
+    openCard(session: string, request: string): CardRecord | undefined {
+      const rid = get<string>(at("open", session, request));
+      return rid === undefined ? undefined : get<CardRecord>(at("card", rid));
+    },
+    openCards: (session: string): CardRecord[] =>
+      list<string>(at("open", session, "")).flatMap(({ value }) => get<CardRecord>(at("card", value)) ?? []),
+    closeCard: ({ session, request }: { session: string; request: string }) =>
+      void store.delete(at("open", session, request)),
+
+    progress: (session: string) => get<ProgressRecord>(at("progress", session)),
+    setProgress: (session: string, record: ProgressRecord) => keep(at("progress", session), record, CARD_LIFE_MS),
+    endProgress: (session: string) => void store.delete(at("progress", session)),
+
+    /** What happened up to here is on the chat's screen. */
+    told: (session: string) => get<number>(at("told", session)),
+    setTold: (session: string, seq: number) => keep(at("told", session), seq),
+
+    /** Somebody tried what they may not. */
+    refused: (what: object) => keep(at("refused", `${now()}`, newRid().slice(0, 8)), what),
+    refusals: () => list<Record<string, unknown>>(at("refused", "")).map(({ value }) => value),
+
+    once: (what: string, ttlMs: number) => store.claim(at("once", what), ttlMs),
+  };
+}
+
+/** 128 bits: nobody guesses one. */
+export const newRid = (): string => randomBytes(16).toString("hex");
+
+/** The same for the same thing: sending it twice within the hour sends it once. */
+export const uuidOf = (...what: (string | number)[]): string =>
+  createHash("sha1").update(what.join("\n")).digest("hex");
+
+/** The session that a message begins; the same however often the message comes. */
+export function sessionOf(app: string, message: string): string {
+  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
+  const bytes = createHash("sha256").update(`${app}\n${message}`).digest().subarray(0, 9);
+  return [...bytes].map((byte) => alphabet[byte % alphabet.length]).join("");
+}

@@ -1,0 +1,137 @@
+import { SageError, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
+import type { Incoming } from "./channel.ts";
+import { followSession, type Follow, type FollowParts } from "./follow.ts";
+import { CARD_LIFE_MS, sessionOf, type Home } from "./records.ts";
+
+export type Beginning = { cwd: string; model?: string };
+
+/** Which session a message belongs to, by bot, chat and thread; and every session that this bot speaks for. */
+export type SessionManager = {
+  /** The session that the place of this message goes on with. A mention at the top of a group belongs to none. */
+  find(message: Incoming): Promise<Follow | undefined>;
+  /** The session this person last worked with in this chat. */
+  latest(message: Incoming): Promise<Follow | undefined>;
+  /** A new one; the same message begins the same one. */
+  begin(message: Incoming, how: Beginning): Promise<Follow>;
+  /** The place of this message goes on with that session, wherever it was begun. */
+  take(session: string, place: Place): Promise<Follow>;
+  of(session: string): Promise<Follow | undefined>;
+  /** What asks in this chat, in the thread of this session if it has one. */
+  openBeside(follow: Follow): InputRequest[];
+  openInChat(chat: string): { follow: Follow; request: InputRequest }[];
+  /** Goes on with whatever was under way. */
+  restore(): Promise<void>;
+  settled(): Promise<void>;
+};
+
+export type Place = { chat: string; group: boolean; root?: string; thread?: string; owner: string; messageId: string };
+
+export function createSessionManager(parts: FollowParts & { app: string; cwd: string }): SessionManager {
+  const { host, records, now } = parts;
+  const follows = new Map<string, Follow>();
+
+  const follow = (session: string, fresh = false): Follow => {
+    let found = follows.get(session);
+    if (!found) follows.set(session, (found = followSession(parts, session, { fresh })));
+    return found;
+  };
+  const known = async (session: string | undefined): Promise<Follow | undefined> => {
+    if (session === undefined || !records.home(session)) return undefined;
+    const found = follow(session);
+    await found.ready;
+    return found;
+  };
+  const settle = (home: Home, place: Place): void => {
+    records.setHome(home);
+    if (!place.group || place.thread !== undefined) records.setPlace(home.session, place.chat, place.thread);
+    records.setRoot(place.root ?? place.messageId, home.session);
+  };
+
+  return {
+    async find(message) {
+      const { chatId, chatType, threadId, rootId } = message;
+      if (rootId !== undefined) {
+        const byRoot = await known(records.root(rootId));
+        if (byRoot && (chatType === "group" || threadId !== undefined)) return byRoot;
+      }
+      if (chatType === "group" && threadId === undefined) return undefined;
+      return known(records.place(chatId, threadId));
+    },
+    async latest({ chatId, sender }) {
+      const mine = records.homes().filter(({ chat, owner }) => chat === chatId && owner === sender.openId);
+      return known(mine.toSorted((a, b) => b.at - a.at)[0]?.session);
+    },
+    async begin(message, { cwd, model }) {
+      const place = placeOf(message);
+      const id = sessionOf(parts.app, message.messageId);
+      const chosen = model === undefined ? {} : { model };
+      const { session } = must(await host.send({ type: "open", session: id, cwd, ...chosen }));
+      settle({ ...homeAt(place, session), cwd, ...chosen, at: now() }, place);
+      const found = follow(session);
+      await found.ready;
+      return found;
+    },
+    async take(session, place) {
+      const { sessions } = must(await host.send({ type: "sessions" }));
+      const row = sessions.find(({ id }) => id === session);
+      if (!row) throw new SageError("session-unknown", `there is no session ${session}`);
+      const fresh = records.home(session) === undefined;
+      settle({ ...homeAt(place, session), cwd: row.cwd, at: now() }, place);
+      const found = follow(session, fresh);
+      await found.ready;
+      return found;
+    },
+    of: known,
+    openBeside(one) {
+      const { chat, root } = one.home();
+      return [...follows.values()]
+        .filter((other) => other.home().chat === chat && other.home().root === root)
+        .flatMap(({ view }) => view.open());
+    },
+    openInChat: (chat) =>
+      [...follows.values()]
+        .filter((other) => other.home().chat === chat)
+        .flatMap((other) => other.view.open().map((request) => ({ follow: other, request }))),
+    async restore() {
+      const { sessions } = must(await host.send({ type: "sessions" }));
+      const alive = new Map(sessions.map((row) => [row.id, row]));
+      for (const { session } of records.homes()) {
+        const row = alive.get(session);
+        // Older cards cannot be changed any more; a session that rests is followed when somebody speaks to it.
+        if (!row || (row.state === "idle" && now() - row.lastAt > CARD_LIFE_MS)) continue;
+        const found = follow(session);
+        await found.ready;
+        // What a terminal has left open is the terminal's to go on with.
+        if (found.view.working() && found.view.begunBy() === "feishu") await host.send({ type: "resume", session });
+      }
+    },
+    async settled() {
+      await Promise.all([...follows.values()].map((one) => one.settled()));
+    },
+  };
+}
+
+export function placeOf({ chatId, chatType, rootId, threadId, sender, messageId }: Incoming): Place {
+  const group = chatType === "group";
+  // In a group every task has its own thread, under the message that began it.
+  const root = group || threadId !== undefined ? (rootId ?? messageId) : undefined;
+  return {
+    chat: chatId,
+    group,
+    owner: sender.openId,
+    messageId,
+    ...(root !== undefined && { root }),
+    ...(threadId !== undefined && { thread: threadId }),
+  };
+}
+
+function homeAt({ chat, group, root, owner }: Place, session: string): Omit<Home, "cwd" | "at"> {
+  return { session, chat, group, owner, ...(root !== undefined && { root }) };
+}
+
+export function must<C extends Parameters<Host["send"]>[0]["type"]>(
+  reply: CommandReply<C>,
+): Exclude<CommandReply<C>, { ok: false }> {
+  if (reply.ok) return reply as Exclude<CommandReply<C>, { ok: false }>;
+  throw new SageError(reply.code, reply.message);
+}

@@ -1,0 +1,62 @@
+import type { InputRequest, PermissionRequest } from "../../protocol/index.ts";
+
+/** Where a session in a chat is. Never set: it follows from the facts and the request that waits. */
+export type ChatState = "IDLE" | "EXECUTING" | "WAITING_INPUT" | "WAITING_CONFIRM";
+
+export function stateOf({ working, open }: { working: boolean; open: readonly InputRequest[] }): ChatState {
+  const [first] = open;
+  if (first) return first.kind === "text" ? "WAITING_INPUT" : "WAITING_CONFIRM";
+  return working ? "EXECUTING" : "IDLE";
+}
+
+export type Said = {
+  text: string;
+  /** The request whose card is quoted, or named by its code; `closed` when it asks no more. */
+  meant?: InputRequest | "closed";
+};
+
+export type Decision = { allow: "once" | "always" } | { deny: string };
+
+/** What becomes of a message that is no command. Decided here and nowhere else. */
+export type Route =
+  | { to: "task" }
+  | { to: "queue" }
+  | { to: "answer"; request: InputRequest; text: string }
+  | { to: "decide"; request: PermissionRequest; decision: Decision }
+  | { to: "hint"; hint: "useCard" | "replyToCard" | "notThis" | "quoteCard" };
+
+/** `open`: everything that asks in this chat, also for other sessions. */
+export function route(state: ChatState, { text, meant }: Said, open: readonly InputRequest[]): Route {
+  const hint = (hint: Extract<Route, { to: "hint" }>["hint"]): Route => ({ to: "hint", hint });
+  const decision = decisionOf(text);
+  if (meant === "closed") {
+    if (decision || state === "WAITING_INPUT" || state === "WAITING_CONFIRM") return hint("notThis");
+  } else if (meant) {
+    if (meant.kind === "permission") return decision ? { to: "decide", request: meant, decision } : hint("useCard");
+    return decision ? hint("quoteCard") : { to: "answer", request: meant, text };
+  }
+  // Without a card, a word could allow something that was not yet there when it was typed.
+  if (decision) return hint("quoteCard");
+  if (state === "IDLE") return { to: "task" };
+  if (state === "EXECUTING") return { to: "queue" };
+  const [only] = open;
+  if (only && open.length === 1 && only.kind !== "permission") return { to: "answer", request: only, text };
+  return hint(open.some(({ kind }) => kind !== "permission") ? "replyToCard" : "useCard");
+}
+
+export function decisionOf(text: string): Decision | undefined {
+  const found = /^\/(allow|deny)(?:\s+([^]*))?$/i.exec(text.trim());
+  if (!found) return undefined;
+  const rest = found[2]?.trim() ?? "";
+  if (found[1]?.toLowerCase() === "deny") return { deny: rest };
+  if (rest === "") return { allow: "once" };
+  return /^(always|始终)$/i.test(rest) ? { allow: "always" } : undefined;
+}
+
+/** `/allow 3f9a2c always` names a card by its code, for where a card cannot be quoted. */
+export function codeOf(text: string): { code: string; rest: string } | undefined {
+  const found = /^(\/(?:allow|deny|answer))\s+([0-9a-f]{6})(?:\s+([^]*))?$/i.exec(text.trim());
+  if (!found) return undefined;
+  const [, verb = "", code = "", words = ""] = found;
+  return { code: code.toLowerCase(), rest: verb.toLowerCase() === "/answer" ? words : `${verb} ${words}`.trim() };
+}

@@ -1,0 +1,225 @@
+import { messageOf } from "../../protocol/index.ts";
+import type { FeishuTexts } from "../../texts/feishu.ts";
+import { bytesOf, type Card } from "./cards/card.ts";
+import { plainWords } from "./cards/escape.ts";
+import {
+  finishedCard,
+  OUT,
+  outOf,
+  progressCard,
+  ROLL_BYTES,
+  STEPS,
+  stepsOf,
+  type Finish,
+  type ProgressView,
+} from "./cards/progress.ts";
+import type { FeishuChannel, Target } from "./channel.ts";
+import { FeishuFailure } from "./failure.ts";
+import { newRid, uuidOf, type Home, type Records } from "./records.ts";
+
+/** The platform stops streaming by itself after ten minutes. */
+const ROLL_MS = 9 * 60_000;
+
+export type Sending = {
+  channel: FeishuChannel;
+  records: Records;
+  t: FeishuTexts;
+  redact(text: string): string;
+  now(): number;
+  log(line: string): void;
+  /** Entities stream, and need a permission of the app; without it cards are patched. */
+  modes: { entities: boolean };
+};
+
+/** One turn's progress as one card after the other. Calls of one streamer come one at a time. */
+export type Streamer = {
+  show(view: ProgressView): Promise<void>;
+  /** The card is done. Sends one if there is none, unless `ifShown`. True when the text did not fit. */
+  finish(view: ProgressView, finish: Finish, options: { ifShown?: boolean; uuid: string }): Promise<boolean>;
+  /** A new turn begins with a clean card. */
+  reset(): void;
+};
+
+type Shown = { message: string; card?: string; since: number; out: string; steps: string };
+
+export function targetOf(home: Home): Omit<Target, "uuid"> {
+  const { chat, root, group } = home;
+  return { chat, ...(root !== undefined && { replyTo: root, ...(group && { inThread: true }) }) };
+}
+
+export function createStreamer(sending: Sending, home: () => Home): Streamer {
+  const { channel, records, t, now, log, modes } = sending;
+  let shown: Shown | undefined;
+  /** What stands on earlier cards. A block of code that was cut is opened again. */
+  let [from, fromStep, carry] = [0, 0, ""];
+
+  const rest = ({ text, steps, live }: ProgressView): ProgressView => ({
+    text: carry + sending.redact(text).slice(from),
+    steps: steps.slice(fromStep),
+    live: live.map(sending.redact),
+  });
+
+  const send = async (view: ProgressView): Promise<void> => {
+    const { session, chat } = home();
+    const rid = newRid();
+    const record = { k: "run" as const, rid, session, chat, g: 1, at: now() };
+    records.saveCard(record);
+    const made = progressCard(view, { t, rid, streaming: modes.entities });
+    const target = { ...targetOf(home()), uuid: uuidOf(rid) };
+    const card = modes.entities ? await entity(made) : undefined;
+    const { message, cardId } = await (
+      card === undefined
+        ? channel.sendCard({ ...target, card: progressCard(view, { t, rid, streaming: false }) })
+        : channel.sendCard({ ...target, cardId: card })
+    ).then(({ messageId }) => ({ message: messageId, cardId: card }));
+    records.saveCard({ ...record, message });
+    const mark = { message, ...(cardId !== undefined && { card: cardId }) };
+    records.setProgress(session, mark);
+    shown = { ...mark, since: now(), out: outOf(view.text, t), steps: stepsOf(view, t) };
+  };
+
+  const entity = async (made: Card): Promise<string | undefined> => {
+    try {
+      return (await channel.createEntity(made)).cardId;
+    } catch (error) {
+      if (error instanceof FeishuFailure && error.kind === "permission") modes.entities = false;
+      log(`a card that streams could not be made: ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+
+  const change = async (at: Shown, view: ProgressView): Promise<void> => {
+    const [out, steps] = [outOf(view.text, t), stepsOf(view, t)];
+    if (out === at.out && steps === at.steps) return;
+    if (at.card === undefined) {
+      const rid = records.ofMessage(at.message)?.rid ?? newRid();
+      await channel.patchCard(at.message, progressCard(view, { t, rid, streaming: false }));
+    } else {
+      if (out !== at.out) await stream(at.card, OUT, out);
+      if (steps !== at.steps) await stream(at.card, STEPS, steps);
+    }
+    [at.out, at.steps] = [out, steps];
+  };
+
+  const stream = async (card: string, element: string, text: string): Promise<void> => {
+    try {
+      await channel.streamText(card, element, text);
+    } catch (error) {
+      if (!(error instanceof FeishuFailure) || error.kind !== "streaming") throw error;
+      await channel.entitySettings(card, { config: { streaming_mode: true } });
+      await channel.streamText(card, element, text);
+    }
+  };
+
+  const close = async (at: Shown, card: Card): Promise<void> => {
+    if (at.card === undefined) return channel.patchCard(at.message, card);
+    const { summary } = card.config;
+    try {
+      await channel.entitySettings(at.card, { config: { streaming_mode: false, summary } });
+    } catch (error) {
+      if (!(error instanceof FeishuFailure) || error.kind !== "streaming") throw error; // it streams no more: fine
+    }
+    await channel.updateEntity(at.card, card);
+  };
+
+  const forget = () => {
+    shown = undefined;
+    records.endProgress(home().session);
+  };
+
+  /** The old card keeps what it can hold, and the next one goes on from there. */
+  const roll = async (at: Shown, view: ProgressView): Promise<void> => {
+    const head = headOf(view, t);
+    const done = view.steps.findIndex(({ state }) => state === "run");
+    const steps = done < 0 ? view.steps.length : done;
+    const old = { text: head, steps: view.steps.slice(0, steps), live: [] };
+    const { card } = finishedCard(old, { title: t.continued, template: "grey", notes: [] }, t);
+    from += head.length - carry.length;
+    fromStep += steps;
+    carry = openFence(head);
+    forget();
+    await close(at, card).catch((error: unknown) => log(`a card could not be closed: ${messageOf(error)}`));
+  };
+
+  return {
+    reset() {
+      [from, fromStep, carry] = [0, 0, ""];
+      shown = undefined;
+    },
+    async show(whole) {
+      let view = rest({ ...whole, text: settled(whole.text) });
+      try {
+        for (let cards = 0; shown && cards < 20 && mustRoll(shown, view); cards++) {
+          await roll(shown, view);
+          view = rest({ ...whole, text: settled(whole.text) });
+        }
+        if (shown) await change(shown, view);
+        else await send(bytesOf({ text: view.text }) > ROLL_BYTES ? { ...view, text: headOf(view, t) } : view);
+      } catch (error) {
+        log(`progress could not be shown: ${messageOf(error)}`);
+        if (error instanceof FeishuFailure && (error.kind === "gone" || error.kind === "content")) forget();
+      }
+    },
+    async finish(whole, finish, { ifShown = false, uuid }) {
+      const view = rest(whole);
+      const at = shown;
+      if (!at && ifShown) return false;
+      const { card, cut } = finishedCard(view, finish, t);
+      try {
+        if (at) await close(at, card);
+        else await channel.sendCard({ ...targetOf(home()), uuid, card });
+      } catch (error) {
+        log(`a last card could not be shown: ${messageOf(error)}`);
+        await instead(card, view, finish, uuid);
+      }
+      from = sending.redact(whole.text).length;
+      const running = whole.steps.findIndex(({ state }) => state === "run");
+      fromStep = running < 0 ? whole.steps.length : running;
+      carry = "";
+      forget();
+      return cut;
+    },
+  };
+
+  /** As a card of its own; and if no card will do, in words. */
+  async function instead(card: Card, view: ProgressView, finish: Finish, uuid: string): Promise<void> {
+    const target = targetOf(home());
+    try {
+      await channel.sendCard({ ...target, uuid: uuidOf(uuid, "again"), card });
+    } catch {
+      const text = plainWords([finish.title, view.text, ...finish.notes].filter((one) => one !== "").join("\n\n"));
+      await channel.sendText({ ...target, uuid: uuidOf(uuid, "words"), text: [...text].slice(0, 20_000).join("") });
+    }
+  }
+
+  function mustRoll({ since }: Shown, view: ProgressView): boolean {
+    if (now() - since > ROLL_MS) return true;
+    return bytesOf(progressCard(view, { t, rid: "", streaming: true })) > ROLL_BYTES;
+  }
+}
+
+/** While it is being written, its last word is not shown: half a secret is not recognised as one. */
+function settled(text: string): string {
+  return text.replace(/[\x21-\x7e]{1,500}$/, "");
+}
+
+/** As much of the text as one card should hold, up to the end of a line. */
+function headOf(view: ProgressView, t: FeishuTexts): string {
+  const size = (text: string) => bytesOf(progressCard({ ...view, text }, { t, rid: "", streaming: true }));
+  if (size(view.text) <= ROLL_BYTES) return view.text;
+  let [low, high] = [0, view.text.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (size(view.text.slice(0, middle)) <= ROLL_BYTES) low = middle;
+    else high = middle;
+  }
+  const end = view.text.lastIndexOf("\n", low);
+  const at = end > low / 2 ? end + 1 : low;
+  // Not between the two halves of one character.
+  return view.text.slice(0, /[\ud800-\udbff]/.test(view.text[at - 1] ?? "") ? at - 1 : at);
+}
+
+function openFence(text: string): string {
+  const fences = text.match(/^```.*$/gm) ?? [];
+  return fences.length % 2 === 1 ? `${fences.at(-1)}\n` : "";
+}
