@@ -7,7 +7,7 @@ import { closedCard, endOf, whereOf, whoOf } from "./cards/closed.ts";
 import { plainWords } from "./cards/escape.ts";
 import { permissionCard, type Asked, type AskingCard } from "./cards/permission.ts";
 import { questionCard, textCard } from "./cards/question.ts";
-import { redactAll } from "./cards/redact.ts";
+import { redacted } from "./cards/redact.ts";
 import { timeOf } from "./cards/time.ts";
 import { newRid, uuidOf, type CardRecord, type Home } from "./records.ts";
 import { targetOf, type Sending } from "./streamer.ts";
@@ -28,7 +28,7 @@ export function createAsker(sending: Sending & { words: Texts }, home: () => Hom
   const { channel, records, t, words, now, log } = sending;
 
   const make = (request: InputRequest, record: AskRecord): AskingCard => {
-    const { value, masked } = redactAll(request, sending.redact);
+    const { value, masked } = redacted(request, sending.redaction);
     const { rid, g, file } = record;
     const asked: Asked = {
       ...{ t, words, rid, g, masked, now: now(), session: record.session, folder: basename(home().cwd) },
@@ -39,7 +39,7 @@ export function createAsker(sending: Sending & { words: Texts }, home: () => Hom
   };
 
   const closed = (request: InputRequest, resolution: Resolution): Card => {
-    const { value } = redactAll({ request, resolution }, sending.redact);
+    const { value } = redacted({ request, resolution }, sending.redaction);
     return closedCard(value.request, value.resolution, { t, words, now: now() });
   };
 
@@ -63,7 +63,7 @@ export function createAsker(sending: Sending & { words: Texts }, home: () => Hom
       return { message: messageId, spoken: false };
     } catch (error) {
       log(`the card of a request could not be sent: ${messageOf(error)}`);
-      const text = plainWords(sending.redact(inWords(request, record)));
+      const text = plainWords(inWords(sending.redaction.value(request), record));
       const { messageId } = await channel.sendText({ ...target, uuid: uuidOf(record.rid, "words"), text });
       return { message: messageId, spoken: true };
     }

@@ -5,6 +5,7 @@ import type { Host, Sender, SessionSummary } from "../../protocol/index.ts";
 import type { FeishuTexts } from "../../texts/feishu.ts";
 import type { Card } from "./cards/card.ts";
 import { helpCard, sessionsCard } from "./cards/lists.ts";
+import type { Redaction } from "./cards/redact.ts";
 import type { Incoming } from "./channel.ts";
 import type { Follow } from "./follow.ts";
 import { mayApprove, mayStop, type People } from "./people.ts";
@@ -22,7 +23,7 @@ export type CommandParts = {
   folders: readonly string[];
   model?: string;
   models: readonly string[];
-  redact(text: string): string;
+  redaction: Redaction;
   now(): number;
   senderOf(openId: string): Promise<Sender>;
 };
@@ -105,7 +106,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     };
     const found = (await visible(message.sender, message.chatId)).map((one) => ({
       ...one,
-      title: parts.redact(one.title),
+      title: parts.redaction.text(one.title),
     }));
     const current = (await here(message))?.handle.session;
     return {

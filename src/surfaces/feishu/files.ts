@@ -3,7 +3,7 @@ import { mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { messageOf } from "../../protocol/index.ts";
 import type { FeishuTexts } from "../../texts/feishu.ts";
-import { redactText } from "./cards/redact.ts";
+import type { Redaction } from "./cards/redact.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";
 
 const MOST_FILES = 9;
@@ -63,19 +63,19 @@ export type OutFile = { name: string; content: Buffer; image: boolean };
  * Files of the session's own folder that an answer links to. Nothing hidden, nothing from elsewhere, by way of a link neither:
  * a chat has more readers than a terminal.
  */
-export async function filesIn(text: string, cwd: string, redact: (text: string) => string): Promise<OutFile[]> {
+export async function filesIn(text: string, cwd: string, redaction: Redaction): Promise<OutFile[]> {
   const links = [...text.matchAll(/!?\[[^\]\n]*\]\(<?([^)>\s]+)>?\)/g)].map(([, target = ""]) => target);
   const found: OutFile[] = [];
   for (const target of new Set(links)) {
     if (found.length >= MOST_OUT) break;
     if (/^[a-z][\w+.-]*:|^#/i.test(target)) continue;
-    const file = await ownFile(target, cwd, redact).catch(() => undefined);
+    const file = await ownFile(target, cwd, redaction).catch(() => undefined);
     if (file) found.push(file);
   }
   return found;
 }
 
-async function ownFile(target: string, cwd: string, redact: (text: string) => string): Promise<OutFile | undefined> {
+async function ownFile(target: string, cwd: string, redaction: Redaction): Promise<OutFile | undefined> {
   const root = await realpath(cwd);
   const path = await realpath(resolve(root, decodeURIComponent(target)));
   const inside = relative(root, path);
@@ -88,7 +88,7 @@ async function ownFile(target: string, cwd: string, redact: (text: string) => st
   const isText = isUtf8(content) && !content.includes(0);
   return {
     name: basename(path),
-    content: isText ? Buffer.from(redactText(content.toString("utf8"), redact)) : content,
+    content: isText ? Buffer.from(redaction.text(content.toString("utf8"))) : content,
     image,
   };
 }

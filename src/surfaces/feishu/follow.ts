@@ -131,7 +131,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
     const shown = sofar.text.trim() === "" ? { ...sofar, text: whole } : sofar;
     job(async () => {
       const uuid = uuidOf(session, "end", seq);
-      const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts.redact) : [];
+      const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts.redaction) : [];
       const cut = await streamer.finish(shown, finish, { uuid });
       const target = targetOf(home());
       if (cut && whole !== "")
@@ -139,7 +139,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
           ...target,
           uuid: uuidOf(uuid, "file"),
           name: t.answerFile,
-          content: Buffer.from(parts.redact(whole)),
+          content: Buffer.from(parts.redaction.text(whole)),
         });
       for (const { name, content, image } of found) {
         const each = { ...target, uuid: uuidOf(uuid, name), content };
@@ -173,7 +173,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
           : limit !== undefined
             ? t.taskTimeout(words.duration(limit))
             : t.failedBecause(outcome.error.message);
-        return { title: t.failed, template: "red", notes: [parts.redact(why)] };
+        return { title: t.failed, template: "red", notes: [parts.redaction.text(why)] };
       }
       default:
         return outcome satisfies never;
@@ -210,7 +210,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
         view.delta(event.delta);
         if (event.delta.kind === "notice" && event.delta.key === "host") {
           view.failed();
-          const text = plainWords(t.failedBecause(parts.redact(event.delta.text)));
+          const text = plainWords(t.failedBecause(parts.redaction.text(event.delta.text)));
           const uuid = uuidOf(session, "failed", last, text);
           job(() => channel.sendText({ ...targetOf(home()), uuid, text }));
         } else flushSoon(modes.entities ? NEXT_MS : PATCH_MS);

@@ -2,7 +2,7 @@ import { messageOf, type Host, type Sender, type SurfaceStore, type TurnLimits }
 import { feishuTexts } from "../../texts/feishu.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
-import { redactText } from "./cards/redact.ts";
+import { noRedaction, type Redaction } from "./cards/redact.ts";
 import type { FeishuChannel } from "./channel.ts";
 import { createClicks } from "./clicks.ts";
 import { createCommandHandler } from "./command-handler.ts";
@@ -11,6 +11,7 @@ import type { People } from "./people.ts";
 import { createRecords } from "./records.ts";
 import { createSessionManager } from "./session-manager.ts";
 
+export type { Redaction } from "./cards/redact.ts";
 export type { People } from "./people.ts";
 export type { ExecutionHandle } from "./execution-handle.ts";
 export type { ChatState } from "./state.ts";
@@ -33,8 +34,8 @@ export type FeishuOptions = {
   lang: Lang;
   /** Of turns that are begun here; five minutes for an answer and thirty of work unless it says otherwise. */
   limits?: TurnLimits;
-  /** Takes the secrets of this machine out of a text. */
-  redact?(text: string): string;
+  /** Takes secrets out of everything that goes to a chat. */
+  redaction?: Redaction;
   now?(): number;
   log?(line: string): void;
   signal: AbortSignal;
@@ -57,10 +58,10 @@ const NAME_MS = 500;
 
 /** Sage in chats: requests as cards, messages as tasks and answers. The caller starts and closes the channel. */
 export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
-  const { channel, app, people, cwd, inbox, lang, signal, now = Date.now, log = () => {} } = options;
+  const { channel, app, people, cwd, inbox, lang, signal, now = Date.now } = options;
+  const { log = () => {}, redaction = noRedaction } = options;
   const t = feishuTexts(lang);
   const records = createRecords(options.store, app, now);
-  const redact = (text: string) => redactText(text, options.redact ?? ((one) => one));
   const limits = options.limits ?? defaultLimits;
   const model = options.model === undefined ? {} : { model: options.model };
 
@@ -71,10 +72,10 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     return { by: name?.trim() ? `${name.trim()} (${openId})` : openId, surface: "feishu" };
   };
 
-  const sending = { channel, records, t, words: texts(lang), redact, now, log, modes: { entities: true } };
+  const sending = { channel, records, t, words: texts(lang), redaction, now, log, modes: { entities: true } };
   const sessions = createSessionManager({ ...sending, host, signal, app, cwd });
   const commands = createCommandHandler({
-    ...{ host, records, sessions, people, t, cwd, redact, now, senderOf, ...model },
+    ...{ host, records, sessions, people, t, cwd, redaction, now, senderOf, ...model },
     folders: options.folders ?? [],
     models: options.models ?? [],
   });
@@ -98,9 +99,6 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     await ready;
     await bridge(message);
   });
-  channel.onCard(async (click) => {
-    await ready;
-    return clicks(click);
-  });
+  channel.onCard((click) => ready.then(() => clicks(click)));
   return { ready, settled: () => sessions.settled() };
 }

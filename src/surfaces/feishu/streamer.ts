@@ -13,6 +13,7 @@ import {
   type Finish,
   type ProgressView,
 } from "./cards/progress.ts";
+import type { Redaction } from "./cards/redact.ts";
 import type { FeishuChannel, Target } from "./channel.ts";
 import { FeishuFailure } from "./failure.ts";
 import { newRid, uuidOf, type Home, type Records } from "./records.ts";
@@ -24,7 +25,7 @@ export type Sending = {
   channel: FeishuChannel;
   records: Records;
   t: FeishuTexts;
-  redact(text: string): string;
+  redaction: Redaction;
   now(): number;
   log(line: string): void;
   /** Entities stream, and need a permission of the app; without it cards are patched. */
@@ -54,9 +55,9 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
   let [from, fromStep, carry] = [0, 0, ""];
 
   const rest = ({ text, steps, live }: ProgressView): ProgressView => ({
-    text: carry + sending.redact(text).slice(from),
+    text: carry + sending.redaction.text(text).slice(from),
     steps: steps.slice(fromStep),
-    live: live.map(sending.redact),
+    live: live.map(sending.redaction.text),
   });
 
   const send = async (view: ProgressView): Promise<void> => {
@@ -172,7 +173,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
         log(`a last card could not be shown: ${messageOf(error)}`);
         await instead(card, view, finish, uuid);
       }
-      from = sending.redact(whole.text).length;
+      from = sending.redaction.text(whole.text).length;
       const running = whole.steps.findIndex(({ state }) => state === "run");
       fromStep = running < 0 ? whole.steps.length : running;
       carry = "";

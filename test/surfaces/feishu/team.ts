@@ -1,0 +1,166 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { UnifiedExecutor } from "../../../src/agent/executor.ts";
+import { sqliteStore } from "../../../src/journal/sqlite.ts";
+import type { Script } from "../../../src/models/scripted.ts";
+import type { Fact, FactType } from "../../../src/protocol/index.ts";
+import { createHost } from "../../../src/runtime/host.ts";
+import { openSurfaceStores } from "../../../src/runtime/surface-store.ts";
+import { attachFeishu, type FeishuOptions } from "../../../src/surfaces/feishu/index.ts";
+import type { Timings } from "../../../src/surfaces/feishu/transport/config.ts";
+import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import { fakeFeishu, type FakeFeishu } from "../../support/feishu/platform.ts";
+import type { Seen } from "../../support/feishu/view.ts";
+import { config, type TestConfig } from "../../support/sage.ts";
+
+/** Asks a person for a line of text. */
+export const askName: Tool<{ prompt: string }> = {
+  name: "AskText",
+  description: "Asks the person for a line of text.",
+  inputSchema: z.object({ prompt: z.string() }),
+  effect: "waits",
+  requiresUserInteraction: true,
+  checkPermissions: () => ({ behavior: "ask", reason: "" }),
+  request: ({ prompt }) => ({ kind: "text", prompt }),
+  answered: (_, resolution) =>
+    resolution.outcome === "answered" && resolution.response.type === "text"
+      ? { ok: true, text: resolution.response.text }
+      : { ok: false, text: `no answer: ${resolution.outcome}` },
+  execute: () => Promise.reject(new Error("answered by a person")),
+};
+
+export const ask = (prompt: string) => ({ tool: "AskText", input: { prompt } });
+
+export type TeamOptions = Omit<TestConfig, "script" | "dir" | "store"> & {
+  script: Script;
+  lang?: "en" | "zh";
+  options?: Partial<Pick<FeishuOptions, "limits" | "people" | "folders" | "models" | "redaction" | "now">>;
+  timings?: Partial<Timings>;
+};
+
+/** The fake platform, the real library, the real channel, the real bridge, the real host and journal; Lin may approve, Mei may talk. */
+export async function team(given: TeamOptions) {
+  const feishu = await fakeFeishu();
+  const [lin, mei, stranger] = [feishu.user("林"), feishu.user("Mei"), feishu.user("Stranger")];
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-team-")));
+  const cwd = join(dir, "repo");
+  mkdirSync(cwd);
+  const people = { talk: [lin.openId, mei.openId], approve: [lin.openId], tenant: feishu.world.app.tenantKey };
+  let running: Awaited<ReturnType<typeof start>> | undefined;
+  const logged: string[] = [];
+
+  const start = async (script: Script = given.script) => {
+    const store = sqliteStore(join(dir, "journal.db"));
+    const { lang = "en", options, timings, tools = [], ...rest } = given;
+    const made = config({ ...rest, tools: [askName, ...tools], script, dir: cwd, store });
+    const host = createHost({
+      store,
+      version: "test",
+      executor: async (session) => new UnifiedExecutor(made, { workingDirectory: session.cwd }),
+    });
+    const stores = openSurfaceStores(join(dir, "surfaces.db"));
+    const { appId, appSecret, url: domain } = feishu;
+    const channel = openFeishu(
+      { appId, appSecret, domain, mode: "socket" },
+      {
+        store: stores.of(`feishu/${appId}`),
+        lang,
+        log: (level, text) => void logged.push(`${level}: ${text}`),
+        timings: { retryMs: 20, leaveMs: 1_000, ...timings },
+        now: feishu.clock.now,
+      },
+    );
+    const leaving = new AbortController();
+    const surface = attachFeishu(host, {
+      ...{ channel, store: stores.of(`feishu/${appId}`), app: appId, people, cwd, lang, signal: leaving.signal },
+      inbox: join(dir, "inbox"),
+      log: (line) => void logged.push(line),
+      ...options,
+    });
+    await surface.ready;
+    await channel.start(leaving.signal);
+    let closed = false;
+    return {
+      host,
+      store,
+      surface,
+      channel,
+      /** As after `kill -9`: whatever was under way is left as it is. */
+      async crash() {
+        if (closed) return;
+        closed = true;
+        leaving.abort();
+        await channel.close();
+        await host.close();
+        stores.close();
+      },
+    };
+  };
+
+  running = await start();
+  const now = () => {
+    if (!running) throw new Error("nothing runs");
+    return running;
+  };
+  return {
+    feishu,
+    lin,
+    mei,
+    stranger,
+    dir,
+    cwd,
+    people,
+    logged,
+    get host() {
+      return now().host;
+    },
+    get store() {
+      return now().store;
+    },
+    get surface() {
+      return now().surface;
+    },
+    async crash() {
+      await running?.crash();
+      running = undefined;
+    },
+    async restart(script?: Script) {
+      await running?.crash();
+      running = await start(script);
+    },
+    facts<T extends FactType>(type: T): Fact<T>[] {
+      const { store } = now();
+      return store
+        .sessions()
+        .flatMap(({ id }) => store.load(id))
+        .filter((fact) => fact.type === type) as Fact<T>[];
+    },
+    /** Waits for a card with this button in the chat. */
+    card: (chat: string, button: string): Promise<Seen> =>
+      feishu.until(chat, ({ from, buttons }) => from === "bot" && buttons.includes(button)),
+    sees: (chat: string, pattern: RegExp): Promise<Seen> =>
+      feishu.until(chat, ({ from, text }) => from === "bot" && pattern.test(text)),
+    async [Symbol.asyncDispose]() {
+      await running?.crash();
+      await feishu[Symbol.asyncDispose]();
+      rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+export type Team = Awaited<ReturnType<typeof team>>;
+
+/** What the bot has said in a chat, as people see it now. */
+export const said = (feishu: FakeFeishu, chat: string): Seen[] =>
+  feishu.seen(chat).filter(({ from }) => from === "bot");
+
+export async function until(what: () => boolean, why = "it did not happen"): Promise<void> {
+  const started = performance.now();
+  while (!what()) {
+    if (performance.now() - started > 20_000) throw new Error(why);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
