@@ -97,11 +97,10 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
       case "input.requested": {
         calm();
         const request = fact.data;
-        // Taken now: what comes later belongs below the question.
-        const sofar = view.progress();
         return job(async () => {
           if (!view.open().some(({ id }) => id === request.id)) return;
-          await streamer.finish(sofar, { title: t.waiting, template: "grey", notes: [] }, { ifShown: true, uuid: "" });
+          const waiting: Finish = { title: t.waiting, template: "grey", notes: [] };
+          await streamer.finish(view.progress(), waiting, { ifShown: true, uuid: "" });
           await asker.present(request);
         }, fact.seq);
       }

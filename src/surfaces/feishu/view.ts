@@ -29,7 +29,6 @@ export type SessionView = {
   limits(): TurnLimits | undefined;
   /** Of the present turn: nobody answered it in time. */
   expired(): InputRequest | undefined;
-  /** What was said last, by whom and where. */
   fact(fact: Fact): void;
   delta(delta: Delta): void;
   ready(requests: readonly PendingRequest[]): void;
@@ -120,11 +119,12 @@ export function createView(): SessionView {
           return replied(fact);
         case "call.finished":
           return finished(fact);
-        case "calls.judged":
-          return;
         case "input.requested":
           requests.set(fact.data.id, { request: fact.data });
           open.set(fact.data.id, fact.data);
+          // The question itself is shown; that a tool asked it is no step of its own.
+          if (fact.data.kind !== "permission" && fact.data.source === "tool")
+            steps = steps.filter(({ key }) => key !== fact.key.replace(/\/[^/]*$/, ""));
           return;
         case "input.resolved":
           return resolved(fact);

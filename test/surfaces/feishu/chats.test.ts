@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { askUser, bash, question } from "../../support/sage.ts";
+import { ask, said, team, until } from "./team.ts";
+
+test("in a group a mention begins a task in its own thread, and the thread goes on with it", async () => {
+  await using sage = await team({ lang: "zh", script: [{ text: "第一个" }, { text: "第二个" }] });
+  const { lin, mei, stranger, feishu } = sage;
+  const group = feishu.group("开发", [lin, mei, stranger]);
+  feishu.world.granted.add("im:message.group_msg"); // it hears everything, and answers only what is meant for it
+  mei.say("只是聊天", { chat: group });
+  const first = mei.say("做第一件事", { chat: group, mentionBot: true });
+  const done = await feishu.until(group, ({ text }) => /第一个/.test(text));
+  assert.equal(done.parent, first);
+  assert.ok(done.thread !== undefined);
+  lin.say("继续", { chat: group, replyTo: done.id }); // no mention: it is the bot's thread
+  await feishu.until(group, ({ text }) => /第二个/.test(text));
+  assert.equal(sage.store.sessions().length, 1);
+  lin.say("做另一件事", { chat: group, mentionBot: true });
+  await until(() => sage.store.sessions().length === 2);
+  await until(() => sage.facts("turn.ended").length === 3);
+  await sage.surface.settled();
+  stranger.say("也给我做", { chat: group, mentionBot: true });
+  await feishu.until(group, ({ text }) => text.includes(stranger.openId));
+  stranger.say("再来", { chat: group, mentionBot: true });
+  await feishu.delivery.idle();
+  assert.equal(feishu.seen(group).filter(({ text }) => text.includes(stranger.openId)).length, 1, "told once");
+  assert.deepEqual(
+    new Set(sage.facts("user.said").map(({ data }) => data.text)),
+    new Set(["做第一件事", "继续", "做另一件事"]),
+  );
+});
+
+test("free text answers the only open question, a quoted card the one that is meant, and a permission needs its card", async () => {
+  await using sage = await team({
+    script: [
+      { calls: [askUser(question("Which colour?")), ask("File name?"), bash("echo hi > hi.txt")] },
+      { text: "thanks" },
+    ],
+  });
+  const { lin, feishu } = sage;
+  lin.say("go");
+  const colour = await sage.sees(lin.chat, /Which colour\?/);
+  const name = await sage.sees(lin.chat, /File name\?/);
+  const permission = await sage.card(lin.chat, "Allow once");
+  lin.say("blue");
+  await sage.sees(lin.chat, /Several requests are open/);
+  lin.say("2", { replyTo: colour.id });
+  await feishu.until(lin.chat, ({ id, text }) => id === colour.id && /Blue[^]*Answered by 林/.test(text));
+  lin.say("新文件.js", { replyTo: name.id });
+  await feishu.until(lin.chat, ({ id, text }) => id === name.id && /Answered by 林/.test(text));
+  lin.say("yes");
+  await sage.sees(lin.chat, /A permission is waiting/);
+  lin.say("/allow");
+  await sage.sees(lin.chat, /Quote the card/);
+  lin.say("/deny use printf", { replyTo: permission.id });
+  await sage.sees(lin.chat, /Done[^]*thanks/);
+  lin.say("/allow", { replyTo: permission.id });
+  await sage.sees(lin.chat, /That card asks no more/);
+  assert.deepEqual(
+    sage.facts("input.resolved").map(({ data }) => data.outcome),
+    ["answered", "answered", "answered"],
+  );
+  assert.equal(sage.facts("user.said").length, 1, "nothing of it was said to the agent");
+});
+
+test("what is said while it works is queued and seen; /stop stops, also what waits", async () => {
+  await using sage = await team({
+    script: [{ text: "one", delayMs: 900 }, { text: "two" }, { calls: [ask("Name?")] }],
+  });
+  const { lin, feishu } = sage;
+  lin.say("first");
+  await sage.card(lin.chat, "Stop");
+  const second = lin.say("second");
+  await feishu.until(lin.chat, ({ id, reactions }) => id === second && reactions.length > 0);
+  await sage.sees(lin.chat, /two/);
+  lin.say("third");
+  const card = await sage.sees(lin.chat, /Name\?/);
+  lin.say("/status");
+  await sage.sees(lin.chat, /waits for a text from you/);
+  lin.say("/stop");
+  await feishu.until(lin.chat, ({ id, text }) => id === card.id && /cancelled/.test(text));
+  await until(() => sage.facts("turn.ended").some(({ data }) => data.status === "cancelled"));
+  lin.say("/stop");
+  await sage.sees(lin.chat, /Nothing is running here/);
+});
+
+test("/new, /sessions, /resume, /cd, /model, /help", async () => {
+  await using sage = await team({
+    script: Array.from({ length: 9 }, (_, n) => ({ text: `answer ${n}` })),
+    options: { models: ["small", "large"] },
+  });
+  const { lin, mei, feishu, cwd, dir } = sage;
+  lin.say("the first task");
+  await sage.sees(lin.chat, /Done/);
+  const [one] = sage.store.sessions();
+  lin.say("/new the second task");
+  await until(() => sage.store.sessions().length === 2);
+  await until(() => sage.facts("turn.ended").length === 2);
+  lin.say("/sessions");
+  const list = await sage.card(lin.chat, "Go on here");
+  assert.match(list.text, /the first task/);
+  // Somebody who may only talk sees nothing of others.
+  mei.say("/sessions");
+  await sage.sees(mei.chat, /There are no sessions yet/);
+  mei.say(`/resume ${one?.id}`);
+  await sage.sees(mei.chat, /There is no session/);
+  assert.equal((await lin.click(list.id, "Go on here")).toast?.content, `This chat goes on with session ${one?.id}.`);
+  lin.say("go on with the first");
+  await until(() =>
+    sage.facts("user.said").some(({ session, data }) => session === one?.id && /go on/.test(data.text)),
+  );
+
+  mkdirSync(join(cwd, "inner"));
+  symlinkSync("/", join(cwd, "root"));
+  lin.say("/cd inner");
+  await sage.sees(lin.chat, new RegExp(`A new session in ${join(cwd, "inner")}`));
+  for (const [folder, told] of [
+    ["/", /is none of the folders/],
+    [join(cwd, "root"), /root is none of the folders/],
+    ["../..", new RegExp(`${dir} is none of the folders`)],
+    ["missing", /There is no folder/],
+  ] as const) {
+    lin.say(`/cd ${folder}`);
+    await sage.sees(lin.chat, told);
+  }
+  lin.say("/model");
+  await sage.sees(lin.chat, /May be chosen: small, large/);
+  lin.say("/model huge");
+  await sage.sees(lin.chat, /huge is none of the models/);
+  lin.say("/model large");
+  await sage.sees(lin.chat, /A new session with large/);
+  assert.ok(sage.facts("session.opened").some(({ data }) => data.model === "large" && data.cwd === join(cwd, "inner")));
+  lin.say("/help");
+  await sage.sees(lin.chat, /What Sage understands here/);
+  lin.say("/nonsense");
+  await sage.sees(lin.chat, /There is no \/nonsense/);
+  assert.equal(feishu.world.calls.filter(({ code }) => code !== 0).length, 0);
+});
+
+test("a session begun in the terminal is taken over, with the request that waits in it", async () => {
+  await using sage = await team({ script: [{ calls: [ask("Name?")] }, { text: "done" }] });
+  const { lin, feishu, cwd, host } = sage;
+  const opened = await host.send({ type: "open", cwd });
+  const session = opened.ok ? opened.session : "";
+  await host.send({ type: "say", session, text: "from the terminal", by: "Ada", surface: "plain" });
+  await until(() => sage.store.pending().length === 1);
+  assert.equal(sage.store.pending()[0]?.deadline, undefined, "a surface that attaches adds no deadline");
+  lin.say(`/resume ${session.slice(0, 5)}`);
+  const card = await sage.sees(lin.chat, /Name\?/);
+  assert.equal(sage.store.pending()[0]?.deadline, undefined);
+  const answered = await host.send({
+    type: "respond",
+    response: { type: "text", requestId: sage.store.pending()[0]?.id ?? "", text: "x" },
+    by: "Ada",
+    surface: "plain",
+  });
+  assert.ok(answered.ok);
+  await feishu.until(lin.chat, ({ id, text }) => id === card.id && /Answered by Ada in the terminal/.test(text));
+  await sage.sees(lin.chat, /Done/);
+});
+
+test("files and images go in by their path, within limits; what an answer links to comes out, and nothing else", async () => {
+  const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+  await using sage = await team({
+    script: [
+      { text: "seen" },
+      { text: "seen again" },
+      {
+        text: "Here: ![chart](chart.png) and [the report](out/report.txt), not [this](.env) nor [that](link) nor [them](/etc/passwd) nor [x](https://x.example)",
+      },
+    ],
+  });
+  const { lin, feishu, cwd, dir } = sage;
+  lin.send("file", Buffer.from("内容"), "../../报告.txt");
+  await until(() => sage.facts("turn.ended").length === 1);
+  const path = /at (.*)\]/.exec(sage.facts("user.said")[0]?.data.text ?? "")?.[1] ?? "";
+  assert.ok(path.startsWith(join(dir, "inbox")) && path.endsWith("报告.txt"), path);
+  assert.equal(readFileSync(path, "utf8"), "内容");
+  lin.send("image", png);
+  await until(() => sage.facts("turn.ended").length === 2);
+  assert.match(sage.facts("user.said")[1]?.data.text ?? "", /image.*\.png\]/);
+
+  mkdirSync(join(cwd, "out"));
+  writeFileSync(join(cwd, "chart.png"), png);
+  writeFileSync(join(cwd, "out/report.txt"), "数字");
+  writeFileSync(join(cwd, ".env"), "SECRET=1");
+  symlinkSync("/etc/hostname", join(cwd, "link"));
+  lin.say("show me");
+  await feishu.until(lin.chat, ({ kind }) => kind === "file");
+  await sage.surface.settled();
+  const sent = said(feishu, lin.chat).filter(({ kind }) => kind === "file" || kind === "image");
+  assert.deepEqual(
+    sent.map(({ kind }) => kind),
+    ["image", "file"],
+  );
+  assert.deepEqual(
+    [...feishu.world.files.values()].filter(({ by }) => by === "bot").map(({ content }) => content.toString("hex")),
+    [png.toString("hex"), Buffer.from("数字").toString("hex")],
+  );
+});
+
+test("fifty chats at once: each has its own session, its own card and its own answer", async () => {
+  await using sage = await team({
+    script: [{ calls: [ask("你的名字？")] }, { text: "好" }],
+    options: { people: { talk: "anyone", approve: [] } },
+  });
+  const { feishu } = sage;
+  const people = Array.from({ length: 50 }, (_, n) => feishu.user(`用户${n}`));
+  for (const one of people) one.say(`你好，我是 ${one.name}`);
+  await Promise.all(
+    people.map(async (one) => {
+      const card = await feishu.until(one.chat, ({ text }) => /你的名字/.test(text));
+      await one.submit(card.id, { text: one.name });
+      await feishu.until(one.chat, ({ text }) => /Done/.test(text));
+    }),
+  );
+  assert.equal(sage.store.sessions().length, 50);
+  const answers = sage.facts("input.resolved").map(({ data, session }) => {
+    const [first] = sage.facts("user.said").filter((fact) => fact.session === session);
+    const text = data.outcome === "answered" && data.response.type === "text" ? data.response.text : "";
+    return first?.data.text.endsWith(text) && data.by.startsWith(text);
+  });
+  assert.deepEqual(
+    answers,
+    Array.from({ length: 50 }, () => true),
+  );
+});
