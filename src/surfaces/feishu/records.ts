@@ -41,23 +41,23 @@ export type Records = ReturnType<typeof createRecords>;
 /** What this bot remembers. Everything is under the app's id: two bots in one group hear the same messages. */
 export function createRecords(store: SurfaceStore, app: string, now: () => number) {
   const at = (...path: string[]) => [app, ...path].join("/");
-  const get = <T>(key: string) => store.get(key) as T | undefined;
-  const list = <T>(prefix: string) => store.list(prefix) as { key: string; value: T }[];
+  const get = (key: string) => store.get(key);
+  const sessionAt = (key: string) => (get(key) as { session: string } | undefined)?.session;
   const keep = (key: string, value: unknown, ttlMs = MEMORY_MS) => store.set(key, value, { ttlMs });
   return {
-    home: (session: string) => get<Home>(at("home", session)),
-    homes: () => list<Home>(at("home", "")).map(({ value }) => value),
+    home: (session: string) => get(at("home", session)) as Home | undefined,
+    homes: () => (store.list(at("home", "")) as { value: Home }[]).map(({ value }) => value),
     setHome: (home: Home) => keep(at("home", home.session), home),
 
     /** The session that a chat, or a thread of it, goes on with. */
-    place: (chat: string, thread = "main") => get<{ session: string }>(at("place", chat, thread))?.session,
+    place: (chat: string, thread = "main") => sessionAt(at("place", chat, thread)),
     setPlace: (session: string, chat: string, thread = "main") => keep(at("place", chat, thread), { session }),
 
     /** The session that the thread under this message belongs to. */
-    root: (message: string) => get<{ session: string }>(at("root", message))?.session,
+    root: (message: string) => sessionAt(at("root", message)),
     setRoot: (message: string, session: string) => keep(at("root", message), { session }),
 
-    card: (rid: string) => get<CardRecord>(at("card", rid)),
+    card: (rid: string) => get(at("card", rid)) as CardRecord | undefined,
     saveCard(record: CardRecord): void {
       store.atomically(() => {
         keep(at("card", record.rid), record, CARD_LIFE_MS);
@@ -66,30 +66,32 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
       });
     },
     ofMessage(message: string): CardRecord | undefined {
-      const rid = get<string>(at("message", message));
-      return rid === undefined ? undefined : get<CardRecord>(at("card", rid));
+      const rid = get(at("message", message)) as string | undefined;
+      return rid === undefined ? undefined : (get(at("card", rid)) as CardRecord | undefined);
     },
     /** The card of a request that nobody has seen the end of here. */
     openCard(session: string, request: string): CardRecord | undefined {
-      const rid = get<string>(at("open", session, request));
-      return rid === undefined ? undefined : get<CardRecord>(at("card", rid));
+      const rid = get(at("open", session, request)) as string | undefined;
+      return rid === undefined ? undefined : (get(at("card", rid)) as CardRecord | undefined);
     },
     openCards: (session: string): CardRecord[] =>
-      list<string>(at("open", session, "")).flatMap(({ value }) => get<CardRecord>(at("card", value)) ?? []),
+      (store.list(at("open", session, "")) as { value: string }[]).flatMap(
+        ({ value }) => (get(at("card", value)) as CardRecord | undefined) ?? [],
+      ),
     closeCard: ({ session, request }: { session: string; request: string }) =>
       void store.delete(at("open", session, request)),
 
-    progress: (session: string) => get<ProgressRecord>(at("progress", session)),
+    progress: (session: string) => get(at("progress", session)) as ProgressRecord | undefined,
     setProgress: (session: string, record: ProgressRecord) => keep(at("progress", session), record, CARD_LIFE_MS),
     endProgress: (session: string) => void store.delete(at("progress", session)),
 
     /** What happened up to here is on the chat's screen. */
-    told: (session: string) => get<number>(at("told", session)),
+    told: (session: string) => get(at("told", session)) as number | undefined,
     setTold: (session: string, seq: number) => keep(at("told", session), seq),
 
     /** Somebody tried what they may not. */
     refused: (what: object) => keep(at("refused", `${now()}`, newRid().slice(0, 8)), what),
-    refusals: () => list<Record<string, unknown>>(at("refused", "")).map(({ value }) => value),
+    refusals: () => (store.list(at("refused", "")) as { value: Record<string, unknown> }[]).map(({ value }) => value),
 
     once: (what: string, ttlMs: number) => store.claim(at("once", what), ttlMs),
   };

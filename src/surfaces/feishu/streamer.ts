@@ -150,7 +150,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     async show(whole) {
       let view = rest({ ...whole, text: settled(whole.text) });
       try {
-        for (let cards = 0; shown && cards < 20 && mustRoll(shown, view); cards++) {
+        if (shown && mustRoll(shown, view)) {
           await roll(shown, view);
           view = rest({ ...whole, text: settled(whole.text) });
         }

@@ -35,7 +35,10 @@ test("a double click and a late one are told who won, and the call runs once", a
   const card = await sage.card(lin.chat, "Allow once");
   const stale = structuredClone(feishu.message(card.id).card);
   const both = await Promise.all([lin.click(card.id, "allow_once"), lin.click(card.id, "deny")]);
-  assert.deepEqual(both.map(({ toast }) => toast?.content).sort(), ["Allowed once", "Already answered by 林"]);
+  assert.deepEqual(
+    new Set(both.map(({ toast }) => toast?.content)),
+    new Set(["Allowed once", "Already answered by 林"]),
+  );
   await sage.sees(lin.chat, /Done/);
   // A client that still shows the old card.
   feishu.message(card.id).card = stale ?? {};
@@ -97,7 +100,7 @@ test("values that are forged, of another card, or of another chat do nothing", a
     (JSON.stringify(feishu.message(card.id).card).match(/"value":(\{[^}]*"act":"allow_once"[^}]*\})/) ?? [])[1] ?? "";
   const real = JSON.parse(value) as Record<string, unknown>;
   const send = (changed: unknown, messageId = card.id, who = lin) =>
-    feishu.delivery.click(who.openId, messageId, { tag: "button", value: changed as Record<string, unknown> });
+    feishu.delivery.click(who.openId, messageId, { tag: "button", value: changed });
   mei.say("hello");
   const elsewhere = await sage.card(mei.chat, "Allow once");
   assert.match((await send(real, elsewhere.id)).toast?.content ?? "", /another card/);

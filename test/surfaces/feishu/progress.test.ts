@@ -36,13 +36,13 @@ test("without the permission to stream, one card is patched about once a second,
 });
 
 test("ten minutes of streaming: the card rolls over before the platform stops it", async () => {
-  let feishu: Team["feishu"] | undefined;
+  const at: { feishu?: Team["feishu"] } = {};
   await using sage = await team({
     script: [{ text: Array.from({ length: 40 }, (_, n) => `line ${n}.`).join("\n"), delayMs: 4_000 }],
-    options: { now: () => feishu?.clock.now() ?? Date.now() },
+    options: { now: () => at.feishu?.clock.now() ?? Date.now() },
   });
-  feishu = sage.feishu;
-  const { lin } = sage;
+  const { lin, feishu } = sage;
+  at.feishu = feishu;
   lin.say("go");
   await feishu.until(lin.chat, ({ streaming, text }) => streaming && text.includes("line 5."));
   feishu.clock.advance(9.5 * 60_000);
