@@ -48,7 +48,6 @@ const en = {
   writeHere: "Your answer",
   textByText: "Or reply with a message.",
   requestFile: (id: string) => `request-${id}.txt`,
-  part: (n: number, of: number) => `${n} of ${of}`,
 
   // Cards that ask no more
   closed: {
@@ -96,8 +95,6 @@ const en = {
   thinking: "…",
   calls: { run: "▸", ok: "✓", failed: "✗", refused: "✗ (refused)" },
   earlierSteps: (n: number) => `… ${plural(n, "earlier step")}`,
-  earlierText: (n: number) => `… ${plural(n, "earlier character")} above`,
-  live: (lines: number) => `last ${plural(lines, "line")} of its output:`,
   done: "Done",
   stats: (calls: number, tokens: number, time: string) =>
     `${plural(calls, "tool call")}, ${plural(tokens, "token")}, ${time}`,
@@ -112,8 +109,6 @@ const en = {
   failedBecause: (why: string) => `Failed: ${why}`,
   answerFile: "answer.md",
   wholeAnswer: (file: string) => `The whole answer is in the file ${file} below.`,
-  resultFile: (tool: string, n: number) => `${tool.toLowerCase()}-${n}.txt`,
-  otherProcess: "Another process runs this session: its text appears when it is complete.",
 
   // What a click or a message came to
   toast: {
@@ -135,11 +130,9 @@ const en = {
     empty: "An empty answer is not an answer",
     failed: (why: string) => `Not taken: ${why}`,
     nothing: "Nothing is running",
-    switched: "This chat goes on with that session",
   },
   mayNotTalk: "You may not give tasks to this bot. Ask whoever runs it to add your id:",
   mayNotAnswer: "This one only an approver may answer.",
-  queued: "Noted; Sage reads it at its next step.",
   queueFull: "Fifty messages wait to be read already. Wait a little, or /stop.",
   replyToCard: "Several requests are open. Quote the card that you mean.",
   useCard:
@@ -152,17 +145,13 @@ const en = {
   needLines: (n: number) => `There are ${n} questions; write one line for each.`,
   onlyOptions: "Only one of the options can be chosen here.",
   cardFailed: "The card could not be shown, so here it is in words.",
-  recorded: (what: string) => `Recorded: ${what}`,
   raceLost: (who: string) => `Too late: already answered by ${who}.`,
   failedToSay: (why: string) => `Not taken: ${why}`,
-  textOptions: (n: number, text: string) => `${n}. ${text}`,
 
   // Commands
-  stopped: "Stopped.",
   stopping: "Stopping. What was waiting for an answer is cancelled.",
   nothingRuns: "Nothing is running here.",
   newSession: (folder: string) => `A new session in ${folder}. Say what to do.`,
-  newWhileBusy: "The task of before is stopped.",
   status: {
     IDLE: "idle: ready for a task",
     EXECUTING: "working",
@@ -252,7 +241,6 @@ const zh: FeishuTexts = {
   writeHere: "你的回答",
   textByText: "也可以直接回复消息。",
   requestFile: (id) => `request-${id}.txt`,
-  part: (n, of) => `第 ${n} 个，共 ${of} 个`,
 
   closed: { permission: "授权", question: "问题", text: "文字" },
   ended: {
@@ -294,8 +282,6 @@ const zh: FeishuTexts = {
   thinking: "…",
   calls: { run: "▸", ok: "✓", failed: "✗", refused: "✗（已拒绝）" },
   earlierSteps: (n) => `… 之前的 ${n} 个步骤`,
-  earlierText: (n) => `… 上面还有 ${n} 个字符`,
-  live: (lines) => `输出的最后 ${lines} 行：`,
   done: "任务完成",
   stats: (calls, tokens, time) => `${calls} 次工具调用，${tokens} 个 token，${time}`,
   failed: "任务失败",
@@ -309,8 +295,6 @@ const zh: FeishuTexts = {
   failedBecause: (why) => `失败：${why}`,
   answerFile: "answer.md",
   wholeAnswer: (file) => `完整回答在下面的文件 ${file} 中。`,
-  resultFile: (tool, n) => `${tool.toLowerCase()}-${n}.txt`,
-  otherProcess: "另一个进程正在运行此会话：其文字在完成后显示。",
 
   toast: {
     allowed: "已允许一次",
@@ -331,11 +315,9 @@ const zh: FeishuTexts = {
     empty: "空的回答不算回答",
     failed: (why) => `未采纳：${why}`,
     nothing: "没有正在运行的任务",
-    switched: "此聊天将继续该会话",
   },
   mayNotTalk: "你无权给此机器人下达任务。请让管理者添加你的 id：",
   mayNotAnswer: "此请求只有审批人可以回答。",
-  queued: "已记下，Sage 会在下一步读到。",
   queueFull: "已有五十条消息在排队。请稍候，或 /stop。",
   replyToCard: "有多个请求未回答。请引用你要回答的卡片。",
   useCard: "有一个授权在等待。请使用卡片按钮，或引用卡片回复 /allow 或 /deny 加原因。此消息没有发给 Sage。",
@@ -347,16 +329,12 @@ const zh: FeishuTexts = {
   needLines: (n) => `共有 ${n} 个问题，请每行写一个回答。`,
   onlyOptions: "此处只能选择给出的选项。",
   cardFailed: "卡片无法显示，以下是文字内容。",
-  recorded: (what) => `已记录：${what}`,
   raceLost: (who) => `晚了一步：已由 ${who} 回答。`,
   failedToSay: (why) => `未采纳：${why}`,
-  textOptions: (n, text) => `${n}. ${text}`,
 
-  stopped: "已停止。",
   stopping: "正在停止。等待回答的请求已取消。",
   nothingRuns: "这里没有正在运行的任务。",
   newSession: (folder) => `已在 ${folder} 开始新会话。请说明要做什么。`,
-  newWhileBusy: "之前的任务已停止。",
   status: {
     IDLE: "空闲，可以接收任务",
     EXECUTING: "执行中",

@@ -100,7 +100,9 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
         return job(async () => {
           if (!view.open().some(({ id }) => id === request.id)) return;
           const waiting: Finish = { title: t.waiting, template: "grey", notes: [] };
-          await streamer.finish(view.progress(), waiting, { ifShown: true, uuid: "" });
+          const sofar = view.progress();
+          const cut = await streamer.finish(sofar, waiting, { ifShown: true, uuid: "" });
+          if (cut) await sendText(sofar.text, uuidOf(request.id, "text"));
           await asker.present(request);
         }, fact.seq);
       }
@@ -124,6 +126,15 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
     }
   };
 
+  /** What a card could only begin to show. */
+  const sendText = (text: string, uuid: string) =>
+    channel.sendFile({
+      ...targetOf(home()),
+      uuid,
+      name: t.answerFile,
+      content: Buffer.from(parts.redaction.text(text)),
+    });
+
   const end = (seq: number, finish: Finish, outcome?: TurnEnd): void => {
     const sofar = view.progress();
     const whole = outcome?.text.trim() ?? "";
@@ -133,13 +144,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
       const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts.redaction) : [];
       const cut = await streamer.finish(shown, finish, { uuid });
       const target = targetOf(home());
-      if (cut && whole !== "")
-        await channel.sendFile({
-          ...target,
-          uuid: uuidOf(uuid, "file"),
-          name: t.answerFile,
-          content: Buffer.from(parts.redaction.text(whole)),
-        });
+      if (cut) await sendText(whole === "" ? shown.text : whole, uuidOf(uuid, "file"));
       for (const { name, content, image } of found) {
         const each = { ...target, uuid: uuidOf(uuid, name), content };
         await (image ? channel.sendImage(each) : channel.sendFile({ ...each, name }));
@@ -217,6 +222,9 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
         last = event.fact.seq;
         view.fact(event.fact);
         if (event.fact.seq > told) happened(event.fact);
+      } else if (event.type === "owner") {
+        // Who ran it elsewhere is gone. What was begun from a chat goes on here.
+        if (event.stopped && view.begunBy() === "feishu") await host.send({ type: "resume", session });
       } else {
         if (told === Infinity) records.setTold(session, (told = last));
         view.ready(event.requests);

@@ -74,17 +74,17 @@ export function finishedCard(view: ProgressView, finish: Finish, t: FeishuTexts)
     view.steps.length === 0
       ? []
       : [panel(t.steps(view.steps.length), [markdown(stepsOf({ ...view, live: [] }, t), STEPS)], { id: "steps" })];
-  const make = (text: string) =>
+  const make = (text: string, more: readonly string[] = []) =>
     card({ title, template, summary: text.trim() === "" ? title : `${title} · ${text}`, forward: true }, [
       ...(text.trim() === "" ? [] : [markdown(markdownOf(text), OUT)]),
       ...steps,
-      ...notes.map((one) => note(escaped(one))),
+      ...[...more, ...notes].map((one) => note(escaped(one))),
     ]);
   const whole = make(view.text);
   if (fits(whole)) return { card: whole, cut: false };
   for (const room of [4_000, 1_500, 300]) {
-    const made = make(`${[...view.text].slice(0, room).join("")}…`);
+    const made = make(`${[...view.text].slice(0, room).join("")}…`, [t.wholeAnswer(t.answerFile)]);
     if (fits(made)) return { card: made, cut: true };
   }
-  return { card: make(""), cut: true };
+  return { card: make("", [t.wholeAnswer(t.answerFile)]), cut: true };
 }
