@@ -28,8 +28,7 @@ const en = {
   sendNone: "Send (nothing is written yet)",
 
   // A permission
-  choose: "What should happen?",
-  chooseLocked: "What should happen? Nothing can be allowed before you have scrolled to the end (PgDn).",
+  locked: "Scroll to its end (PgDn) before you allow it.",
   choices: {
     once: "Allow once",
     always: "Allow, and always from now on …",
@@ -39,17 +38,21 @@ const en = {
     comment: "Allow, with a comment",
     stop: "Stop the turn",
   },
-  locked: (choice: string) => `${choice} (locked)`,
-  lockedNote: "Part of this has not been on the screen yet: PgDn to its end, then it can be allowed.",
+  lockedChoice: (choice: string) => `${choice} (locked)`,
+  lockedNote: "The end of what will run has not been on the screen yet: PgDn, then it can be allowed.",
   reasonHere: "why not",
   reason: "No. Your reason, which the agent reads:",
   commentHere: "what the agent should know",
   comment: "Allow it. Your comment, which the agent reads:",
-  editCommand: "The whole new command, which then runs:",
-  editInput: "The whole new input as JSON, which then is used:",
+  edit: {
+    command: "The whole new command, which then runs:",
+    content: "The whole new content of the file, which then is written:",
+    new_string: "The new text in the place of the old one, which then is written:",
+    input: "The whole new input as JSON, which then is used:",
+  },
   rules: "Rules that are kept",
   ownRule: "A rule of your own:",
-  ownRuleHere: "such as Bash(npm test *)",
+  ownRuleHere: "such as Bash(npm test:*)",
   keepWhere: "Kept",
   keep: (rules: number) =>
     rules === 0
@@ -85,7 +88,7 @@ const en = {
     send: "Enter send",
     editRule: "e edit the rule",
     back: "Esc back",
-    aside: "Esc put aside, it stays open",
+    aside: "Esc put aside",
   },
   sending: "Sending …",
 };
@@ -115,8 +118,7 @@ const zh: PanelTexts = {
   send: "发送",
   sendNone: "发送（还没有写任何内容）",
 
-  choose: "怎么处理？",
-  chooseLocked: "怎么处理？翻到末尾（PgDn）之前不能允许。",
+  locked: "先翻到末尾（PgDn），才能允许。",
   choices: {
     once: "允许一次",
     always: "允许，并且从此总是允许……",
@@ -126,17 +128,21 @@ const zh: PanelTexts = {
     comment: "允许，并附上说明",
     stop: "停止本轮",
   },
-  locked: (choice) => `${choice}（未解锁）`,
-  lockedNote: "还有内容没有在屏幕上出现过：按 PgDn 翻到末尾之后才能允许。",
+  lockedChoice: (choice) => `${choice}（未解锁）`,
+  lockedNote: "将要运行的内容的末尾还没有在屏幕上出现过：按 PgDn 之后才能允许。",
   reasonHere: "为什么不行",
   reason: "不允许。你的理由，智能体会读到：",
   commentHere: "智能体应该知道的事",
   comment: "允许。你的说明，智能体会读到：",
-  editCommand: "完整的新命令，确认后执行：",
-  editInput: "完整的新输入（JSON），确认后使用：",
+  edit: {
+    command: "完整的新命令，确认后执行：",
+    content: "文件的全部新内容，确认后写入：",
+    new_string: "替换原文的新内容，确认后写入：",
+    input: "完整的新输入（JSON），确认后使用：",
+  },
   rules: "要保存的规则",
   ownRule: "自己写的规则：",
-  ownRuleHere: "例如 Bash(npm test *)",
+  ownRuleHere: "例如 Bash(npm test:*)",
   keepWhere: "保存范围",
   keep: (rules) =>
     rules === 0
@@ -171,7 +177,7 @@ const zh: PanelTexts = {
     send: "Enter 发送",
     editRule: "e 修改规则",
     back: "Esc 返回",
-    aside: "Esc 先放一边，请求不会消失",
+    aside: "Esc 先放一边",
   },
   sending: "正在发送……",
 };

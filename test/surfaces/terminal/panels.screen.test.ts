@@ -79,7 +79,7 @@ suite("on a terminal", () => {
 
   test("a permission: the end must be seen, then two keys allow it", async () => {
     const command = Array.from({ length: 80 }, (_, n) => `echo 第 ${n} 行`).join("\n");
-    using screen = onScreen(permission("Bash", { command }), { cols: 40, rows: 20 });
+    using screen = onScreen(permission("Bash", { command }), { cols: 40, rows: 24 });
     assert.match(await screen.seen(), /Allow once \(locked\)/);
     screen.press("1", enter, end);
     assert.match(await screen.seen(), /echo 第 79 行[^]*❯ 1 Allow once\n/);

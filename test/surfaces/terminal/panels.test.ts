@@ -5,7 +5,9 @@ import { backgroundOf, colorOf, createTheme } from "../../../src/surfaces/termin
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/tui.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 
-const { up, down, left, right, enter, newline, esc, tab, space, erase, pageDown, end, paste } = keys;
+const { up, down, left, right, enter, newline, esc, tab, space, erase, pageDown, paste } = keys;
+/** As tmux sends it. */
+const tmuxEnd = "\x1b[4~";
 const requestId = "s/t0/0/0/ask0";
 
 suite("a question", () => {
@@ -60,7 +62,7 @@ suite("a question", () => {
 
   test("M5: the same keys do the same on every tab, and the ones that work are shown", () => {
     const asked = opened(questions(colour, extras));
-    assert.match(asked.seen(), /↑↓ move · Enter choose · 1–9 choose · ←→ or Tab questions\nEsc put aside/);
+    assert.match(asked.seen(), /Enter choose · Esc put aside · ↑↓ move · 1–9 choose · ←→ or Tab questions/);
     asked.press(right);
     assert.match(asked.seen(), /\[Extras\][^]*Space or Enter tick/);
     asked.press(right);
@@ -68,7 +70,7 @@ suite("a question", () => {
     asked.press(left, left, left);
     assert.match(asked.seen(), /\[Colour\]/);
     asked.press(up);
-    assert.match(asked.seen(), /❯ 3[^]*Enter go on · Alt-Enter new line/);
+    assert.match(asked.seen(), /❯ 3[^]*Enter go on · Esc put aside · ↑↓ move · Alt-Enter new line/);
   });
 
   test("what is not answered is said, and submitting a part is a choice of its own", () => {
@@ -343,6 +345,15 @@ suite("a permission", () => {
     assert.deepEqual(asked.only(), { type: "granted", requestId, input: { url: "http://b" } });
   });
 
+  test("a file's new text is edited as text, a hidden character in it is seen, and the rest of the input stays", () => {
+    const input = { file_path: "/a", content: "one\ntw\u200bo" };
+    const asked = opened(permission("Write", input));
+    asked.press("5", enter);
+    assert.match(asked.seen(), /new content of the file[^]*▏ one\n\s+▏ tw‹U\+200B›o/);
+    asked.press(keys.left, erase, newline, enter);
+    assert.deepEqual(asked.only(), { type: "granted", requestId, input: { file_path: "/a", content: "one\ntw\no" } });
+  });
+
   test("B6: always shows the exact rules and files; they are chosen, edited, and kept where the person says", () => {
     const asked = opened(push());
     asked.press("2", enter);
@@ -418,7 +429,7 @@ suite("a permission", () => {
       "Why you are asked:\n│ no rule covers it",
       "Asked by the subagent Execute › Explore",
       "The agent's own words about it (unchecked):\n│ List files",
-      "What should happen?",
+      "1 Allow once",
     ].map((part) => seen.indexOf(part));
     assert.ok(
       order.every((at, n) => at > (order[n - 1] ?? -1)),
@@ -455,20 +466,28 @@ suite("a permission", () => {
     const asked = opened(permission("Bash", { command: long }), { rows: 24 });
     assert.match(
       asked.seen(),
-      /5,000 lines[^]*rows 1–\d+ of 500\d[^]*Nothing can be allowed before you have scrolled[^]*Allow once \(locked\)/,
+      /5,000 lines[^]*rows 1–\d+ of 500\d[^]*Scroll to its end \(PgDn\) before you allow it[^]*Allow once \(locked\)/,
     );
     for (const choice of ["1", "2", "5", "6"]) asked.press(choice, enter, enter);
     assert.deepEqual(asked.responses, []);
     assert.match(asked.seen(), /has not been on the screen yet/);
     asked.press(pageDown, pageDown, pageDown, "1", enter);
     assert.deepEqual(asked.responses, []);
-    asked.press(end);
-    assert.match(asked.seen(), /echo 4999[^]*1 Allow once\n/);
+    asked.press(tmuxEnd);
+    assert.match(asked.seen(), /no rule covers it\n[^]*1 Allow once\n/);
     asked.press(keys.home, "1", enter);
     assert.equal(asked.only()?.type, "granted");
     const other = opened(permission("Bash", { command: long }), { rows: 24 });
     other.press("3", enter);
     assert.equal(other.only()?.type, "denied");
+  });
+
+  test("what is said about it may go on below: only what will run must have been seen", () => {
+    const why = Array.from({ length: 50 }, (_, n) => `reason ${n}`).join("\n");
+    const asked = opened(permission("Bash", { command: "ls" }, { why }), { rows: 20 });
+    assert.match(asked.seen(), /│ ls\n[^]*rows 1–\d+ of 53[^]*1 Allow once\n/);
+    asked.press("1", enter);
+    assert.equal(asked.only()?.type, "granted");
   });
 
   test("page by page every row is seen", () => {

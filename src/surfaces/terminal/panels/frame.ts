@@ -45,22 +45,18 @@ export function aboutLines({ why, source, agent }: InputRequest, draw: Draw): st
   ];
 }
 
-/** What the person should know now, then the keys. */
-export function noteLines(note: string, keys: readonly string[], draw: Draw, isRefused: boolean): string[] {
-  const { theme } = draw;
-  return [
-    ...(note === "" ? [] : own(oneLine(note), draw, { paint: isRefused ? theme.danger : theme.warn })),
-    ...keyRows(keys, draw.width).flatMap((line) => own(line, draw, { paint: theme.dim })),
-  ];
+/** What the person should know now. */
+export function noteLines(note: string, draw: Draw, paint: (text: string) => string): string[] {
+  return note === "" ? [] : own(oneLine(note), draw, { paint });
 }
 
 /** A key and what it does stay on one line. */
-function keyRows(keys: readonly string[], width: number): string[] {
+export function keyLines(keys: readonly string[], draw: Draw): string[] {
   const lines: string[] = [];
   for (const key of keys) {
     const joined = lines.length === 0 ? key : `${lines.at(-1)} · ${key}`;
-    if (lines.length > 0 && visibleWidth(joined) <= width) lines[lines.length - 1] = joined;
+    if (lines.length > 0 && visibleWidth(joined) <= draw.width) lines[lines.length - 1] = joined;
     else lines.push(key);
   }
-  return lines;
+  return lines.flatMap((line) => own(line, draw, { paint: draw.theme.dim }));
 }

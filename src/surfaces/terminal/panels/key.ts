@@ -1,9 +1,12 @@
-import { decodeKittyPrintable, isKeyRelease, isKeyRepeat, parseKey } from "../tui.ts";
+import { decodeKittyPrintable, isKeyRelease, isKeyRepeat, matchesKey, parseKey } from "../tui.ts";
 
 /** What the person pressed. `text` is what a text field would take. */
 export type Key = { name: string; text?: string; /** The key was held down. */ repeat?: true };
 
 const PASTE = /^\x1b\[200~([^]*?)(?:\x1b\[201~)?$/;
+
+/** Keys that some terminals, tmux among them, send in a form that only a question by name finds. */
+const elsewhere = ["home", "end", "pageUp", "pageDown", "delete"] as const;
 
 /** Undefined for what is no key: a release, a report of the terminal. */
 export function readKey(data: string): Key | undefined {
@@ -15,7 +18,7 @@ export function readKey(data: string): Key | undefined {
   if (data === "\n") return { name: "newline" };
   const decoded = decodeKittyPrintable(data);
   if (decoded !== undefined) return { name: decoded === " " ? "space" : decoded, text: decoded, ...held };
-  const name = parseKey(data);
+  const name = parseKey(data) ?? elsewhere.find((key) => matchesKey(data, key));
   if (name === "shift+enter" || name === "alt+enter") return { name: "newline", ...held };
   if (name === "space") return { name, text: " ", ...held };
   if (name !== undefined) return [...name].length === 1 ? { name, text: name, ...held } : { name, ...held };

@@ -5,11 +5,14 @@ import { truncateToWidth, visibleWidth } from "../tui.ts";
 export type Sections = {
   head: string[];
   body: string[];
+  /** Rows of the body that have to be seen. */
+  must?: number;
   choices: string[];
   /** The rows of the choices where the person is. */
   focus: { from: number; to: number };
-  /** Notes and keys. The last ones go first when there is no room. */
-  foot: string[];
+  notes: string[];
+  /** The first row of them is shown whatever happens. */
+  keys: string[];
 };
 
 export type Laid = {
@@ -18,6 +21,7 @@ export type Laid = {
   scroll: number;
   /** How far a page goes. */
   page: number;
+  /** The last row that has to be seen is, or was passed. */
   endShown: boolean;
 };
 
@@ -33,8 +37,10 @@ type Room = {
 const LEAST_BODY = 3;
 
 /** Everything on as many rows as there are: choices always among them. */
-export function lay({ head, body, choices, focus, foot }: Sections, room: Room): Laid {
+export function lay({ head, body, must = body.length, choices, focus, notes, keys }: Sections, room: Room): Laid {
   const { rows, width, theme } = room;
+  const all = head.length + body.length + choices.length + notes.length + keys.length;
+  const foot = [...notes, ...(all > rows ? keys.slice(0, 1) : keys)];
   const least = Math.min(choices.length, 3) + Math.min(body.length, LEAST_BODY);
   const top = head.slice(0, Math.max(1, rows - least - 1));
   const bottom = foot.slice(0, Math.max(1, rows - least - top.length));
@@ -54,10 +60,10 @@ export function lay({ head, body, choices, focus, foot }: Sections, room: Room):
     middle.push(theme.warn(truncateToWidth(`┄┄${place}${line}`, width, "…")));
   }
   return {
-    lines: [...top, ...middle, ...chosen, ...bottom],
+    lines: [...top, ...middle, ...(all < rows ? [""] : []), ...chosen, ...bottom],
     scroll,
     page: Math.max(1, shown - 1),
-    endShown: scroll + shown >= body.length,
+    endShown: scroll + shown >= must,
   };
 }
 
@@ -67,12 +73,13 @@ function around(lines: string[], focus: { from: number; to: number }, { rows, th
   if (rows < 4) return lines.slice(focus.from, focus.from + rows);
   const inner = rows - 2;
   const height = Math.min(inner, focus.to - focus.from);
-  const middle = focus.from - Math.floor((inner - height) / 2);
-  const from = Math.min(Math.max(0, middle), lines.length - inner);
-  const until = from + inner;
+  const middle = Math.max(0, focus.from - Math.floor((inner - height) / 2));
+  // At either end only one row is needed to say that there is more.
+  const from = middle <= 1 ? 0 : Math.min(middle, lines.length - rows + 1);
+  const until = from === 0 ? rows - 1 : from + rows - 1 >= lines.length ? lines.length : from + inner;
   return [
-    theme.dim(from === 0 ? "" : `  ↑ ${from}`),
+    ...(from > 0 ? [theme.dim(`  ↑ ${from}`)] : []),
     ...lines.slice(from, until),
-    theme.dim(until >= lines.length ? "" : `  ↓ ${lines.length - until}`),
+    ...(until < lines.length ? [theme.dim(`  ↓ ${lines.length - until}`)] : []),
   ];
 }

@@ -12,16 +12,19 @@ export type Step<S> = {
   rearm?: true;
 };
 
-/** One kind of panel: its state, what keys do to it, and what is seen of it. All pure. */
+/** `must`: so many rows of it have to be on the screen before anything is allowed; all of them where it says nothing. */
+export type Body = { lines: string[]; must?: number };
+
+/** One kind of panel: its state, what keys do to it, and what is seen of it. All pure. `seenEnd`: what must be seen was. */
 export type Model<S> = {
   start: S;
   /** Of what will run, for the title. */
   size?: { characters: number; lines: number };
-  press(state: S, key: Key, context: { /** All of the body has been on the screen. */ seenEnd: boolean }): Step<S>;
+  press(state: S, key: Key, context: { seenEnd: boolean }): Step<S>;
   /** The name of what the body shows; another one starts at its top. */
   page(state: S): string;
   /** Depends on the page and the width alone. */
-  body(state: S, draw: Draw): string[];
+  body(state: S, draw: Draw): Body;
   /** Below the title. */
   tabs?(state: S, draw: Draw): string[];
   choices(

@@ -5,10 +5,10 @@ import { texts } from "../../../texts/texts.ts";
 import type { Theme } from "../theme.ts";
 import type { Component, Focusable } from "../tui.ts";
 import type { Draw } from "./draw.ts";
-import { headLines, noteLines } from "./frame.ts";
+import { headLines, keyLines, noteLines } from "./frame.ts";
 import { readKey } from "./key.ts";
 import { lay } from "./layout.ts";
-import type { Model } from "./model.ts";
+import type { Body, Model } from "./model.ts";
 import { permissionModel } from "./permission.ts";
 import { questionModel } from "./question.ts";
 import { textModel } from "./text.ts";
@@ -73,7 +73,7 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
   let phase: { at: "open" } | { at: "sent" } | { at: "refused"; message: string } = { at: "open" };
   let kept = JSON.stringify(model.draft(state));
   let timer: NodeJS.Timeout | undefined;
-  let drawn: { page: string; width: number; lines: string[] } | undefined;
+  let drawn: { page: string; width: number; body: Body } | undefined;
 
   const keepDraft = () => {
     clearTimeout(timer);
@@ -92,12 +92,12 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
     quietSince = options.now(); // also when the clock was set back
     return false;
   };
-  const body = (draw: Draw): string[] => {
+  const body = (draw: Draw): Body => {
     const name = model.page(state);
     if (drawn?.page !== name) scroll = 0;
     if (drawn?.page !== name || drawn.width !== draw.width)
-      drawn = { page: name, width: draw.width, lines: model.body(state, draw) };
-    return drawn.lines;
+      drawn = { page: name, width: draw.width, body: model.body(state, draw) };
+    return drawn.body;
   };
 
   return {
@@ -112,14 +112,17 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
     render(width) {
       const draw: Draw = { theme, t: texts(lang), p, width, focused };
       const note = phase.at === "sent" ? p.sending : phase.at === "refused" ? phase.message : model.note(state);
+      const { lines, must = lines.length } = body(draw);
       const sections = {
         head: [
           ...headLines(request, { queue, now: options.now(), draw, size: model.size }),
           ...(model.tabs?.(state, draw) ?? []),
         ],
-        body: body(draw),
+        body: lines,
+        must,
         ...model.choices(state, draw, { seenEnd }),
-        foot: noteLines(note, model.keys(state, draw), draw, phase.at === "refused"),
+        notes: noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn),
+        keys: keyLines(model.keys(state, draw), draw),
       };
       const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: p.rowsShown };
       const laid = lay(sections, room);

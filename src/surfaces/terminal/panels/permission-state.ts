@@ -54,9 +54,15 @@ export function allows(choice: Choice): boolean {
   return choice === "once" || choice === "always" || choice === "edit" || choice === "comment";
 }
 
-export function editable({ input }: PermissionRequest): string {
-  const { command } = input;
-  return typeof command === "string" ? command : canonicalJson(input);
+/** The part of an input that is text and can be edited as such; anything else is edited as JSON, whole. */
+export function textField({ tool, input }: PermissionRequest): "command" | "content" | "new_string" | undefined {
+  const name = tool === "Write" ? "content" : tool === "Edit" ? "new_string" : "command";
+  return typeof input[name] === "string" ? name : undefined;
+}
+
+export function editable(request: PermissionRequest): string {
+  const name = textField(request);
+  return name === undefined ? canonicalJson(request.input) : String(request.input[name]);
 }
 
 export function alwaysRows(request: PermissionRequest): AlwaysRow[] {

@@ -1,17 +1,29 @@
 import { oneLine, visible, type Block, type Description, type PermissionRequest } from "../../../protocol/index.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { aboutLines } from "./frame.ts";
-import { allows, alwaysRows, choicesOf, rulesOf, type AlwaysRow, type PermissionState } from "./permission-state.ts";
+import type { Body } from "./model.ts";
+import {
+  allows,
+  alwaysRows,
+  choicesOf,
+  rulesOf,
+  textField,
+  type AlwaysRow,
+  type PermissionState,
+} from "./permission-state.ts";
 
-/** What will run first, whole; then how it was judged; the agent's words about it last. */
-export function permissionBody(request: PermissionRequest, asked: Description, draw: Draw): string[] {
+/** What will run first, whole, and to be seen to its end; then how it was judged; the agent's words about it last. */
+export function permissionBody(request: PermissionRequest, asked: Description, draw: Draw): Body {
   const { t, theme } = draw;
   const paths = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
   const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
   const why = asked.why.split("\n");
-  return [
+  const runs = [
     ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
     ...asked.action.flatMap((block) => blockLines(block, draw)),
+  ];
+  const lines = [
+    ...runs,
     ...partLines(asked, draw),
     ...(targets.length > 0 ? own(t.writes, draw) : []),
     ...targets.flatMap(({ path, outside }) =>
@@ -22,6 +34,7 @@ export function permissionBody(request: PermissionRequest, asked: Description, d
     ...aboutLines({ ...request, why: "" }, draw),
     ...wordLines(asked, draw),
   ];
+  return { lines, must: runs.length };
 }
 
 function blockLines(block: Block, draw: Draw): string[] {
@@ -90,12 +103,12 @@ export function permissionChoices(
         const label = p.choices[choice];
         return {
           sign: `${n + 1}`,
-          label: locked ? p.locked(label) : label,
+          label: locked ? p.lockedChoice(label) : label,
           paint: locked ? theme.dim : plain,
         };
       });
       const { choices, focus } = choiceRows(rows, state.row, draw);
-      const title = seenEnd ? own(p.choose, draw) : own(p.chooseLocked, draw, { paint: theme.warn });
+      const title = seenEnd ? [] : own(p.locked, draw, { paint: theme.warn });
       return { choices: [...title, ...choices], focus: moved(focus, state.row === undefined ? 0 : title.length) };
     }
     case "always":
@@ -105,7 +118,7 @@ export function permissionChoices(
     case "comment":
       return choiceRows([{ sign: "✎", label: p.comment, field: state.comment, placeholder: p.commentHere }], 0, draw);
     case "edit": {
-      const label = typeof request.input["command"] === "string" ? p.editCommand : p.editInput;
+      const label = p.edit[textField(request) ?? "input"];
       return choiceRows([{ sign: "✎", label, field: state.edit }], 0, draw);
     }
     default:
@@ -152,17 +165,17 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
 export function permissionKeys(request: PermissionRequest, state: PermissionState, { p: { keys } }: Draw): string[] {
   switch (state.stage) {
     case "choices":
-      return [keys.move, keys.number, keys.pick, keys.aside];
+      return [keys.pick, keys.aside, keys.move, keys.number];
     case "always":
       switch (alwaysRows(request)[state.always.row]?.type) {
         case "offer":
-          return [keys.move, keys.toggle, keys.editRule, keys.back];
+          return [keys.toggle, keys.back, keys.editRule, keys.move];
         case "own":
-          return [keys.move, keys.next, keys.back];
+          return [keys.next, keys.back, keys.move];
         default:
-          return [keys.move, keys.pick, keys.back];
+          return [keys.pick, keys.back, keys.move];
       }
     default:
-      return [keys.send, keys.newline, keys.back];
+      return [keys.send, keys.back, keys.newline];
   }
 }

@@ -19,6 +19,7 @@ import {
   editable,
   fitsPlace,
   rulesOf,
+  textField,
   type Choice,
   type PermissionState,
 } from "./permission-state.ts";
@@ -126,7 +127,8 @@ function writing(context: Context, state: State, key: Key, stage: "reason" | "co
 function edited({ asked, p, t }: Context, text: string): InputResponse | string {
   const { input, id: requestId } = asked;
   if (text === editable(asked)) return p.unchanged;
-  if (typeof input["command"] === "string") return { type: "granted", requestId, input: { ...input, command: text } };
+  const name = textField(asked);
+  if (name !== undefined) return { type: "granted", requestId, input: { ...input, [name]: text } };
   try {
     const fresh: unknown = JSON.parse(text);
     if (fresh === null || typeof fresh !== "object" || Array.isArray(fresh)) return t.notJson(p.notAnObject);

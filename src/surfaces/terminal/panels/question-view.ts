@@ -118,8 +118,8 @@ export function questionKeys(request: QuestionRequest, state: QuestionState, { p
   const row = state.rows[state.tab] ?? 0;
   if (!question) {
     const writing = reviewRows(request, state)[row] === "remark";
-    return [keys.move, writing ? keys.next : keys.pick, writing ? keys.tabOnly : keys.tab, keys.aside];
+    return [writing ? keys.next : keys.pick, keys.aside, keys.move, writing ? keys.tabOnly : keys.tab];
   }
-  if (row === question.options.length) return [keys.move, keys.next, keys.newline, keys.tabOnly, keys.aside];
-  return [keys.move, question.multiSelect ? keys.toggle : keys.pick, keys.numberPick, keys.tab, keys.aside];
+  if (row === question.options.length) return [keys.next, keys.aside, keys.move, keys.newline, keys.tabOnly];
+  return [question.multiSelect ? keys.toggle : keys.pick, keys.aside, keys.move, keys.numberPick, keys.tab];
 }

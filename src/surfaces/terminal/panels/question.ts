@@ -22,7 +22,7 @@ export function questionModel({ request, draft }: PendingRequest, p: PanelTexts)
     start: begin(asked, draft),
     press: (state, key) => press(asked, { ...state, note: "" }, key, p),
     page: (state) => `${state.tab}${state.tab < asked.questions.length ? "" : JSON.stringify(answersOf(asked, state))}`,
-    body: (state, draw) => questionBody(asked, state, draw),
+    body: (state, draw) => ({ lines: questionBody(asked, state, draw) }),
     tabs: (state, draw) => questionTabs(asked, state, draw),
     choices: (state, draw) => questionChoices(asked, state, draw),
     note: (state) => state.note,

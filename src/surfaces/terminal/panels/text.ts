@@ -18,11 +18,13 @@ export function textModel({ request, draft }: PendingRequest, p: PanelTexts): Mo
     start: { row: 0, field: createField(draft?.text), note: "" },
     press: (state, key) => press(asked, { ...state, note: "" }, key, p),
     page: () => "",
-    body: (_state, draw) => [
-      ...(asked.lastResponse === undefined ? [] : framed(asked.lastResponse, draw)),
-      ...framed(asked.prompt, draw, { paint: draw.theme.bold }),
-      ...aboutLines(asked, draw),
-    ],
+    body: (_state, draw) => ({
+      lines: [
+        ...(asked.lastResponse === undefined ? [] : framed(asked.lastResponse, draw)),
+        ...framed(asked.prompt, draw, { paint: draw.theme.bold }),
+        ...aboutLines(asked, draw),
+      ],
+    }),
     choices: ({ row, field }, draw) => {
       const shown: Row[] = [
         { sign: "✎", label: p.answer, field, placeholder: p.answerHere },
@@ -34,7 +36,7 @@ export function textModel({ request, draft }: PendingRequest, p: PanelTexts): Mo
     },
     note: ({ note }) => note,
     keys: ({ row }, { p: { keys } }) =>
-      row === 0 ? [keys.next, keys.newline, keys.aside] : [keys.move, keys.pick, keys.aside],
+      row === 0 ? [keys.next, keys.aside, keys.newline] : [keys.pick, keys.aside, keys.move],
     writes: ({ row }) => rows[row] === "field",
     draft: ({ field }) => ({ text: field.text }),
   };
