@@ -12,15 +12,31 @@ const armed = new Set<Armed>();
 let timer: NodeJS.Timeout | undefined;
 let nearest = Infinity;
 
+// When each is due, by the clock of this process: a turn that was paused or slept does not ask the wall clock in between.
+const known = new WeakMap<Store, Map<string, number>>();
+
 /** Counts down on the monotonic clock from now; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
-  const one = { due: performance.now() + remaining(request.deadline), request, store };
+  const dues = known.get(store) ?? new Map<string, number>();
+  known.set(store, dues);
+  const due = dues.get(request.id) ?? performance.now() + remaining(request.deadline);
+  dues.set(request.id, due);
+  const one = { due, request, store };
   armed.add(one);
   if (one.due < nearest) schedule(one.due);
   return () => {
     // The timer may come too early now, which costs a look and nothing else; the last one out stops it.
     if (armed.delete(one) && armed.size === 0) schedule(Infinity);
+    if (isOver(store, request.id)) dues.delete(request.id);
   };
+}
+
+function isOver(store: Store, id: string): boolean {
+  try {
+    return store.resolution(id) !== undefined;
+  } catch {
+    return false; // a journal that cannot be read now: a number is kept for nothing
+  }
 }
 
 /** A wall clock that was set back must not make anybody wait longer than was said. */

@@ -30,6 +30,8 @@ import { createHost, type LocalHost } from "./host.ts";
 import { childEnv, redactor } from "./secrets.ts";
 import { version } from "./version.ts";
 
+const SLEEP_AFTER_MS = 60_000;
+
 export type Parts = {
   store: Store;
   /** Loaded when the first turn begins. */
@@ -84,6 +86,9 @@ export function assembleEach(
     hooks: (session) => partsOf(session).hooks ?? noHooks,
     skills: (session) => partsOf(session).skills ?? [],
     ...(namer && { namer }),
+    sleepAfterMs: SLEEP_AFTER_MS,
+    // A channel shows what a running turn asks; there is nobody to show it again to.
+    maySleep: (session) => !partsOf(session).channel,
     async executor(session) {
       const parts = partsOf(session);
       const [model, smallModel] = await Promise.all([parts.model(), parts.smallModel?.()]);

@@ -100,11 +100,12 @@ export function createCommands(parts: CommandParts): Host["send"] {
     interrupt({ session, cancel: forGood, by, surface }) {
       const row = known(store, session);
       const here = runner.of(session);
-      const aboutToBegin = here !== undefined && (here.log === undefined || queued(here.log) > 0);
+      const notBegun = here !== undefined && here.log === undefined && !here.asleep;
+      const aboutToBegin = notBegun || (here?.log !== undefined && queued(here.log) > 0);
       if (!row.open && !aboutToBegin) return { ok: true, to: "nothing" };
       const attended = !forGood && watched(session);
       const elsewhere = row.owned && row.pending === 0;
-      const early = !row.open || (here !== undefined && here.log === undefined);
+      const early = !row.open || notBegun;
       const pause = attended && (early || (here ? here.handleInterrupt() === "pause" : elsewhere));
       if (early)
         here?.stopEarly(

@@ -36,6 +36,10 @@ export type HostParts = {
   skills?(session: SessionRow): readonly Skill[];
   /** Who names a session; without one its first message does. */
   namer?(): Promise<Model>;
+  /** A session that has waited for people alone for so long is let out of memory; it goes on as if it had not been. */
+  sleepAfterMs?: number;
+  /** Not every session may: what shows its requests may not know that it went on elsewhere. */
+  maySleep?(session: SessionRow): boolean;
 };
 
 /** Commands in, facts and deltas out. */
@@ -54,6 +58,8 @@ export function createHost(parts: HostParts): LocalHost {
     blocks,
     moments,
     titles,
+    sleepAfterMs: parts.sleepAfterMs,
+    maySleep: parts.maySleep ?? (() => true),
     // Those who come through the socket are told what happens here, and not what this process hears of others.
     serve: (session) => meeting?.serve(session, { send, watch: (id, options) => watchHere(id, options, undefined) }),
   });

@@ -7,6 +7,7 @@ import type { SessionRow, Store } from "../journal/store.ts";
 import { SageError, messageOf, type AgentOutcome, type InterruptAction } from "../protocol/index.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
+import { asleep, createTurnstile, type Asleep } from "./sleep.ts";
 import type { Titles } from "./titles.ts";
 import { supervise, type Supervision } from "./supervisor.ts";
 
@@ -17,6 +18,10 @@ export type Running = {
   handleInterrupt(): InterruptAction | undefined;
   /** Before the turn has begun: it ends, or is paused, as it begins. */
   stopEarly(reason: Stopped): void;
+  /** Out of memory until somebody does something for it. */
+  asleep: boolean;
+  /** Puts it to sleep if it waits for people alone, and has done so since it was asked the last time. */
+  drowse(): void;
   leave(): void;
 };
 
@@ -39,10 +44,23 @@ export type RunnerParts = {
   titles: Titles | undefined;
   /** Lets other processes follow the session while it runs here. */
   serve(session: string): (() => void) | undefined;
+  /** A session that has waited for people alone for so long is let out of memory. Undefined: never. */
+  sleepAfterMs: number | undefined;
+  maySleep(session: SessionRow): boolean;
 };
 
-export function createRunner({ store, executor, supervision, blocks, moments, titles, serve }: RunnerParts): Runner {
+export function createRunner(parts: RunnerParts): Runner {
+  const { store, executor, supervision, blocks, moments, titles, serve, sleepAfterMs, maySleep } = parts;
   const running = new Map<string, Running>();
+  const turnstile = createTurnstile();
+  // One look at all of them now and then, and none while nothing runs.
+  let sweeping: NodeJS.Timeout | undefined;
+  const sweep = () => {
+    for (const one of running.values()) one.drowse();
+    if (running.size > 0) return;
+    clearInterval(sweeping);
+    sweeping = undefined;
+  };
 
   /** One turn after the other, until nothing said is left unseen. */
   const start = (id: string): Running => {
@@ -53,6 +71,10 @@ export function createRunner({ store, executor, supervision, blocks, moments, ti
     let early: Stopped | undefined;
     let lifecycle: LifecycleManager | undefined;
     let resting = new AbortController();
+    let agent: UnifiedExecutor | undefined;
+    let idleAt: number | undefined;
+    let dozing = false;
+    let sleeping: Asleep | undefined;
     const unserve = serve(id); // before the session is claimed: who sees the claim finds the socket
     const notice = (key: string, text: string) =>
       store.hub.delta({ session: id, key, attempt: 0, n: 0, kind: "notice", text });
@@ -72,23 +94,47 @@ export function createRunner({ store, executor, supervision, blocks, moments, ti
       } finally {
         for (const stop of listeners) stop();
         blocks.forget(id);
-        held.release();
+        if (!dozing) held.release();
       }
+    };
+    /** One turn. What comes back is little: whoever sleeps after it should weigh nothing. */
+    const round = async (session: SessionRow): Promise<"again" | Round> => {
+      const runner = (agent ??= await executor(session));
+      const { held, outcome } = await supervise(({ supervised }) => attempt(runner, supervised), {
+        ...supervision,
+        notice: (text) => notice("supervisor", text),
+        hurry: () => resting.signal,
+      });
+      if (dozing) {
+        dozing = false;
+        agent = log = lifecycle = undefined;
+        const { epoch, lastSeq: knew } = held;
+        return { outcome: { ...outcome, messages: [], toolHistory: [] }, sleeps: { epoch, knew } };
+      }
+      if (!left && goesOn(store, held, outcome)) return "again";
+      running.delete(id); // in the same breath: who speaks now starts a new one
+      return { outcome };
     };
     const turns = async (): Promise<AgentOutcome> => {
       const session = known(store, id);
       moments.start(session);
-      const runner = await executor(session);
       for (;;) {
-        const { held, outcome } = await supervise(({ supervised }) => attempt(runner, supervised), {
-          ...supervision,
-          notice: (text) => notice("supervisor", text),
-          hurry: () => resting.signal,
-        });
-        if (!left && goesOn(store, held, outcome)) continue;
-        running.delete(id); // in the same breath: who speaks now starts a new one
-        return outcome;
+        const one = await round(session);
+        if (one === "again") continue;
+        if (!one.sleeps) return one.outcome;
+        if (await slept(one.sleeps.knew)) continue;
+        store.release(id, one.sleeps.epoch);
+        running.delete(id);
+        return one.outcome; // left, or taken by another process
       }
+    };
+    const slept = async (knew: number): Promise<boolean> => {
+      if (left) return false;
+      sleeping = asleep(store, id, knew);
+      const woken = await sleeping.woken;
+      sleeping = undefined;
+      if (woken) await turnstile();
+      return woken && !left;
     };
     const hurry = () => {
       resting.abort();
@@ -104,9 +150,21 @@ export function createRunner({ store, executor, supervision, blocks, moments, ti
         log?.stop(reason);
         hurry();
       },
+      get asleep() {
+        return sleeping !== undefined;
+      },
+      drowse() {
+        const idle = log?.idle ? log.lastSeq : undefined;
+        if (idle !== undefined && idle === idleAt && maySleep(known(store, id))) {
+          dozing = true;
+          log?.close();
+        }
+        idleAt = dozing ? undefined : idle;
+      },
       leave() {
         left = true;
         log?.close();
+        sleeping?.end();
         hurry();
       },
       done: turns().finally(() => {
@@ -119,6 +177,7 @@ export function createRunner({ store, executor, supervision, blocks, moments, ti
       notice("host", messageOf(error));
     });
     running.set(id, one);
+    if (sleepAfterMs !== undefined) sweeping ??= setInterval(sweep, sleepAfterMs).unref();
     return one;
   };
 
@@ -129,6 +188,8 @@ export function createRunner({ store, executor, supervision, blocks, moments, ti
 
   return { of: (session) => running.get(session), all: () => [...running.values()], start, wake };
 }
+
+type Round = { outcome: AgentOutcome; sleeps?: { epoch: number; knew: number } };
 
 export function known(store: Store, id: string): SessionRow {
   const session = store.session(id);

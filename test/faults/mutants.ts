@@ -13,7 +13,7 @@ export type Mutant = {
 };
 
 const sqlite = "src/journal/sqlite.ts";
-const session = "src/journal/session.ts";
+const line = "src/journal/line.ts";
 
 export const mutants: Mutant[] = [
   {
@@ -23,15 +23,15 @@ export const mutants: Mutant[] = [
   },
   {
     name: "writes call.started after the effect has begun",
-    changes: [{ file: session, from: "    log.flush(); // on disk before the effect\n", to: "" }],
+    changes: [{ file: line, from: "    log.flush(); // on disk before the effect\n", to: "" }],
     scene: "calm",
   },
   {
     name: "runs an interrupted call again by itself",
     changes: [
-      { file: session, from: 'again = found === "again";', to: "again = true;" },
-      { file: session, from: "if (found === undefined) {", to: "if (found === null) {" },
-      { file: session, from: 'if (found !== "again") return', to: 'if (found !== "again" && found) return' },
+      { file: line, from: 'again = found === "again";', to: "again = true;" },
+      { file: line, from: "if (found === undefined) {", to: "if (found === null) {" },
+      { file: line, from: 'if (found !== "again") return', to: 'if (found !== "again" && found) return' },
     ],
     scene: "afterEffect",
   },
@@ -55,7 +55,7 @@ export const mutants: Mutant[] = [
     name: "judges again on replay",
     changes: [
       {
-        file: session,
+        file: line,
         from: "    if (known) return known.data;\n    if (this.stopped) throw this.stopped;",
         to: '    if (known && type === "calls.judged") return fn(new Scope(this.#log, key));\n    if (known) return known.data;\n    if (this.stopped) throw this.stopped;',
       },
@@ -65,7 +65,7 @@ export const mutants: Mutant[] = [
   {
     name: "measures deadlines on the wall clock while it lives",
     changes: [
-      { file: "src/input/deadlines.ts", from: "due: performance.now() + remaining", to: "due: Date.now() + remaining" },
+      { file: "src/input/deadlines.ts", from: "?? performance.now() + remaining", to: "?? Date.now() + remaining" },
       {
         file: "src/input/deadlines.ts",
         from: "Math.max(0, due - performance.now())",

@@ -28,7 +28,13 @@ type What =
   | { do: "disk"; full: boolean };
 
 export type Action = What & { after: number };
-export type Plan = { seed: number; sessions: number; promptTimeout: number | undefined; actions: Action[] };
+export type Plan = {
+  seed: number;
+  sessions: number;
+  promptTimeout: number | undefined;
+  sleepAfterMs: number | undefined;
+  actions: Action[];
+};
 
 const surfaces = ["terminal", "web", "feishu", "acp"];
 const HOUR = 3_600_000;
@@ -43,7 +49,8 @@ export function plan(seed: number, { sessions, minutes }: { sessions: number; mi
     passed += after;
     actions.push({ after, ...draw(roll, sessions) });
   }
-  return { seed, sessions, promptTimeout: roll.chance(0.5) ? 30_000 : undefined, actions };
+  const promptTimeout = roll.chance(0.5) ? 30_000 : undefined;
+  return { seed, sessions, promptTimeout, sleepAfterMs: roll.chance(0.7) ? 300 : undefined, actions };
 }
 
 function draw(roll: Dice, sessions: number): What {
@@ -132,7 +139,7 @@ export async function simulate(of: Plan): Promise<Violation[]> {
   return [...hangs, ...check(world.history(over))];
 }
 
-function createStage(world: World, { sessions, promptTimeout, seed }: Plan) {
+function createStage(world: World, { sessions, promptTimeout, sleepAfterMs, seed }: Plan) {
   const options = promptTimeout === undefined ? {} : { promptTimeout };
   const ids = Array.from({ length: sessions }, (_, n) => `s${n}`);
   const slots: (Process | undefined)[] = [undefined, undefined];
@@ -142,7 +149,7 @@ function createStage(world: World, { sessions, promptTimeout, seed }: Plan) {
     const there = slots[slot];
     if (there && !there.dead) return there;
     await there?.bury();
-    const process = (slots[slot] = world.boot({ options }));
+    const process = (slots[slot] = world.boot({ options, sleepAfterMs }));
     for (const [n, session] of ids.entries()) {
       await process.send({ type: "open", session, cwd: world.dir });
       await process.send({ type: "resume", session });

@@ -40,6 +40,7 @@ export type Life = {
   fault?: Fault | undefined;
   rules?: readonly Rule[];
   options?: Partial<ExecutionOptions>;
+  sleepAfterMs?: number | undefined;
 };
 
 export type Process = {
@@ -188,6 +189,7 @@ function boot(world: World, script: Setting["script"], life: Life & { name: stri
   const host = createHost({
     store,
     version: "test",
+    ...(life.sleepAfterMs !== undefined && { sleepAfterMs: life.sleepAfterMs }),
     async executor({ id }) {
       const made = config({
         script: script(id),

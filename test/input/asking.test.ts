@@ -408,7 +408,7 @@ suite("a deadline", () => {
     time.away(3_000);
     assert.deepEqual([timedOut(store), timedOut(store, "s/t0/ask1")], [false, false], "nobody was there to end it");
 
-    const second = asker(store, { promptTimeout: 10_000 });
+    const second = asker({ ...store }, { promptTimeout: 10_000 }); // another process, the same journal
     const again = [second.ask("ask0").wait(), second.ask("ask1").wait()];
     await time.pass(1);
     assert.deepEqual([timedOut(store), timedOut(store, "s/t0/ask1")], [false, true]);
@@ -433,6 +433,23 @@ suite("a deadline", () => {
     log.release();
   });
 
+  test("is not moved either while a turn that was stopped begins again in the same process", async (t) => {
+    const time = clock(t);
+    const first = asker(memoryStore(), { promptTimeout: 60_000 });
+    const left = Promise.allSettled([first.ask("ask0").wait()]);
+    await time.pass(20_000);
+    first.log.close();
+    await left;
+    time.set(3_600_000);
+    const second = asker(first.store, { promptTimeout: 60_000 });
+    const waiting = second.ask("ask0").wait();
+    await time.pass(39_999);
+    assert.equal(timedOut(first.store), false);
+    await time.pass(1);
+    assert.equal((await waiting).outcome, "timed_out");
+    second.log.release();
+  });
+
   test("makes nobody wait longer than was said when the wall clock was set back before a restart", async (t) => {
     const time = clock(t);
     const store = memoryStore();
@@ -441,7 +458,7 @@ suite("a deadline", () => {
     first.log.close();
     await left;
     time.set(-10 * 365 * 86_400_000);
-    const second = asker(store);
+    const second = asker({ ...store }); // another process, the same journal
     const waiting = second.ask("ask0").wait();
     await time.pass(60_000);
     assert.equal((await waiting).outcome, "timed_out");

@@ -1,0 +1,167 @@
+import type { Delta, FactData, FactType, InputRequest, NewRequest, Resolution } from "../protocol/index.ts";
+import type { Durable, Once, OnceOptions, Opened, StepScope } from "./durable.ts";
+import type { SessionLog } from "./session.ts";
+import { Stopped } from "./stopped.ts";
+import { requestId, resolvedKey, splitRequestId } from "./store.ts";
+
+/** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
+export class Line implements Durable {
+  readonly #log: SessionLog;
+  readonly #prefix: string;
+  /** Why nothing new may happen here, if so. */
+  readonly #over: Stopped | undefined;
+  constructor(log: SessionLog, prefix: string, over?: Stopped) {
+    this.#log = log;
+    this.#prefix = prefix;
+    this.#over = over;
+  }
+
+  get signal(): AbortSignal {
+    return this.#log.signal;
+  }
+  get stopped(): unknown {
+    return this.#over ?? this.#log.stopped;
+  }
+  stop(reason: Error): void {
+    this.#log.stop(reason);
+  }
+  branch(key: string): Durable {
+    return new Line(this.#log, `${this.#prefix}${key}/`, this.#over);
+  }
+  resolve(resolution: Resolution): void {
+    this.#log.add(resolvedKey(splitRequestId(resolution.requestId).key), "input.resolved", resolution);
+  }
+  withdraw(reason: string): void {
+    const below = requestId(this.#log.id, this.#prefix);
+    for (const { id } of this.#log.pending())
+      if (id.startsWith(below))
+        this.resolve({ requestId: id, by: "sage", surface: "turn", at: Date.now(), outcome: "cancelled", reason });
+  }
+  running(key: string): number[] {
+    return this.#log.store.children(this.#log.id, this.#prefix + key);
+  }
+  closedBranch(key: string): Durable {
+    return new Line(this.#log, `${this.#prefix}${key}/`, new Stopped("interrupted", "the person interrupted"));
+  }
+  known(key: string): boolean {
+    return this.#log.peek(this.#prefix + key) !== undefined;
+  }
+  interruptedSince(key: string): boolean {
+    const fact = this.#log.peek(this.#prefix + key);
+    return fact !== undefined && this.#log.wasInterrupted(fact);
+  }
+
+  decide<T extends FactType>(key: string, type: T, fn: () => FactData[T]): FactData[T] {
+    const known = this.#log.take<T>(this.#prefix + key);
+    if (known) return known.data;
+    const value = fn();
+    this.#log.add(this.#prefix + key, type, value);
+    return value;
+  }
+
+  async step<T extends FactType>(
+    key: string,
+    type: T,
+    fn: (scope: StepScope) => Promise<FactData[T]>,
+  ): Promise<FactData[T]> {
+    const known = this.#log.take<T>(this.#prefix + key);
+    if (known) return known.data;
+    if (this.stopped) throw this.stopped;
+    const value = await this.#log.during(() => fn(new Scope(this.#log, this.#prefix + key)));
+    this.#log.add(this.#prefix + key, type, value);
+    return value;
+  }
+
+  async once(
+    key: string,
+    fn: (scope: StepScope) => Promise<FactData["call.finished"]>,
+    options: OnceOptions<FactData["call.finished"]>,
+  ): Promise<Once<FactData["call.finished"]>> {
+    const log = this.#log;
+    const path = this.#prefix + key;
+    const started = log.take<"call.started">(`${path}.started`);
+    const ended = log.take<"call.finished" | "call.unknown">(`${path}.finished`);
+    if (ended?.type === "call.finished") return { ok: true, value: ended.data };
+    if (ended) return { ok: false, running: log.store.children(log.id, path) };
+    let again = false;
+    if (started) {
+      const found = await log.during(async () => options.reconcile?.(started.data));
+      again = found === "again";
+      if (found === undefined) {
+        log.add(`${path}.finished`, "call.unknown", {
+          reason: "Sage was stopped while this ran; how it ended is not known",
+        });
+        return { ok: false, running: log.store.children(log.id, path) };
+      }
+      if (found !== "again") return this.#finish(path, found);
+    }
+    if (this.stopped) throw this.stopped;
+    if (!again) log.add(`${path}.started`, "call.started", options.started());
+    log.flush(); // on disk before the effect
+    return this.#finish(path, await log.during(() => fn(new Scope(log, path))));
+  }
+  #finish(path: string, value: FactData["call.finished"]): Once<FactData["call.finished"]> {
+    this.#log.add(`${path}.finished`, "call.finished", value);
+    return { ok: true, value };
+  }
+
+  open(key: string, draft: NewRequest, settle?: (request: InputRequest) => Resolution | undefined): Opened {
+    const log = this.#log;
+    const path = this.#prefix + key;
+    const asked = log.take<"input.requested">(path);
+    const resolved = log.take<"input.resolved">(resolvedKey(path));
+    if (!asked && this.stopped) throw this.stopped;
+    const request = asked?.data ?? { ...draft, id: requestId(log.id, path), session: log.id, at: Date.now() };
+    if (!asked) log.add(path, "input.requested", request);
+    let resolution = resolved?.data ?? settle?.(request);
+    if (resolution && !resolved) {
+      const fact = { key: resolvedKey(path), type: "input.resolved", at: resolution.at, data: resolution } as const;
+      if (!asked) log.add(fact.key, fact.type, fact.data);
+      else resolution = log.store.append(log.id, fact).fact.data as Resolution; // others may have seen it: the first answer wins
+    }
+    return new Request(log, request, resolution);
+  }
+}
+
+class Request implements Opened {
+  readonly request: InputRequest;
+  readonly resolution: Resolution | undefined;
+  readonly #log: SessionLog;
+  constructor(log: SessionLog, request: InputRequest, resolution: Resolution | undefined) {
+    this.#log = log;
+    this.request = request;
+    this.resolution = resolution;
+  }
+  wait(): Promise<Resolution> {
+    if (this.resolution) return Promise.resolve(this.resolution);
+    return this.#log.wait(this.request.id);
+  }
+}
+
+class Scope implements StepScope {
+  readonly #log: SessionLog;
+  readonly #key: string;
+  #restarts = 0;
+  #n = 0;
+  constructor(log: SessionLog, key: string) {
+    this.#log = log;
+    this.#key = key;
+  }
+  get signal(): AbortSignal {
+    return this.#log.signal;
+  }
+  delta(kind: Delta["kind"], text: string): void {
+    if (this.#log.closed) return; // nobody looks any more
+    if (this.#n === 0) this.#log.tick(); // what led here is told before what comes of it
+    // A new owner's attempt must outrank every restart of the one before it.
+    const attempt = this.#log.epoch * 1_000 + this.#restarts;
+    this.#log.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text });
+  }
+  restart(): void {
+    this.#restarts++;
+    this.#n = 0;
+  }
+  spawned(pid: number): void {
+    this.#log.store.noteChild(this.#log.id, this.#key, pid);
+  }
+}

@@ -1,0 +1,36 @@
+import { arm } from "../input/deadlines.ts";
+import type { Store } from "../journal/store.ts";
+
+export type Asleep = {
+  /** True when somebody did something for the session, false when another process took it or `end` was called. */
+  woken: Promise<boolean>;
+  end(): void;
+};
+
+/**
+ * A session out of memory: what it waits for is on disk, its lease is kept, and whatever is done for it wakes it. It costs an
+ * entry in the process's one registry; deadlines of its requests run on in the process's one timer.
+ */
+export function asleep(store: Store, session: string, knew: number): Asleep {
+  const { promise: woken, resolve } = Promise.withResolvers<boolean>();
+  const stop = store.hub.subscribe(session, {
+    fact: ({ type }) => {
+      if (type === "input.resolved" || type === "user.said" || type === "turn.interrupted") end(true);
+    },
+    lost: () => end(false),
+  });
+  const armed = store.pending(session).flatMap((request) => (request.deadline ? [arm(store, request)] : []));
+  const end = (how: boolean) => {
+    stop();
+    for (const disarm of armed) disarm();
+    resolve(how);
+  };
+  if (store.since(session, knew).length > 0) end(true); // between the last look and the first listening
+  return { woken, end: () => end(false) };
+}
+
+/** One at a time, with room for others in between: ten thousand may be answered at once. */
+export function createTurnstile(): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => (last = last.then(() => new Promise((resolve) => setImmediate(resolve))));
+}
