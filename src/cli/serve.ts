@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { messageOf, SageError } from "../protocol/index.ts";
 import { sageHome } from "../runtime/home.ts";
 import { withKeys } from "../runtime/keys.ts";
+import type { Recovered } from "../runtime/recovery.ts";
 import { createRedaction } from "../runtime/redact.ts";
 import { readSettings } from "../runtime/settings.ts";
 import { openSurfaceStores } from "../runtime/surface-store.ts";
@@ -54,7 +55,9 @@ export async function serve(args: string[]): Promise<number> {
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
 
   let leaving = false;
-  const surface = feishu && (await openSurface(feishu, { surfaces, lang, log }));
+  const { host } = daemon;
+  const { output } = home;
+  const surface = feishu && (await openSurface(feishu, { host, surfaces, env, output, model: spec, lang, log }));
   const http = createHttp({
     ready: () => {
       const status = surface?.channel.status();
@@ -69,23 +72,25 @@ export async function serve(args: string[]): Promise<number> {
   if (!["127.0.0.1", "localhost", "::1"].includes(at.host)) log("warn", t.open(at.host));
 
   const stopped = new AbortController();
+  let recovered: Recovered | undefined;
   const left = onLeave(
     async () => {
       leaving = true;
       log("info", t.leaving);
       await listening.close();
+      stopped.abort();
       await surface?.channel.close();
       recovered?.stop();
-      await daemon.host.close();
-      stopped.abort();
+      await host.close();
       surfaces.close();
       log("info", t.left);
     },
     // Whoever stops a daemon gets what they asked for: it ended well.
     { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
   );
-  if (!surface) log("warn", t.noSurface);
-  const recovered = await daemon.recover();
+  if (surface) await surface.attach(stopped.signal);
+  else log("warn", t.noSurface);
+  recovered = await daemon.recover();
   if (recovered.resumed + recovered.waiting > 0) log("info", t.recovered(recovered.resumed, recovered.waiting));
   if (surface && feishu) {
     log("info", t.feishu(feishu.appId, feishu.mode));

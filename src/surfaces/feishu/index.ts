@@ -34,6 +34,8 @@ export type FeishuOptions = {
   lang: Lang;
   /** Of turns that are begun here; five minutes for an answer and thirty of work unless it says otherwise. */
   limits?: TurnLimits;
+  /** The host goes on with open turns after a restart by itself; otherwise those that were begun here are resumed from here. */
+  hostRecovers?: boolean;
   /** Takes secrets out of everything that goes to a chat. */
   redaction?: Redaction;
   now?(): number;
@@ -73,7 +75,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   };
 
   const sending = { channel, records, t, words: texts(lang), redaction, now, log, modes: { entities: true } };
-  const sessions = createSessionManager({ ...sending, host, signal, app, cwd });
+  const sessions = createSessionManager({ ...sending, host, signal, app, cwd, resumes: !options.hostRecovers });
   const commands = createCommandHandler({
     ...{ host, records, sessions, people, t, cwd, redaction, now, senderOf, ...model },
     folders: options.folders ?? [],

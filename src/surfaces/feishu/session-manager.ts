@@ -26,8 +26,10 @@ export type SessionManager = {
 
 export type Place = { chat: string; group: boolean; root?: string; thread?: string; owner: string; messageId: string };
 
-export function createSessionManager(parts: FollowParts & { app: string; cwd: string }): SessionManager {
-  const { host, records, now } = parts;
+export function createSessionManager(
+  parts: FollowParts & { app: string; cwd: string; resumes: boolean },
+): SessionManager {
+  const { host, records, now, resumes } = parts;
   const follows = new Map<string, Follow>();
 
   const follow = (session: string, fresh = false): Follow => {
@@ -102,7 +104,8 @@ export function createSessionManager(parts: FollowParts & { app: string; cwd: st
         const found = follow(session);
         await found.ready;
         // What a terminal has left open is the terminal's to go on with.
-        if (found.view.working() && found.view.begunBy() === "feishu") await host.send({ type: "resume", session });
+        if (resumes && found.view.working() && found.view.begunBy() === "feishu")
+          await host.send({ type: "resume", session });
       }
     },
     async settled() {

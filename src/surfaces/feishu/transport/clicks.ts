@@ -30,7 +30,8 @@ export function createClicks(parts: ClickParts): Clicks {
 
   const handle = async (click: CardClick): Promise<CardAnswer> => {
     try {
-      return handler ? await handler(click) : {};
+      if (!handler) throw new Error("nobody listens yet");
+      return await handler(click);
     } catch (error) {
       log("error", `a click could not be handled: ${messageOf(error)}`);
       return { toast: { type: "error", content: texts.clickFailed } };
