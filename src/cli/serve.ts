@@ -72,7 +72,7 @@ export async function serve(args: string[]): Promise<number> {
   if (!["127.0.0.1", "localhost", "::1"].includes(at.host)) log("warn", t.open(at.host));
 
   const stopped = new AbortController();
-  let recovered: Recovered | undefined;
+  const took: { up?: Recovered } = {};
   const left = onLeave(
     async () => {
       leaving = true;
@@ -80,7 +80,7 @@ export async function serve(args: string[]): Promise<number> {
       await listening.close();
       stopped.abort();
       await surface?.channel.close();
-      recovered?.stop();
+      took.up?.stop();
       await host.close();
       surfaces.close();
       log("info", t.left);
@@ -90,7 +90,7 @@ export async function serve(args: string[]): Promise<number> {
   );
   if (surface) await surface.attach(stopped.signal);
   else log("warn", t.noSurface);
-  recovered = await daemon.recover();
+  const recovered = (took.up = await daemon.recover());
   if (recovered.resumed + recovered.waiting > 0) log("info", t.recovered(recovered.resumed, recovered.waiting));
   if (surface && feishu) {
     log("info", t.feishu(feishu.appId, feishu.mode));
