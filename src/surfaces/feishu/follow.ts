@@ -65,11 +65,11 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
   let chain: Promise<void> = ready;
   const job = (work: () => Promise<unknown> | void, seq?: number): void => {
     chain = chain
-      .then(() => persist(work, parts.signal))
-      .catch((error: unknown) => log(`session ${session}: ${messageOf(error)}`))
-      .then(() => {
+      .then(async () => {
+        await persist(work, parts.signal);
         if (seq !== undefined && !parts.signal.aborted) records.setTold(session, seq);
-      });
+      })
+      .catch((error: unknown) => log(`session ${session}: ${messageOf(error)}`));
   };
 
   const flushSoon = (ms: number): void => {

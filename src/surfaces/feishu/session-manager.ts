@@ -19,7 +19,7 @@ export type SessionManager = {
   /** What asks in this chat, in the thread of this session if it has one. */
   openBeside(follow: Follow): InputRequest[];
   openInChat(chat: string): { follow: Follow; request: InputRequest }[];
-  /** Goes on with whatever was under way. */
+  /** Puts the cards of before in order, and goes on with what was under way unless somebody else does. */
   restore(): Promise<void>;
   settled(): Promise<void>;
 };
