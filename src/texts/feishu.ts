@@ -87,7 +87,7 @@ const en = {
   // Progress
   working: "Sage is working",
   workingSummary: "Sage is working…",
-  waiting: "Sage waits for you",
+  waiting: "So far",
   continued: "Goes on below",
   steps: (n: number) => plural(n, "step"),
   stepsTitle: "Steps",
@@ -274,7 +274,7 @@ const zh: FeishuTexts = {
 
   working: "正在执行任务",
   workingSummary: "正在执行任务…",
-  waiting: "等待你的回答",
+  waiting: "目前进展",
   continued: "在下面继续",
   steps: (n) => `${n} 个步骤`,
   stepsTitle: "步骤",

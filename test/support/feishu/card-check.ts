@@ -257,6 +257,7 @@ class Check {
 
   #markdown(content: string): void {
     this.#tables += content
+      .replace(/^```[^]*?^```/gm, "") // in code it is none
       .split("\n")
       .filter((line) => /^\s*\|?(\s*:?-{3,}:?\s*\|)+\s*(:?-{3,}:?)?\s*$/.test(line)).length;
   }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { bash } from "../../support/sage.ts";
 import { ask, said, team, until } from "./team.ts";
 
@@ -40,7 +42,15 @@ test("the example dialogue: a task, a permission by a click, a text by a message
   assert.ok(all.every(({ streaming, pings }) => !streaming && pings.length === 0));
   assert.deepEqual(
     all.map(({ text: one }) => one.split("\n")[0]),
-    ["等待你的回答", "授权: 已允许一次", "文字: 已回答", "任务完成"],
+    ["目前进展", "授权: 已允许一次", "文字: 已回答", "任务完成"],
   );
   await until(() => feishu.world.calls.every(({ code }) => code === 0));
+});
+
+test("the demo plays the dialogue and leaves a page that loads and runs nothing", async () => {
+  const script = join(import.meta.dirname, "../../../scripts/feishu-demo.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [script, "en"]);
+  const html = readFileSync(stdout.trim(), "utf8");
+  assert.match(html, /Permission: allowed once[^]*Answered by 林 in Feishu/);
+  assert.doesNotMatch(html, /<script|src=|href=|@_user/);
 });

@@ -18,12 +18,11 @@ export function closedCard(request: InputRequest, resolution: Resolution, texts:
       {
         title,
         template: colours[end],
-        tag: { text: t.ended[end], color: colours[end] === "grey" ? "neutral" : colours[end] },
         summary: `${title} · ${whoOf(resolution, t)}`,
         forward: !late,
       },
       [
-        ...askedElements(request, room, texts),
+        ...(listsQuestions(resolution) ? [] : askedElements(request, room, texts)),
         ...answerElements(resolution, room, texts),
         note(escaped(late ? expiredLine(request, resolution, texts) : byLine(resolution, texts))),
       ],
@@ -104,6 +103,10 @@ function expiredLine({ deadline }: InputRequest, resolution: Resolution, { t, wo
   const used = resolution.outcome === "timed_out" && resolution.response !== undefined;
   return (used ? t.expiredDefault : t.expired)(words.duration(deadline?.timeoutMs ?? 0));
 }
+
+/** Then each question stands above its answer. */
+const listsQuestions = (resolution: Resolution) =>
+  "response" in resolution && resolution.response?.type === "answers" && resolution.outcome === "answered";
 
 function askedElements(request: InputRequest, room: number, texts: Closing): Element[] {
   const clip = clipTo(room, texts.t);
