@@ -12,7 +12,7 @@ export function createScreen({ cols = 80, rows = 24, scrollback = 1_000 } = {}) 
   let raw = "";
   const write = (data: string) => {
     raw += data;
-    emulator.write(keepScrollback(data, emulator.rows));
+    emulator.write(keepScrollback(data));
   };
   const terminal: Terminal = {
     start(input, resize) {

@@ -41,6 +41,9 @@ export async function sageOnScreen(script: TestConfig["script"], given: Given & 
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
+  const type = (text: string) => {
+    for (const letter of text) screen.press(letter);
+  };
   return {
     sage,
     screen,
@@ -51,9 +54,10 @@ export async function sageOnScreen(script: TestConfig["script"], given: Given & 
     press(...keys: string[]) {
       for (const key of keys) screen.press(key);
     },
+    type,
     /** Letters, then Enter. */
     enter(text: string) {
-      for (const letter of text) screen.press(letter);
+      type(text);
       screen.press("\r");
     },
     /** At a panel: after the silence that it wants. */

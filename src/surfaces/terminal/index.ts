@@ -116,7 +116,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   }
 
   function bottom(width: number): string[] {
-    if (closed) return [];
+    if (closed || away) return [];
     const panel = desk.panel();
     if (panel) return ["", ...panel.render(width)];
     const [first, ...others] = desk.open();
@@ -202,7 +202,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   function begin(): void {
     process.on("exit", restore);
     process.on("uncaughtExceptionMonitor", restore);
-    device.write(`${leftovers}${titleStack.push}`);
+    device.write(`${leftovers}${titleStack.push}\r\x1b[2K`); // what was typed before Sage was there is not lost, only its echo
     if (options.header !== "") transcript.note("dim", options.header);
     screen.addInputListener(pressed);
     screen.setFocus(writing);
@@ -334,16 +334,13 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   async function elsewhere(work: () => Promise<void>): Promise<void> {
     if (away) return;
     away = true;
-    screen.stop();
+    screen.leave();
     try {
       await work();
     } finally {
       away = false;
-      if (!closed) {
-        screen.start();
-        screen.redraw();
-        redraw();
-      }
+      if (!closed) screen.comeBack();
+      redraw();
     }
   }
 

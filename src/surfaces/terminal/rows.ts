@@ -11,16 +11,21 @@ export function own(text: string, width: number, indent = 0): string[] {
   );
 }
 
+type Framing = {
+  width: number;
+  theme: Theme;
+  paint?: Paint;
+  /** One row for each line, cut where it ends. */ clip?: boolean;
+};
+
 /** Foreign text behind a margin that it cannot leave. A row that goes on has another mark there, for a line break may matter. */
 export function margined(
   lines: readonly string[],
-  width: number,
-  theme: Theme,
-  paint: Paint = (text) => text,
+  { width, theme, paint = (text) => text, clip = false }: Framing,
 ): string[] {
   const room = Math.max(4, width - 4);
   return lines.flatMap((line) =>
-    wrap(harmless(line), room).map(
+    (clip ? [clipped(line.slice(0, 4 * width), room)] : wrap(harmless(line), room)).map(
       (row, n) => `  ${theme.border(n === 0 ? "│" : "┊")} ${paint(row.replace(tokens, (token) => theme.token(token)))}`,
     ),
   );

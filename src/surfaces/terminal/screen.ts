@@ -1,10 +1,26 @@
-import { SafeTui, type Terminal } from "./tui.ts";
+import { SafeTui, visibleWidth, type Terminal } from "./tui.ts";
 
 /** What is on the screen: rows that are drawn for good, and below them the ones that still change. */
 export type Frame = { above: string[]; live: string[] };
 
-/** `fresh`: nothing that was drawn before can be relied on, for the screen has another size or was used by others. */
-export type Compose = (width: number, rows: number, fresh: boolean) => Frame;
+/**
+ * The screen has another size, and what was drawn is erased as far as it is in the window: all of it, or the end of it. That
+ * much is to be drawn again.
+ */
+export type Fresh = "all" | "end" | undefined;
+
+export type Compose = (width: number, rows: number, fresh: Fresh) => Frame;
+
+const nothing = {
+  previousLines: [],
+  previousWidth: 0,
+  previousHeight: 0,
+  cursorRow: 0,
+  hardwareCursorRow: 0,
+  maxLinesRendered: 0,
+  previousViewportTop: 0,
+};
+const TALLEST = 500;
 
 /**
  * Rows `above` are written once, and from then on belong to the terminal, which scrolls and keeps them as it does with the output
@@ -13,51 +29,81 @@ export type Compose = (width: number, rows: number, fresh: boolean) => Frame;
 export class Screen extends SafeTui {
   readonly #compose: Compose;
   #size = "";
-  #above = 0;
+  #fresh: Fresh;
+  #frame: Frame = { above: [], live: [] };
+  /** How wide the rows are that were drawn for good, the last of them. */
+  #drawn: number[] = [];
 
   constructor(terminal: Terminal, logDirectory: string, compose: Compose) {
     super(terminal, logDirectory);
     this.#compose = compose;
     // A component of its own, so that rows pass the gate of the tree: none is too wide.
-    this.addChild({ invalidate() {}, render: (width) => this.#frame(width) });
+    this.addChild({
+      invalidate() {},
+      render: (width) => {
+        this.#frame = this.#compose(width, this.terminal.rows, this.#fresh);
+        return [...this.#frame.above, ...this.#frame.live];
+      },
+    });
   }
 
-  /** Something else was on the screen meanwhile: an editor, a shell. */
-  redraw(): void {
-    this.#size = "?";
-    this.requestRender(true);
-  }
-
-  /** Leaves with the cursor below the last row. */
+  /** Leaves the terminal to others, with the cursor below the last row. */
   leave(): void {
     this.renderNow();
     this.terminal.write("\r\n");
     this.stop({ preserveScreen: true });
   }
 
-  #frame(width: number): string[] {
-    const { rows } = this.terminal;
-    const size = `${width}x${rows}`;
-    const fresh = this.#size !== "" && this.#size !== size;
-    this.#size = size;
-    const { above, live } = this.#compose(width, rows, fresh);
-    this.#above = above.length;
-    return [...above, ...live];
+  /** Goes on wherever the cursor is now: whatever others have written stays. */
+  comeBack(): void {
+    this.#size = "";
+    this.#drawn = [];
+    this.restoreRenderState(nothing);
+    this.start();
   }
 
   protected override doRender(): void {
-    this.#above = 0;
+    if (this.stopped) return;
+    const size = `${this.terminal.columns}x${this.terminal.rows}`;
+    this.#fresh = this.#size === "" || this.#size === size ? undefined : this.#erase();
+    this.#size = size;
     super.doRender();
-    if (this.#above === 0) return;
+    const { above } = this.#frame;
+    if (above.length === 0) return;
+    this.#drawn = [...this.#drawn, ...above.slice(-TALLEST).map(visibleWidth)].slice(-TALLEST);
     const state = this.captureRenderState();
     this.restoreRenderState({
       ...state,
-      previousLines: state.previousLines.slice(this.#above),
-      cursorRow: state.cursorRow - this.#above,
-      hardwareCursorRow: state.hardwareCursorRow - this.#above,
-      maxLinesRendered: Math.max(0, state.maxLinesRendered - this.#above),
+      previousLines: state.previousLines.slice(above.length),
+      cursorRow: state.cursorRow - above.length,
+      hardwareCursorRow: state.hardwareCursorRow - above.length,
+      maxLinesRendered: Math.max(0, state.maxLinesRendered - above.length),
       // May be negative: the tree then begins below the top of the screen.
-      previousViewportTop: state.previousViewportTop - this.#above,
+      previousViewportTop: state.previousViewportTop - above.length,
     });
+  }
+
+  /**
+   * From the first row of ours that is in the window: what the person had there before stays. A terminal that became narrower
+   * has wrapped our rows. Row by row, for some terminals keep a screen that is cleared at once, half-drawn panels and all.
+   */
+  #erase(): "all" | "end" {
+    const { columns, rows } = this.terminal;
+    const { previousLines, hardwareCursorRow } = this.captureRenderState();
+    const tall = (width: number) => Math.max(1, Math.ceil(width / columns));
+    const sum = (widths: readonly number[]) => widths.reduce((total, width) => total + tall(width), 0);
+    const live = previousLines.map(visibleWidth);
+    const at = Math.max(0, hardwareCursorRow);
+    const ours = sum(this.#drawn) + sum(live.slice(0, at));
+    const lowest = Math.max(0, rows - 1 - sum(live.slice(at + 1)));
+    const up = Math.min(ours, lowest);
+    const emptied = "\x1b[2K\x1b[B".repeat(rows);
+    this.terminal.write(`\x1b[?2026h\r${up > 0 ? `\x1b[${up}A` : ""}\x1b7${emptied}\x1b8`);
+    this.restoreRenderState(nothing);
+    // The rest is in the scrollback, and may come back into the window with the next change.
+    let left = ours - up;
+    const kept = this.#drawn.findIndex((width) => (left -= tall(width)) < 0);
+    this.#drawn = this.#drawn.slice(0, kept < 0 ? this.#drawn.length : kept);
+    return this.#drawn.length > 0 ? "end" : "all";
   }
 }

@@ -1,4 +1,4 @@
-import type { Frame } from "./screen.ts";
+import type { Compose } from "./screen.ts";
 import type { Item, Transcript } from "./transcript.ts";
 
 export type Parts = {
@@ -9,7 +9,7 @@ export type Parts = {
   above(rows: number): string;
 };
 
-export type Stage = { compose(width: number, rows: number, fresh: boolean): Frame };
+export type Stage = { compose: Compose };
 
 const KEPT_ROWS = 300;
 const LEAST_ROWS = 3;
@@ -50,7 +50,7 @@ export function createStage({ transcript, rowsOf, bottom, above: hint }: Parts):
       if (rows.length >= count) break;
       rows = [...rowsOf(item, width), ...rows];
     }
-    return rows.slice(Math.max(0, rows.length - Math.max(0, count)));
+    return rows.slice(Math.max(0, rows.length - count));
   };
 
   return {
@@ -75,9 +75,10 @@ export function createStage({ transcript, rowsOf, bottom, above: hint }: Parts):
         frozen = { key: first.key, rows: gone };
       }
       const live = fit([...whole.slice(gone), ...later], room, hint);
-      if (!fresh) return { above, live: [...live, ...below] };
-      const space = rows - live.length - below.length;
-      return { above: gone > 0 ? [] : tail(width, space), live: [...live, ...below] };
+      const all = [...live, ...below];
+      if (!fresh || gone > 0) return { above, live: all };
+      const space = fresh === "all" ? Infinity : Math.max(0, rows - all.length);
+      return { above: tail(width, space), live: all };
     },
   };
 }

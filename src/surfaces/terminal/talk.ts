@@ -91,7 +91,8 @@ export function createTalk(parts: Parts): Talk {
     try {
       const result = await act(args);
       if (!result) return;
-      if ("text" in result) transcript.note("dim", ...result.text.split("\n").map(oneLine));
+      if ("text" in result)
+        transcript.add({ type: "note", tone: "dim", lines: result.text.split("\n").map(oneLine) }, { apart: true });
       else parts.switchTo(result.session);
     } catch (error) {
       transcript.note("danger", tt.commandFailed(name, oneLine(messageOf(error))));

@@ -57,7 +57,8 @@ export type Transcript = {
   history(facts: readonly Fact[]): void;
   fact(fact: Fact): void;
   delta(delta: Delta): void;
-  add(item: NewItem): void;
+  /** `apart`: it has nothing to do with what stands above it. */
+  add(item: NewItem, options?: { apart: boolean }): void;
   note(tone: Tone, ...lines: string[]): void;
   /** What may still change. */
   live(): readonly Item[];
@@ -80,11 +81,10 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
   /** The turn was stopped: that a call did not run for it is no news. */
   let stopped = false;
 
-  const add = (item: NewItem): void => {
-    const last = before;
+  const add = (item: NewItem, { apart } = { apart: item.type === "said" || item.type === "text" }): void => {
+    const together = before === item.type || (before === "call" && item.type === "note");
+    items.push({ ...item, gap: before !== undefined && (apart || !together) });
     before = item.type;
-    const together = last === item.type && item.type !== "said" && item.type !== "text";
-    items.push({ ...item, gap: last !== undefined && !together && !(item.type === "note" && last === "call") });
   };
   const note = (tone: Tone, ...lines: string[]): void => {
     if (lines.length > 0) add({ type: "note", tone, lines });

@@ -54,15 +54,10 @@ export class SafeTui extends TuiMainScreen {
 /** A change of width must not wipe what the person had on the screen before Sage. */
 export class KeepScrollback extends ProcessTerminal {
   override write(data: string): void {
-    super.write(keepScrollback(data, this.rows));
+    super.write(keepScrollback(data));
   }
 }
 
-const WIPE = "\x1b[2J\x1b[H\x1b[3J";
-
-/** Row by row: tmux and others move a screen that is cleared at once to the scrollback, half-drawn panels and all. */
-export function keepScrollback(data: string, rows: number): string {
-  if (!data.includes("\x1b[3J")) return data;
-  const emptied = `\x1b[H${"\x1b[2K\x1b[B".repeat(Math.max(0, rows - 1))}\x1b[2K\x1b[H`;
-  return data.replaceAll(WIPE, emptied).replaceAll("\x1b[3J", "");
+export function keepScrollback(data: string): string {
+  return data.replaceAll("\x1b[3J", "");
 }

@@ -5,6 +5,7 @@ import { markdownRows } from "./markdown.ts";
 import { clipped, margined, own } from "./rows.ts";
 import type { Theme } from "./theme.ts";
 import type { CallItem, Item } from "./transcript.ts";
+import { visibleWidth } from "./tui.ts";
 
 /** What a thing is drawn with. */
 export type View = {
@@ -43,7 +44,7 @@ function bodyOf(item: Item, view: View): string[] {
     case "thought": {
       const time = t.duration((item.until ?? view.now) - item.since);
       const head = theme.dim(theme.italic(`∴ ${item.done ? tt.thought(time) : `${tt.thinking} (${time})`}`));
-      if (view.unfolded) return [head, ...margined(item.text.trim().split("\n"), width, theme, theme.dim)];
+      if (view.unfolded) return [head, ...margined(item.text.trim().split("\n"), { width, theme, paint: theme.dim })];
       const last = item.done ? "" : (item.text.trim().split("\n").at(-1) ?? "");
       return [head, ...(last === "" ? [] : [`  ${theme.dim(clipped(tailOf(last, width - 4), width - 4))}`])];
     }
@@ -67,7 +68,7 @@ function bodyOf(item: Item, view: View): string[] {
 function saidRows(text: string, { theme, tt, width, unfolded }: View): string[] {
   const lines = text.split("\n");
   const shown = unfolded || lines.length <= SAID_LINES + 1 ? lines : lines.slice(0, SAID_LINES);
-  const rows = margined(shown, width + 2, theme, theme.bold).map((row) => row.replace(/^ {2}/, ""));
+  const rows = margined(shown, { width: width + 2, theme, paint: theme.bold }).map((row) => row.replace(/^ {2}/, ""));
   const left = lines.length - shown.length;
   return [
     ...rows.map((row, n) => (n === 0 ? row.replace("│", "❯") : row)),
@@ -106,7 +107,7 @@ const tones = {
 function callRows(item: CallItem, view: View): string[] {
   const { theme, t, tt, width, now } = view;
   const { call, state } = item;
-  const tool = oneLine(call.tool);
+  const tool = toolName(call, width);
   const took = item.since === undefined ? 0 : (item.until ?? now) - item.since;
   const words = [
     ...(state === "failed" ? [t.failed] : []),
@@ -116,7 +117,8 @@ function callRows(item: CallItem, view: View): string[] {
     ...(took >= 2_000 ? [t.duration(took)] : []),
   ];
   const tail = words.length > 0 ? ` (${words.join(", ")})` : "";
-  const summary = clipped(call.malformed ?? summaryOf(call.input), width - 3 - tool.length - [...tail].length * 2);
+  const room = width - 4 - visibleWidth(tool) - visibleWidth(tail);
+  const summary = room > 4 ? clipped(call.malformed ?? summaryOf(call.input), room) : "";
   const paint = theme[tones[state]];
   return [
     `${paint(marks[state])} ${theme.bold(tool)} ${summary}${theme.dim(tail)}`,
@@ -143,6 +145,11 @@ function detailRows(item: CallItem, view: View): string[] {
   return [...inner, ...folded(item.output, view, { from: "end" })];
 }
 
+/** A tool's name comes from the model, and from servers. */
+function toolName({ tool }: Call, width: number): string {
+  return clipped(tool, Math.min(32, Math.max(6, width - 12)));
+}
+
 /** What a subagent did last. */
 function innerRows({ inner }: CallItem, view: View): string[] {
   const { theme, tt, width, unfolded } = view;
@@ -150,8 +157,9 @@ function innerRows({ inner }: CallItem, view: View): string[] {
   return [
     ...(shown.length < inner.length ? [theme.dim(`  ⎿ ${tt.inside(inner.length - shown.length)}`)] : []),
     ...shown.map(({ call }) => {
-      const tool = oneLine(call.tool);
-      return theme.dim(`  ⎿ ${tool} ${clipped(call.malformed ?? summaryOf(call.input), width - 6 - tool.length)}`);
+      const tool = toolName(call, width);
+      const summary = clipped(call.malformed ?? summaryOf(call.input), width - 6 - visibleWidth(tool));
+      return theme.dim(clipped(`  ⎿ ${tool} ${summary}`, width));
     }),
   ];
 }
@@ -173,7 +181,7 @@ function changeRows({ tool, input }: Call, view: View): string[] {
   return [
     ...shown.flatMap((line) => {
       const paint = line.startsWith("+") ? theme.added : theme.removed;
-      return margined([view.unfolded ? line : clipped(line, width - 4)], width, theme, paint);
+      return margined([line], { width, theme, paint, clip: !view.unfolded });
     }),
     ...(shown.length < all.length ? [theme.dim(`  ${tt.hidden(all.length - shown.length)}`)] : []),
   ];
@@ -185,12 +193,10 @@ function folded(text: string, view: View, { from }: { from: "start" | "end" }): 
   const whole = text.trimEnd();
   if (whole === "") return [];
   const lines = whole.split("\n");
-  if (unfolded) return margined(lines.slice(0, UNFOLDED_LINES), width, theme, theme.dim);
+  if (unfolded) return margined(lines.slice(0, UNFOLDED_LINES), { width, theme, paint: theme.dim });
   const count = lines.length <= FOLDED_ROWS + 1 ? lines.length : FOLDED_ROWS;
   const shown = from === "start" ? lines.slice(0, count) : lines.slice(-count);
-  const rows = shown.flatMap((line) =>
-    margined([clipped(line.slice(0, 4 * width), width - 4)], width, theme, theme.dim),
-  );
+  const rows = margined(shown, { width, theme, paint: theme.dim, clip: true });
   const left = lines.length - count;
   if (left === 0) return rows;
   return from === "start"
@@ -215,7 +221,7 @@ function endRows(end: TurnEnd, { theme, t, width }: View): string[] {
       return own(theme.warn(t.turnNeedsInput), width, 2);
     case "error": {
       const [first = "", ...more] = end.error.message.split("\n");
-      return [...own(theme.danger(t.turnFailed(oneLine(first))), width, 2), ...margined(more, width, theme)];
+      return [...own(theme.danger(t.turnFailed(oneLine(first))), width, 2), ...margined(more, { width, theme })];
     }
     default:
       return end satisfies never;

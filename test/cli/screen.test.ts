@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { asks, bash, Machine, mark } from "../support/cli.ts";
+import { noTmux, tmux } from "../support/tmux.ts";
+
+const idle = "What is to be done?";
+const prompt = /\n\S*[#$]$/;
+
+suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
+  test("a conversation with real keys; the shell gets its terminal back as it was", async () => {
+    using machine = new Machine();
+    const model = machine.script(
+      { text: "First a **question**.", calls: [asks({ question: "Which colour?", labels: ["Red", "Blue"] })] },
+      { text: "Now a command.", calls: [bash("echo ran >> ran.txt; seq 1 20")] },
+      { text: "All done." },
+      { text: "Bye then." },
+    );
+    using term = tmux(machine);
+    term.shell("stty -g > before; echo of the shell");
+    term.sage(`--model ${model} "go on"`);
+    await term.until("Which colour?");
+    await term.answer("2", "Enter");
+    await term.until("Permission needed");
+    await term.answer("1", "Enter");
+    await term.until("All done.");
+    term.resize(60, 20);
+    await term.until(/All done\.[^]*What is to be done/);
+    term.resize(110, 45);
+    await term.until(/All done\.[^]*What is to be done/);
+    term.type("thanks 谢谢");
+    await term.until("thanks 谢谢");
+    term.press("Enter");
+    await term.until("Bye then.");
+    term.press("C-d");
+    await term.until(/Go on with: sage --resume \w+/);
+    term.shell("stty -g > after; echo code $?");
+    await term.until("code 0");
+    assert.equal(machine.file("after"), machine.file("before"));
+    assert.equal(machine.file("ran.txt"), "ran\n");
+    const all = term.all();
+    for (const line of [
+      "of the shell\n",
+      "❯ go on",
+      "  First a question.",
+      "Which colour? → Blue",
+      "● Bash echo ran",
+      "❯ thanks 谢谢",
+      "  Bye then.",
+    ])
+      assert.ok(all.includes(line), `${line} is missing in:\n${all}`);
+    assert.equal(all.includes("Permission needed"), false, "no panel is left in the scrollback");
+  });
+
+  test("Esc interrupts, Ctrl-C twice leaves; the same turn goes on after kill -9, and another terminal answers it", async () => {
+    using machine = new Machine();
+    const model = machine.script(
+      { text: "one two three four five six seven eight nine ten", delayMs: 2_000 },
+      { text: "Now.", calls: [mark] },
+      { text: "End." },
+    );
+    using term = tmux(machine);
+    term.shell("stty -g > before");
+    term.sage(`--model ${model} "go on"; echo code $?`);
+    await term.until("one two");
+    term.press("Escape");
+    await term.until("Interrupted by you");
+    term.press("C-c", "C-c");
+    await term.until("code 130");
+    const session = /sage --resume (\w+)/.exec(term.all())?.[1] ?? "";
+    term.shell("clear");
+    term.sage(`--resume ${session}`);
+    await term.until("nine ten");
+    await term.until(idle);
+    term.type("and now");
+    term.press("Enter");
+    await term.until("Permission needed");
+    const [open] = await machine.pending();
+
+    // Killed at the request: the shell has its terminal, the request is still there, and a new Sage shows it.
+    process.kill(term.pid(), "SIGKILL");
+    await term.until("Killed");
+    term.shell("clear; echo killed");
+    await term.until("killed");
+    term.sage(`--resume ${session}`);
+    await term.until("Permission needed");
+
+    const other = term.another();
+    other.sage(`--resume ${session}`);
+    await other.until("Permission needed");
+    await other.answer("1", "Enter");
+    await term.until("End.");
+    await other.until("End.");
+    assert.equal(machine.file("ran.txt"), "ran\n");
+    const [resolved] = await machine.facts("input.resolved");
+    assert.equal(resolved?.data["requestId"], open?.id);
+    assert.equal((await machine.facts("turn.begun")).length, 2);
+  });
+
+  test("SIGTERM: nothing is resolved, the terminal is as it was, in Chinese on 40 columns", async () => {
+    using machine = new Machine();
+    machine.env["LANG"] = "zh_CN.UTF-8";
+    const question = {
+      question: "用哪种颜色来画这座灯塔的屋顶呢？这个问题比一行要长。",
+      labels: ["红色", "蓝色"],
+      header: "颜色",
+    };
+    const model = machine.script({ text: "我先**问**一句。", calls: [asks(question)] }, { text: "好的。" });
+    using term = tmux(machine, { cols: 40, rows: 30 });
+    term.shell("stty -g > before");
+    term.sage(`--model ${model} 画一座灯塔`);
+    await term.until("用哪种颜色");
+    term.shell(""); // a stray key decides nothing
+    await term.until("红色");
+    process.kill(term.pid(), "SIGTERM");
+    await term.until(prompt);
+    term.shell("stty -g > after; echo restored");
+    await term.until("restored");
+    assert.equal(machine.file("after"), machine.file("before"));
+    assert.equal((await machine.pending()).length, 1);
+    term.sage("--continue");
+    await term.until("红色");
+    await term.answer("2", "Enter");
+    await term.until("好的。");
+    assert.match(term.all(), /灯塔/);
+  });
+});
