@@ -163,9 +163,10 @@ suite("a question", () => {
   });
 
   test("recovery: why it is asked is shown, the command for what it is, and only the options answer", () => {
+    const command = `Bash was interrupted: rm -rf \u202edist${" ".repeat(200)}~`;
     const request: InputRequest = {
       ...questions({
-        question: "Bash was interrupted: rm -rf \u202edist",
+        question: command,
         header: "Interrupted",
         multiSelect: false,
         options: ["rerun", "done", "stop"].map((label) => ({ label, description: `${label} it` })),
@@ -174,7 +175,10 @@ suite("a question", () => {
       why: "Sage was stopped while this ran.",
     };
     const asked = opened(request);
-    assert.match(asked.seen(), /rm -rf ‹U\+202E›dist[^]*Why you are asked:\n│ Sage was stopped while this ran/);
+    assert.match(
+      asked.seen(),
+      /rm -rf ‹U\+202E›dist‹U\+0020×200›~[^]*Why you are asked:\n│ Sage was stopped while this ran/,
+    );
     assert.doesNotMatch(asked.seen(), /Something else/);
     asked.type("xyz");
     asked.press(paste("rerun"));
@@ -183,8 +187,10 @@ suite("a question", () => {
     assert.deepEqual(asked.only(), {
       type: "answers",
       requestId,
-      answers: { "Bash was interrupted: rm -rf \u202edist": { selected: ["done"] } },
+      answers: { [command]: { selected: ["done"] } },
     });
+    const draft = { answers: { [command]: { selected: [], other: "words" } }, remark: "words" };
+    assert.match(opened(request, { draft }).seen(), /1 \( \) rerun/, "words from elsewhere do not count either");
   });
 
   test("a refused answer stays on the screen with the reason, and can be given again", () => {
@@ -192,6 +198,8 @@ suite("a question", () => {
     asked.press("1", enter);
     asked.panel.refused("somebody\x1b[2J else was faster");
     assert.match(asked.seen(), /somebody‹U\+001B›\[2J else was faster/);
+    asked.press(enter);
+    assert.equal(asked.responses.length, 1, "what was pressed before the reason could be read does not count");
     asked.wait(1_000);
     asked.press(enter);
     assert.equal(asked.responses.length, 2);
@@ -244,6 +252,20 @@ suite("nothing that was typed to somebody else answers", () => {
     assert.deepEqual(asked.responses, []);
     asked.press(pressed);
     assert.equal(asked.responses.length, 1);
+    const question = opened(questions(colour, extras));
+    question.press("\x1b[50;1:2u");
+    assert.match(question.seen(), /\[Colour\]/);
+    question.press("\x1b[50;1:1u");
+    assert.match(question.seen(), /\[Extras\]/);
+  });
+
+  test("a letter takes the choice back", () => {
+    const asked = opened(permission("Bash", { command: "ls" }));
+    asked.press("1", "x");
+    asked.wait(1_000);
+    asked.press(enter);
+    assert.deepEqual(asked.responses, []);
+    assert.match(asked.seen(), /Choose first/);
   });
 
   test("whoever types a sentence into a permission chooses nothing by its numbers", () => {
@@ -399,6 +421,12 @@ suite("a permission", () => {
     assert.deepEqual(asked.responses, []);
   });
 
+  test("B6: a rule is on one row, and no character of it hides", () => {
+    const asked = opened(push({ suggestions: [suggestion("Bash(a\n  ✓ Allow\u202e)", "session")] }));
+    asked.press("2", enter);
+    assert.match(asked.seen(), /\[x\] Bash\(a‹U\+000A› {2}✓ Allow‹U\+202E›\)\n/);
+  });
+
   test("no rule can allow what only a person may", () => {
     assert.doesNotMatch(opened(push({ hard: true })).seen(), /always/);
   });
@@ -518,11 +546,11 @@ suite("a request for text", () => {
   test("several lines, sent by an explicit choice", () => {
     const asked = opened(text("Describe it"));
     asked.type("第一行");
-    asked.press(newline, "b", enter);
+    asked.press(newline, "b", "\n", "c", enter);
     assert.deepEqual(asked.responses, []);
-    assert.match(asked.seen(), /▏ 第一行\n\s+▏ b\n❯ ✓ Send/);
+    assert.match(asked.seen(), /▏ 第一行\n\s+▏ b\n\s+▏ c\n❯ ✓ Send/);
     asked.press(enter);
-    assert.deepEqual(asked.only(), { type: "text", requestId, text: "第一行\nb" });
+    assert.deepEqual(asked.only(), { type: "text", requestId, text: "第一行\nb\nc" });
   });
 
   test("nothing and blanks are not sent; a draft is kept and restored; declining is explicit", () => {
@@ -560,6 +588,21 @@ suite("the size of a screen", () => {
         }
       }
     });
+
+  test("where rows are few, one of them is for the keys; each question starts at its top", () => {
+    const long = { ...colour, question: "x\n".repeat(50) };
+    const asked = opened(questions(long, { ...long, question: `first\n${long.question}` }), { rows: 14 });
+    assert.match(asked.seen(30), /Enter choose · Esc put aside$/);
+    asked.press(pageDown, pageDown, tab);
+    assert.match(asked.seen(), /│ first\n/);
+  });
+
+  test("the caret is there also where deleting joined what stands around it", () => {
+    const asked = opened(text("?"));
+    asked.press(paste("🇩X🇪"), left, erase);
+    const [line = ""] = asked.lines().filter((one) => one.includes("🇩"));
+    assert.ok(line.endsWith(`▏ ${CURSOR_MARKER}🇩🇪`), JSON.stringify(line));
+  });
 
   test("the caret of a long text stays on the screen, and the rows that are not are counted", () => {
     const asked = opened(text("?"));

@@ -47,7 +47,7 @@ export function margined(
   const start = " ".repeat(indent);
   const room = Math.max(4, width - indent - 2 - mark.length);
   return lines.flatMap((line) =>
-    wrap(unbroken(line), room).map((row, n) => {
+    wrap(line, room).map((row, n) => {
       const text = row.replace(tokens, (token) => theme.token(token));
       return `${start}${theme.border(n === 0 ? "│" : "┊")} ${paint(`${mark}${text}`)}`;
     }),

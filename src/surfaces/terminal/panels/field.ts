@@ -82,6 +82,7 @@ export function fieldRows(
 ): { lines: string[]; caret: number } {
   const marker = focused ? CURSOR_MARKER : "";
   if (text === "") return { lines: [marker + theme.dim(cutTo(placeholder, width - 1))], caret: 0 };
+  // The last column is for the caret.
   const { lines, caret } = wrapped(text, at, { room: Math.max(2, width - 1), marker, theme });
   if (lines.length <= rows) return { lines, caret };
   const shown = Math.max(1, rows - 2);
@@ -134,7 +135,6 @@ function wrapLine(line: string, { room, marker, theme }: Wrapping, at: number | 
     used += wide;
   };
   const mark = () => {
-    if (used >= room) put("", 1);
     lines[lines.length - 1] += marker;
     caret = lines.length - 1;
   };
