@@ -1,4 +1,5 @@
 import { existsSync, statSync } from "node:fs";
+import { REMOVED } from "../journal/housekeeping.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import { messageOf } from "../protocol/index.ts";
 import { loadConfig } from "../runtime/config.ts";
@@ -72,6 +73,8 @@ function checkJournal({ journal }: Home, { ok, bad, note, t }: Report): void {
       const at = store.verify(id);
       return at ? [{ id, ...at }] : [];
     });
+    const left = store.housekeeping.verifyRemoved();
+    if (left) broken.push({ id: REMOVED, ...left });
     for (const { id, seq, key } of broken) bad(t.broken(id, seq, key));
     if (broken.length === 0) ok(t.chain(sessions.length));
   } finally {

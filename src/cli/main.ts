@@ -17,6 +17,10 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   help: async () => (await import("./help.ts")).help,
 };
 
+/** What an agent's commands must not do in the person's name. */
+const forPeople =
+  /^(answer|setup|trust|serve|feishu|permissions (add|remove|import)|sessions (rename|fork|delete|gc))\b/;
+
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
@@ -32,8 +36,7 @@ async function main(given: string[]): Promise<number> {
     return (await import("./help.ts")).help(args, Object.keys(commands));
   if (flags.includes("--version")) return (await import("./help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
-  if (/^(answer|setup|trust|serve|feishu|permissions (add|remove|import))\b/.test(args.slice(0, 2).join(" ")))
-    (await import("./person-only.ts")).forPeopleOnly(process.env);
+  if (forPeople.test(args.slice(0, 2).join(" "))) (await import("./person-only.ts")).forPeopleOnly(process.env);
   if (command) return (await command())(args.slice(1));
   return (await import("./run.ts")).run(args, Object.keys(commands));
 }

@@ -5,6 +5,6 @@ export function forPeopleOnly(env: NodeJS.ProcessEnv): void {
   if (env["SAGE_INSIDE"] === undefined) return;
   throw new SageError(
     "usage",
-    "this is for a person: a command that an agent runs may not answer, trust or change rules",
+    "this is for a person: a command that an agent runs may not answer, trust, change rules or touch other sessions",
   );
 }

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { sageHome } from "../runtime/home.ts";
+import { sageHome, type Home } from "../runtime/home.ts";
+import { readSettings } from "../runtime/settings.ts";
 import type { ExecutionMode, ExecutionOptions } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
@@ -102,6 +103,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   } finally {
     await sage.host.close();
     if (begun !== undefined) recording?.writeRecordings(home, begun, values, lang);
+    await keepInOrder(home, lang);
   }
 }
 
@@ -116,6 +118,15 @@ function checkFlags(values: Values, t: CliTexts): void {
   if (values.replay !== undefined && values.model !== undefined) throw usage(t.conflict("--replay", "--model"));
   if (values["replay-answers"] !== undefined && !values.print) throw usage(t.only("--replay-answers", "-p"));
   if (values["output-format"] !== undefined && !values.print) throw usage(t.only("--output-format", "-p"));
+}
+
+/** Nothing is opened where the settings say nothing about it. */
+async function keepInOrder(home: Home, lang: Lang): Promise<void> {
+  if (!readSettings(home.settings).retention) return;
+  const { applyRetention } = await import("./retention.ts");
+  const store = openStore(home);
+  applyRetention(store, lang);
+  store.close();
 }
 
 function recordingOf(values: Values): boolean {

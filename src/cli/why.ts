@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { REMOVED } from "../journal/housekeeping.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import { SageError } from "../protocol/error.ts";
 import { changed, receiptsOf, type Receipt } from "../runtime/receipts.ts";
 import { createRedaction } from "../runtime/redact.ts";
 import { sageHome } from "../runtime/home.ts";
-import { projectFiles } from "../runtime/settings.ts";
-import { projectRoot } from "../runtime/trust.ts";
+import { ruleFiles } from "../runtime/sessions.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { whyTexts, type WhyTexts } from "../texts/why.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -25,6 +25,8 @@ type Found = {
   /** The sessions they are from. */
   sessions: SessionRow[];
   file?: string;
+  /** Of a session that is there no more. */
+  deleted?: true;
 };
 
 /** Who allowed what, when, from where and by which rule: of a session, of one call, or of everything that changed a file. */
@@ -39,6 +41,8 @@ export async function why(args: string[]): Promise<number> {
     const at = store.verify(id);
     return at ? [{ session: id, ...at }] : [];
   });
+  const left = store.housekeeping.verifyRemoved();
+  if (left) broken.push({ session: REMOVED, ...left });
   await host.close();
   const redaction = createRedaction(process.env);
   const receipts = redaction.value(found.receipts);
@@ -61,10 +65,11 @@ export async function why(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-function headLines({ receipts, sessions, file }: Found, shown: readonly Receipt[], w: WhyTexts): string[] {
+function headLines({ receipts, sessions, file, deleted }: Found, shown: readonly Receipt[], w: WhyTexts): string[] {
   if (file !== undefined) return [shown.length > 0 ? w.fileBy(file) : w.fileNever(file)];
   const [session] = sessions;
   return [
+    ...(deleted ? [w.deleted] : []),
     ...(session ? [w.session(session.id, session.cwd, titleOf(session))] : []),
     ...(receipts.length === 0 ? [w.nothing] : []),
   ];
@@ -92,13 +97,24 @@ function find(store: Store, target: string | undefined, t: CliTexts, w: WhyTexts
     });
     if (receipts.length > 0) return { receipts, sessions: [session] };
   }
+  const deleted = ofDeleted(store, target);
+  if (deleted.length > 0) return { receipts: deleted, sessions: [], deleted: true };
   const gone = ofFile(store, path);
   if (gone.receipts.length > 0) return gone;
   throw new SageError("session-unknown", w.unknown(target));
 }
 
 function ofSession(store: Store, session: SessionRow): Found {
-  return { receipts: receiptsOf(store.load(session.id), ruleFiles(session.cwd)), sessions: [session] };
+  return {
+    receipts: receiptsOf(store.load(session.id), ruleFiles(sageHome(process.env), session.cwd)),
+    sessions: [session],
+  };
+}
+
+/** A session that was deleted is named by the start of its id too; one call of it as before. */
+function ofDeleted(store: Store, target: string): Receipt[] {
+  const receipts = store.housekeeping.removed().flatMap(({ data }) => data.receipts as Receipt[]);
+  return receipts.filter(({ id, session }) => session.startsWith(target) || id === target);
 }
 
 function ofFile(store: Store, file: string): Found {
@@ -106,19 +122,13 @@ function ofFile(store: Store, file: string): Found {
   const touching = found
     .map((one) => ({ ...one, receipts: one.receipts.filter((receipt) => changed(receipt, file)) }))
     .filter(({ receipts }) => receipts.length > 0);
+  const deleted = store.housekeeping.removed().flatMap(({ data }) => data.receipts as Receipt[]);
   return {
     file,
-    receipts: touching.flatMap(({ receipts }) => receipts).sort((a, b) => a.at - b.at),
+    receipts: [...deleted.filter((one) => changed(one, file)), ...touching.flatMap(({ receipts }) => receipts)].sort(
+      (a, b) => a.at - b.at,
+    ),
     sessions: touching.map(({ session }) => session),
-  };
-}
-
-/** Rules are known by their source; which file that is depends on where the session works. */
-function ruleFiles(cwd: string): Parameters<typeof receiptsOf>[1] {
-  const home = sageHome(process.env);
-  return (source) => {
-    if (source === "user") return home.settings;
-    return source === "session" || !existsSync(cwd) ? undefined : projectFiles(projectRoot(cwd))[source];
   };
 }
 

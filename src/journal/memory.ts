@@ -1,4 +1,5 @@
 import { SageError, type Fact, type Resolution } from "../protocol/index.ts";
+import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub, draftKeys, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
 
 type Session = {
@@ -14,6 +15,7 @@ export function memoryStore(): Store {
   const hub = createHub();
   const sessions = new Map<string, Session>();
   let seq = 0;
+  let removed: Fact<"session.removed">[] = [];
   const known = (id: string): Session => {
     const session = sessions.get(id);
     if (!session) throw new SageError("session-unknown", `there is no session ${id} in this process`);
@@ -108,6 +110,40 @@ export function memoryStore(): Store {
     children: () => [],
     lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none: what is open is looked up in the facts
     rebuildIndexes() {},
+    housekeeping: {
+      copy(id, facts) {
+        if (sessions.has(id)) throw new SageError("input-invalid", `there is a session ${id} already`);
+        const session: Session = { facts: [], keys: new Map(), epoch: 0, owned: false, cwd: cwdOf(facts) };
+        sessions.set(id, session);
+        for (const fact of renumbered(facts, id, seq + 1)) keep(session, fact);
+      },
+      remove(id, upTo, last) {
+        const session = known(id);
+        if (session.owned) throw owned(id, "this process");
+        if (openOf(session).length > 0) throw waiting(id);
+        if (session.facts.at(-1)?.seq !== upTo) throw meanwhile(id);
+        sessions.delete(id);
+        const frame = { session: REMOVED, seq: ++seq, key: `removed/${seq}`, at: Date.now() };
+        removed.push({ ...frame, type: "session.removed", data: last });
+      },
+      removed: () => [...removed],
+      verifyRemoved: () => undefined,
+      forget(before) {
+        const old = removed.filter(({ at }) => at < before).length;
+        removed = removed.filter(({ at }) => at >= before);
+        return old;
+      },
+      search(text, types) {
+        const wanted = JSON.stringify(text).slice(1, -1).toLowerCase();
+        const has = (fact: Fact) =>
+          types.includes(fact.type) && JSON.stringify(fact.data).toLowerCase().includes(wanted);
+        return [...sessions].flatMap(([session, { facts }]) => {
+          const found = facts.find(has);
+          return found ? [{ session, seq: found.seq }] : [];
+        });
+      },
+      shrink() {},
+    },
     verify: () => undefined,
     close() {},
   };

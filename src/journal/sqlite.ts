@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { SageError, type Fact, type FactData, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { openDatabase } from "./database.ts";
 import { fault } from "./fault.ts";
+import { createHousekeeping, REMOVED } from "./housekeeping.ts";
 import { createIndexes } from "./indexes.ts";
 import { groupLives, startOf, uptime } from "./process.ts";
 import { chain, firstBroken, parse, stored, type Row } from "./row.ts";
@@ -280,7 +281,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
       return found && (parse(found, found.data) as FactData["draft.saved"]).draft;
     },
     session: (id) => summaries("WHERE id=?", id)[0],
-    sessions: () => summaries("ORDER BY last_at DESC"),
+    sessions: () => summaries("WHERE id<>? ORDER BY last_at DESC", REMOVED),
     since: (session, after) =>
       all<Row>("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq", session, after).map(stored),
     noteChild(session, key, pid) {
@@ -291,6 +292,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
       all<Process>("SELECT pid, started FROM child WHERE session=? AND key=?", session, key)
         .filter(({ pid, started }) => groupLives(pid, started))
         .map(({ pid }) => pid),
+    housekeeping: createHousekeeping({ q, all, write, top, insert, index, advance, row, holds }),
     lookAtIndexes: indexes.look,
     rebuildIndexes: indexes.rebuild,
     verify: (session) =>

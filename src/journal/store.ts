@@ -1,3 +1,4 @@
+import type { Housekeeping } from "./housekeeping.ts";
 import type { IndexState } from "./indexes.ts";
 import type { Delta, Draft, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 
@@ -55,6 +56,7 @@ export interface Store {
   lookAtIndexes(): IndexState;
   /** Makes the indexes again from the facts, in one transaction. */
   rebuildIndexes(): void;
+  readonly housekeeping: Housekeeping;
   /** The first record whose hash does not follow from the one before, if any. */
   verify(session: string): { seq: number; key: string } | undefined;
   close(): void;

@@ -10,6 +10,16 @@ export type FactData = {
     cwd: string;
     version: string;
     /** The model it was begun with, if one was named. */ model?: string;
+    /** The session it was copied from, up to this fact. */ forkedFrom?: { session: string; seq: number };
+  };
+  /** What is left of a session that was deleted: who did what in it is told for as long as receipts are kept. */
+  "session.removed": {
+    session: string;
+    cwd: string;
+    title: string;
+    by: string;
+    surface: string;
+    receipts: unknown[];
   };
   /** What the session is called from now on. */
   "session.titled": {

@@ -198,7 +198,7 @@ function summary({ open, owned, pending: waiting, ...row }: SessionRow, here: bo
 }
 
 /** Short enough to type, from an alphabet without look-alikes. */
-function newSessionId(): string {
+export function newSessionId(): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   return Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join("");
 }

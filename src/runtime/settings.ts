@@ -79,6 +79,10 @@ const serve = z
     port: z.number().int().min(0).max(65_535).optional().describe("8787 by default"),
   })
   .describe("The daemon");
+const age = z
+  .string()
+  .regex(/^[1-9]\d{0,4}[hdw]$/, "expected hours, days or weeks, such as 90d")
+  .optional();
 
 export const userSchema = z.strictObject({
   ...shared,
@@ -100,6 +104,13 @@ export const userSchema = z.strictObject({
     .describe("Room is made when a prompt is longer than this part of it; 0.8 by default"),
   fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
   providers: z.record(z.string(), provider).default({}),
+  retention: z
+    .strictObject({
+      sessions: age.describe("Sessions in which nothing happened for so long are deleted, unless a turn is open"),
+      receipts: age.describe("Who allowed what in deleted sessions is kept for so long"),
+    })
+    .optional()
+    .describe("How long things are kept, such as 90d; for ever where nothing is said"),
   prices: z.record(z.string(), price).default({}).describe("What a model costs, by provider/name"),
   notify: z
     .strictObject({
@@ -107,6 +118,12 @@ export const userSchema = z.strictObject({
     })
     .optional(),
 });
+
+/** `90d` in ms. */
+export function ageMs(age: string | undefined): number | undefined {
+  if (age === undefined) return undefined;
+  return Number.parseInt(age, 10) * { h: 3_600_000, d: 86_400_000, w: 604_800_000 }[age.at(-1) as "h" | "d" | "w"];
+}
 
 /** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */
 export const projectSchema = z.object(shared);

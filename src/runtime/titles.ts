@@ -38,6 +38,7 @@ export function createTitles(store: Store, model: () => Promise<Model>): Titles 
     );
     const title = cleaned(textOf(reply));
     if (title === "" || signal.aborted) return;
+    if (store.load(session).some(({ type }) => type === "session.titled")) return; // a person was faster, and knows better
     const by = "auto";
     const data = { title, by, surface: "runtime", usage: reply.usage };
     store.append(session, { key: "title/auto", type: "session.titled", at: Date.now(), data });

@@ -67,6 +67,16 @@ Answering
   --run                       go on with the session at once, here
   --json                      with sessions or inbox: machine-readable
 
+Sessions
+  sage sessions [--search <text>] [--json]
+  sage sessions rename <id> <title>
+  sage sessions fork <id> [--at <t2|t2/5|number>]
+                              a new session that begins where this one is, or was then; requests and rules stay behind
+  sage sessions delete <id>… [--yes]
+                              for good; its open requests are cancelled, and who allowed what stays on record
+  sage sessions gc [--dry-run]
+                              remove what nobody can miss; "retention" in your settings deletes old sessions
+
 Looking back
   sage why [session|call|file] [--all] [--json]
                               who allowed what, when, from where, by which rule of which file;
@@ -165,6 +175,16 @@ const zh: HelpTexts = {
   sage answer <编号> --json <回答>
   --run                       随即在此继续该会话
   --json                      与 sessions 或 inbox 合用：机器可读
+
+会话
+  sage sessions [--search <文字>] [--json]
+  sage sessions rename <编号> <标题>
+  sage sessions fork <编号> [--at <t2|t2/5|数字>]
+                              新会话从它现在或当时之处开始；请求和规则不带过去
+  sage sessions delete <编号>… [--yes]
+                              永久删除；未决请求被取消，谁允许了什么仍有记录
+  sage sessions gc [--dry-run]
+                              清理无人需要的东西；设置里的 "retention" 会删除旧会话
 
 回顾
   sage why [会话|调用|文件] [--all] [--json]

@@ -29,7 +29,7 @@ const en = {
   intact: "The record is intact: every hash follows from the one before.",
   broken: (session: string, seq: number, key: string) =>
     `The record of session ${session} was changed or damaged at ${seq} (${key}): do not rely on what follows from there.`,
-  deleted: (time: string) => `of a session that was deleted ${time}`,
+  deleted: "This session was deleted. Who allowed what in it is still on record:",
   removed: (n: number) => `${n} ${n === 1 ? "secret was" : "secrets were"} left out.`,
 };
 
@@ -60,7 +60,7 @@ const zh: WhyTexts = {
   free: (n) => `另有 ${n} 次只读调用，不需要任何人（--all 全部列出）`,
   intact: "记录完好：每个哈希都与前一个相接。",
   broken: (session, seq, key) => `会话 ${session} 的记录在 ${seq}（${key}）处被改动或损坏：不要信任其后的内容。`,
-  deleted: (time) => `所属会话已于 ${time} 删除`,
+  deleted: "这个会话已被删除。其中谁允许了什么仍有记录：",
   removed: (n) => `略去了 ${n} 处机密。`,
 };
 

@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, open, rename } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../protocol/index.ts";
@@ -21,21 +21,34 @@ export function createExcerpt(folder: string): {
   let file: FileHandle | undefined;
   let path = "";
   let trouble: string | undefined;
+  const content = createHash("sha256");
 
   const keep = async (bytes: Buffer) => {
     if (trouble !== undefined) return;
     try {
       if (file === undefined) {
         await mkdir(folder, { recursive: true });
-        path = join(folder, `bash-${randomUUID()}.txt`);
+        path = join(folder, `unfinished-${randomUUID()}.txt`);
         file = await open(path, "wx", 0o600);
       }
       const part = bytes.subarray(0, maxKept - kept);
       await file.writeFile(part);
+      content.update(part);
       kept += part.length;
       if (kept === maxKept) trouble = "only its first 100 MB were kept";
     } catch (error) {
       trouble = `not all of it could be kept: ${messageOf(error)}`;
+    }
+  };
+
+  /** By its content: the same output again takes no room again. */
+  const settle = async () => {
+    const named = join(folder, `${content.digest("hex").slice(0, 32)}.txt`);
+    try {
+      await rename(path, named);
+      path = named;
+    } catch {
+      // it stays under the name it has
     }
   };
 
@@ -55,6 +68,7 @@ export function createExcerpt(folder: string): {
 
     async end() {
       await file?.close();
+      if (kept > 0) await settle();
       if (length <= maxCharacters) return head + tail;
       const cut = length - head.length - tail.length;
       const where = kept === 0 ? "" : `; the whole output is in ${path}`;

@@ -164,6 +164,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean, me?
         return [];
       case "session.opened":
       case "session.titled":
+      case "session.removed":
       case "state.changed":
       case "call.started":
       case "draft.saved":

@@ -250,6 +250,7 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
         return end(fact.data);
       case "session.opened":
       case "session.titled":
+      case "session.removed":
       case "state.changed":
       case "draft.saved":
         return;

@@ -1,0 +1,21 @@
+import type { Store } from "../journal/store.ts";
+import { sageHome } from "../runtime/home.ts";
+import { retain } from "../runtime/sessions.ts";
+import { ageMs, readSettings } from "../runtime/settings.ts";
+import type { Lang } from "../texts/language.ts";
+import { sessionTexts } from "../texts/sessions.ts";
+
+/** As the person's settings say, when they come by; never behind their back. */
+export function applyRetention(store: Store, lang: Lang): void {
+  const home = sageHome(process.env);
+  const { retention } = readSettings(home.settings);
+  if (!retention) return;
+  const w = sessionTexts(lang);
+  const { removed, open, forgotten } = retain(store, home, {
+    sessions: ageMs(retention.sessions),
+    receipts: ageMs(retention.receipts),
+  });
+  if (removed.length > 0) console.error(`sage: ${w.retained(removed.length)}`);
+  if (removed.length > 0 && open.length > 0) console.error(`sage: ${w.keptOpen(open.map(({ id }) => id))}`);
+  if (forgotten > 0) console.error(`sage: ${w.forgotten(forgotten)}`);
+}

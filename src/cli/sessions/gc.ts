@@ -1,0 +1,45 @@
+import { statSync } from "node:fs";
+import { SageError } from "../../protocol/error.ts";
+import { sageHome } from "../../runtime/home.ts";
+import { collectOutput } from "../../runtime/output.ts";
+import { deleteSession } from "../../runtime/sessions.ts";
+import { sessionTexts, type SessionTexts } from "../../texts/sessions.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { noWords, readFlags } from "../flags.ts";
+import { openJournal } from "../journal.ts";
+import { applyRetention } from "../retention.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Removes what nobody can miss, and tells what. */
+export async function gc(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, { "dry-run": { type: "boolean" } });
+  noWords("sessions gc", positionals, t);
+  const w = sessionTexts(lang);
+  const dryRun = values["dry-run"] === true;
+  const home = sageHome(process.env);
+  const { host, store } = openJournal(process.env);
+  if (!dryRun) applyRetention(store, lang);
+  const unused = store
+    .sessions()
+    .filter(({ title, owned, open, lastAt }) => title === "" && !owned && !open && Date.now() - lastAt > DAY_MS);
+  if (!dryRun) for (const { id } of unused) deleteSession(store, home, id, { by: "gc", surface: "cli" });
+  if (unused.length > 0) console.log(w.empty(unused.length));
+  const { files, bytes } = collectOutput(store, home.output, { dryRun });
+  if (files > 0) console.log(w.output(files, bytes));
+  if (dryRun) console.log(w.dryRun);
+  else console.log(shrunk(home.journal, () => store.housekeeping.shrink(), w));
+  await host.close();
+  return exitCodes.success;
+}
+
+function shrunk(journal: string, shrink: () => void, w: SessionTexts): string {
+  const before = statSync(journal).size;
+  try {
+    shrink();
+    return w.journal(before, statSync(journal).size);
+  } catch (error) {
+    if (error instanceof SageError && error.code === "journal-locked") return w.busy;
+    throw error;
+  }
+}

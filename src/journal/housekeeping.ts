@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { SageError, type Fact, type FactData, type FactType } from "../protocol/index.ts";
+import type { Database } from "./database.ts";
+import { chain, firstBroken, stored, type Row } from "./row.ts";
+
+/** The one session that no person began: it holds a fact for each session that was deleted. */
+export const REMOVED = "~removed";
+
+/** What becomes of whole sessions. Everything else in the journal only ever adds. */
+export type Housekeeping = {
+  /** A new session from facts of another, under new numbers. The first is its `session.opened`. */
+  copy(session: string, facts: readonly Fact[]): void;
+  /** Takes a session out and leaves this fact. Refused while somebody runs it, waits in it, or has written to it after `upTo`. */
+  remove(session: string, upTo: number, last: FactData["session.removed"]): void;
+  /** What was left of removed sessions, oldest first. */
+  removed(): Fact<"session.removed">[];
+  verifyRemoved(): { seq: number; key: string } | undefined;
+  /** Forgets what was left of sessions removed before then; how many. */
+  forget(before: number): number;
+  /** Where a text stands in facts of these types: the first place of each session, the latest session first. */
+  search(text: string, types: readonly FactType[]): { session: string; seq: number }[];
+  /** Gives the room of what was removed back to the disk. */
+  shrink(): void;
+};
+
+type Parts = Pick<Database, "q" | "all" | "write"> & {
+  top(): number;
+  insert(fact: Fact, head: string): string;
+  index(fact: Fact): void;
+  advance(session: string, at: number, head: string): unknown;
+  row(session: string): { head: string; process: string | null };
+  holds(process: string | null): { pid: number } | undefined;
+};
+
+export function createHousekeeping({ q, all, write, top, insert, index, advance, row, holds }: Parts): Housekeeping {
+  const begin = (session: string, cwd: string, at: number) =>
+    q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(session, cwd, at, at).changes ===
+    1;
+  const removedRows = () => all<Row & { hash: string }>("SELECT * FROM fact WHERE session=? ORDER BY seq", REMOVED);
+  return {
+    copy: (session, facts) =>
+      write(() => {
+        const at = Date.now();
+        const copied = renumbered(facts, session, top() + 1);
+        if (!begin(session, cwdOf(facts), at))
+          throw new SageError("input-invalid", `there is a session ${session} already`);
+        let head = session;
+        for (const fact of copied) head = insert(fact, head);
+        for (const fact of copied) index(fact);
+        advance(session, at, head);
+      }),
+    remove: (session, upTo, last) =>
+      write(() => {
+        const owner = holds(row(session).process);
+        if (owner) throw owned(session, `process ${owner.pid}`);
+        if (all("SELECT 1 FROM ask WHERE session=?", session).length > 0) throw waiting(session);
+        const [newest] = all<{ n: number }>("SELECT max(seq) n FROM fact WHERE session=?", session);
+        if (newest?.n !== upTo) throw meanwhile(session);
+        // Written before the others go, so that it has the highest number: a number that was used once is never used again.
+        const at = Date.now();
+        if (begin(REMOVED, "", at)) advance(REMOVED, at, REMOVED);
+        const fact: Fact = {
+          session: REMOVED,
+          seq: 0,
+          key: `removed/${randomUUID()}`,
+          type: "session.removed",
+          at,
+          data: last,
+        };
+        advance(REMOVED, at, insert(fact, row(REMOVED).head));
+        for (const table of ["fact", "ask", "child"]) q(`DELETE FROM ${table} WHERE session=?`).run(session);
+        q("DELETE FROM session WHERE id=?").run(session);
+      }),
+    removed: () => removedRows().map(stored) as Fact<"session.removed">[],
+    verifyRemoved() {
+      const rows = removedRows();
+      return rows.length === 0 ? undefined : firstBroken(REMOVED, rows, row(REMOVED).head);
+    },
+    forget: (before) =>
+      write(() => {
+        const { changes } = q("DELETE FROM fact WHERE session=? AND at<? AND seq<(SELECT max(seq) FROM fact)").run(
+          REMOVED,
+          before,
+        );
+        if (changes === 0) return 0;
+        let head = REMOVED;
+        for (const fact of removedRows())
+          q("UPDATE fact SET hash=? WHERE seq=?").run((head = chain(head, fact, fact.data)), fact.seq);
+        advance(REMOVED, Date.now(), head);
+        return Number(changes);
+      }),
+    search(text, types) {
+      const pattern = `%${JSON.stringify(text)
+        .slice(1, -1)
+        .replace(/[\\%_]/g, "\\$&")}%`;
+      const marks = types.map(() => "?").join(",");
+      return all<{ session: string; seq: number }>(
+        `SELECT session, min(seq) seq FROM fact WHERE type IN (${marks}) AND data LIKE ? ESCAPE '\\' GROUP BY session ORDER BY max(seq) DESC`,
+        ...types,
+        pattern,
+      );
+    },
+    shrink() {
+      all("VACUUM");
+      all("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+  };
+}
+
+/** Facts of one session as facts of another. Where one names a message by its number, it names the same message. */
+export function renumbered(facts: readonly Fact[], session: string, first: number): Fact[] {
+  const said = facts.flatMap(({ type, seq }, n) => (type === "user.said" ? [{ seq, now: first + n }] : []));
+  const now = (sawUpTo: number) => said.findLast(({ seq }) => seq <= sawUpTo)?.now ?? 0;
+  return facts.map(({ key, type, at, data }, n) => {
+    const moved = type === "turn.begun" || type === "model.replied" ? { ...data, sawUpTo: now(data.sawUpTo) } : data;
+    return { session, seq: first + n, key, type, at, data: moved } as Fact;
+  });
+}
+
+export function cwdOf([opened]: readonly Fact[]): string {
+  return opened?.type === "session.opened" ? opened.data.cwd : "";
+}
+
+export const owned = (session: string, by: string): SageError =>
+  new SageError("session-owned", `session ${session} is run by ${by}; stop that first`);
+
+export const waiting = (session: string): SageError =>
+  new SageError("request-pending", `session ${session} waits for an answer; its requests end first`);
+
+export const meanwhile = (session: string): SageError =>
+  new SageError("journal-locked", `something was written to session ${session} meanwhile; try again`, {
+    retryable: true,
+  });
