@@ -1,3 +1,4 @@
+import { sqliteStore } from "../journal/sqlite.ts";
 import { splitRequestId, type Store } from "../journal/store.ts";
 import { oneLine, SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
 import { sageHome } from "../runtime/home.ts";
@@ -36,11 +37,41 @@ export async function answer(args: string[]): Promise<number> {
   console.log(t.recorded(oneLine(ending(reply.resolution, texts(lang)))));
   const { session } = splitRequestId(reply.resolution.requestId);
   // Whoever stopped the turn does not want to go on with it.
-  if (reply.resolution.outcome === "cancelled") return exitCodes.success;
+  if (reply.resolution.outcome === "cancelled") {
+    if (!reply.running) await endTurn(session, lang);
+    return exitCodes.success;
+  }
   if (reply.running) console.log(t.takenUp);
   else if (values.run) return goOn(session, values.model, lang);
   else console.log(t.thenResume(session));
   return exitCodes.success;
+}
+
+/** Nobody runs it, so the turn is ended here: no model is needed for that. */
+async function endTurn(session: string, lang: Lang): Promise<void> {
+  const { assemble } = await import("../runtime/assemble.ts");
+  const { inboxTexts } = await import("../texts/inbox.ts");
+  const home = sageHome(process.env);
+  const nobody = { id: "none", reply: () => Promise.reject(new Error("a stopped turn asks no model")) };
+  const host = assemble({
+    store: sqliteStore(home.journal),
+    model: async () => nobody,
+    rules: [],
+    permissionMode: "default",
+    options: { mode: { type: "batch" } },
+    env: process.env,
+    output: home.output,
+  });
+  try {
+    await host.send({ type: "interrupt", session, cancel: true, by: person(), surface: "cli" });
+    await host.run(session);
+    console.log(inboxTexts(lang).turnEnded);
+  } catch (error) {
+    // Somebody has taken the session up meanwhile, and ends it.
+    if (!(error instanceof SageError && error.code === "session-owned")) throw error;
+  } finally {
+    await host.close();
+  }
 }
 
 async function goOn(session: string, model: string | undefined, lang: Lang): Promise<number> {

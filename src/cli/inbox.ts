@@ -1,4 +1,4 @@
-import type { InputRequest, SessionSummary } from "../protocol/index.ts";
+import type { InputRequest } from "../protocol/index.ts";
 import { createPaint, type Style } from "../surfaces/plain/paint.ts";
 import { wholeRequest } from "../surfaces/plain/request.ts";
 import { fitted } from "../surfaces/plain/safe.ts";
@@ -9,26 +9,44 @@ import { exitCodes } from "./exit-codes.ts";
 import { noWords, readFlags } from "./flags.ts";
 import { ask, openJournal } from "./journal.ts";
 
+const options = { json: { type: "boolean" }, watch: { type: "boolean" } } as const;
+
 /** Every open request of every session, with enough to answer it from here. */
 export async function inbox(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, { json: { type: "boolean" } });
+  const { values, positionals, lang, t } = readFlags(args, options);
   noWords("inbox", positionals, t);
-  const { host } = openJournal(process.env);
-  const { requests } = await ask(host, { type: "pending" });
-  const { sessions } = await ask(host, { type: "sessions" });
-  await host.close();
-  if (values.json) console.log(JSON.stringify(requests, undefined, 2));
-  else if (requests.length === 0) console.log(t.inboxEmpty);
-  else {
-    const style = styleOf(process.stdout, lang);
-    for (const { request } of requests) {
-      const session = sessions.find(({ id }) => id === request.session);
-      const alone = requests.filter((one) => one.request.session === request.session).length === 1;
-      const lines = [...openLines(request, style, { lang, alone }), whereLine(request, session, lang)];
-      console.log(fitted(lines, style.width).join("\n"));
+  const { host, store } = openJournal(process.env);
+  const style = styleOf(process.stdout, lang);
+  const show = (request: InputRequest) => {
+    const alone = store.pending(request.session).length === 1;
+    const lines = [
+      ...openLines(request, style, { lang, alone }),
+      whereLine(request, store.session(request.session), lang),
+    ];
+    console.log(fitted(lines, style.width).join("\n"));
+  };
+  try {
+    if (values.watch) {
+      const { watchInbox } = await import("./inbox-watch.ts");
+      await watchInbox(store, { lang, json: values.json === true, show, signal: leaving() });
+      return exitCodes.success;
     }
+    const { requests } = await ask(host, { type: "pending" });
+    if (values.json) console.log(JSON.stringify(requests, undefined, 2));
+    else if (requests.length === 0) console.log(t.inboxEmpty);
+    else for (const { request } of requests) show(request);
+    return exitCodes.success;
+  } finally {
+    await host.close();
   }
-  return exitCodes.success;
+}
+
+/** Whoever looks may leave, or stop reading. */
+function leaving(): AbortSignal {
+  const gone = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => gone.abort());
+  process.stdout.once("error", () => gone.abort());
+  return gone.signal;
 }
 
 /** A request with what to type to answer it. The only one of its session is named by the session, which is short. */
@@ -55,7 +73,7 @@ function howLines(request: InputRequest, t: CliTexts): string[] {
   }
 }
 
-function whereLine(request: InputRequest, session: SessionSummary | undefined, lang: Lang): string {
+function whereLine(request: InputRequest, session: { cwd: string } | undefined, lang: Lang): string {
   return cliTexts(lang).inSession(
     request.session,
     session?.cwd ?? "?",

@@ -66,6 +66,8 @@ Answering
   sage answer <id> --json <response>
   --run                       go on with the session at once, here
   --json                      with sessions or inbox: machine-readable
+  sage inbox [--watch] [--json]
+                              --watch shows what opens and ends as it happens
 
 Sessions
   sage sessions [--search <text>] [--json]
@@ -175,6 +177,8 @@ const zh: HelpTexts = {
   sage answer <编号> --json <回答>
   --run                       随即在此继续该会话
   --json                      与 sessions 或 inbox 合用：机器可读
+  sage inbox [--watch] [--json]
+                              --watch 随时显示新的和已结束的请求
 
 会话
   sage sessions [--search <文字>] [--json]
