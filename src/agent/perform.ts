@@ -11,7 +11,7 @@ import { anchorOf, isStill, placeOf, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "./states.ts";
-import { changedSince, withComment, withContext } from "./words.ts";
+import { changedSince, tellWaiting, withComment, withContext } from "./words.ts";
 
 /** Runs an allowed call in the way its effect permits. */
 export async function perform(
@@ -105,6 +105,7 @@ function effectScope(c: ExecutionContext, scope: StepScope): ToolScope {
     },
     ...surroundings(c),
     output: (text) => scope.delta("output", c.config.redact(text)),
+    waiting: (question) => scope.delta("notice", tellWaiting(c, c.config.redact(question))),
     spawned: (pid) => scope.spawned(pid),
     delegate: notHere,
     requestInput: notHere,

@@ -1,5 +1,6 @@
 import type { Stopped } from "../journal/session.ts";
 import type { Resolution, ToolResult, Verdict } from "../protocol/index.ts";
+import type { ExecutionContext } from "./context.ts";
 
 /** What the model reads when a call did not run. Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
@@ -65,4 +66,12 @@ function quote(lead: string, words: string | undefined): string {
 
 function failure(text: string): ToolResult {
   return { ok: false, text };
+}
+
+/** A command is left alone while it waits for an answer that nobody can type: the person may stop it. */
+export function tellWaiting(c: Pick<ExecutionContext, "config">, question: string): string {
+  return (
+    c.config.commandWaits?.(question) ??
+    `The command seems to wait for an answer that nobody can type here: ${question} — interrupt it, or let its time run out.`
+  );
 }

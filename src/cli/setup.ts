@@ -129,6 +129,7 @@ export function openSage(run: Run): Sage {
     },
     env,
     output,
+    lang,
   });
   let closing: Promise<void> | undefined;
   return {

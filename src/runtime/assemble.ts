@@ -15,6 +15,7 @@ import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {
   SageError,
+  type Delta,
   type ExecutionOptions,
   type PermissionMode,
   type Rule,
@@ -22,6 +23,8 @@ import {
   type RuleGrant,
   type SubagentDefinition,
 } from "../protocol/index.ts";
+import { languageOf, type Lang } from "../texts/language.ts";
+import { notices } from "../texts/notices.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
 import { createTask } from "../tools/task.ts";
@@ -57,6 +60,8 @@ export type Parts = {
   ruleFiles?: RuleFiles;
   /** Answers from code, for embedders. */
   channel?: InputChannel;
+  /** Of the person; by default what the environment says. */
+  lang?: Lang;
 };
 
 /** What a session is made of, beside the journal that all of them share. */
@@ -119,12 +124,19 @@ function agentConfig(parts: SessionParts, session: SessionRow, model: Model): Ag
   const home = homedir();
   const { mode = { type: "interactive" } } = options;
   mkdirSync(parts.output, { recursive: true, mode: 0o700 });
+  const told = new Set<string>();
+  const instructionsOf = (cwd: string) => {
+    const { instructions, warnings } = findInstructions(cwd, { home });
+    for (const text of warnings)
+      if (!told.has(text)) parts.store.hub.delta(notice(session.id, told.add(text).size, text));
+    return instructions;
+  };
   const prompt = ({ cwd, names, agent }: { cwd: string; names: readonly string[]; agent: readonly string[] }) =>
     systemPrompt({
       ...environment({ cwd, date: new Date(session.at) }),
       model: model.id,
       tools: names,
-      instructions: findInstructions(cwd, { home }).instructions,
+      instructions: instructionsOf(cwd),
       skills,
       interactive:
         mode.type === "interactive" || (mode.type === "nonInteractive" && typeof mode.autoResponse === "function"),
@@ -148,5 +160,10 @@ function agentConfig(parts: SessionParts, session: SessionRow, model: Model): Ag
     saveRule: parts.saveRule ?? notSaved,
     ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
     redact: redactor(env),
+    commandWaits: notices(parts.lang ?? languageOf(env)).commandWaits,
   };
+}
+
+function notice(session: string, n: number, text: string): Delta {
+  return { session, key: "instructions", attempt: 0, n, kind: "notice", text };
 }

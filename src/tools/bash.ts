@@ -9,10 +9,13 @@ import { messageOf } from "../protocol/index.ts";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { createExcerpt } from "./excerpt.ts";
+import { watchForPrompt } from "./prompt.ts";
 import { attempt, failed } from "./result.ts";
 import type { Tool, ToolScope } from "./tool.ts";
 
 const graceMs = 2_000;
+/** Silence after which a command is looked at: it may wait for somebody to type. */
+const quietFor = 3_000;
 
 const inputSchema = z.strictObject({
   command: z.string().min(1).describe("The command line, for bash"),
@@ -22,18 +25,22 @@ const inputSchema = z.strictObject({
 
 type Input = z.infer<typeof inputSchema>;
 
-export const bash: Tool<Input> = {
-  name: "Bash",
-  description: describe("bash"),
-  inputSchema,
-  effect: "writes",
-  specifier: (input) => input.command,
-  execute: (input, scope) =>
-    attempt("Bash", async () => {
-      if (scope.signal.aborted) return failed("Interrupted by the person before the command was started.");
-      return watch(start(input.command, scope), input, scope);
-    }),
-};
+export const bash: Tool<Input> = createBash();
+
+export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
+  return {
+    name: "Bash",
+    description: describe("bash"),
+    inputSchema,
+    effect: "writes",
+    specifier: (input) => input.command,
+    execute: (input, scope) =>
+      attempt("Bash", async () => {
+        if (scope.signal.aborted) return failed("Interrupted by the person before the command was started.");
+        return watch(start(input.command, scope), { ...input, quietMs }, scope);
+      }),
+  };
+}
 
 type Running = ChildProcessByStdio<null, Readable, null>;
 
@@ -56,6 +63,9 @@ const quiet: NodeJS.ProcessEnv = {
   MANPAGER: "cat",
   GIT_PAGER: "cat",
   GIT_TERMINAL_PROMPT: "0",
+  // What an editor would be opened for is taken as it is; a commit without a message is refused by git itself.
+  GIT_EDITOR: "true",
+  DEBIAN_FRONTEND: "noninteractive",
   GIT_OPTIONAL_LOCKS: "0",
   // Looking at a repository starts nothing that goes on looking at it.
   GIT_CONFIG_COUNT: "1",
@@ -72,7 +82,7 @@ const quiet: NodeJS.ProcessEnv = {
 
 type Exit = { code: number | null; signal: NodeJS.Signals | null; error?: Error };
 
-async function watch(child: Running, input: Input, scope: ToolScope): Promise<ToolResult> {
+async function watch(child: Running, input: Input & { quietMs: number }, scope: ToolScope): Promise<ToolResult> {
   const exited = new Promise<Exit>((resolve) => {
     child.once("error", (error) => resolve({ code: null, signal: null, error }));
     child.once("exit", (code, signal) => resolve({ code, signal }));
@@ -95,9 +105,15 @@ async function watch(child: Running, input: Input, scope: ToolScope): Promise<To
   scope.signal.addEventListener("abort", interrupt, { once: true });
 
   const excerpt = createExcerpt(scope.keepDir);
-  const drained = drain(child.stdout, excerpt.push, scope.output);
+  const waiting = watchForPrompt(pid, input.quietMs, (question) => scope.waiting?.(question));
+  const drained = drain(child.stdout, excerpt.push, (text) => {
+    waiting.output(text);
+    scope.output(text);
+  });
   const exit = await exited;
   clearTimeout(timer);
+  waiting.stop();
+  const asked = waiting.asked();
   scope.signal.removeEventListener("abort", interrupt);
   const leftOver = await (ending ?? endGroup(pid));
   // A process that left the group may hold the pipe for as long as it likes; nobody waits for it.
@@ -114,8 +130,14 @@ async function watch(child: Running, input: Input, scope: ToolScope): Promise<To
     stopped === undefined && exit.signal !== null && `Ended by ${exit.signal}.`,
     stopped === undefined && exit.code !== null && exit.code !== 0 && `Exit code ${exit.code}.`,
     stopped === undefined && leftOver && "Processes it had left in the background were ended.",
+    !ok && unanswered(asked ?? waiting.ended()),
   ].filter((note) => note !== false);
   return { ok, text: [output || "(no output)", ...notes].join("\n") };
+}
+
+function unanswered(question: string | undefined): string | false {
+  if (question === undefined) return false;
+  return `It seems to have waited for somebody to answer: ${JSON.stringify(question)}. There is no terminal and no input here. Give the answer with the command (a flag such as --yes, a variable, \`printf 'y\\n' |\` in front), or ask the person to run it themselves; a password or a token is for them alone.`;
 }
 
 async function drain(

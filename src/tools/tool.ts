@@ -27,6 +27,8 @@ export type ToolScope = {
   readonly keepDir: string;
   /** Live output, for whoever watches. Not journaled. */
   output(text: string): void;
+  /** What runs seems to wait for somebody to type an answer, which nobody can; this is what it asked. */
+  waiting?(question: string): void;
   /** A process group was started: should Sage be killed, recovery finds it by this. */
   spawned(pid: number): void;
   /** The environment for children: without secrets and Sage's own variables. */

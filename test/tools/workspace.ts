@@ -16,6 +16,7 @@ export class Workspace {
   cwd = this.root;
   watched = "";
   mayRead: ((path: string, from: string) => boolean) | undefined;
+  asked: string[] = [];
   onOutput: (text: string) => void = () => undefined;
 
   constructor(files: Record<string, string | Buffer> = {}) {
@@ -49,6 +50,7 @@ export class Workspace {
         this.onOutput(text);
       },
       spawned: (pid) => this.pids.push(pid),
+      waiting: (question) => this.asked.push(question),
       env: this.env,
       delegate: () => Promise.reject(new Error("no subagents here")),
       requestInput: () => Promise.reject(new Error("no tool uses this")),
