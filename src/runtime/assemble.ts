@@ -15,7 +15,6 @@ import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {
   SageError,
-  type Delta,
   type ExecutionOptions,
   type PermissionMode,
   type Rule,
@@ -85,6 +84,13 @@ export function assembleEach(
   partsOf: (session: SessionRow) => SessionParts,
   namer?: () => Promise<Model>,
 ): LocalHost {
+  const warned = new Set<string>();
+  const warn = (session: string, text: string) => {
+    const once = `${session}\n${text}`;
+    if (warned.has(once)) return;
+    warned.add(once);
+    store.hub.delta({ session, key: "instructions", attempt: 0, n: warned.size, kind: "notice", text });
+  };
   return createHost({
     store,
     version,
@@ -97,7 +103,10 @@ export function assembleEach(
     async executor(session) {
       const parts = partsOf(session);
       const [model, smallModel] = await Promise.all([parts.model(), parts.smallModel?.()]);
-      const config = { ...agentConfig(parts, session, model), ...(smallModel && { smallModel }) };
+      const config = {
+        ...agentConfig(parts, session, { model, warn: (text) => warn(session.id, text) }),
+        ...(smallModel && { smallModel }),
+      };
       return new UnifiedExecutor(
         { ...config, store },
         { ...parts.options, workingDirectory: session.cwd },
@@ -111,7 +120,11 @@ function notSaved({ destination }: RuleGrant): string {
   throw new SageError("config-invalid", `there is no settings file for "${destination}" here`);
 }
 
-function agentConfig(parts: SessionParts, session: SessionRow, model: Model): AgentConfig {
+function agentConfig(
+  parts: SessionParts,
+  session: SessionRow,
+  { model, warn }: { model: Model; warn(text: string): void },
+): AgentConfig {
   const { env, options } = parts;
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
   const skills = parts.skills ?? [];
@@ -124,11 +137,9 @@ function agentConfig(parts: SessionParts, session: SessionRow, model: Model): Ag
   const home = homedir();
   const { mode = { type: "interactive" } } = options;
   mkdirSync(parts.output, { recursive: true, mode: 0o700 });
-  const told = new Set<string>();
   const instructionsOf = (cwd: string) => {
     const { instructions, warnings } = findInstructions(cwd, { home });
-    for (const text of warnings)
-      if (!told.has(text)) parts.store.hub.delta(notice(session.id, told.add(text).size, text));
+    for (const text of warnings) warn(text);
     return instructions;
   };
   const prompt = ({ cwd, names, agent }: { cwd: string; names: readonly string[]; agent: readonly string[] }) =>
@@ -162,8 +173,4 @@ function agentConfig(parts: SessionParts, session: SessionRow, model: Model): Ag
     redact: redactor(env),
     commandWaits: notices(parts.lang ?? languageOf(env)).commandWaits,
   };
-}
-
-function notice(session: string, n: number, text: string): Delta {
-  return { session, key: "instructions", attempt: 0, n, kind: "notice", text };
 }
