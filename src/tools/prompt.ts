@@ -116,7 +116,6 @@ function shown(line: string): string {
 
 /** Without what only moves the cursor or colours it. */
 function plain(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what it is about
   return text
     .replace(/\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])/g, "")
     .replaceAll("\x07", "");
