@@ -43,7 +43,7 @@ export async function perform(
           .catch(unlessChanged);
         if (once === "changed") return d.decide("done", "call.finished", changedSince);
         if (once.ok) return once.value;
-        const result = await recover(d, c, { tool, input, verdict, round, running: once.running }).catch(endUnknown);
+        const result = await recover(d, c, { tool, input, verdict, round, ...once }).catch(endUnknown);
         if (result !== "rerun") return d.decide("done", "call.finished", () => withComment(result, comment));
       }
     default:

@@ -3,12 +3,22 @@ import type { Durable } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
 import type { QuestionOption, ToolInput, ToolResult, Verdict } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
+import { changesSince } from "./changes.ts";
 import type { ExecutionContext } from "./context.ts";
 import { placeOf } from "./judge.ts";
 import { endTurnIfSaid } from "./request.ts";
 import { waitForPerson } from "./states.ts";
 
-type Lost = { tool: Tool; input: ToolInput; verdict: Verdict; round: number; running: number[] };
+type Lost = {
+  tool: Tool;
+  input: ToolInput;
+  verdict: Verdict;
+  round: number;
+  /** Process groups of it that still live. */
+  running: number[];
+  /** When it was started. */
+  since: number;
+};
 
 /** It was started once and its end is unknown: only a person may say what follows. Never silently twice. */
 export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Promise<ToolResult | "rerun"> {
@@ -17,7 +27,7 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
   const run = `run${round}`;
   // Once asked, it is followed to its end, also when the command has ended since.
   if (running.length > 0 || d.known(`lost${round}.running`)) {
-    const choice = await choose(d, c, lost, {
+    const { choice } = await choose(d, c, lost, {
       key: `lost${round}.running`,
       why: `Sage was stopped while this ran. The command is still running (process group ${running.join(", ")}).`,
       options: [
@@ -41,9 +51,11 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
     });
     known = reason;
   }
-  const choice = await choose(d, c, lost, {
+  // Once asked, the request says what was found then.
+  const changes = d.known(`lost${round}`) ? "" : await changesSince(c.options.workingDirectory, lost.since, d.signal);
+  const { choice, why } = await choose(d, c, lost, {
     key: `lost${round}`,
-    why: known,
+    why: `${known}\n${changes}`,
     options: [
       { label: "rerun", description: "run it once more" },
       { label: "done", description: "take it as done and go on" },
@@ -54,10 +66,10 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
   if (choice === "done")
     return {
       ok: true,
-      text: `${known} The person says that it is done. Its output is not known: look before you rely on it.`,
+      text: `${why}\nThe person says that it is done. Its output is not known: look before you rely on it.`,
     };
   if (choice === "stop") d.stop(new Stopped("cancelled", "stopped after an interrupted command"));
-  return unknown(`${known} It was not run again: check what it left behind before anything else.`);
+  return unknown(`${why}\nIt was not run again: check what it left behind before anything else.`);
 }
 
 async function choose(
@@ -65,7 +77,7 @@ async function choose(
   c: ExecutionContext,
   { tool, input, verdict }: Lost,
   asked: { key: string; why: string; options: QuestionOption[] },
-): Promise<string | undefined> {
+): Promise<{ choice: string | undefined; why: string }> {
   const question = `${tool.name} was interrupted: ${tool.specifier?.(input, placeOf(c)) ?? JSON.stringify(input)}`;
   const opened = ask(
     d,
@@ -82,8 +94,9 @@ async function choose(
   );
   const resolution = await waitForPerson(c, opened);
   endTurnIfSaid(d, resolution, opened.request);
-  if (resolution.outcome !== "answered" || resolution.response.type !== "answers") return undefined;
-  return Object.values(resolution.response.answers)[0]?.selected[0];
+  const { why } = opened.request;
+  if (resolution.outcome !== "answered" || resolution.response.type !== "answers") return { choice: undefined, why };
+  return { choice: Object.values(resolution.response.answers)[0]?.selected[0], why };
 }
 
 function kill(group: number): void {

@@ -10,8 +10,8 @@ export type StepScope = {
   spawned(pid: number): void;
 };
 
-/** `lost`: it was started once and its end is unknown. `running`: process groups of it that still live. */
-export type Once<T> = { ok: true; value: T } | { ok: false; running: number[] };
+/** `lost`: it was started once, `since` then its end is unknown. `running`: process groups of it that still live. */
+export type Once<T> = { ok: true; value: T } | { ok: false; running: number[]; since: number };
 
 export type OnceOptions<T> = {
   /** Rides with `call.started`. Called only when the effect is about to run for the first time. */

@@ -82,7 +82,8 @@ export class Line implements Durable {
     const started = log.take<"call.started">(`${path}.started`);
     const ended = log.take<"call.finished" | "call.unknown">(`${path}.finished`);
     if (ended?.type === "call.finished") return { ok: true, value: ended.data };
-    if (ended) return { ok: false, running: log.store.children(log.id, path) };
+    const lost = () => ({ ok: false, running: log.store.children(log.id, path), since: started?.at ?? 0 }) as const;
+    if (ended) return lost();
     let again = false;
     if (started) {
       const found = await log.during(async () => options.reconcile?.(started.data));
@@ -91,7 +92,7 @@ export class Line implements Durable {
         log.add(`${path}.finished`, "call.unknown", {
           reason: "Sage was stopped while this ran; how it ended is not known",
         });
-        return { ok: false, running: log.store.children(log.id, path) };
+        return lost();
       }
       if (found !== "again") return this.#finish(path, found);
     }

@@ -106,7 +106,11 @@ test("the owner is killed: whoever follows it sees its output until then, notice
   const outcome = second.host.run("s");
   const asked = await second.pick("t0/0/0/lost0.running", "kill");
   assert.match(asked.why, /still running/);
-  await second.pick("t0/0/0/lost0", "done");
+  const lost = await second.pick("t0/0/0/lost0", "done");
+  assert.match(
+    lost.why,
+    /Changed in the working directory since it was started, by it or by others:\n[^]*^ {2}ticks$/m,
+  );
   assert.equal((await outcome).text, "over");
   const group = Number(readFileSync(here.path("group"), "utf8"));
   assert.equal(groupLives(group), false);
