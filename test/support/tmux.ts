@@ -44,6 +44,17 @@ export function tmux(machine: Machine, { cols = 100, rows = 40 } = {}) {
       /** Keys by tmux's names: Enter, Escape, C-c. */
       press: (...keys: string[]) => void run("send-keys", ...target(window), ...keys),
       type: (text: string) => void run("send-keys", ...target(window), "-l", text),
+      /** As a terminal does it: between marks, if the program asked for them. */
+      paste(text: string) {
+        run("set-buffer", "--", text);
+        run("paste-buffer", "-p", ...target(window));
+      },
+      cursor() {
+        const place = run("display-message", "-p", ...target(window), "#{cursor_x} #{cursor_y}")
+          .trim()
+          .split(" ");
+        return { col: Number(place[0]), row: Number(place[1]) };
+      },
       /** At a panel: after the silence that it wants. */
       async answer(...keys: string[]) {
         await new Promise((resolve) => setTimeout(resolve, 500));
