@@ -88,7 +88,16 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     submit: talk.submit,
   });
   const desk = createDesk({
-    createPanel: (own) => createPanel({ ...own, theme, lang, rows: () => Math.max(6, device.rows - 3), now, redraw }),
+    createPanel: (own) =>
+      createPanel({
+        ...own,
+        theme,
+        lang,
+        rows: () => Math.max(6, device.rows - 3),
+        now,
+        redraw,
+        early: (data) => void (writing.text() === "" || writing.handleInput(data)),
+      }),
     async respond(response) {
       const reply = await host.send({ type: "respond", response, ...sender });
       if (reply.ok && !reply.running) talk.resume(); // nobody takes it up by themselves

@@ -94,6 +94,7 @@ export function opened(request: InputRequest, options: Options = {}) {
   let now = options.at ?? 1_000;
   const responses: InputResponse[] = [];
   const drafts: Draft[] = [];
+  const early: string[] = [];
   let collapsed = 0;
   const panel: Panel = createPanel({
     pending: { request, ...(draft && { draft }) },
@@ -106,6 +107,7 @@ export function opened(request: InputRequest, options: Options = {}) {
     saveDraft: (saved) => drafts.push(saved),
     collapse: () => collapsed++,
     redraw: () => {},
+    early: (data) => early.push(data),
   });
   panel.focused = true;
   const lines = (width = 80) => panel.render(width);
@@ -115,6 +117,7 @@ export function opened(request: InputRequest, options: Options = {}) {
     panel,
     responses,
     drafts,
+    early,
     collapsed: () => collapsed,
     lines,
     painted: (width = 80) => lines(width).join("\n").replaceAll(CURSOR_MARKER, ""),

@@ -259,6 +259,20 @@ suite("nothing that was typed to somebody else answers", () => {
     assert.match(question.seen(), /\[Extras\]/);
   });
 
+  test("the sentence that a panel came into the middle of is given back, without what would send it", () => {
+    const asked = opened(permission("Bash", { command: "ls" }), { unarmed: true });
+    asked.type("a 1");
+    asked.press(erase, up, enter, esc, paste("b"));
+    asked.wait(1_000);
+    asked.type("c2");
+    asked.press(enter);
+    assert.deepEqual(asked.early, ["a", " ", "1", erase, paste("b"), "c", "2"]);
+    assert.deepEqual(asked.responses, []);
+    const question = opened(questions(colour));
+    question.type("mine");
+    assert.deepEqual(question.early, [], "what answers is not given away");
+  });
+
   test("a letter takes the choice back", () => {
     const asked = opened(permission("Bash", { command: "ls" }));
     asked.press("1", "x");

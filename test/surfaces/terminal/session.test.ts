@@ -47,6 +47,18 @@ suite("a session on a terminal", () => {
     assert.equal(text.includes("Permission needed"), false, "the panel is gone");
   });
 
+  test("a request that comes into the middle of a sentence neither is answered by it nor loses it", async () => {
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")], delayMs: 500 }, { text: "End." }], {
+      task: "go",
+    });
+    at.type("use port ");
+    await at.until("Permission needed");
+    at.type("3001 中文");
+    await at.answer("\x1b");
+    await at.until("use port 3001 中文");
+    assert.equal((await at.sage.open()).length, 1);
+  });
+
   test("Esc puts a request aside, a message may be written meanwhile, Ctrl-R brings it back", async () => {
     await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], { task: "go" });
     await at.until("Permission needed");

@@ -6,7 +6,7 @@ import type { Theme } from "../theme.ts";
 import type { Component, Focusable } from "../tui.ts";
 import type { Draw } from "./draw.ts";
 import { headLines, keyLines, noteLines } from "./frame.ts";
-import { readKey } from "./key.ts";
+import { readKey, type Key } from "./key.ts";
 import { lay } from "./layout.ts";
 import type { Body, Model } from "./model.ts";
 import { permissionModel } from "./permission.ts";
@@ -29,6 +29,8 @@ export type PanelOptions = {
   /** Puts the panel aside; the request stays open. */
   collapse(): void;
   redraw(): void;
+  /** Told what was typed to somebody else: the sentence that the panel came into the middle of. */
+  early?(data: string): void;
 };
 
 /** What is shown for one open request; a component with focus. */
@@ -92,6 +94,10 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
     quietSince = options.now(); // also when the clock was set back
     return false;
   };
+  /** Letters go on where they were going; keys that send, leave or move there do not. */
+  const early = (key: Key, data: string) => {
+    if (key.text !== undefined || key.name === "backspace") options.early?.(data);
+  };
   const body = (draw: Draw): Body => {
     const name = model.page(state);
     if (drawn?.page !== name) scroll = 0;
@@ -139,7 +145,8 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
     },
     handleInput(data) {
       const key = readKey(data);
-      if (!key || !isQuiet() || (key.repeat && !fresh)) return;
+      if (!key) return;
+      if (!isQuiet() || (key.repeat && !fresh)) return early(key, data);
       fresh = true;
       const to = scrolled(key.name, { scroll, page, writes: model.writes(state) });
       if (to !== undefined) {
@@ -151,7 +158,10 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
       const step = model.press(state, key, { seenEnd });
       state = step.state;
       if (phase.at === "refused") phase = { at: "open" };
-      if (step.rearm) arm();
+      if (step.rearm) {
+        arm();
+        early(key, data);
+      }
       if (step.collapse) {
         keepDraft();
         options.collapse();
