@@ -1,5 +1,5 @@
 // npm run bench                  everything, in under three minutes
-// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission or cli
+// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, terminal or cli
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { elsewhere } from "./elsewhere.ts";
 import { table, type Row } from "./measure.ts";
 import { permission } from "./permission.ts";
 import { resume } from "./resume.ts";
+import { terminal } from "./terminal.ts";
 
 const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   approvals,
@@ -19,6 +20,7 @@ const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   resume,
   context,
   permission,
+  terminal,
   cli,
 };
 

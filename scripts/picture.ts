@@ -6,6 +6,7 @@ import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 
 const columns = 84;
+const lines = 60;
 const palette = [
   "#5c6370",
   "#e06c75",
@@ -26,10 +27,10 @@ const palette = [
 ];
 const root = join(import.meta.dirname, "..");
 const home = mkdtempSync(join(tmpdir(), "sage-picture-"));
-const terminal = new xterm.Terminal({ cols: columns, rows: 400, allowProposedApi: true });
+const terminal = new xterm.Terminal({ cols: columns, rows: lines, allowProposedApi: true });
 const pty = spawn(process.execPath, [join(root, "src/cli/main.ts"), "demo"], {
   cols: columns,
-  rows: 400,
+  rows: lines,
   cwd: home,
   env: {
     ...process.env,
@@ -37,28 +38,30 @@ const pty = spawn(process.execPath, [join(root, "src/cli/main.ts"), "demo"], {
     SAGE_HOME: join(home, ".sage"),
     SAGE_LANG: "en",
     USER: "you",
-    TERM: "xterm-256color",
+    TERM: "xterm", // sixteen colours, which the palette above has
   },
 });
 pty.onData((data) => terminal.write(data));
 
-// What the person types, each when its prompt has come and has rested a moment, as people do.
-await answer(/English[\s\S]*> $/, "1");
-await answer(/remark[\s\S]*> $/i, "Keep it short.");
-await answer(/hello\.mjs[\s\S]*allow\?[^\n]*> $/, "");
+// What the person presses, each when its panel has come and has rested a moment, as people do.
+await press(/In which language/, "1", "\r");
+await press(/hello\.mjs[\s\S]*Allow once/, "1");
 writeFileSync(join(root, "docs/demo.svg"), draw());
 pty.kill("SIGKILL");
 rmSync(home, { recursive: true, force: true });
 process.exit(0);
 
-async function answer(prompt: RegExp, line: string): Promise<void> {
+async function press(shown: RegExp, ...keys: string[]): Promise<void> {
   const giveUp = Date.now() + 20_000;
-  while (!prompt.test(text())) {
-    if (Date.now() > giveUp) throw new Error(`${prompt} did not come; the screen shows:\n${text()}`);
+  while (!shown.test(text())) {
+    if (Date.now() > giveUp) throw new Error(`${shown} did not come; the screen shows:\n${text()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  if (line !== "") pty.write(`${line}\r`);
+  for (const key of keys) {
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    pty.write(key);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 600));
 }
 
 function text(): string {
@@ -70,8 +73,7 @@ function text(): string {
 }
 
 function draw(): string {
-  const { active } = terminal.buffer;
-  const last = active.baseY + active.cursorY;
+  const last = text().trimEnd().split("\n").length - 1;
   const [width, height] = [8.4, 18];
   const rows: string[] = [];
   for (let y = 0; y <= last; y++) rows.push(`<text y="${(y + 1) * height + 30}" xml:space="preserve">${row(y)}</text>`);

@@ -11,6 +11,7 @@ import { headline } from "../texts/resolution.ts";
 import { demoTexts, type DemoTexts } from "../texts/demo.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
+import { drawable } from "./chat.ts";
 import { demoScript } from "./demo-script.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
 import { readFlags } from "./flags.ts";
@@ -20,7 +21,7 @@ import { onLeave } from "./leaving.ts";
 
 /** The real thing in a temporary folder, with a script in the model's place. */
 export async function demo(args: string[]): Promise<number> {
-  const { lang } = readFlags(args, {});
+  const { lang, values } = readFlags(args, { plain: { type: "boolean" } });
   const t = demoTexts(lang);
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-demo-")));
   const cwd = join(dir, "project");
@@ -29,6 +30,7 @@ export async function demo(args: string[]): Promise<number> {
 
   const { stdin, stdout } = process;
   const alone = !stdin.isTTY;
+  const drawn = !alone && !values.plain && drawable(process.env);
   const store = sqliteStore(join(dir, "journal.db"));
   const host = assemble({
     store,
@@ -48,33 +50,37 @@ export async function demo(args: string[]): Promise<number> {
   };
   const leaving = onLeave(leave);
   try {
-    console.log(t.intro.join("\n"));
+    if (!drawn) console.log(t.intro.join("\n"));
     const { session } = await ask(host, { type: "open", cwd });
-    const plain = attachPlain(host, {
-      session,
-      task: t.task,
-      once: true,
-      fleeting: true,
-      lang,
-      input: alone ? Readable.from(["1", t.remark, "y", "y"].map((line) => `${line}\n`)) : stdin,
-      echo: (line) => `${t.itself} ${line}`,
-      output: stdout,
-      color: wantsColor(stdout),
-      by: person(),
-      signal: leaving.signal,
-    });
-    process.on("SIGINT", plain.interrupt);
-    const { last } = await plain.done;
+    const given = { session, task: t.task, once: true, lang, by: person(), signal: leaving.signal };
+    const surface = drawn
+      ? (await import("../surfaces/terminal/index.ts")).attachTerminal(host, {
+          ...given,
+          header: t.intro.join("\n"),
+          name: "demo",
+          env: process.env,
+          logDirectory: dir,
+        })
+      : attachPlain(host, {
+          ...given,
+          fleeting: true,
+          input: alone ? Readable.from(["1", t.remark, "y", "y"].map((line) => `${line}\n`)) : stdin,
+          echo: (line) => `${t.itself} ${line}`,
+          output: stdout,
+          color: wantsColor(stdout),
+        });
+    process.on("SIGINT", surface.interrupt);
+    const { last } = await surface.done;
     if (leaving.signal.aborted) return await leaving.code;
-    console.log(["", t.summary, ...storyOf(store.load(session), t, lang), "", ...t.next].join("\n"));
+    console.log(["", t.summary, ...storyOf(store.load(session), t, lang, drawn), "", ...t.next].join("\n"));
     return last ? exitCodeOf(last) : exitCodes.interrupted;
   } finally {
     if (!leaving.signal.aborted) await leave();
   }
 }
 
-function storyOf(facts: readonly Fact[], t: DemoTexts, lang: Lang): string[] {
-  const me = { by: person(), surface: "plain" };
+function storyOf(facts: readonly Fact[], t: DemoTexts, lang: Lang, drawn: boolean): string[] {
+  const me = { by: person(), surface: drawn ? "tui" : "plain" };
   const calls = facts.flatMap((fact) =>
     fact.type === "model.replied"
       ? callsOf(fact.data).map(({ tool }, n) => [fact.key.replace(/model$/, `${n}/`), tool] as const)

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { noTmux, tmux } from "../support/tmux.ts";
@@ -122,5 +124,23 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     await term.answer("2", "Enter");
     await term.until("好的。");
     assert.match(term.all(), /灯塔/);
+  });
+
+  test("a mistake of ours is told on a terminal that is as it was", async () => {
+    using machine = new Machine();
+    const trouble = join(machine.dir, "trouble.mjs");
+    const check = "if (existsSync('now')) throw new Error('our mistake')";
+    writeFileSync(trouble, `import { existsSync } from "node:fs"; setInterval(() => { ${check} }, 50)`);
+    using term = tmux(machine);
+    term.shell(`stty -g > before; export NODE_OPTIONS="--import=${trouble}"`);
+    term.sage(`--model ${machine.script({ text: "Hello." })}`);
+    await term.until(idle);
+    writeFileSync(join(machine.cwd, "now"), "");
+    await term.until("our mistake");
+    await term.until(prompt);
+    term.shell("stty -g > after; echo restored");
+    await term.until(/\nrestored/);
+    assert.equal(machine.file("after"), machine.file("before"));
+    assert.equal(term.screen().includes(idle), false);
   });
 });

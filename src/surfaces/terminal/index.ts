@@ -59,6 +59,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   const pulse = createPulse({
     doing,
     title: (text) => device.write(title(text)),
+    name: () => progress.title,
     tt,
     draw: () => screen.requestRender(),
   });
@@ -212,7 +213,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     process.on("exit", restore);
     process.on("uncaughtExceptionMonitor", restore);
     device.write(`${leftovers}${titleStack.push}\r\x1b[2K`); // what was typed before Sage was there is not lost, only its echo
-    if (options.header !== "") transcript.note("dim", options.header);
+    transcript.note("dim", ...options.header.split("\n"));
     screen.addInputListener(pressed);
     screen.setFocus(writing);
     screen.start();

@@ -10,6 +10,8 @@ export type Progress = {
   running: Map<string, string>;
   usage: Usage;
   usd: number;
+  /** What the session is called, if it has a name. */
+  title: string;
   note(fact: Fact): void;
 };
 
@@ -23,11 +25,15 @@ export function createProgress(): Progress {
     running: new Map(),
     usage: noUsage,
     usd: 0,
+    title: "",
     note(fact) {
       switch (fact.type) {
         case "user.said":
           said = fact.seq;
           progress.working = true;
+          break;
+        case "session.titled":
+          progress.title = fact.data.title;
           break;
         case "turn.begun":
           seen = Math.max(seen, fact.data.sawUpTo);

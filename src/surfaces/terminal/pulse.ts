@@ -4,13 +4,20 @@ import type { Doing } from "./status.ts";
 /** When the screen is drawn again, and what stands in the window's title. */
 export type Pulse = { now(): void; soon(): void; stop(): void };
 
-type Parts = { doing(): Doing; title(text: string): void; tt: TerminalTexts; draw(): void };
+type Parts = {
+  doing(): Doing;
+  title(text: string): void;
+  /** What the session is called. */
+  name(): string;
+  tt: TerminalTexts;
+  draw(): void;
+};
 
 const SOON_MS = 40;
 const SPIN_MS = 120;
 const AGE_MS = 1_000;
 
-export function createPulse({ doing, title, tt, draw }: Parts): Pulse {
+export function createPulse({ doing, title, name, tt, draw }: Parts): Pulse {
   let soon: NodeJS.Timeout | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let shown = "";
@@ -22,7 +29,8 @@ export function createPulse({ doing, title, tt, draw }: Parts): Pulse {
     if (stopped) return;
     draw();
     const { type } = doing();
-    const wanted = tt.title[type === "waiting" || type === "working" ? type : "idle"];
+    const state = tt.title[type === "waiting" || type === "working" ? type : "idle"];
+    const wanted = name() === "" ? state : `${state} · ${name()}`;
     if (wanted !== shown) title((shown = wanted));
     // Time passes on the screen only while there is something to wait for.
     if (type === "idle" || type === "paused") return;

@@ -1,0 +1,218 @@
+// Run by itself it is the child that measures: `stream` counts CPU and bytes, `turns` the memory that many turns leave.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { spawn } from "@lydell/node-pty";
+import {
+  noUsage,
+  type Delta,
+  type Fact,
+  type FactData,
+  type FactType,
+  type Host,
+  type WatchEvent,
+} from "../src/protocol/index.ts";
+import { attachTerminal } from "../src/surfaces/terminal/index.ts";
+import { median, sample, type Row } from "./measure.ts";
+import { countingTerminal, mixedAnswer, pieces } from "./terminal-parts.ts";
+
+const root = join(import.meta.dirname, "..");
+const turns = 500;
+
+/** What it costs to draw: beside the library alone, the text itself, and an empty screen. */
+export async function terminal(dir: string): Promise<Row[]> {
+  const run = async (...argv: string[]) =>
+    JSON.parse((await sample({ argv: [process.execPath, ...argv], cwd: root })).stdout) as Record<string, number>;
+  const bare = join(root, "bench/floors/bare-screen.ts");
+  const [floor, sage] = [await run(bare, "stream"), await run(import.meta.filename, "stream")];
+  const memory = await run("--expose-gc", import.meta.filename, "turns");
+  const length = Buffer.byteLength(mixedAnswer());
+  const empty = join(dir, "screen");
+  mkdirSync(empty, { recursive: true });
+  const starts = async (argv: string[]) => {
+    const all: number[] = [];
+    for (let n = 0; n < 5; n++) all.push(await firstFrame(argv, empty));
+    return median(all.slice(1)); // the first fills the compile cache
+  };
+  const script = ["src/cli/main.ts", "--model", "scripted/none.json"].map((word, n) =>
+    n === 0 ? join(root, word) : word,
+  );
+  return [
+    {
+      figure: "CPU to stream a long answer",
+      unit: "ms",
+      sage: sage["cpuMs"] ?? 0,
+      floor: { name: "the library alone, one Markdown", value: floor["cpuMs"] ?? 0 },
+      aim: { ratio: 1 },
+    },
+    {
+      figure: "bytes written for it",
+      unit: "KB",
+      sage: (sage["bytes"] ?? 0) / 1024,
+      floor: { name: "the text itself", value: length / 1024 },
+      aim: { ratio: 10 },
+    },
+    {
+      figure: "start to first frame, source",
+      unit: "ms",
+      sage: await starts(script),
+      floor: { name: "the library alone, one line", value: await starts([bare]) },
+      aim: { ratio: 1.8 },
+    },
+    {
+      figure: `heap after ${turns} turns`,
+      unit: "MB",
+      sage: memory["after"] ?? 0,
+      floor: { name: "after 20 turns", value: memory["before"] ?? 0 },
+      aim: { ratio: 1.2 },
+    },
+  ];
+}
+
+/** From the start of a process to what it draws first, in a real pseudo-terminal. */
+async function firstFrame(argv: string[], cwd: string): Promise<number> {
+  const started = performance.now();
+  const pty = spawn(process.execPath, argv, {
+    cols: 100,
+    rows: 30,
+    cwd,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: cwd,
+      SAGE_HOME: join(cwd, "home"),
+      TERM: "xterm-256color",
+      LANG: "C.UTF-8",
+      NODE_COMPILE_CACHE: join(cwd, "cache"),
+    },
+  });
+  let seen = "";
+  const took = await new Promise<number>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`nothing was drawn:\n${seen}`)), 20_000);
+    pty.onData((data) => {
+      seen += data;
+      if (!seen.includes("What is to be done?")) return;
+      clearTimeout(late);
+      resolve(performance.now() - started);
+    });
+  });
+  const ended = new Promise<void>((resolve) => pty.onExit(() => resolve()));
+  pty.kill("SIGTERM");
+  await ended;
+  return took;
+}
+
+/** A host that tells what it is told to. */
+function puppet() {
+  let queue: WatchEvent[] = [{ type: "ready", requests: [], live: true }];
+  let wake: (() => void) | undefined;
+  let seq = 0;
+  const push = (event: WatchEvent) => {
+    queue.push(event);
+    wake?.();
+  };
+  const host: Host = {
+    send: async () => ({ ok: true }) as never,
+    async *watch(_session, { signal }) {
+      signal.addEventListener("abort", () => wake?.(), { once: true });
+      while (!signal.aborted) {
+        const batch = queue;
+        queue = [];
+        yield* batch;
+        if (queue.length === 0 && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
+  return {
+    host,
+    fact<T extends FactType>(key: string, type: T, data: FactData[T]) {
+      push({ type: "fact", fact: { session: "s", seq: ++seq, key, type, at: Date.now(), data } as Fact });
+    },
+    delta(key: string, kind: Delta["kind"], text: string) {
+      push({ type: "delta", delta: { session: "s", key, attempt: 0, n: ++seq, kind, text } });
+    },
+  };
+}
+
+function attached() {
+  const { terminal: device, bytes } = countingTerminal();
+  const { host, fact, delta } = puppet();
+  const leaving = new AbortController();
+  const env = { TERM: "xterm-256color" };
+  const given = {
+    session: "s",
+    lang: "en",
+    by: "you",
+    header: "Sage",
+    name: "bench",
+    env,
+    logDirectory: "/nowhere",
+  } as const;
+  const { done } = attachTerminal(host, { ...given, device, signal: leaving.signal });
+  const leave = async () => {
+    leaving.abort();
+    await done;
+  };
+  return { fact, delta, bytes, leave };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function stream(): Promise<Record<string, number>> {
+  const { fact, delta, bytes, leave } = attached();
+  await pause(50);
+  const before = process.cpuUsage();
+  const text = mixedAnswer();
+  fact("said/1", "user.said", { text: "go", by: "you", surface: "tui" });
+  for (const piece of pieces(text)) {
+    delta("t0/0/model", "text", piece);
+    await pause(5);
+  }
+  fact("t0/0/model", "model.replied", {
+    parts: [{ type: "text", text }],
+    usage: noUsage,
+    finish: "stop",
+    model: "m",
+    sawUpTo: 1,
+  });
+  await pause(100);
+  const { user, system } = process.cpuUsage(before);
+  await leave();
+  return { cpuMs: (user + system) / 1_000, bytes: bytes() };
+}
+
+async function manyTurns(): Promise<Record<string, number>> {
+  const { fact, delta, leave } = attached();
+  const text = mixedAnswer().slice(0, 2_000);
+  const heap = async () => {
+    await pause(100);
+    globalThis.gc?.();
+    globalThis.gc?.();
+    return process.memoryUsage().heapUsed / 1024 / 1024;
+  };
+  let before = 0;
+  for (let n = 0; n < turns; n++) {
+    if (n === 20) before = await heap();
+    const call = { type: "call" as const, id: "1", tool: "Bash", input: { command: `make ${n}` } };
+    fact(`said/${n}`, "user.said", { text: `turn ${n}`, by: "you", surface: "tui" });
+    fact(`t${n}`, "turn.begun", { loop: 1, maxSteps: 100, sawUpTo: 0 });
+    delta(`t${n}/0/model`, "text", text);
+    fact(`t${n}/0/model`, "model.replied", {
+      parts: [{ type: "text", text }, call],
+      usage: noUsage,
+      finish: "calls",
+      model: "m",
+      sawUpTo: 1,
+    });
+    fact(`t${n}/0/0/run0.started`, "call.started", { tool: "Bash", effect: "writes", digest: "" });
+    delta(`t${n}/0/0/run0`, "output", "line\n".repeat(200));
+    fact(`t${n}/0/0/run0.finished`, "call.finished", { ok: true, text: "line\n".repeat(200) });
+    const stats = { steps: 1, toolCalls: 1, modelCalls: 1, durationMs: 1 };
+    fact(`t${n}/end`, "turn.ended", { status: "success", text: "", usage: noUsage, stats });
+    await pause(4);
+  }
+  const after = await heap();
+  await leave();
+  return { before, after };
+}
+
+if (process.argv[1] === import.meta.filename)
+  console.log(JSON.stringify(process.argv[2] === "turns" ? await manyTurns() : await stream()));
