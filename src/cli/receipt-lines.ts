@@ -27,7 +27,7 @@ export function receiptLines(
         : w.notSaved(oneLine(problem)),
     ),
     ...runLines(receipt, w),
-    ...(files.length > 0 ? [w.files(files.map(oneLine))] : []),
+    ...(files.length > 0 ? [w.files(files.map(oneLine), receipt.runs.length > 0)] : []),
     ...(digest === "" ? [] : [paint.dim(w.digest(whole ? digest : digest.slice(0, 12)))]),
   ];
   const asked = receipt.asked.length > 0 || receipt.rule !== undefined;

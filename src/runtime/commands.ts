@@ -21,6 +21,7 @@ import { builtinTools } from "../tools/registry.ts";
 import { known, type Runner } from "./runner.ts";
 
 const QUEUED_MESSAGES = 50;
+const LONGEST_MESSAGE = 2_000_000;
 
 type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
 
@@ -71,6 +72,11 @@ export function createCommands(parts: CommandParts): Host["send"] {
       const row = known(store, session);
       if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
       if (limits) checkLimits(limits);
+      if (text.length > LONGEST_MESSAGE)
+        throw new SageError(
+          "input-invalid",
+          `a message may have ${LONGEST_MESSAGE} characters, and this one has ${text.length}; put it into a file and name that`,
+        );
       const expanded = expandMessage(skills(row), text);
       if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
         throw new SageError("input-invalid", `there is no command and no skill ${text.trim()}`);

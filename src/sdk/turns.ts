@@ -53,6 +53,8 @@ export interface TurnAgent {
 
 type Parts = { store: Store; host: Host; session: string; run(): Promise<AgentOutcome> };
 
+const ELSEWHERE_MS = 100;
+
 const sender = { by: "caller", surface: "sdk" };
 
 export function createTurns({ store, host, session, run }: Parts): TurnAgent {
@@ -107,9 +109,14 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
           if (!said.ok) throw new SageError(said.code, said.message);
           running = undefined;
         }
-        const outcome = (running ??= run());
         for (;;) {
+          const outcome = (running ??= run());
           const next = await endOrRequest(store, session, outcome, signal);
+          if ("outcome" in next && isElsewhere(next.outcome)) {
+            running = undefined;
+            await changedElsewhere(store, session, signal);
+            continue;
+          }
           if ("outcome" in next) {
             if (running === outcome) running = undefined;
             return { needsInput: false, session, outcome: next.outcome };
@@ -173,6 +180,30 @@ function endOrRequest(
     );
     if (signal?.aborted) abort();
     else look();
+  });
+}
+
+/** Another process runs the session: its turn is followed from here, and its end is found in the journal. */
+function isElsewhere(outcome: AgentOutcome): boolean {
+  return outcome.status === "error" && outcome.error.code === "session-owned";
+}
+
+function changedElsewhere(store: Store, session: string, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (end: () => void) => {
+      stop();
+      clearInterval(look);
+      signal?.removeEventListener("abort", abort);
+      end();
+    };
+    const abort = () => finish(() => reject(signal?.reason as Error));
+    // A process that dies tells nobody: what it held is free then, and its turn goes on here.
+    const look = setInterval(() => store.session(session)?.owned || finish(resolve), ELSEWHERE_MS);
+    const stop = store.hub.subscribe(session, {
+      fact: ({ type }) => type === "input.requested" && finish(resolve),
+    });
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted) abort();
   });
 }
 

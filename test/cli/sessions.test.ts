@@ -117,3 +117,15 @@ test("a journal that cannot be read is told with what to do, and left as it is",
   const { readFileSync } = await import("node:fs");
   assert.match(readFileSync(journal, "utf8"), /^not a database/);
 });
+
+test("deleting that is killed half-way leaves the session, without its request, to be deleted again", async () => {
+  using here = new Machine();
+  await here.sage(["-p", "go", "--model", here.script({ calls: [mark] })]);
+  const id = (await listed(here))[0]?.id ?? "";
+  // The first commit cancels the request, the second takes the session out.
+  const { code } = await here.sage(["sessions", "delete", id, "--yes"], { env: { SAGE_FAULT: "commit:2:before" } });
+  assert.equal(code, null, "it was killed");
+  assert.deepEqual([await here.outcomes(), (await listed(here)).length], [["cancelled"], 1]);
+  assert.equal((await here.sage(["sessions", "delete", id, "--yes"])).code, 0);
+  assert.match((await here.sage(["why", id])).out, /This session was deleted[^]*│ echo ran[^]*would change/);
+});

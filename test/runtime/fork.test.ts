@@ -182,3 +182,23 @@ test("a session that runs is not deleted, and neither is one that was written to
   store.close();
   other.close();
 });
+
+test("a copy or a removal that fails before its commit leaves everything as it was", async () => {
+  using here = workspace();
+  let failing = false;
+  const onCommit = (side: string) => {
+    if (failing && side === "before") throw new Error("the disk is full");
+  };
+  const store = sqliteStore(here.path("journal.db"), { onCommit });
+  const home = { settings: here.path("settings.json"), output: here.path("output") };
+  await using sage = await sageWith({ script: [{ text: "hi" }], dir: here.dir, store, watched: false });
+  await sage.say("hi");
+  await sage.outcome();
+  const before = JSON.stringify([store.sessions(), sage.facts()]);
+  failing = true;
+  assert.throws(() => forkSession(store, sage.session, undefined, me), /disk is full/);
+  assert.throws(() => deleteSession(store, home, sage.session, me), /disk is full/);
+  failing = false;
+  assert.equal(JSON.stringify([store.sessions(), sage.facts()]), before);
+  assert.deepEqual([store.verify(sage.session), store.housekeeping.removed()], [undefined, []]);
+});

@@ -139,3 +139,12 @@ test("recordTrajectory writes the session as JSON lines when a turn ends or stop
   assert.match(text, /\[secret: SOME_API_KEY\]/);
   assert.doesNotMatch(text, /v3ry-s3cret/);
 });
+
+test("a message that is too long is refused before anything is recorded", async () => {
+  using here = workspace();
+  const sage = new SageAgentSDK({ model: scripted([{ text: "ok" }]), workingDirectory: here.dir });
+  const agent = await sage.openTurns();
+  await assert.rejects(agent.runTurn("長".repeat(2_000_001)), /may have 2000000 characters, and this one has 2000001/);
+  assert.equal((await agent.runTurn("short")).needsInput, false);
+  await sage.close();
+});

@@ -184,3 +184,29 @@ test("after kill -9 a new process finds the same question, and its answer goes o
   assert.equal((await sage.openTurns({ session })).isWaitingInput(), false);
   await sage.close();
 });
+
+test("a turn that another process runs is followed from here, to its next question and to its end", async () => {
+  using here = workspace();
+  const journal = here.path("journal.db");
+  const script: Script = [
+    { calls: [askUser(question("One?"))] },
+    { calls: [askUser(question("Two?"))], delayMs: 200 },
+    { text: "both known", delayMs: 200 },
+  ];
+  const there = open(here.dir, script, journal);
+  const owner = await there.openTurns();
+  await owner.runTurn("go");
+  const sage = open(here.dir, [], journal); // its model is never asked
+  const agent = await sage.openTurns({ session: owner.session });
+  for (const [name, label] of [
+    ["One?", "Red"],
+    ["Two?", "Blue"],
+  ] as const) {
+    const next = await agent.runTurn("");
+    assert.match(JSON.stringify(next.needsInput && next.question), new RegExp(name.replace("?", "\\?")));
+    await agent.answerQuestion(label);
+  }
+  const end = await agent.runTurn("");
+  assert.equal(!end.needsInput && end.outcome.text, "both known");
+  await Promise.all([sage.close(), there.close()]);
+});
