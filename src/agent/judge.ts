@@ -6,6 +6,7 @@ import type { Call, Rule, ToolInput, Verdict } from "../protocol/index.ts";
 import type { Tool, ToolPlace } from "../tools/tool.ts";
 import type { ExecutionContext } from "./context.ts";
 import { digestOf, hashFile } from "./digest.ts";
+import { grantedUnder } from "./memory.ts";
 
 /** A skill that narrows the tools leaves these: they touch nothing. */
 const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
@@ -38,11 +39,15 @@ export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): 
 function judgeInput(c: ExecutionContext, tool: Tool, input: ToolInput, edited: ToolInput | undefined): Verdict {
   const result = decide(decisionInput(c, tool, input));
   const file = operandOf(c, tool, input);
+  const digest = digestOf(tool, schemaOf(c, tool), input, file);
+  const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
+  const grant = behavior === "ask" ? c.memory.takeGrant(digest) : undefined;
   return {
     ...result,
-    behavior: result.behavior === "passthrough" ? "ask" : result.behavior,
+    behavior,
     effect: tool.effect,
-    digest: digestOf(tool, schemaOf(c, tool), input, file),
+    digest,
+    ...(grant !== undefined && { behavior: "allow", reason: grantedUnder(grant) }),
     ...(file && { operand: file.path, before: file.hash }),
     ...(edited && { input: edited }),
   };

@@ -4,11 +4,15 @@ import { canonical } from "./digest.ts";
 /** An open permission request, to be judged again when a rule is added. */
 export type Permit = { request: InputRequest; judge(): Verdict };
 
+/** The reason of a verdict that uses such a grant. */
+export const grantedUnder = (id: string): string => `approved before the update, under ${id}`;
+
 /** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
 export class Memory {
   #seen: Map<string, string> | undefined;
   #wrote: Map<string, string> | undefined;
   #refused: Set<string> | undefined;
+  #grants: Map<string, string> | undefined;
   #last: string | undefined;
   #repeats = 0;
   refusalsInRow = 0;
@@ -53,6 +57,17 @@ export class Memory {
   }
   forgetRepeats(): void {
     this.#repeats = 0;
+  }
+
+  /** A yes to a request of a turn that did not live to use it. */
+  grant({ id, digest }: InputRequest): void {
+    (this.#grants ??= new Map()).set(digest, id);
+  }
+  /** The request under which this was allowed; once. */
+  takeGrant(digest: string): string | undefined {
+    const id = this.#grants?.get(digest);
+    this.#grants?.delete(digest);
+    return id;
   }
 
   /** Did the person refuse this very call since they last said something? */

@@ -1,5 +1,6 @@
 import { NeedsInput, type Asking } from "../input/ask.ts";
 import { Stopped, type SessionLog } from "../journal/session.ts";
+import { requestId } from "../journal/store.ts";
 import {
   SageError,
   messageOf,
@@ -13,6 +14,7 @@ import {
 } from "../protocol/index.ts";
 import { createActivity } from "./activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
+import { carry } from "./carry.ts";
 import { compactNow } from "./compact.ts";
 import { loop } from "./loop.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
@@ -34,7 +36,7 @@ export type TurnInput = {
 type Turn = {
   key: string;
   at: number;
-  loop: number;
+  carries: string[] | undefined;
   cancelledBy: string | undefined;
   c: ExecutionContext;
   p: Progress;
@@ -44,7 +46,8 @@ type Turn = {
 export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
   const folded = fold(log.loaded);
   if (!folded.open && (log.said.at(-1)?.seq ?? 0) <= folded.sawUpTo) return nothingNew(log, folded);
-  const turn = begin(log, folded, input);
+  const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
+  const turn = foreign ? begin(log, endForeign(log, folded), input, openIn(log, folded)) : begin(log, folded, input);
   try {
     return end(log, turn, await drive(log, turn));
   } catch (error) {
@@ -69,21 +72,37 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
   }
 }
 
-function begin(log: SessionLog, folded: Folded, { config, options, asking, lifecycle }: TurnInput): Turn {
+/** Ends a turn whose keys this version of the loop does not meet again, in one commit with the beginning of the next. */
+function endForeign(log: SessionLog, folded: Folded): Folded {
+  const key = `t${folded.turn}.ended`;
+  const message = `this turn was begun by another version of Sage (loop ${folded.open?.data.loop}, this is ${LOOP}) and goes on in a new one`;
+  const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
+  const data: TurnEnd = { status: "error", error: { code: "turn-failed", message }, text: "", usage: noUsage, stats };
+  log.branch("").decide(key, "turn.ended", () => data);
+  const at = { session: log.id, seq: log.lastSeq + 1, at: Date.now() };
+  return fold([...log.loaded, { ...at, key, type: "turn.ended", data }]);
+}
+
+function openIn(log: SessionLog, folded: Folded): string[] {
+  const below = requestId(log.id, `t${folded.turn}/`);
+  return log.pending().flatMap(({ id }) => (id.startsWith(below) ? [id] : []));
+}
+
+function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[]): Turn {
+  const { config, options, asking, lifecycle } = input;
   const key = `t${folded.turn}`;
-  const {
-    loop: begunBy,
-    maxSteps,
-    sawUpTo,
-  } = log
-    .branch("")
-    .decide(key, "turn.begun", () => ({ loop: LOOP, maxSteps: options.maxSteps, sawUpTo: log.said.at(-1)?.seq ?? 0 }));
+  const { maxSteps, sawUpTo, carries } = log.branch("").decide(key, "turn.begun", () => ({
+    loop: LOOP,
+    maxSteps: options.maxSteps,
+    sawUpTo: log.said.at(-1)?.seq ?? 0,
+    ...(open && { carries: open }),
+  }));
   const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, folded.sawUpTo, sawUpTo);
   lifecycle.transition({ state: "executing", phase: "preparingContext" });
   return {
     key,
     at: folded.open?.at ?? Date.now(),
-    loop: begunBy,
+    carries,
     cancelledBy: folded.cancelledBy,
     p: {
       messages: [...folded.messages, ...between(log.said, folded.sawUpTo, sawUpTo)],
@@ -119,14 +138,10 @@ function limitsOf(said: readonly Fact<"user.said">[], after: number, upTo: numbe
   return said.find(({ seq }) => seq > after && seq <= upTo)?.data.limits ?? {};
 }
 
-function drive(log: SessionLog, { key, loop: begunBy, cancelledBy, c, p }: Turn): Promise<OutcomeStatus> {
-  if (begunBy !== LOOP)
-    throw new SageError(
-      "turn-failed",
-      `this turn was begun by another version of Sage (loop ${begunBy}, this is ${LOOP}); say what to do next`,
-    );
+function drive(log: SessionLog, { key, carries, cancelledBy, c, p }: Turn): Promise<OutcomeStatus> {
   if (cancelledBy !== undefined) throw new Stopped("cancelled", `${cancelledBy} stopped the turn`);
-  return loop(log.branch(key), c, p);
+  const go = () => loop(log.branch(key), c, p);
+  return carries ? carry(log, c, { key, carries }).then(go) : go();
 }
 
 function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): AgentOutcome {

@@ -39,6 +39,13 @@ export function ask(d: Durable, key: string, request: NewRequest, asking: Asking
   return { request: opened.request, resolution: undefined, wait: () => waitFor(opened, asking) };
 }
 
+/** Waits, in the way this run asks, for a request that was opened before. */
+export async function rejoin(opened: Opened, asking: Asking): Promise<Resolution> {
+  const { reject: _reject, ...others } = asking;
+  const settled = settleAtOnce(opened.request, others);
+  return settled ? settle(asking.store, opened.request, settled).resolution : waitFor(opened, others);
+}
+
 async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise<Resolution> {
   const { request } = opened;
   if (mode.type === "batch") {

@@ -28,7 +28,14 @@ export type FactData = {
     surface: string;
     /** What writing it cost, if a model did. */ usage?: Usage;
   };
-  "turn.begun": { loop: number; maxSteps: number; /** Messages up to this seq start the turn. */ sawUpTo: number };
+  "turn.begun": {
+    loop: number;
+    maxSteps: number;
+    /** Messages up to this seq start the turn. */
+    sawUpTo: number;
+    /** Requests of a turn that another version of the loop had begun: they stay open under their ids, and this turn waits for them. */
+    carries?: string[];
+  };
   "user.said": {
     text: string;
     by: string;

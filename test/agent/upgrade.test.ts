@@ -1,0 +1,139 @@
+// A turn that another version of the loop has begun: it ends, and what was asked in it goes on under its ids.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { Store } from "../../src/journal/store.ts";
+import type { ModelRequest } from "../../src/models/model.ts";
+import type { Turns } from "../../src/models/scripted.ts";
+import type { ExecutionOptions, Fact, InputResponse } from "../../src/protocol/index.ts";
+import { createHost } from "../../src/runtime/host.ts";
+import { askUser, bash, config, question, workspace } from "../support/sage.ts";
+
+const lin = { by: "Lin", surface: "test" };
+
+function hostOn(store: Store, dir: string, script: Turns, options: Partial<ExecutionOptions> = {}) {
+  const made = config({ script, dir, store });
+  const executor = async () => new UnifiedExecutor(made, { ...options, workingDirectory: dir });
+  return createHost({ store, version: "test", executor });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** A journal as another version left it: a question and an approval are open in its turn. */
+async function left(here: ReturnType<typeof workspace>): Promise<Store> {
+  const before = sqliteStore(here.path("before.db"));
+  const first = [{ calls: [askUser(question("Which colour?")), bash("echo ran >> ran.txt")] }];
+  const old = hostOn(before, here.dir, first);
+  await old.send({ type: "open", session: "s", cwd: here.dir });
+  await old.send({ type: "say", session: "s", text: "paint it", ...lin });
+  await until(() => before.pending("s").length === 2);
+  const facts = before.load("s").map((fact): Fact => JSON.parse(JSON.stringify(fact)) as Fact);
+  await old.close();
+  const store = sqliteStore(here.path("journal.db"));
+  store.create("s", { cwd: here.dir, version: "test" });
+  const epoch = store.claim("s");
+  const changed = facts
+    .slice(1)
+    .map((fact): Fact => (fact.type === "turn.begun" ? { ...fact, data: { ...fact.data, loop: 0 } } : fact));
+  store.commit("s", epoch, changed);
+  store.release("s", epoch);
+  return store;
+}
+
+const answers: InputResponse = {
+  type: "answers",
+  requestId: "s/t0/0/0/ask0",
+  answers: { "Which colour?": { selected: ["Blue"] } },
+};
+const granted = { type: "granted", requestId: "s/t0/0/1/permit0" } as const;
+const again = { calls: [bash("echo ran >> ran.txt")] };
+
+test("the requests stay open under their ids, the model hears the answers, and a yes is a yes, once", async () => {
+  using here = workspace();
+  const store = await left(here);
+  const heard: ModelRequest[] = [];
+  const listen = (turn: object) => (request: ModelRequest) => {
+    heard.push(request);
+    return turn;
+  };
+  const host = hostOn(store, here.dir, [again, listen(again), listen(again), { text: "blue it is" }]);
+  await host.send({ type: "resume", session: "s" });
+  const outcome = host.run("s");
+  await until(() => store.load("s").some(({ key }) => key === "t1"));
+  assert.deepEqual(
+    store.pending("s").map(({ id }) => id),
+    ["s/t0/0/0/ask0", "s/t0/0/1/permit0"],
+  );
+  assert.equal((await host.send({ type: "respond", response: answers, ...lin })).ok, true);
+  assert.equal((await host.send({ type: "respond", response: granted, ...lin })).ok, true);
+  await until(() => store.pending("s").some(({ id }) => id === "s/t1/1/0/permit0")); // the second time it is asked again
+  assert.equal(readFileSync(here.path("ran.txt"), "utf8"), "ran\n");
+  await host.send({
+    type: "respond",
+    response: { type: "denied", requestId: "s/t1/1/0/permit0", reason: "once is enough" },
+    ...lin,
+  });
+  assert.equal((await outcome).text, "blue it is");
+
+  const note = heard[0]?.messages.at(-1);
+  assert.equal(note?.role, "user");
+  assert.match(JSON.stringify(note), /Which colour\?.*Blue.*May Bash run.*The person allowed it/s);
+  const ends = store.load("s").filter(({ type }) => type === "turn.ended");
+  assert.deepEqual(
+    ends.map(({ key }) => key),
+    ["t0.ended", "t1.ended"],
+  );
+  assert.equal(store.verify("s"), undefined);
+  await host.close();
+});
+
+test("left and resumed in between, it waits for the same requests and tells the answers once", async () => {
+  using here = workspace();
+  const store = await left(here);
+  const first = hostOn(store, here.dir, [again]);
+  await first.send({ type: "resume", session: "s" });
+  await until(() => store.load("s").some(({ key }) => key === "t1"));
+  await first.send({ type: "respond", response: answers, ...lin });
+  await first.close();
+
+  const second = sqliteStore(here.path("journal.db"));
+  const host = hostOn(second, here.dir, [{ text: "unused" }, { text: "done" }]);
+  await host.send({ type: "resume", session: "s" });
+  assert.deepEqual(
+    second.pending("s").map(({ id }) => id),
+    ["s/t0/0/1/permit0"],
+  );
+  const denied = { type: "denied", requestId: granted.requestId, reason: "not now" } as const;
+  await host.send({ type: "respond", response: denied, ...lin });
+  assert.equal((await host.run("s")).text, "done");
+  const told = second.load("s").filter((fact) => fact.type === "user.said" && fact.data.by === "sage");
+  assert.equal(told.length, 1);
+  assert.match(JSON.stringify(told[0]?.data), /the person refused it.*not now/);
+  assert.equal(existsSync(here.path("ran.txt")), false);
+  await host.close();
+});
+
+test("where nobody may be asked, they end as such; in a batch a person is needed; cancelled, nothing is left open", async () => {
+  for (const [mode, status] of [
+    [{ type: "nonInteractive", autoResponse: "default" }, "success"],
+    [{ type: "batch" }, "needs-input"],
+    [{ type: "interactive" }, "cancelled"],
+  ] as const) {
+    using here = workspace();
+    const store = await left(here);
+    const host = hostOn(store, here.dir, [{ text: "unused" }, { text: "done" }], { mode });
+    await host.send({ type: "resume", session: "s" });
+    const outcome = host.run("s");
+    if (mode.type === "interactive") {
+      await until(() => store.load("s").some(({ key }) => key === "t1"));
+      await host.send({ type: "interrupt", session: "s", cancel: true, ...lin });
+    }
+    assert.equal((await outcome).status, status);
+    assert.equal(store.pending("s").length, status === "needs-input" ? 2 : 0);
+    await host.close();
+  }
+});
