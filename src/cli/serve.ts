@@ -2,7 +2,6 @@ import { realpathSync } from "node:fs";
 import { messageOf, SageError } from "../protocol/index.ts";
 import { sageHome } from "../runtime/home.ts";
 import { withKeys } from "../runtime/keys.ts";
-import type { Recovered } from "../runtime/recovery.ts";
 import { createRedaction } from "../runtime/redact.ts";
 import { readSettings } from "../runtime/settings.ts";
 import { openSurfaceStores } from "../runtime/surface-store.ts";
@@ -72,7 +71,6 @@ export async function serve(args: string[]): Promise<number> {
   if (!["127.0.0.1", "localhost", "::1"].includes(at.host)) log("warn", t.open(at.host));
 
   const stopped = new AbortController();
-  const took: { up?: Recovered } = {};
   const left = onLeave(
     async () => {
       leaving = true;
@@ -80,7 +78,6 @@ export async function serve(args: string[]): Promise<number> {
       await listening.close();
       stopped.abort();
       await surface?.channel.close();
-      took.up?.stop();
       await host.close();
       surfaces.close();
       log("info", t.left);
@@ -90,8 +87,8 @@ export async function serve(args: string[]): Promise<number> {
   );
   if (surface) await surface.attach(stopped.signal);
   else log("warn", t.noSurface);
-  const recovered = (took.up = await daemon.recover());
-  if (recovered.resumed + recovered.waiting > 0) log("info", t.recovered(recovered.resumed, recovered.waiting));
+  const { resumed, waiting } = await daemon.recover();
+  if (resumed + waiting > 0) log("info", t.recovered(resumed, waiting));
   if (surface && feishu) {
     log("info", t.feishu(feishu.appId, feishu.mode));
     for (const warning of feishu.warnings) log("warn", warning);

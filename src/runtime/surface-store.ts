@@ -59,8 +59,8 @@ export function openSurfaceStores(path: string, now: () => number = Date.now): S
     delete: (key) => run("DELETE FROM entry WHERE surface=? AND key=?", surface, key) > 0,
     list(prefix) {
       const rows = q(
-        "SELECT key, value FROM entry WHERE surface=? AND substr(key, 1, length(?2))=?2 AND key >= ?2 AND expires > ? ORDER BY key",
-      ).all(surface, prefix, now()) as { key: string; value: string }[];
+        "SELECT key, value FROM entry WHERE surface=? AND key >= ? AND key < ? AND expires > ? ORDER BY key",
+      ).all(surface, prefix, `${prefix}\u{10ffff}`, now()) as { key: string; value: string }[];
       return rows.map(({ key, value }) => ({ key, value: JSON.parse(value) as unknown }));
     },
     claim: (key, ttlMs) =>

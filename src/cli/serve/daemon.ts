@@ -10,6 +10,7 @@ import { loadContent } from "../../runtime/content.ts";
 import type { Home } from "../../runtime/home.ts";
 import type { LocalHost } from "../../runtime/host.ts";
 import { recover, type Recovered } from "../../runtime/recovery.ts";
+import { readSettings } from "../../runtime/settings.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { serveTexts } from "../../texts/serve.ts";
@@ -72,13 +73,22 @@ export function openDaemon({ home, store, own, env, lang, spec, warn }: DaemonPa
     };
   };
 
-  const host = assembleEach(store, partsOf);
+  const namer = smallModelOf(readSettings(home.settings), env);
+  const host = assembleEach(store, partsOf, namer && (() => models(namer)));
+  let waiting: Recovered | undefined;
   return {
-    host: { ...host, send: remembering(host, own) },
-    recover() {
+    host: {
+      ...host,
+      send: remembering(host, own),
+      close() {
+        waiting?.stop();
+        return host.close();
+      },
+    },
+    async recover() {
       const sessions = own.list("session/").map(({ key }) => key.slice("session/".length));
       for (const id of sessions) if (!store.session(id)?.open) own.delete(`session/${id}`);
-      return recover(store, host, sessions);
+      return (waiting = await recover(store, host, sessions));
     },
   };
 }

@@ -72,7 +72,8 @@ export interface FeishuChannel {
   onMessage(handler: (message: Incoming) => void | Promise<void>): void;
   /**
    * Called once for each click. The platform waits for three seconds: whoever takes longer is answered for with a toast, and a card
-   * that comes later is put in place by a patch.
+   * that comes later is put in place by a patch. Until it is answered nothing else changes the card: a handler that waits for a
+   * change of it waits in vain.
    */
   onCard(handler: (click: CardClick) => Promise<CardAnswer>): void;
 

@@ -12,6 +12,8 @@ import { createQueues } from "./queues.ts";
 import { createSending } from "./sending.ts";
 import { createConnection } from "./socket.ts";
 
+const REFUSED_MS = 10_000;
+
 export type OpenFeishu = FeishuChannel & {
   /** Answers one request to the webhook; only there in that mode. It never throws, and says nothing to a stranger. */
   webhook?: (request: WebhookRequest) => Promise<{ status: number; body: object }>;
@@ -94,13 +96,24 @@ export function openFeishu(
   let serving: ChannelStatus = { state: "idle", since: Date.now() };
   let heardAt: number | undefined;
 
+  /** Strangers must not be able to fill a disk with lines. */
+  let silent = 0;
+  let toldAt = -Infinity;
+  const refused = (why: string) => {
+    silent++;
+    if (performance.now() - toldAt < REFUSED_MS) return;
+    log("warn", `webhook: refused with ${why}${silent > 1 ? ` (${silent} since the last line)` : ""}`);
+    silent = 0;
+    toldAt = performance.now();
+  };
+
   const { encryptKey, verificationToken, appId } = app;
   const webhook: OpenFeishu["webhook"] =
     app.mode === "webhook" && encryptKey !== undefined && verificationToken !== undefined
       ? async (request) => {
           const verdict = verify(request, { appId, encryptKey, verificationToken }, now());
           if (!verdict.genuine) {
-            log("warn", `webhook: refused with ${verdict.status}: ${verdict.why}`);
+            refused(`${verdict.status}: ${verdict.why}`);
             return { status: verdict.status, body: {} };
           }
           if ("challenge" in verdict) return { status: 200, body: { challenge: verdict.challenge } };
