@@ -32,6 +32,12 @@ const en = {
   notAttached:
     "This does not fit on a card, and the file with all of it could not be sent. It can be allowed in the terminal only.",
   answerThere: (id: string) => `In the terminal: sage answer ${id}`,
+  readFirst: "Read the file first, and say so with the button on the card.",
+  askedFor: (name: string) => `For a task of ${name}.`,
+  approversAsked: (names: string) => `Only an approver may answer this one. Asked: ${names}.`,
+  noApprovers: "Only an approver may answer this one, and none is named. It waits in the terminal.",
+  movedTitle: "Asked again below",
+  movedBody: "This card was about to become too old to be answered.",
   haveRead: "I have read the file: show the choices",
   chooseOne: "Choose one",
   chooseAny: "Choose any",
@@ -190,6 +196,7 @@ const en = {
   ],
 
   // Files
+  cannotRead: "Sage reads text, pictures and files. This was none of them.",
   savedFile: (path: string) => `[The person sent a file. It is saved at ${path}]`,
   savedImage: (path: string) => `[The person sent an image. It is saved at ${path}]`,
   fileTooLarge: (name: string, limit: string) => `${name} was not taken: files may have at most ${limit}.`,
@@ -226,6 +233,12 @@ const zh: FeishuTexts = {
   attached: (file) => `内容放不进一张卡片，完整内容在刚刚发送的文件 ${file} 中。请先阅读再决定。`,
   notAttached: "内容放不进一张卡片，而包含完整内容的文件未能发送。只能在终端中允许。",
   answerThere: (id) => `在终端中：sage answer ${id}`,
+  readFirst: "请先阅读文件，并用卡片上的按钮确认。",
+  askedFor: (name) => `来自 ${name} 的任务。`,
+  approversAsked: (names) => `只有审批人可以回答。已询问：${names}。`,
+  noApprovers: "只有审批人可以回答，但没有设置审批人。请在终端中回答。",
+  movedTitle: "已在下面重新询问",
+  movedBody: "此卡片即将过期而无法回答。",
   haveRead: "我已阅读文件，显示选项",
   chooseOne: "请选择一项",
   chooseAny: "可选择多项",
@@ -370,6 +383,7 @@ const zh: FeishuTexts = {
     "/cd 目录：在别处开始新会话 · /model 名称：换模型开始新会话 · /help",
   ],
 
+  cannotRead: "Sage 能读文字、图片和文件，这条都不是。",
   savedFile: (path) => `[用户发来一个文件，已保存在 ${path}]`,
   savedImage: (path) => `[用户发来一张图片，已保存在 ${path}]`,
   fileTooLarge: (name, limit) => `未接收 ${name}：文件最大 ${limit}。`,

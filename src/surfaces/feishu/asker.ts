@@ -3,20 +3,24 @@ import { describeRequest, harmless, messageOf, type InputRequest, type Resolutio
 import type { Texts } from "../../texts/texts.ts";
 import { actionText } from "./cards/action.ts";
 import type { Card } from "./cards/card.ts";
-import { closedCard, endOf, whereOf, whoOf } from "./cards/closed.ts";
+import { closedCard, endOf, movedCard, watchCard, whereOf, whoOf } from "./cards/closed.ts";
 import { plainWords } from "./cards/escape.ts";
 import { permissionCard, type Asked, type AskingCard } from "./cards/permission.ts";
 import { questionCard, textCard } from "./cards/question.ts";
 import { redacted } from "./cards/redact.ts";
 import { timeOf } from "./cards/time.ts";
-import { newRid, uuidOf, type CardRecord, type Home } from "./records.ts";
+import { passes } from "./failure.ts";
+import { mayAnswer, type People } from "./people.ts";
+import { CARD_LIFE_MS, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
 import { targetOf, type Sending } from "./streamer.ts";
 
-export type AskRecord = CardRecord & { k: "ask" };
+/** A card is sent anew before it is too old to be clicked. */
+const RENEW_MS = CARD_LIFE_MS - 24 * 60 * 60_000;
+const MOST_APPROVERS = 5;
 
-/** Requests as cards: sent once, changed when they end. */
+/** Requests as cards: sent once to everybody who should see them, changed when they end. */
 export type Asker = {
-  /** Sends its card unless it stands there already. */
+  /** Sends its cards unless they stand there already. */
   present(request: InputRequest): Promise<void>;
   settle(request: InputRequest, resolution: Resolution): Promise<void>;
   /** The card as it should look now. */
@@ -24,8 +28,10 @@ export type Asker = {
   closed(request: InputRequest, resolution: Resolution): Card;
 };
 
-export function createAsker(sending: Sending & { words: Texts }, home: () => Home): Asker {
-  const { channel, records, t, words, now, log } = sending;
+export type AskerParts = Sending & { words: Texts; people: People };
+
+export function createAsker(sending: AskerParts, home: () => Home): Asker {
+  const { channel, records, t, words, people, now, log } = sending;
 
   const make = (request: InputRequest, record: AskRecord): AskingCard => {
     const { value, masked } = redacted(request, sending.redaction);
@@ -33,7 +39,10 @@ export function createAsker(sending: Sending & { words: Texts }, home: () => Hom
     const asked: Asked = {
       ...{ t, words, rid, g, masked, now: now(), session: record.session, folder: basename(home().cwd) },
       ...(file && { file }),
+      ...(record.for !== undefined && !record.watch && { for: record.for }),
     };
+    // Who is asked elsewhere is kept in the same place: a card has either.
+    if (record.watch) return { card: watchCard(value, record.for ?? "", { t, words, now: now() }) };
     if (value.kind === "permission") return permissionCard(value, asked);
     return value.kind === "question" ? questionCard(value, asked) : textCard(value, asked);
   };
@@ -43,25 +52,46 @@ export function createAsker(sending: Sending & { words: Texts }, home: () => Hom
     return closedCard(value.request, value.resolution, { t, words, now: now() });
   };
 
+  /**
+   * Who may answer must see the card. In a group everybody does; in a chat with the bot alone there is nobody else, so what the
+   * person there may not answer goes to the approvers, and the person sees that.
+   */
+  const audience = async (request: InputRequest): Promise<Pick<AskRecord, "chat" | "watch" | "for">[]> => {
+    const { chat, group, owner } = home();
+    const person = { openId: owner, tenantKey: people.tenant ?? "" };
+    if (group || mayAnswer(people, person, request, owner)) return [{ chat }];
+    const name = async (id: string) => (await channel.userName(id).catch(() => undefined)) ?? id;
+    const approvers = people.approve.slice(0, MOST_APPROVERS);
+    const names = await Promise.all(approvers.map(name));
+    const told =
+      names.length > 0 ? t.approversAsked(names.join(", ")) : `${t.noApprovers} ${t.answerThere(request.id)}`;
+    const whose = await name(owner);
+    return [...approvers.map((one) => ({ chat: one, for: whose })), { chat, watch: true, for: told }];
+  };
+
+  const targetFor = ({ chat }: AskRecord) => (chat === home().chat ? targetOf(home()) : { chat });
+
   /** What does not fit goes out before the card that refers to it. */
   const sendFile = async (record: AskRecord, file: { name: string; text: string }): Promise<"sent" | "failed"> => {
     try {
       const content = Buffer.from(file.text);
-      await channel.sendFile({ ...targetOf(home()), uuid: uuidOf(record.rid, "file"), name: file.name, content });
+      await channel.sendFile({ ...targetFor(record), uuid: uuidOf(record.rid, "file"), name: file.name, content });
       return "sent";
     } catch (error) {
+      if (passes(error)) throw error;
       log(`the file of a request could not be sent: ${messageOf(error)}`);
       return "failed";
     }
   };
 
   const sendCard = async (request: InputRequest, record: AskRecord): Promise<{ message: string; spoken: boolean }> => {
-    const target = targetOf(home());
+    const target = targetFor(record);
     try {
       const { card } = make(request, record);
       const { messageId } = await channel.sendCard({ ...target, uuid: uuidOf(record.rid, "card"), card });
       return { message: messageId, spoken: false };
     } catch (error) {
+      if (passes(error)) throw error;
       log(`the card of a request could not be sent: ${messageOf(error)}`);
       const text = plainWords(inWords(sending.redaction.value(request), record));
       const { messageId } = await channel.sendText({ ...target, uuid: uuidOf(record.rid, "words"), text });
@@ -69,16 +99,12 @@ export function createAsker(sending: Sending & { words: Texts }, home: () => Hom
     }
   };
 
-  const inWords = (request: InputRequest, { rid }: AskRecord): string => {
+  const inWords = (request: InputRequest, { rid, watch }: AskRecord): string => {
     const code = rid.slice(0, 6);
     const until = request.deadline ? [t.waits(timeOf(request.deadline.at, now()))] : [];
+    const how = watch ? [] : [(request.kind === "permission" ? t.permissionByCode : t.answerByCode)(code)];
     if (request.kind === "permission")
-      return [
-        t.cardFailed,
-        actionText(describeRequest(request), { t, words }),
-        t.permissionByCode(code),
-        ...until,
-      ].join("\n");
+      return [t.cardFailed, actionText(describeRequest(request), { t, words }), ...how, ...until].join("\n");
     const asked =
       request.kind === "text"
         ? [harmless(request.prompt)]
@@ -86,43 +112,67 @@ export function createAsker(sending: Sending & { words: Texts }, home: () => Hom
             `${request.questions.length > 1 ? `${n + 1}. ` : ""}${harmless(question)}`,
             ...options.map(({ label, description }, at) => harmless(`   ${at + 1}. ${label} — ${description}`)),
           ]);
-    return [t.cardFailed, ...asked, t.answerByCode(code), ...until].join("\n");
+    return [t.cardFailed, ...asked, ...how, ...until].join("\n");
+  };
+
+  const presentAt = async (request: InputRequest, first: AskRecord): Promise<void> => {
+    // On disk before it is sent: a click on it finds it, and after a crash it is the same card.
+    let record = first;
+    records.saveCard(record);
+    const { file } = make(request, record);
+    if (file && !record.file) {
+      record = { ...record, file: await sendFile(record, file) };
+      records.saveCard(record);
+    }
+    const { message, spoken } = await sendCard(request, record);
+    // A click may have come before the answer to the sending.
+    const latest = records.card(record.rid);
+    records.saveCard({ ...(latest?.k === "ask" ? latest : record), message, ...(spoken && { spoken }) });
+  };
+
+  const change = async (record: AskRecord, card: Card): Promise<void> => {
+    if (record.message === undefined || record.spoken) return;
+    await channel.patchCard(record.message, card).catch((error: unknown) => {
+      if (passes(error)) throw error;
+      log(`a card could not be changed: ${messageOf(error)}`); // a click on it mends it
+    });
   };
 
   return {
     closed,
     card: (request, record) => make(request, record).card,
     async present(request) {
-      const { session, chat } = home();
-      const before = records.openCard(session, request.id);
-      if (before?.message !== undefined) return;
-      // On disk before it is sent: a click on it finds it, and after a crash it is the same card.
-      let record: AskRecord =
-        before?.k === "ask" ? before : { k: "ask", rid: newRid(), request: request.id, session, chat, g: 1, at: now() };
-      records.saveCard(record);
-      const { file } = make(request, record);
-      if (file && !record.file) {
-        record = { ...record, file: await sendFile(record, file) };
-        records.saveCard(record);
+      const { session } = home();
+      const cards = records.openCards(session, request.id);
+      for (const old of cards.filter(({ at }) => now() - at > RENEW_MS)) {
+        records.closeCard(old);
+        await change(old, movedCard({ t }));
       }
-      const { message, spoken } = await sendCard(request, record);
-      // A click may have come before the answer to the sending.
-      const latest = records.card(record.rid);
-      records.saveCard({ ...(latest?.k === "ask" ? latest : record), message, ...(spoken && { spoken }) });
+      const standing = records.openCards(session, request.id);
+      if (standing.length > 0 && standing.every(({ message }) => message !== undefined)) return;
+      const wanted = standing.length > 0 ? standing : await audience(request);
+      const asked = wanted.map((one): AskRecord => {
+        const before = standing.find(({ chat }) => chat === one.chat);
+        return before ?? { k: "ask", rid: newRid(), request: request.id, session, g: 1, at: now(), ...one };
+      });
+      for (const record of asked) records.saveCard(record);
+      // One who cannot be reached must not keep it from the others.
+      const failures: unknown[] = [];
+      for (const record of asked)
+        if (record.message === undefined) await presentAt(request, record).catch((error) => failures.push(error));
+      const again = failures.find(passes) ?? (failures.length === asked.length ? failures[0] : undefined);
+      if (again !== undefined) throw again;
+      for (const error of failures) log(`somebody could not be asked: ${messageOf(error)}`);
     },
     async settle(request, resolution) {
-      const { session } = home();
-      const record = records.openCard(session, request.id);
-      if (!record) return;
-      records.closeCard({ session, request: request.id });
-      if (record.message === undefined) return;
-      if (record.k === "ask" && record.spoken) {
-        const line = `${t.closed[request.kind]}: ${t.ended[endOf(resolution)]} · ${whoOf(resolution, t)} ${whereOf(resolution.surface, t)}`;
-        const uuid = uuidOf(record.rid, "closed");
-        await channel.sendText({ ...targetOf(home()), uuid, text: plainWords(line) });
-        return;
+      for (const record of records.openCards(home().session, request.id)) {
+        if (record.spoken) {
+          const end = `${t.closed[request.kind]}: ${t.ended[endOf(resolution)]}`;
+          const text = plainWords(`${end} · ${whoOf(resolution, t)} ${whereOf(resolution.surface, t)}`);
+          await channel.sendText({ ...targetFor(record), uuid: uuidOf(record.rid, "closed"), text });
+        } else await change(record, closed(request, resolution));
+        records.closeCard(record);
       }
-      await channel.patchCard(record.message, closed(request, resolution));
     },
   };
 }

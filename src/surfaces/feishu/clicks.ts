@@ -7,12 +7,12 @@ import {
 } from "../../protocol/index.ts";
 import type { FeishuTexts } from "../../texts/feishu.ts";
 import { decided, readForm, textIn } from "./answers.ts";
-import type { AskRecord } from "./asker.ts";
 import { endOf, unknownCard, whoOf } from "./cards/closed.ts";
 import type { CardAnswer, CardClick } from "./channel.ts";
+import type { CommandHandler } from "./command-handler.ts";
 import type { Follow } from "./follow.ts";
 import { mayAnswer, mayStop, mayTalk, type People } from "./people.ts";
-import type { Records } from "./records.ts";
+import { isAt, type AskRecord, type Records } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
 
 /** The platform waits for three seconds, and the network has to live on some of them. */
@@ -26,7 +26,7 @@ export type ClickParts = {
   log(line: string): void;
   senderOf(openId: string): Promise<Sender>;
   /** This chat goes on with that session. */
-  resume(session: string, click: CardClick): Promise<string>;
+  resume: CommandHandler["resume"];
 };
 
 type Toast = NonNullable<CardAnswer["toast"]>["type"];
@@ -47,13 +47,15 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     const value = readValue(click.value);
     const record = value && records.card(value.rid);
     if (!value || !record) return { ...toast("info", t.toast.gone), card: unknownCard({ t }) };
-    if (record.chat !== click.chatId || (record.message !== undefined && record.message !== click.messageId))
+    const here = isAt(record, { chatId: click.chatId, openId: click.operator.openId });
+    if (!here || (record.message !== undefined && record.message !== click.messageId))
       return refuse(click, t.toast.wrongCard);
     const follow = await sessions.of(record.session);
     if (record.k === "run") {
-      if (value.act === "resume") {
+      if (value.act === "resume" && record.place) {
         if (!mayTalk(people, click.operator)) return refuse(click, t.toast.notTalker);
-        return toast("success", await parts.resume(record.session, click));
+        const place = { ...record.place, owner: click.operator.openId };
+        return toast("success", await parts.resume(record.session, click.operator, place));
       }
       if (value.act !== "stop") return refuse(click, t.toast.wrongCard);
       if (!follow || !mayStop(people, click.operator, follow.home().owner)) return refuse(click, t.toast.notYours);

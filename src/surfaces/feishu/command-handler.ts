@@ -9,8 +9,8 @@ import type { Redaction } from "./cards/redact.ts";
 import type { Incoming } from "./channel.ts";
 import type { Follow } from "./follow.ts";
 import { mayApprove, mayStop, type People } from "./people.ts";
-import { newRid, type Records } from "./records.ts";
-import { must, placeOf, type Beginning, type Place, type SessionManager } from "./session-manager.ts";
+import { newRid, type Place, type Records } from "./records.ts";
+import { must, placeOf, type Beginning, type SessionManager } from "./session-manager.ts";
 
 export type CommandParts = {
   host: Host;
@@ -101,7 +101,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     const ridOf = (session: string) => {
       const rid = newRid();
       rids.push(rid);
-      records.saveCard({ k: "run", rid, session, chat: message.chatId, g: 1, at: now() });
+      records.saveCard({ k: "run", rid, session, chat: message.chatId, g: 1, at: now(), place: placeOf(message) });
       return rid;
     };
     const found = (await visible(message.sender, message.chatId)).map((one) => ({

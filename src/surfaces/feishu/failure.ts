@@ -44,6 +44,11 @@ export class FeishuFailure extends Error {
   }
 }
 
+/** Whether the same thing may work later. */
+export function passes(error: unknown): boolean {
+  return error instanceof FeishuFailure && ["rate", "busy", "transient", "token"].includes(error.kind);
+}
+
 const codes: [FailureKind, number[]][] = [
   ["rate", [99991400, 230020, 11232, 11233, 11247, 2200]],
   ["busy", [200810]],

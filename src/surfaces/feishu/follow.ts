@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import {
   messageOf,
   type Fact,
@@ -7,27 +7,29 @@ import {
   type Resolution,
   type TurnEnd,
 } from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
-import { createAsker, type Asker } from "./asker.ts";
+import { createAsker, type Asker, type AskerParts } from "./asker.ts";
 import { restartCard } from "./cards/closed.ts";
 import { plainWords } from "./cards/escape.ts";
 import type { Finish } from "./cards/progress.ts";
 import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
-import { FeishuFailure } from "./failure.ts";
+import { passes } from "./failure.ts";
 import { filesIn } from "./files.ts";
 import { uuidOf, type Home } from "./records.ts";
-import { createStreamer, targetOf, type Sending } from "./streamer.ts";
+import { createStreamer, targetOf } from "./streamer.ts";
 import { createView, type SessionView } from "./view.ts";
 
 const FIRST_MS = 50;
 const NEXT_MS = 400;
 const PATCH_MS = 1_000;
+/** Each card's share of the calls that the platform allows an app. */
+const SHARE_MS = 100;
+const LOOK_MS = 6 * 60 * 60_000;
 /** After an answer, the turn may end at once: a card that says "working" for a moment is noise. */
 const CALM_MS = 600;
 /** While the platform is out of reach, nothing else could be sent either. */
 const AGAIN_MS = [2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
 
-export type FollowParts = Sending & { words: Texts; host: Host; signal: AbortSignal };
+export type FollowParts = AskerParts & { host: Host; signal: AbortSignal };
 
 /** One session, from its facts to the messages of its chat. */
 export type Follow = {
@@ -61,6 +63,15 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
   let last = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing = false;
+  let active = false;
+  const rest = () => {
+    if (active) modes.active--;
+    active = false;
+  };
+  // A card that waits for weeks is sent anew before it is too old to be clicked.
+  const look = setInterval(() => {
+    for (const request of view.open()) job(() => asker.present(request));
+  }, LOOK_MS).unref();
   /** One thing after the other, and none before everything is known. What goes wrong with one is its own. */
   let chain: Promise<void> = ready;
   const job = (work: () => Promise<unknown> | void, seq?: number): void => {
@@ -71,6 +82,9 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
       })
       .catch((error: unknown) => log(`session ${session}: ${messageOf(error)}`));
   };
+
+  /** The more cards change at once, the less often each does. */
+  const pace = () => Math.max(modes.entities ? NEXT_MS : PATCH_MS, modes.active * SHARE_MS);
 
   const flushSoon = (ms: number): void => {
     if (timer !== undefined || flushing || !view.working() || view.open().length > 0) return;
@@ -92,12 +106,15 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
   const happened = (fact: Fact): void => {
     switch (fact.type) {
       case "turn.begun":
+        if (!active) modes.active++;
+        active = true;
         job(() => streamer.reset());
         return flushSoon(FIRST_MS);
       case "input.requested": {
         calm();
         const request = fact.data;
         return job(async () => {
+          await immediate(); // requests that came together are known together
           if (!view.open().some(({ id }) => id === request.id)) return;
           const waiting: Finish = { title: t.waiting, template: "grey", notes: [] };
           const sofar = view.progress();
@@ -117,11 +134,12 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
         return end(fact.seq, { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(fact.data.by)] });
       case "turn.ended":
         calm();
+        rest();
         return end(fact.seq, finishOf(fact.data), fact.data);
       case "model.replied":
       case "call.started":
       case "call.finished":
-        return flushSoon(modes.entities ? NEXT_MS : PATCH_MS);
+        return flushSoon(pace());
       default:
     }
   };
@@ -198,7 +216,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
       });
     const open = new Set(view.open().map(({ id }) => id));
     for (const record of records.openCards(session)) {
-      if (record.k !== "ask" || open.has(record.request)) continue;
+      if (open.has(record.request)) continue;
       const known = view.request(record.request);
       if (known?.resolution) {
         const { request, resolution } = known;
@@ -217,7 +235,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
           const text = plainWords(t.failedBecause(parts.redaction.text(event.delta.text)));
           const uuid = uuidOf(session, "failed", last, text);
           job(() => channel.sendText({ ...targetOf(home()), uuid, text }));
-        } else flushSoon(modes.entities ? NEXT_MS : PATCH_MS);
+        } else flushSoon(pace());
       } else if (event.type === "fact") {
         last = event.fact.seq;
         view.fact(event.fact);
@@ -238,6 +256,8 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
     .catch((error: unknown) => log(`session ${session} is no longer watched: ${messageOf(error)}`))
     .finally(() => {
       clearTimeout(timer);
+      clearInterval(look);
+      rest();
       begin();
     });
 
@@ -270,9 +290,8 @@ async function persist(work: () => Promise<unknown> | void, signal: AbortSignal)
       await work();
       return;
     } catch (error) {
-      const ms = AGAIN_MS[tries];
-      const passes = error instanceof FeishuFailure && ["rate", "busy", "transient", "token"].includes(error.kind);
-      if (!passes || ms === undefined) throw error;
+      const ms = AGAIN_MS[Math.min(tries, AGAIN_MS.length - 1)];
+      if (!passes(error)) throw error;
       await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
     }
   }

@@ -74,7 +74,17 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     return { by: name?.trim() ? `${name.trim()} (${openId})` : openId, surface: "feishu" };
   };
 
-  const sending = { channel, records, t, words: texts(lang), redaction, now, log, modes: { entities: true } };
+  const sending = {
+    channel,
+    records,
+    t,
+    words: texts(lang),
+    redaction,
+    people,
+    now,
+    log,
+    modes: { entities: true, active: 0 },
+  };
   const sessions = createSessionManager({ ...sending, host, signal, app, cwd, resumes: !options.hostRecovers });
   const commands = createCommandHandler({
     ...{ host, records, sessions, people, t, cwd, redaction, now, senderOf, ...model },
@@ -84,17 +94,8 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const bridge = createMessageBridge({
     ...{ channel, records, sessions, commands, people, t, cwd, limits, inbox, log, senderOf, ...model },
   });
-  const clicks = createClicks({
-    ...{ records, sessions, people, t, log, senderOf },
-    resume(session, { operator, chatId, messageId }) {
-      const home = records.homes().find((one) => one.chat === chatId);
-      const group = home?.group ?? false;
-      return commands.resume(session, operator, {
-        ...{ chat: chatId, group, owner: operator.openId, messageId },
-        ...(group && { root: messageId }),
-      });
-    },
-  });
+  const { resume } = commands;
+  const clicks = createClicks({ records, sessions, people, t, log, senderOf, resume });
 
   const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${messageOf(error)}`));
   channel.onMessage(async (message) => {

@@ -2,12 +2,13 @@ import { messageOf, type InputRequest, type Sender, type TurnLimits } from "../.
 import { decided, readText } from "./answers.ts";
 import { plainWords } from "./cards/escape.ts";
 import { whoOf } from "./cards/closed.ts";
+import { helpCard } from "./cards/lists.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";
 import type { CommandHandler, CommandResult } from "./command-handler.ts";
 import { receiveFiles } from "./files.ts";
 import type { Follow } from "./follow.ts";
 import { mayAnswer, mayTalk, type People } from "./people.ts";
-import { uuidOf, type Records } from "./records.ts";
+import { isAt, uuidOf, type AskRecord, type Records } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
 import { codeOf, route, type Said } from "./state.ts";
 import type { FeishuTexts } from "../../texts/feishu.ts";
@@ -29,6 +30,8 @@ export type BridgeParts = {
   log(line: string): void;
   senderOf(openId: string): Promise<Sender>;
 };
+
+type Meant = { said: Said; record?: AskRecord; follow?: Follow };
 
 /** Messages of people → commands to the host. Who may, what it belongs to, what becomes of it: in this order. */
 export function createMessageBridge(parts: BridgeParts): (message: Incoming) => Promise<void> {
@@ -54,22 +57,22 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
   };
 
   /** The request that is quoted or named, with the session it belongs to. */
-  const meantBy = async (message: Incoming): Promise<{ said: Said; follow?: Follow }> => {
-    const { text, parentId, chatId } = message;
+  const meantBy = async (message: Incoming): Promise<Meant> => {
+    const { text, parentId, chatId, sender } = message;
+    const at = { chatId, openId: sender.openId };
     const coded = codeOf(text);
     if (coded) {
-      const found = sessions
-        .openInChat(chatId)
-        .find(({ follow, request }) => records.openCard(follow.handle.session, request.id)?.rid.startsWith(coded.code));
-      return found
-        ? { said: { text: coded.rest, meant: found.request }, follow: found.follow }
-        : { said: { text: coded.rest, meant: "closed" } };
+      const named = records.openCards().find((one) => one.rid.startsWith(coded.code) && isAt(one, at));
+      return named ? meaning(coded.rest, named) : { said: { text: coded.rest, meant: "closed" } };
     }
     const record = parentId === undefined ? undefined : records.ofMessage(parentId);
-    if (record?.k !== "ask" || record.chat !== chatId) return { said: { text } };
+    return record?.k === "ask" && isAt(record, at) ? meaning(text, record) : { said: { text } };
+  };
+
+  const meaning = async (text: string, record: AskRecord): Promise<Meant> => {
     const follow = await sessions.of(record.session);
     const request = follow?.view.open().find(({ id }) => id === record.request);
-    return { said: { text, meant: request ?? "closed" }, ...(follow && { follow }) };
+    return { said: { text, meant: request ?? "closed" }, record, ...(follow && { follow }) };
   };
 
   const perform = async (message: Incoming, result: CommandResult): Promise<void> => {
@@ -143,7 +146,11 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
       }
       return;
     }
-    const { said, follow: meant } = await meantBy(message);
+    if (message.text.trim() === "" && message.attachments.length === 0) {
+      const words = message.kind === "text" || message.kind === "post";
+      return words ? perform(message, { card: helpCard({ t }) }) : say(message, t.cannotRead);
+    }
+    const { said, record, follow: meant } = await meantBy(message);
     const follow = meant ?? (await sessions.find(message));
     const open = follow ? sessions.openBeside(follow) : [];
     const next = route(follow?.view.state() ?? "IDLE", said, open);
@@ -159,6 +166,9 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
       case "answer":
         return follow && answer(message, ownerOf(next.request, follow), next.request, next.text);
       case "decide":
+        // What the card could not show whole is read first, in words as by button.
+        if ("allow" in next.decision && !record?.spoken && (record?.file === "sent" || record?.file === "failed"))
+          return say(message, record.file === "sent" ? t.readFirst : t.notAttached);
         return follow && respond(message, follow, next.request, decided(next.request, next.decision));
       case "hint":
         return say(message, t[next.hint]);

@@ -25,13 +25,35 @@ export type Home = {
 export type CardRecord = {
   rid: string;
   session: string;
+  /** Where the card is: a chat, or a person (`ou_…`) in their chat with the bot. */
   chat: string;
   /** Unknown until the platform has said so. */
   message?: string;
   /** Which version of the card counts. */
   g: number;
   at: number;
-} & ({ k: "ask"; request: string; file?: "sent" | "failed" | "read"; spoken?: boolean } | { k: "run" });
+} & (AskPart | { k: "run"; place?: Place });
+
+type AskPart = {
+  k: "ask";
+  request: string;
+  file?: "sent" | "failed" | "read";
+  /** It could only be said in words. */
+  spoken?: boolean;
+  /** It is shown here, and answered by somebody elsewhere. */
+  watch?: boolean;
+  /** The name of who gave the task, where that is not plain to see. */
+  for?: string;
+};
+
+export type AskRecord = CardRecord & { k: "ask" };
+
+export type Place = { chat: string; group: boolean; root?: string; thread?: string; owner: string; messageId: string };
+
+/** Whether this person, in this chat, is where the card is. */
+export function isAt({ chat }: CardRecord, at: { chatId: string; openId: string }): boolean {
+  return chat.startsWith("ou_") ? chat === at.openId : chat === at.chatId;
+}
 
 /** A card that shows progress, from when it is sent to when it is closed. */
 export type ProgressRecord = { message: string; card?: string };
@@ -43,6 +65,9 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
   const at = (...path: string[]) => [app, ...path].join("/");
   const get = (key: string) => store.get(key);
   const sessionAt = (key: string) => (get(key) as { session: string } | undefined)?.session;
+  const openKey = (session: string, request: string) =>
+    session === "" ? at("open", "") : request === "" ? at("open", session, "") : at("open", session, `${request}|`);
+  const openAt = ({ session, request, chat }: AskRecord) => `${openKey(session, request)}${chat}`;
   const keep = (key: string, value: unknown, ttlMs = MEMORY_MS) => store.set(key, value, { ttlMs });
   return {
     home: (session: string) => get(at("home", session)) as Home | undefined,
@@ -62,24 +87,20 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
       store.atomically(() => {
         keep(at("card", record.rid), record, CARD_LIFE_MS);
         if (record.message !== undefined) keep(at("message", record.message), record.rid, CARD_LIFE_MS);
-        if (record.k === "ask") keep(at("open", record.session, record.request), record.rid, CARD_LIFE_MS);
+        if (record.k === "ask") keep(openAt(record), record.rid, CARD_LIFE_MS);
       });
     },
     ofMessage(message: string): CardRecord | undefined {
       const rid = get(at("message", message)) as string | undefined;
       return rid === undefined ? undefined : (get(at("card", rid)) as CardRecord | undefined);
     },
-    /** The card of a request that nobody has seen the end of here. */
-    openCard(session: string, request: string): CardRecord | undefined {
-      const rid = get(at("open", session, request)) as string | undefined;
-      return rid === undefined ? undefined : (get(at("card", rid)) as CardRecord | undefined);
-    },
-    openCards: (session: string): CardRecord[] =>
-      (store.list(at("open", session, "")) as { value: string }[]).flatMap(
-        ({ value }) => (get(at("card", value)) as CardRecord | undefined) ?? [],
-      ),
-    closeCard: ({ session, request }: { session: string; request: string }) =>
-      void store.delete(at("open", session, request)),
+    /** Cards of requests that nobody has seen the end of here: of one request, of a session, or all. */
+    openCards: (session = "", request = ""): AskRecord[] =>
+      (store.list(openKey(session, request)) as { value: string }[]).flatMap(({ value }) => {
+        const record = get(at("card", value)) as CardRecord | undefined;
+        return record?.k === "ask" ? [record] : [];
+      }),
+    closeCard: (record: AskRecord) => void store.delete(openAt(record)),
 
     progress: (session: string) => get(at("progress", session)) as ProgressRecord | undefined,
     setProgress: (session: string, record: ProgressRecord) => keep(at("progress", session), record, CARD_LIFE_MS),

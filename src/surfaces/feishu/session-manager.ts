@@ -1,7 +1,7 @@
 import { SageError, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
 import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
-import { CARD_LIFE_MS, sessionOf, type Home } from "./records.ts";
+import { CARD_LIFE_MS, sessionOf, type Home, type Place } from "./records.ts";
 
 export type Beginning = { cwd: string; model?: string };
 
@@ -23,8 +23,6 @@ export type SessionManager = {
   restore(): Promise<void>;
   settled(): Promise<void>;
 };
-
-export type Place = { chat: string; group: boolean; root?: string; thread?: string; owner: string; messageId: string };
 
 export function createSessionManager(
   parts: FollowParts & { app: string; cwd: string; resumes: boolean },

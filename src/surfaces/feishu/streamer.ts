@@ -29,7 +29,10 @@ export type Sending = {
   now(): number;
   log(line: string): void;
   /** Entities stream, and need a permission of the app; without it cards are patched. */
-  modes: { entities: boolean };
+  modes: {
+    entities: boolean;
+    /** How many cards change just now: they share what the platform lets through. */ active: number;
+  };
 };
 
 /** One turn's progress as one card after the other. Calls of one streamer come one at a time. */

@@ -42,10 +42,10 @@ export function createView(): SessionView {
   let steps: (Step & { key: string })[] = [];
   let texts: { key: string; attempt: number; text: string; done: boolean }[] = [];
   let live: { key: string; text: string } | undefined;
-  let [said, saw] = [0, 0];
+  /** Messages that no turn has begun with and no reply has seen. */
+  let unseen: Fact<"user.said">[] = [];
   let [turn, paused] = [false, false];
-  let begunBy: string | undefined;
-  let limits: TurnLimits | undefined;
+  let begunWith: Fact<"user.said"> | undefined;
   let expired: InputRequest | undefined;
 
   const finished = ({ key, data }: Fact<"call.finished">) => {
@@ -57,7 +57,8 @@ export function createView(): SessionView {
 
   const replied = ({ key, data }: Fact<"model.replied">) => {
     if (key.includes("/sub/")) return;
-    saw = Math.max(saw, data.sawUpTo);
+    see(data.sawUpTo);
+    live = undefined;
     texts = texts.filter((one) => one.key !== key);
     const text = textOf(data);
     if (text.trim() !== "") texts.push({ key, attempt: Infinity, text, done: true });
@@ -87,6 +88,10 @@ export function createView(): SessionView {
       else break;
   };
 
+  const see = (upTo: number) => {
+    unseen = unseen.filter(({ seq }) => seq > upTo);
+  };
+
   const begin = () => {
     [steps, texts, live, expired] = [[], [], undefined, undefined];
     [turn, paused] = [true, false];
@@ -102,18 +107,18 @@ export function createView(): SessionView {
       live: live ? live.text.trimEnd().split("\n").slice(-LIVE_ROWS) : [],
     }),
     working: isWorking,
-    begunBy: () => begunBy,
-    limits: () => limits,
+    begunBy: () => (turn ? begunWith : unseen[0])?.data.surface,
+    limits: () => begunWith?.data.limits,
     expired: () => expired,
     fact(fact) {
       switch (fact.type) {
         case "user.said":
-          said = fact.seq;
+          unseen.push(fact);
           paused = false;
-          if (!turn && begunBy === undefined) [begunBy, limits] = [fact.data.surface, fact.data.limits];
           return;
         case "turn.begun":
-          saw = Math.max(saw, fact.data.sawUpTo);
+          [begunWith] = unseen;
+          see(fact.data.sawUpTo);
           return begin();
         case "model.replied":
           return replied(fact);
@@ -132,14 +137,16 @@ export function createView(): SessionView {
           paused = fact.data.to === "pause";
           return;
         case "turn.ended":
-          [turn, paused, begunBy] = [false, false, undefined];
+          [turn, paused] = [false, false];
           return;
         default:
       }
     },
     delta({ key, kind, attempt, text }) {
       if (key.includes("/sub/")) return;
-      if (kind === "output") live = live?.key === key ? { key, text: (live.text + text).slice(-4_000) } : { key, text };
+      // A word about what is going on, such as a retry, stands where the output would.
+      if (kind === "output" || kind === "notice")
+        live = live?.key === key ? { key, text: (live.text + text).slice(-4_000) } : { key, text };
       if (kind !== "text") return;
       const block = texts.find((one) => one.key === key);
       if (!block) texts.push({ key, attempt, text, done: false });
@@ -154,11 +161,11 @@ export function createView(): SessionView {
         if (!requests.has(request.id)) requests.set(request.id, { request });
       }
     },
-    failed: () => void (said = saw),
+    failed: () => void (unseen = []),
   };
 
   function isWorking(): boolean {
-    return !paused && (turn || said > saw);
+    return !paused && (turn || unseen.length > 0);
   }
 }
 

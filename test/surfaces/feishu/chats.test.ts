@@ -221,10 +221,61 @@ test("fifty chats at once: each has its own session, its own card and its own an
   const answers = sage.facts("input.resolved").map(({ data, session }) => {
     const [first] = sage.facts("user.said").filter((fact) => fact.session === session);
     const text = data.outcome === "answered" && data.response.type === "text" ? data.response.text : "";
-    return first?.data.text.endsWith(text) && data.by.startsWith(text);
+    return first?.data.text.endsWith(text) && data.by.includes(people.find(({ name }) => name === text)?.openId ?? "?");
   });
   assert.deepEqual(
     answers,
     Array.from({ length: 50 }, () => true),
   );
+});
+
+test("what the person in a chat may not answer goes to the approvers, and the person sees who was asked", async () => {
+  await using sage = await team({ script: [{ calls: [bash("echo ran >> ran.txt")] }, { text: "the end" }] });
+  const { lin, mei, stranger, feishu, cwd } = sage;
+  mei.say("run it for me");
+  const watched = await sage.sees(mei.chat, /Only an approver may answer this one\. Asked: 林/);
+  assert.deepEqual(watched.buttons, []);
+  const card = await sage.card(lin.chat, "Allow once");
+  assert.match(card.text, /For a task of Mei/);
+  mei.say("/allow", { replyTo: watched.id });
+  await sage.sees(mei.chat, /only an approver may answer/i);
+  const forwarded = await feishu.delivery.click(stranger.openId, card.id, {
+    tag: "button",
+    value: JSON.parse(/"value":(\{[^}]*allow_once[^}]*\})/.exec(JSON.stringify(card.card))?.[1] ?? "{}") as object,
+  });
+  assert.equal(forwarded.toast?.type, "error");
+  await sage.restart();
+  lin.say("/allow", { replyTo: card.id });
+  await sage.sees(mei.chat, /Done[^]*the end/);
+  await feishu.until(mei.chat, ({ id, text }) => id === watched.id && /Answered by 林 in Feishu/.test(text));
+  await feishu.until(lin.chat, ({ id, text }) => id === card.id && /Answered by 林 in Feishu/.test(text));
+  assert.equal(readFileSync(join(cwd, "ran.txt"), "utf8"), "ran\n");
+  assert.equal(said(feishu, lin.chat).length, 1, "one card, and nothing else of somebody else's task");
+});
+
+test("a card that waits for two weeks is asked anew before it is too old", async () => {
+  const at: { ahead: number } = { ahead: 0 };
+  await using sage = await team({
+    script: [{ calls: [ask("Name?")] }, { text: "the end" }],
+    options: { now: () => Date.now() + at.ahead, limits: {} },
+  });
+  const { lin, feishu } = sage;
+  lin.say("go");
+  const old = await sage.card(lin.chat, "Submit");
+  await sage.surface.settled();
+  at.ahead = 13.5 * 24 * 60 * 60_000;
+  await sage.restart();
+  const fresh = await feishu.until(lin.chat, ({ id, buttons }) => id !== old.id && buttons.includes("Submit"));
+  await feishu.until(lin.chat, ({ id, text }) => id === old.id && /Asked again below/.test(text));
+  await lin.submit(fresh.id, { text: "x" });
+  await sage.sees(lin.chat, /Done/);
+});
+
+test("a mention without words gets help, and what cannot be read is said so", async () => {
+  await using sage = await team({ script: [] });
+  const { lin, feishu } = sage;
+  const group = feishu.group("dev", [lin]);
+  lin.say("", { chat: group, mentionBot: true });
+  await sage.sees(group, /What Sage understands here/);
+  assert.equal(sage.store.sessions().length, 0);
 });

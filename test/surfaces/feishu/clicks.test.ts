@@ -101,8 +101,9 @@ test("values that are forged, of another card, or of another chat do nothing", a
   const real = JSON.parse(value) as Record<string, unknown>;
   const send = (changed: unknown, messageId = card.id, who = lin) =>
     feishu.delivery.click(who.openId, messageId, { tag: "button", value: changed });
-  mei.say("hello");
-  const elsewhere = await sage.card(mei.chat, "Allow once");
+  const group = feishu.group("dev", [lin, mei]);
+  mei.say("hello", { chat: group, mentionBot: true });
+  const elsewhere = await sage.card(group, "Allow once");
   assert.match((await send(real, elsewhere.id)).toast?.content ?? "", /another card/);
   for (const forged of [
     { ...real, rid: "0".repeat(32) },

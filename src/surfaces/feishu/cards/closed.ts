@@ -37,6 +37,24 @@ export function unknownCard({ t }: { t: FeishuTexts }): Card {
   return card({ title: t.unknownTitle, template: "grey", summary: t.unknownTitle }, [note(escaped(t.unknownBody))]);
 }
 
+/** For whoever may see it and not answer it: no buttons, and who was asked. */
+export function watchCard(request: InputRequest, asked: string, texts: Closing): Card {
+  const { t } = texts;
+  for (const room of [3_000, 800, 200]) {
+    const made = card({ title: t.asks[request.kind], template: "orange", summary: t.asks[request.kind] }, [
+      ...askedElements(request, room, texts),
+      note(escaped([asked, ...(request.deadline ? [t.waits(timeOf(request.deadline.at, texts.now))] : [])].join("\n"))),
+    ]);
+    if (fits(made)) return made;
+  }
+  return unknownCard(texts);
+}
+
+/** It is too old to be answered for much longer. */
+export function movedCard({ t }: { t: FeishuTexts }): Card {
+  return card({ title: t.movedTitle, template: "grey", summary: t.movedTitle }, [note(escaped(t.movedBody))]);
+}
+
 /** What was under way when Sage went away. */
 export function restartCard(goesOn: boolean, { t }: { t: FeishuTexts }): Card {
   return card({ title: t.restartTitle, template: "grey", summary: t.restartTitle }, [

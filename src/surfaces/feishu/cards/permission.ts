@@ -14,6 +14,8 @@ export type Asked = CardTexts & {
   /** Secrets that were taken out. */
   masked?: number;
   now: number;
+  /** Who gave the task, where that is not plain to see. */
+  for?: string;
   /**
    * Of the file that holds what the card could not: it was sent, it could not be sent, or the person says that they have read it.
    */
@@ -58,6 +60,7 @@ function layOut(request: PermissionRequest, asked: Asked, shown: Element[], cut:
       summary: t.summary.permission(request.tool),
     },
     [
+      ...forWhom(asked),
       ...shown,
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
       ...(cut ? [markdown(`**${escaped(fileLine(asked))}**`)] : []),
@@ -66,6 +69,9 @@ function layOut(request: PermissionRequest, asked: Asked, shown: Element[], cut:
     ],
   );
 }
+
+export const forWhom = ({ t, for: name }: Asked): Element[] =>
+  name === undefined ? [] : [note(escaped(t.askedFor(name)))];
 
 function fileLine(asked: Asked): string {
   return asked.file === "failed" ? asked.t.notAttached : asked.t.attached(fileName(asked));

@@ -2,7 +2,7 @@ import { harmless, type InputRequest, type Question } from "../../../protocol/in
 import { clipTo, type Clip } from "./action.ts";
 import { button, card, fits, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
-import { fileName, rooms, type Asked, type AskingCard } from "./permission.ts";
+import { fileName, forWhom, rooms, type Asked, type AskingCard } from "./permission.ts";
 import { timeOf } from "./time.ts";
 
 export type QuestionRequest = InputRequest & { kind: "question" };
@@ -64,6 +64,7 @@ function layOut(request: QuestionRequest | TextRequest, asked: Asked, cut: () =>
       summary: request.kind === "question" ? t.summary.question(count) : t.summary.text,
     },
     [
+      ...forWhom(asked),
       ...elements,
       ...(cut()
         ? [note(escaped(asked.file === "failed" ? t.answerThere(request.id) : t.attached(fileName(asked))))]
