@@ -58,6 +58,6 @@ function runLines({ runs, effect }: Receipt, w: WhyTexts): string[] {
   if (effect === "reads" && runs.every(({ ok }) => ok)) return [];
   return runs.map(({ startedAt, endedAt, ok, unknown }) => {
     const how = unknown ? w.run.unknown : endedAt === undefined ? w.run.open : ok ? w.run.ok : w.run.failed;
-    return `${how}, ${timeOf(startedAt ?? endedAt ?? 0)}`;
+    return w.ran(how, timeOf(startedAt ?? endedAt ?? 0));
   });
 }

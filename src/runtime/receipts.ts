@@ -77,7 +77,7 @@ export function receiptsOf(
       case "input.requested": {
         const receipt = of(fact.key) ?? standalone(fact);
         receipt.asked.push({ request: fact.data });
-        if (receipt.asked.length === 1 || fact.data.kind === "permission") receipt.decision = "open";
+        if (fact.data.kind === "permission") receipt.decision = "open";
         receipts.set(receipt.id.slice(fact.session.length + 1), receipt);
         break;
       }
