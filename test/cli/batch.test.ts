@@ -327,7 +327,10 @@ suite("sage answer", () => {
       [2, true, true],
     );
     const stopped = await machine.sage(["answer", `${session}/t0/0/1`, "--stop"]);
-    assert.deepEqual([stopped.code, stopped.out], [0, "Recorded: cancelled (stopped by the person)\n"]);
+    assert.deepEqual(
+      [stopped.code, stopped.out],
+      [0, "Recorded: cancelled (stopped by the person)\nThe turn is stopped.\n"],
+    );
     assert.equal((await machine.sage(["answer", "nobody", "--yes"])).code, 2);
   });
 });
@@ -350,7 +353,7 @@ suite("the rest of the command line", () => {
       [["-c", "--model", "scripted/x"], /there is no session in/],
       [["inbox", "now"], /`sage inbox` takes no “now”/],
       [["doctor", "please"], /takes no “please”/],
-      [["--lang", "zh", "sessions", "all"], /不需要“all”/],
+      [["--lang", "zh", "sessions", "all"], /列出会话；后面可跟 rename/],
       [["--lang", "fr"], /--lang expects en or zh/],
     ] as const) {
       const { code, err } = await machine.sage([...args]);
