@@ -31,39 +31,52 @@ export type DecisionInput = {
   sageHome?: string | undefined;
 };
 
+/** The steps in their order, by what answers in them. */
+export const decisionSteps = ["input", "deny", "ask", "tool", "person", "bypass", "allow", "nothing"] as const;
+export type DecisionStep = (typeof decisionSteps)[number];
+
 /** May this call run? Pure and synchronous: a function of the call, the rules and the disk. It never throws. */
 export function decide(call: DecisionInput): PermissionResult {
+  return decideStep(call).result;
+}
+
+/** As `decide`, with the step that answered. */
+export function decideStep(call: DecisionInput): { step: DecisionStep; result: PermissionResult } {
   try {
     const book = bookOf(call.rules, call.home);
     const finding = examine(call, book);
-    return conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
+    const [step, result] = conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
+    return { step, result: { ...result, ...(finding.parts && finding.parts.length > 0 && { parts: finding.parts }) } };
   } catch (error) {
-    return { behavior: "ask", hard: true, reason: `The call could not be judged: ${messageOf(error)}` };
+    const reason = `The call could not be judged: ${messageOf(error)}`;
+    return { step: "input", result: { behavior: "ask", hard: true, reason } };
   }
 }
 
 /** The first step that answers ends the matter; neither a rule's detail nor its place in the list counts. */
 function conclude(
-  { deny, ask, view, allow, parts }: Finding,
+  { deny, ask, view, allow, usable }: Finding,
   { unreadable }: RuleBook,
   call: DecisionInput,
-): PermissionResult {
-  const known = parts === undefined || parts.length === 0 ? {} : { parts };
-  if (deny) return { ...byRules("deny", [deny], "Denied by"), ...known };
+): [DecisionStep, PermissionResult] {
+  if (deny) return ["deny", byRules("deny", [deny], "Denied by")];
   // Ahead of the ask rules, or adding one would turn a tool's no into a question.
-  if (view.behavior === "deny") return { ...view, ...known };
-  if (ask) return { ...byRules("ask", [ask], "A person is asked because of"), hard: true, ...known };
+  if (view.behavior === "deny") return ["tool", view];
+  if (ask) return ["ask", { ...byRules("ask", [ask], "A person is asked because of"), hard: true }];
   if (unreadable)
-    return { ...byRules("ask", [unreadable], "A person is asked because nobody can read"), hard: true, ...known };
+    return ["ask", { ...byRules("ask", [unreadable], "A person is asked because nobody can read"), hard: true }];
 
   const needsPerson = call.requiresUserInteraction === true;
-  if (view.behavior === "ask" && (view.hard === true || needsPerson)) return { ...view, hard: true, ...known };
-  if (needsPerson) return { behavior: "ask", hard: true, reason: `${call.tool} needs a person to answer.`, ...known };
-  if (view.behavior === "allow") return { ...view, ...known };
-  if (call.mode === "bypass") return { behavior: "allow", reason: "Bypass mode: nothing forbids it.", ...known };
-  if (view.behavior === "ask") return { ...view, ...known };
-  if (allow && allow.length > 0) return { ...byRules("allow", allow, "Allowed by"), ...known };
-  return { behavior: "ask", reason: `No rule covers this call${view.reason && ` (${view.reason})`}.`, ...known };
+  if (view.behavior === "ask" && view.hard === true) return [usable === false ? "input" : "tool", view];
+  if (needsPerson) {
+    const reason = view.behavior === "ask" ? view.reason : `${call.tool} needs a person to answer.`;
+    return ["person", { behavior: "ask", hard: true, reason }];
+  }
+  if (view.behavior === "allow") return ["tool", view];
+  if (call.mode === "bypass") return ["bypass", { behavior: "allow", reason: "Bypass mode: nothing forbids it." }];
+  if (view.behavior === "ask") return ["tool", view];
+  if (allow && allow.length > 0) return ["allow", byRules("allow", allow, "Allowed by")];
+  return ["nothing", { behavior: "ask", reason: `No rule covers this call${view.reason && ` (${view.reason})`}.` }];
 }
 
 function byRules(behavior: "allow" | "deny" | "ask", rules: readonly Rule[], because: string): PermissionResult {

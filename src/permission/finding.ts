@@ -11,6 +11,8 @@ export type Finding = {
   /** Rules that together cover every part. */
   allow?: readonly Rule[];
   parts?: CallPart[];
+  /** False when the input is not even what the tool takes. */
+  usable?: false;
 };
 
 /** An input that cannot be understood: any rule against the tool may be about it. */
@@ -18,6 +20,7 @@ export function unusable(book: RuleBook, tool: string, why: string): Finding {
   const { deny, ask } = book.about(tool);
   return {
     ...hits(firstOf(deny), firstOf(ask)),
+    usable: false,
     view: { behavior: "ask", hard: true, reason: `The input of ${tool} cannot be judged: ${why}.` },
   };
 }

@@ -47,7 +47,12 @@ export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Con
     rules,
     hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env, project.root)),
     trust: project,
-    warnings: [...strangers(rules), ...loaded.flatMap((layer) => layer.warnings), ...project.ignored],
+    warnings: [
+      ...strangers(rules),
+      ...nowhere(rules),
+      ...loaded.flatMap((layer) => layer.warnings),
+      ...project.ignored,
+    ],
     ruleFiles: filesOf(home, project),
     saveRule: ({ rule, behavior, destination }) =>
       change(destination, (path) => {
@@ -79,6 +84,17 @@ function strangers(rules: readonly Rule[]): string[] {
     if (tools.has(name) || name.startsWith("mcp__") || name.includes("*")) return [];
     return [
       `the ${behavior} rule "${text}" (${source}) is for a tool "${name}", and there is no such tool; there are ${[...tools].join(", ")}`,
+    ];
+  });
+}
+
+/** Elsewhere a leading slash means the folder of the settings: a rule that was meant so guards nothing here. */
+function nowhere(rules: readonly Rule[]): string[] {
+  return rules.flatMap(({ behavior, text, source }) => {
+    const first = /^(?:Read|Edit|Write|Grep|Glob)\(\/+([^/*?[\\)]+)(?:\/|\)$)/.exec(text)?.[1];
+    if (behavior === "allow" || first === undefined || existsSync(`/${first}`)) return [];
+    return [
+      `the ${behavior} rule "${text}" (${source}) is about /${first}, which does not exist; for a folder of the project write ./${first}`,
     ];
   });
 }

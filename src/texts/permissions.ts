@@ -50,6 +50,17 @@ const en = {
   byRule: (rule: string, source: string, file: string | undefined) =>
     `by the rule ${rule} (${source}${file ? `: ${file}` : ""})`,
   parts: "Part by part:",
+  step: (number: number, name: string) => `at step ${number} of 8: ${name}`,
+  steps: {
+    input: "is the input what the tool takes?",
+    deny: "does a deny rule match any part?",
+    ask: "does an ask rule match any part?",
+    tool: "what is known about the tool",
+    person: "does the tool need a person?",
+    bypass: "bypass",
+    allow: "do allow rules cover every part?",
+    nothing: "nothing else answered",
+  },
 
   checkHow: `${sage("permissions check")} --stdin reads one JSON object per line: {rules, mode, cwd, tool, input}`,
 
@@ -109,6 +120,17 @@ const zh: PermissionTexts = {
   hard: "只有人能批准；任何规则和模式都不行。",
   byRule: (rule, source, file) => `依据规则 ${rule}（${source}${file ? `：${file}` : ""}）`,
   parts: "逐段判断：",
+  step: (number, name) => `在第 ${number} 步（共 8 步）：${name}`,
+  steps: {
+    input: "输入是否符合工具的要求",
+    deny: "是否有 deny 规则匹配任何一段",
+    ask: "是否有 ask 规则匹配任何一段",
+    tool: "对这个工具的了解",
+    person: "工具是否需要人",
+    bypass: "bypass",
+    allow: "allow 规则是否覆盖每一段",
+    nothing: "前面都没有答案",
+  },
 
   checkHow: `${sage("permissions check")} --stdin 每行读取一个 JSON 对象：{rules, mode, cwd, tool, input}`,
 

@@ -68,6 +68,11 @@ suite("sage permissions list, add, remove", () => {
     }
     assert.equal(existsSync(join(machine.cwd, ".sage")), false);
     assert.match((await permissions("add", "deny", "Bsah(rm)")).err, /there is no such tool/);
+    const { err } = await permissions("add", "deny", "Read(/no-such-folder/**)");
+    assert.match(
+      err,
+      /is about \/no-such-folder, which does not exist; for a folder of the project write \.\/no-such-folder/,
+    );
   });
 
   test("F1: rules of an untrusted folder are listed as not counting, and nothing is written beside them", async () => {
@@ -102,7 +107,7 @@ suite("sage permissions explain", () => {
     const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
     await machine.sage(["permissions", "add", "deny", "Bash(touch:*)", "--to", "user"]);
     const denied = await explain("Bash", "touch ran.txt");
-    assert.match(denied.out, /^Bash would be refused\n/);
+    assert.match(denied.out, /^Bash would be refused\n  at step 2 of 8: does a deny rule match any part\?\n/);
     assert.ok(denied.out.includes(`  by the rule Bash(touch:*) (yours, everywhere: ${user})\n`), denied.out);
     assert.match((await explain("Bash", "mkdir a; touch b")).out, /would be refused/);
     assert.match((await explain("Write", '{"file_path":"a","content":"b"}')).out, /^Write would be asked about\n/);
@@ -110,7 +115,9 @@ suite("sage permissions explain", () => {
     assert.match((await explain("Edit", ".git/config")).out, /would be asked about[^]*Only a person may allow it/);
     assert.match((await explain("Write", "a.txt", "--bypass")).out, /would run without asking/);
     const json = JSON.parse((await explain("Bash", "touch x", "--json")).out);
-    assert.deepEqual([json.behavior, json.rule, json.source, json.file], ["deny", "Bash(touch:*)", "user", user]);
+    const { behavior, rule, source, file, step, stepName } = json;
+    assert.deepEqual([behavior, rule, source, file], ["deny", "Bash(touch:*)", "user", user]);
+    assert.deepEqual([step, stepName], [2, "deny"]);
     for (const args of [[], ["Bash"], ["mcp__x__y", "text"], ["Bsah", "ls"]])
       assert.equal((await explain(...args)).code, 2);
     assert.equal(machine.file("ran.txt"), undefined);

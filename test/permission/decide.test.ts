@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PermissionResult } from "../../src/protocol/index.ts";
-import { answer, bash, rulesOf } from "./asking.ts";
+import { decideStep, decisionSteps } from "../../src/permission/decide.ts";
+import type { DecisionInput } from "../../src/permission/decide.ts";
+import { answer, bash, callOf, rulesOf } from "./asking.ts";
 
 const allows: PermissionResult = { behavior: "allow", reason: "only reads" };
 const denies: PermissionResult = { behavior: "deny", reason: "never" };
@@ -124,6 +126,28 @@ test("step 8: nothing matched: ask, and bypass or --yes may answer", () => {
     reason: "No rule covers this call (/etc/hosts is outside the workspace).",
   });
   assert.deepEqual(answer([], "mcp__a__b", {}), { behavior: "ask", reason: "No rule covers this call." });
+});
+
+test("which step answered is told, in the order in which they are asked", () => {
+  const step = (tool: string, input: object, more: Partial<DecisionInput> = {}, ...rules: string[]) => {
+    const { step, result } = decideStep(callOf(rulesOf(...rules), tool, input, more));
+    return `${decisionSteps.indexOf(step) + 1} ${result.behavior}`;
+  };
+  assert.deepEqual(
+    [
+      step("Read", { file_path: 1 }),
+      step("Bash", { command: "ls" }, {}, "- Bash(ls:*)"),
+      step("Bash", { command: "ls" }, {}, "? Bash(ls:*)"),
+      step("Bash", { command: "ls" }),
+      step("Bash", { command: "if" }),
+      step("Edit", { file_path: ".git/config" }, { mode: "bypass" }),
+      step("AskUserQuestion", {}, { requiresUserInteraction: true, mode: "bypass" }, "+ AskUserQuestion"),
+      step("Bash", { command: "npm test" }, { mode: "bypass" }),
+      step("Bash", { command: "npm test" }, {}, "+ Bash(npm test)"),
+      step("Bash", { command: "npm test" }),
+    ],
+    ["1 ask", "2 deny", "3 ask", "4 allow", "4 ask", "4 ask", "5 ask", "6 allow", "7 allow", "8 ask"],
+  );
 });
 
 test("the parts say what was found, which rule covers each, and which one waits", () => {

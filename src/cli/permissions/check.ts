@@ -20,7 +20,7 @@ const schema = z.object({
   mcpTools: z.record(z.string(), z.object({ requiresUserInteraction: z.boolean().optional() })).optional(),
 });
 
-type Decide = (question: Question) => PermissionResult;
+type Decide = (question: Question) => { result: PermissionResult };
 
 /** One question per line, one answer per line, in the same order; what is wrong with one does not stop the rest. */
 export async function check(args: string[]): Promise<number> {
@@ -47,7 +47,7 @@ function createAnswer(decide: Decide): (line: string) => object {
       if (!parsed.success) return framed({ error: z.prettifyError(parsed.error) });
       const { rules, home = homedir(), roots = [parsed.data.cwd], mcpTools = {}, ...rest } = parsed.data;
       const { requiresUserInteraction } = mcpTools[rest.tool] ?? {};
-      const result = decide({
+      const { result } = decide({
         ...rest,
         rules: rulesOf(rules as RuleLists),
         home,

@@ -1,5 +1,5 @@
 import { builtinSubagents } from "../../agent/subagents.ts";
-import { decide } from "../../permission/decide.ts";
+import { decideStep, type DecisionStep } from "../../permission/decide.ts";
 import { loadGrammar } from "../../permission/grammar.ts";
 import type { PermissionMode, PermissionResult, Rule, ToolInput } from "../../protocol/index.ts";
 import { builtinTools } from "../../tools/registry.ts";
@@ -18,14 +18,16 @@ export type Question = {
 };
 
 /** The very decision that the loop makes. */
-export async function loadDecision(): Promise<(question: Question) => PermissionResult> {
+export async function loadDecision(): Promise<
+  (question: Question) => { step: DecisionStep; result: PermissionResult }
+> {
   const all = [...builtinTools(), createTask(builtinSubagents), createSkill([])];
   const tools = new Map(all.map((tool) => [tool.name, tool]));
   const grammar = await loadGrammar();
   return (question) => {
     const { tool, input } = question;
     const known = tools.get(tool);
-    return decide({
+    return decideStep({
       ...question,
       grammar,
       requiresUserInteraction: question.requiresUserInteraction ?? known?.requiresUserInteraction,

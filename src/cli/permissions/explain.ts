@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { decisionSteps } from "../../permission/decide.ts";
 import { oneLine, SageError, visible, type PermissionResult, type ToolInput } from "../../protocol/index.ts";
 import { loadConfig, knownTools } from "../../runtime/config.ts";
 import { sageHome } from "../../runtime/home.ts";
@@ -19,7 +20,7 @@ export async function explain(args: string[]): Promise<number> {
   const home = sageHome(process.env);
   const { rules, ruleFiles, warnings } = loadConfig(home, process.cwd(), process.env);
   const decide = await loadDecision();
-  const result = decide({
+  const { step, result } = decide({
     rules,
     mode: values.bypass ? "bypass" : "default",
     cwd: process.cwd(),
@@ -29,8 +30,15 @@ export async function explain(args: string[]): Promise<number> {
     input: inputOf(tool, words.join(" "), t),
   });
   const file = result.source && result.source !== "session" ? ruleFiles[result.source] : undefined;
-  if (values.json) console.log(JSON.stringify({ ...result, ...(file !== undefined && { file }) }, undefined, 2));
-  else console.log(resultLines(tool, result, file, styleOf(process.stdout, lang), t).join("\n"));
+  const number = decisionSteps.indexOf(step) + 1;
+  if (values.json)
+    console.log(
+      JSON.stringify({ ...result, step: number, stepName: step, ...(file !== undefined && { file }) }, undefined, 2),
+    );
+  else {
+    const lines = resultLines(tool, result, file, styleOf(process.stdout, lang), t);
+    console.log(lines.toSpliced(1, 0, `  ${t.step(number, t.steps[step])}`).join("\n"));
+  }
   for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   return exitCodes.success;
 }
