@@ -33,6 +33,15 @@ export function lexicalPath(path: string, { cwd, home }: Place): string {
   return resolve(cwd, path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path);
 }
 
+/** With `~`, `$HOME` and `$PWD` at its beginning taken for what they most likely stand for. */
+export function expandHome(path: string, home: string): string {
+  if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
+  const named = /^\$(HOME|\{HOME\}|PWD|\{PWD\})(\/|$)/.exec(path);
+  if (named === null) return path;
+  const rest = path.slice(named[0].length);
+  return named[1]!.includes("HOME") ? join(home, rest) : join(".", rest);
+}
+
 /** By segments: /w is not inside /workspace. */
 export function isInside(root: string, path: string): boolean {
   const way = relative(root.normalize("NFC"), path.normalize("NFC"));
@@ -93,12 +102,12 @@ function step({ base, rest }: Led, name: string, so: Walk): Led {
   return walk(isAbsolute(target) ? target : `${base}${sep}${target}`, so);
 }
 
-/** What stands at a path itself, links not followed. Undefined when there is nothing, be it for want of a folder. */
+/** What stands at a path itself, links not followed. Undefined when there is nothing, be it for want of a folder or because no name is so long. */
 export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    if (/^(ENOTDIR|ENAMETOOLONG)$/.test((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
 }

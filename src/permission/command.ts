@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { Rule } from "../protocol/index.ts";
 import type { RuleBook } from "./book.ts";
 import type { Disk } from "./canonical.ts";
@@ -62,6 +63,9 @@ export function viewOf({ command, bases, moves }: Step, { book, exact, session, 
   const rule = firstOf(covering) ?? exact;
   const meant = new Set(covering.flatMap(({ words }) => [...(words?.literal ?? [])]));
   if (rule !== undefined) {
+    // The same name in another folder is another program.
+    if (name.includes("/") && !isAbsolute(name) && bases.some((base) => disk.follow(base) !== session))
+      return { ...view, reason: `${name} is not the program of that name in ${session}`, unfit: "moved" };
     const elsewhere = name === "git" ? gitElsewhere(words, { bases, session, disk, meant }) : undefined;
     if (elsewhere !== undefined) return { ...view, reason: elsewhere, unfit: "another repository" };
     return { ...view, allowed: true, rule, reason: "", meant };

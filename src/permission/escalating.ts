@@ -16,6 +16,11 @@ const options = new Map(
     "tar gtar bsdtar":
       "--to-command --checkpoint-action -I -F --use-compress-program --rsh-command --info-script --new-volume-script --rmt-command -P --absolute-names --extract --get",
     git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager --template --git-dir --work-tree",
+    rsync: "-e --rsh --rsync-path --files-from",
+    go: "-exec --exec -toolexec --toolexec -vettool --vettool -overlay --overlay -modfile --modfile",
+    cargo: "--config",
+    "npm pnpm yarn": "--script-shell --node-options",
+    "make gmake": "-f -E --file --makefile --eval",
     "less man": "-P --pager -H -o -O --log-file --html",
     tree: "-o -R --output",
     date: "--set",
@@ -28,6 +33,9 @@ const options = new Map(
   }).flatMap(([names, list]) => names.split(" ").map((name) => [name, list.split(" ")] as const)),
 );
 
+/** Of these only what is spelled out counts: a word that is not known is far more often a name than one of their options. */
+const mild = new Set("rsync go cargo npm pnpm yarn make gmake".split(" "));
+
 /** `args` are those that do not stand in the rule, `all` are all of them. */
 type Check = (args: readonly string[], all: readonly string[], literal: ReadonlySet<string>) => boolean;
 
@@ -39,6 +47,7 @@ const checks = new Map<string, Check>([
     (name) => [name, (args) => args.filter((arg) => !arg.startsWith("-")).length > 1] as [string, Check],
   ),
   ["git", (args, all, literal) => gitRuns(args, all, literal) || gitWrites(args, all, literal)],
+  ...["make", "gmake"].map((name) => [name, (args) => args.some(runsInMake)] as [string, Check]),
   ["date", (args) => args.some((arg) => /^-[uRj]*s/.test(arg))],
   // The shell evaluates an index, commands in it included, and quotes do not keep it from doing so.
   ["test", (args) => args.some((arg) => arg.includes("["))],
@@ -55,7 +64,8 @@ export function escalates(words: readonly Word[], literal: ReadonlySet<string>):
     if (risky === undefined || seen.has(program)) continue;
     seen.add(program);
     const rest = words.slice(at + 1);
-    if (rest.some((word, i) => word.text === undefined && !isSafely(word, rest, i, program))) return true;
+    const isUnsure = (word: Word, i: number) => word.text === undefined && !isSafely(word, rest, i, program);
+    if (!mild.has(program) && rest.some(isUnsure)) return true;
     const all = rest.flatMap(({ text }) => (text === undefined ? [] : [text]));
     const args = all.filter((arg) => !literal.has(arg));
     if (checks.get(program)?.(args, all, literal) === true) return true;
@@ -111,8 +121,17 @@ function gitRuns(_: readonly string[], all: readonly string[], literal: Readonly
   const at = all.findIndex((arg) => !arg.startsWith("-"));
   const [before, subcommand, after] = at < 0 ? [all, "", []] : [all.slice(0, at), all[at]!, all.slice(at + 1)];
   const given = (args: readonly string[], option: RegExp) => args.some((arg) => option.test(arg) && !literal.has(arg));
-  return given(before, /^-c/) || given(after, runners[subcommand] ?? /^-O/);
+  if (servers.has(subcommand) && !literal.has(subcommand)) return true;
+  return given(before, /^-c/) || given(all, /(^|=)[A-Za-z0-9+.-]+::/) || given(after, runners[subcommand] ?? /^-O/);
 }
+
+/** Meant by nobody who allows git at large: they run other programs, serve, or hand out passwords. */
+const servers = new Set(
+  (
+    "credential credential-cache credential-store send-email imap-send daemon instaweb maintenance mergetool difftool " +
+    "filter-branch shell http-backend cvsserver web--browse"
+  ).split(" "),
+);
 
 const runners: Record<string, RegExp> = {
   clone: /^(-c|-u|--conf|--templ)/,
@@ -124,6 +143,11 @@ const runners: Record<string, RegExp> = {
   "filter-branch": /^/,
 };
 
+/** Values are expanded, and what they call is run. */
+function runsInMake(arg: string): boolean {
+  return /[$`]/.test(arg) || /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES)\s*[+:?!]*=/.test(arg);
+}
+
 function isPlainSed(args: readonly string[]): boolean {
   const flags = args.filter((arg) => arg.startsWith("-") && arg !== "-e");
   if (!flags.every((flag) => /^-[nErsuz]+$/.test(flag))) return false;
@@ -133,5 +157,5 @@ function isPlainSed(args: readonly string[]): boolean {
 }
 
 function isPlainAwk(args: readonly string[]): boolean {
-  return args.every((arg) => (arg.startsWith("-") ? /^-(v$|F)/.test(arg) : !/system|getline|[|>@]/.test(arg)));
+  return args.every((arg) => (arg.startsWith("-") ? /^-(v$|F)/.test(arg) : !/system|getline|ARGV|[|>@]/.test(arg)));
 }

@@ -19,9 +19,10 @@ export function lossReason(path: string, sageHome?: string): string | undefined 
 const places: Record<string, string[]> = {
   "Sage's own settings": ["/.sage/", "/.mcp.json/"],
   "instructions that agents follow": ["/agents.md/", "/claude.md/"],
+  "settings of another agent": ["/.claude/", "/.codex/", "/.cursor/", "/.gemini/"],
   "keys and credentials": ["/.ssh/", "/.gnupg/", "/.aws/", "/.config/gh/", "/.netrc/", "/.npmrc/", "/.pypirc/"],
   "git runs programs named here": [
-    ...["/.git/", "/.gitmodules/", "/.gitconfig/", "/.config/git/", "/.husky/", "/.pre-commit-config.yaml/"],
+    ...["/.git/", "/git~1/", "/.gitmodules/", "/.gitconfig/", "/.config/git/", "/.husky/", "/.pre-commit-config.yaml/"],
   ],
   "run by the shell when it starts": [
     ...["/.bashrc/", "/.bash_profile/", "/.bash_login/", "/.bash_logout/", "/.bash_aliases/", "/.profile/"],

@@ -228,6 +228,7 @@ const specials: Record<string, (words: readonly Word[]) => Use | undefined> = {
   date: dateUse,
   jq: jqUse,
   sed: sedUse,
+  ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awkUse])),
   find: findUse,
   // Only in the form that looks a name up.
   command: (all) => (/^-[vV]$/.test(all[1]?.text ?? "") ? text(argumentsOf(all, { flags: "vV" })) : undefined),
@@ -269,6 +270,12 @@ function jqUse(words: readonly Word[]): Use | undefined {
   if (/\benv\b|\$(?![a-z])|\b(import|include|modulemeta|get_search_list)\b/.test(filter.text))
     return { ...files(inputs), readOnly: false };
   return files(inputs);
+}
+
+/** Never free, since its program may do anything; but the files it is given are files. */
+function awkUse(words: readonly Word[]): Use | undefined {
+  const given = argumentsOf(words, { values: "vF" });
+  return given && { ...files(given.operands.slice(1)), readOnly: false };
 }
 
 /** Only reads in the form of `sed -n` that prints lines, and nothing else. */

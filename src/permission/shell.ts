@@ -107,7 +107,7 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
   const { steps, loose } = stepsOf(script, cwd, call);
   const source = (word: Word) => (word === currentFolder ? "." : text.slice(word.start, word.end));
   const carries = finding.reading.suspects.readings[0].some(({ anywhere }) => anywhere) || hasScripts(steps);
-  const common = { disk, source, busy: steps.length > 1, carries };
+  const common = { home: call.home, disk, source, busy: steps.length > 1, carries };
   // Where a link leads is looked up on the disk, where the one that this line makes is not yet.
   const links = ({ command: { words } }: Step) => words.some(({ text }) => /(^|\/)(ln|link)$/.test(text ?? ""));
   if (common.busy && steps.some(links)) finding.blocked ??= "a link is made and may be followed in the same line";

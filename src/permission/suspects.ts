@@ -1,5 +1,6 @@
 import { decodeAnsi } from "./ansi.ts";
 import { withoutBraces } from "./braces.ts";
+import { fed, handedOn } from "./carriers.ts";
 import { linesOf } from "./lines.ts";
 import type { Line } from "./lines.ts";
 import { matchesGlob, openEnd, star, unitsOf, wild, withStars } from "./wild.ts";
@@ -14,11 +15,14 @@ export type Suspects = { readings: readonly [readonly Suspect[], readonly Suspec
 
 /** Everything that may run, by the most generous reading: a deny needs no proof. */
 export function suspectsOf(command: string, found: readonly Suspect[] = []): Suspects {
-  const texts = [...new Set([command, unescaped(command), withoutBraces(command)])].map((text) => [...text]);
+  const spellings = [command, unescaped(command), withoutBraces(command), withPlainNames(command)];
+  const texts = [...new Set(spellings)].map((text) => [...text]);
   const isContinued = command.includes("\\\n");
   const joins = isContinued ? (["always", "outside comments", "never"] as const) : (["always"] as const);
   const read = (quotes: boolean) =>
-    texts.flatMap((text) => joins.flatMap((joins) => linesOf(text, { quotes, joins }))).flatMap(startsOf);
+    texts
+      .flatMap((text) => joins.flatMap((joins) => linesOf(text, { quotes, joins })))
+      .flatMap((line) => startsOf(line, command));
   return collect([...found, ...read(true)], read(false));
 }
 
@@ -34,6 +38,11 @@ function unescaped(command: string): string {
   return plain + command.slice(from);
 }
 
+/** Other ways to write `$PWD` and its like. */
+function withPlainNames(command: string): string {
+  return command.replace(/\$\{(HOME|PWD)\}/g, "$$$1").replace(/\$\(\s*pwd\s*\)|`\s*pwd\s*`/g, "$$PWD");
+}
+
 /** The ways in which one known command may be meant. */
 export function suspectsIn(words: readonly string[]): Suspect[] {
   return starts(words, false);
@@ -44,28 +53,35 @@ export function collect(quoted: readonly Suspect[], bare: readonly Suspect[] = q
   for (const suspect of [...quoted, ...bare])
     for (const word of suspect.words) {
       words.add(word);
-      words.add(baseName(word));
+      words.add(nameOf(word));
     }
   return { readings: [quoted, bare], words };
 }
 
-function startsOf({ words, loose }: Line): Suspect[] {
-  return starts(
-    words.map((word) => word.join("")),
-    loose,
-  );
+function startsOf({ words, loose }: Line, command: string): Suspect[] {
+  const texts = words.map((word) => word.join(""));
+  return [...starts(texts, loose), ...fed(command, texts).map(plainly)];
+}
+
+function plainly(words: readonly string[]): Suspect {
+  return { words, anywhere: false };
+}
+
+/** Not every disk tells upper case from lower. */
+function nameOf(word: string): string {
+  return baseName(word).toLowerCase();
 }
 
 function starts(words: readonly string[], loose: boolean): Suspect[] {
   const command = words.findIndex((word) => !isAssignment(word) && !keywords.has(word) && word !== "!");
   const runs = words.findIndex((word) => /^(-exec|-ok|--exec)/.test(word));
-  const found = [{ words, anywhere: false }];
+  const found = [plainly(words)];
   if (loose) found.push({ words: words.slice(1), anywhere: false });
   if (command > 0) found.push({ words: words.slice(command), anywhere: false });
   if (command >= 0 && wrappers.has(baseName(words[command]!)))
     found.push({ words: words.slice(command), anywhere: true });
   if (runs >= 0) found.push({ words: words.slice(runs + 1), anywhere: true });
-  return found;
+  return [...found, ...handedOn(words).map(plainly)];
 }
 
 function isAssignment(word: string): boolean {
@@ -84,7 +100,8 @@ export function suspicionOf(specifier: string): Suspicion {
   const read = (quotes: boolean) =>
     linesOf(rule, { quotes, joins: "never" }).map(({ words }): Expected => {
       const [name] = words;
-      return { words: withStars(words), base: name?.slice(name.lastIndexOf("/") + 1) };
+      const base = name?.slice(name.lastIndexOf("/") + 1);
+      return { words: withStars(words), base: base?.map((char) => (char === star ? char : char.toLowerCase())) };
     });
   const readings = [read(true), read(false)] as const;
   const names = readings.map(([first]) => first?.base);
@@ -103,7 +120,7 @@ export function isSuspected({ readings, head }: Suspicion, suspects: Suspects): 
 }
 
 function meets({ words: expected, base }: Expected, { words, anywhere }: Suspect): boolean {
-  const named = (glob: Glob, word: string) => matchesGlob(glob, word) || matchesGlob(base!, baseName(word));
+  const named = (glob: Glob, word: string) => matchesGlob(glob, word) || matchesGlob(base!, nameOf(word));
   const same = (glob: Glob, word: string) => (glob === expected[0] ? named(glob, word) : matchesGlob(glob, word));
   if (wild(anywhere ? [star, ...expected] : expected, words, same)) return true;
   // Options before a subcommand, such as `git -C dir`: which of them takes a value is not known, so it may come anywhere after.

@@ -1,8 +1,8 @@
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import type { Rule } from "../protocol/index.ts";
 import type { Reach } from "./access.ts";
 import type { CanonicalPath, Disk } from "./canonical.ts";
-import { isInside, longestPath, statOf } from "./canonical.ts";
+import { expandHome, isInside, longestPath, statOf } from "./canonical.ts";
 import type { Suspects } from "./suspects.ts";
 import { baseName } from "./words.ts";
 import { isWriter } from "./writers.ts";
@@ -41,13 +41,14 @@ export function mayWrite(text: string, { words }: Suspects): boolean {
 /** Removing a root: `/`, a folder right below it, home, the workspace or what is above it. Asked about whoever allows it. */
 export function suspiciousRemoval(doubts: Doubts): string | undefined {
   const { suspects, cwd, home, disk } = doubts;
-  if (!suspects.words.has("rm") && !suspects.words.has("rmdir")) return undefined;
+  if (!["rm", "rmdir", "-delete"].some((word) => suspects.words.has(word))) return undefined;
   const roots = [cwd, home].flatMap((path) => [path, safely(() => disk.follow(path)) ?? path]);
   const bases = basesOf(doubts);
   for (const { words, anywhere } of suspects.readings.flat()) {
     const at = words.findIndex((word, i) => (i === 0 || anywhere) && /^rm(dir)?$/.test(baseName(word)));
-    if (at < 0) continue;
-    for (const operand of words.slice(at + 1)) {
+    const operands = at < 0 ? foundIn(words) : words.slice(at + 1);
+    if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return "what would be removed may be anything";
+    for (const operand of operands) {
       if (operand.startsWith("-") && operand !== "-") continue;
       if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return `${operand} may be anything, / included`;
       // All that a folder holds is the folder.
@@ -58,6 +59,19 @@ export function suspiciousRemoval(doubts: Doubts): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Whole folders, and nothing says which. */
+function isBlind(operands: readonly string[]): boolean {
+  return operands.every((word) => word.startsWith("-")) && operands.some((word) => /^-[A-Za-z]*[rR]|^--rec/.test(word));
+}
+
+/** `find . -delete`, where nothing chooses among what is found. */
+function foundIn([name = "", ...args]: readonly string[]): string[] {
+  if (baseName(name) !== "find" || !args.includes("-delete")) return [];
+  const first = args.findIndex((arg) => /^[-(!]/.test(arg));
+  const chooses = args.slice(first).some((arg) => arg.startsWith("-") && !/^-(delete|depth|xdev|mount)$/.test(arg));
+  return chooses ? [] : first === 0 ? ["."] : args.slice(0, first);
 }
 
 function rootIn(path: string, base: string, roots: readonly string[], disk: Disk): string | undefined {
@@ -98,14 +112,6 @@ function within(word: string): string[] {
   const pieces = [word, ...word.split(/[=@:,<>]/).slice(1)];
   if (/^-[A-Za-z]./.test(word)) pieces.push(word.slice(2));
   return pieces.filter((piece) => piece !== "" && !piece.startsWith("-"));
-}
-
-function expandHome(path: string, home: string): string | undefined {
-  if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
-  const named = /^\$(HOME|\{HOME\}|PWD|\{PWD\})(\/|$)/.exec(path);
-  if (named === null) return path;
-  const rest = path.slice(named[0].length);
-  return named[1]!.includes("HOME") ? join(home, rest) : join(".", rest);
 }
 
 function exists(path: string): boolean {

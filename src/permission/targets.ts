@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, resolve } from "node:path";
+import { expandHome } from "./canonical.ts";
 import type { CanonicalPath, Disk } from "./canonical.ts";
 import type { Word } from "./word.ts";
 import { spelledOut } from "./braces.ts";
@@ -26,6 +27,7 @@ export type Target = {
 };
 
 export type Where = {
+  home: string;
   bases: readonly string[];
   disk: Disk;
   /** The same line does more than this: what is no folder yet may be one by then. */
@@ -116,7 +118,14 @@ function aim(word: Word, where: Where): Target {
     return target(paths, odd ? "a file is called like an option" : undefined);
   }
   const { text } = word;
-  if (text === undefined) return target([], "which file it means is known only when it runs");
+  if (text === undefined) {
+    const names = namesIn(word, where).map((name) => expandHome(name, where.home));
+    const paths = names.filter((name) => name !== "" && !/[$`*?[]/.test(name) && name !== word.lead);
+    return target(
+      paths.flatMap((name) => where.bases.map((base) => locate(name, base, where))),
+      "which file it means is known only when it runs",
+    );
+  }
   if (text === "") return target([], "it names no file");
   const paths = where.bases.map((base) => locate(text, base, where));
   const device = paths.flatMap(({ lexical, real }) => [lexical, real]).find((path) => /^\/(dev|proc)(\/|$)/.test(path));

@@ -5,7 +5,7 @@ import type { CommandView } from "./command.ts";
 import type { JudgedPart } from "./shell.ts";
 import { judgeTarget } from "./target-view.ts";
 import { namesIn, operandTargets } from "./targets.ts";
-import type { Where } from "./targets.ts";
+import type { Target, Where } from "./targets.ts";
 import { trackedFiles } from "./tracked.ts";
 import type { Word } from "./word.ts";
 
@@ -22,8 +22,9 @@ export function unknownParts(
   const given = words.slice(1).filter(({ text }) => text === undefined || !meant.has(text));
   const folders = operandTargets({ readOnly: false, reads: foldersIn(given), writes: [], deep: false }, where);
   const parts = folders.flatMap((target) => judgeTarget(target, reach));
-  // Git is given such paths to keep them, and writes the very same ones without being given any.
-  for (const word of words[0]?.text === "git" ? [] : given) {
+  if (words[0]?.text === "git")
+    return [...parts, ...outside(given, where, reach).flatMap((target) => judgeTarget(target, reach))];
+  for (const word of given) {
     const names = namesIn(word, where).flatMap(piecesOf);
     const hard = names.flatMap((name) => where.bases.map((base) => touched(name, base, where, reach))).find(Boolean);
     if (hard === undefined) continue;
@@ -32,6 +33,21 @@ export function unknownParts(
   }
   return parts;
 }
+
+/** Git reads and writes files anywhere. A protected one it may be given: it writes those without being given any, too. */
+function outside(words: readonly Word[], where: Where, reach: Reach): Target[] {
+  const isSaid = (i: number) => /^(-[a-z]*m|--message|--author|--date)$/.test(words[i - 1]?.text ?? "");
+  const paths = words.flatMap((word, i): Word[] => {
+    if (word.text === undefined || isSaid(i) || isAddress.test(word.text)) return [];
+    const glued = /^-[A-Za-z](.+)$/.exec(word.text)?.[1] ?? [];
+    const names = [...piecesOf(word.text), glued].flat().filter((name) => !name.startsWith("-"));
+    return names.map((text) => ({ ...word, text, lead: text }));
+  });
+  const targets = operandTargets({ readOnly: false, reads: paths, writes: [], deep: false }, where);
+  return targets.filter(({ paths: led }) => led.some((path) => !reach.inside(path)));
+}
+
+const isAddress = /^(?!file:)[a-z][a-z0-9+.-]*:\/\/|^[\w.-]+@[\w.-]+:/i;
 
 /** Why nothing should be written to what this may be a path of. */
 function touched(name: string, base: string, { disk }: Where, reach: Reach): string | undefined {

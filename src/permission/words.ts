@@ -52,7 +52,7 @@ export const keywords: ReadonlySet<string> = new Set(
 export const wrappers: ReadonlySet<string> = new Set(
   (
     "sudo doas su env timeout time nice nohup stdbuf command builtin exec eval trap xargs parallel watch setsid ionice chrt taskset " +
-    "flock chroot unshare strace ltrace busybox toybox caffeinate sh bash zsh dash ksh fish"
+    "flock faketime chroot unshare strace ltrace busybox toybox caffeinate sh bash zsh dash ksh fish"
   ).split(" "),
 );
 

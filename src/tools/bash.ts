@@ -76,8 +76,18 @@ const quiet: NodeJS.ProcessEnv = {
   RIPGREP_CONFIG_PATH: undefined,
   // Sage asks for it before it answers, trusts or changes rules: that is for people.
   SAGE_INSIDE: "1",
-  // With it `cd sub` may lead anywhere.
+  // With these `cd sub` may lead anywhere, a line may be read otherwise, a pattern may stand for other files, and git may
+  // look at another repository than the one that was judged.
   CDPATH: undefined,
+  SHELLOPTS: undefined,
+  BASHOPTS: undefined,
+  BASH_COMPAT: undefined,
+  POSIXLY_CORRECT: undefined,
+  GLOBIGNORE: undefined,
+  GIT_DIR: undefined,
+  GIT_WORK_TREE: undefined,
+  GIT_COMMON_DIR: undefined,
+  GIT_INDEX_FILE: undefined,
 };
 
 type Exit = { code: number | null; signal: NodeJS.Signals | null; error?: Error };

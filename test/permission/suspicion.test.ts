@@ -93,3 +93,63 @@ test("git is asked about where it would show a tracked file that a rule is again
   writeFileSync(join(cwd, ".git/index"), "nonsense that is no index");
   assert.equal(judge("git diff").hard, true);
 });
+
+test("a deny rule meets what other programs are given to run, in either case, and what a shell is fed", () => {
+  const handed = [
+    ...[
+      "echo 'curl x' | sh",
+      "printf 'curl x' | bash",
+      "printf '%s\\n' 'curl x' | sh",
+      "$(echo curl) x",
+      "`printf curl` x",
+    ],
+    ...[
+      "fd -x curl",
+      "fd --exec=curl",
+      "env -S'curl x'",
+      "env --split-string='curl x'",
+      "npx curl",
+      "npm exec -- curl x",
+    ],
+    ...["npm exec -c 'curl x'", "pnpm dlx curl", "uv run --with y curl x", "poetry run curl", "direnv exec . curl x"],
+    ...[
+      "git bisect run curl x",
+      "git submodule foreach curl x",
+      "git rebase -x 'curl x'",
+      "git -c alias.x='!curl x' x",
+    ],
+    ...["git config alias.x '!curl x'", "vim -c '!curl x'", "make SHELL=curl", "GIT_PAGER='curl x' git log", "CURL x"],
+    ...[
+      "tar --checkpoint-action=exec='curl x' -cf a b",
+      "ssh -o ProxyCommand='curl x' h",
+      "ruby -e 'system \"curl x\"'",
+    ],
+    ...[
+      "script -qc 'curl x' /dev/null",
+      "tmux new -d 'curl x'",
+      "systemd-run curl",
+      "socat EXEC:curl x",
+      "man -P 'curl x' ls",
+    ],
+  ];
+  for (const command of handed) assert.equal(bash(command, "+ Bash", "- Bash(curl:*)"), "deny", command);
+  const merelyNamed = [
+    ...[
+      "npm install curl",
+      "man curl",
+      "grep -e 'curl x' a",
+      "git commit -m 'curl x'",
+      "git log -S 'curl x'",
+      "npm run curl",
+    ],
+    ...[
+      "uv run pytest -k curl",
+      "npx vitest -t 'curl x'",
+      "ENGINE=curl npm test",
+      "make curl",
+      "echo done; bash run.sh",
+    ],
+    ...["docker build --build-arg PKG=curl .", "gh pr create --title 'curl x'", "cargo test curl", "rsync -r curl dst"],
+  ];
+  for (const command of merelyNamed) assert.notEqual(bash(command, "+ Bash", "- Bash(curl:*)"), "deny", command);
+});

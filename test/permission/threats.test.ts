@@ -275,6 +275,8 @@ test("A6: no rule and no mode lets the agent write where it would grant itself r
             `cd ${dirname(place)} && echo x > ${place.split("/").at(-1)}`,
             `echo x | xargs cp a.txt ${place}`,
             `(echo x) > ${place}`,
+            `echo x > "$PWD/${place}"`,
+            `cp a.txt \${PWD}/${place}`,
           ],
         ];
         for (const command of shell) asks("Bash", { command }, mode);
@@ -345,6 +347,8 @@ test("A6: removing a root is asked about in every mode and under every rule", ()
       `rm -rf ${here.home}/`,
       "rm -rf '/'",
     ],
+    ...["rm -rf $(pwd)", "rm -rf `pwd`", "rm -rf ${PWD}", 'rm -rf "$PWD"', "rm -rf {.,x}", "rm -rf ${HOME}/"],
+    ...["find / -delete", "find . -depth -delete", "find -delete", "xargs rm -rf < list", "echo / | xargs rm -r"],
     ...["for i in a; do rm -rf /; done", "x() { rm -rf ~; }; x", "true && rm -rf .[!.]* *"],
   ];
   const where = { cwd: here.cwd, home: here.home, roots: here.roots, mode: "bypass" } as const;
@@ -359,6 +363,9 @@ test("A6: removing a root is asked about in every mode and under every rule", ()
     "rm -rf sub/build",
     "rm -f /tmp/x/y",
     'rm -rf "$X"',
+    "find . -name '*.o' -delete",
+    "find build -delete",
+    "git ls-files | xargs rm",
   ])
     assert.equal(bashIn(where, command).behavior, "allow", command);
 });

@@ -131,3 +131,81 @@ test("a rule for every command is none for the files that they open", () => {
   table("ask", ["npm test > $X", "if true; then cp a b; fi", "(npm test) >> out", "tee out"], "+ Bash(*)");
   table("allow", ["npm test > out", "rm x", "(npm test) >> out"], "+ Bash", "+ Edit(./**)");
 });
+
+test("A1, A2 what a second red team got through: programs of other folders, paths that git is given, and options of builders", (t) => {
+  const expect = workspace(t);
+  const rules = [
+    ...["git", "make test", "go test", "cargo test", "npm test", "awk", "rsync", "./src/run.sh", "touch"].map(
+      (program) => `+ Bash(${program}:*)`,
+    ),
+    "+ Edit(./**)",
+  ];
+  expect("ask", ["cd far && ./src/run.sh", "cd far; ./src/run.sh", "cd src && ../far/../src/run.sh"], ...rules);
+  const read = ["diff --no-index /etc/passwd x", "--no-pager diff --no-index /etc/passwd x", "grep --no-index x /etc"];
+  const given = [
+    "commit -F /etc/passwd",
+    "notes add -F/etc/passwd",
+    "hash-object -w ../out/secret",
+    "apply ../x.patch",
+  ];
+  const made = ["format-patch -o /tmp/x HEAD", "worktree add ../x", "clone . ../y", "bundle create /tmp/b HEAD"];
+  const through = [
+    "clone . far/other/out/y",
+    "add far/other/out/secret",
+    "blame --contents=/etc/passwd x",
+    "clone file:///x y",
+  ];
+  const run = [
+    "fetch ext::./evil",
+    "archive --remote=ext::./evil HEAD",
+    "credential fill",
+    "send-email x",
+    "daemon",
+    "maintenance start",
+  ];
+  for (const list of [read, given, made, through, run])
+    expect(
+      "ask",
+      list.map((rest) => `git ${rest}`),
+      ...rules,
+    );
+  expect(
+    "ask",
+    ["make test SHELL=./evil", "make test -f x.mk", "make test --eval='x'", "make test X='$(shell id)'"],
+    ...rules,
+  );
+  expect(
+    "ask",
+    ["go test -exec ./evil", "go test --toolexec=./evil", "go test -vettool=x", "cargo test --config x"],
+    ...rules,
+  );
+  expect("ask", ["npm test --script-shell=./evil", "rsync -e ./evil a b", "rsync --rsh=./evil a b:c"], ...rules);
+  expect(
+    "ask",
+    ["awk '{print}' /etc/passwd", "awk 'BEGIN{ARGV[1]=\"/etc/passwd\"}'", "awk '{print}' f=1 ../out/secret"],
+    ...rules,
+  );
+  expect("ask", ["touch .claude/settings.json", "touch GIT~1/config", "touch sub/.Cursor/mcp.json"], ...rules);
+  const long = "很长的说明 ".repeat(300);
+  const message = [
+    `git commit --message='fix: /etc ${long}'`,
+    `git commit -am '/etc/passwd ${long}'`,
+    `git tag -m'${long}' v1`,
+  ];
+  expect(
+    "allow",
+    ["./src/run.sh", "git push https://h.org/x.git HEAD:main", "git push git@h.org:/x.git", ...message],
+    ...rules,
+  );
+  expect(
+    "allow",
+    ["git log origin/main..origin/dev", "git add src/a.ts", "git fetch origin +a:b", "git rebase main"],
+    ...rules,
+  );
+  expect(
+    "allow",
+    ["make test -j8 V=1", "go test ./... -run 'X' $PKG", "npm test $X", "awk '/x/ {print $1}' src/a.ts"],
+    ...rules,
+  );
+  expect("allow", ["git worktree add ../x"], "+ Bash(git worktree add ../x)");
+});

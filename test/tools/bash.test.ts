@@ -40,6 +40,21 @@ test("there is no terminal, no input, no start-up file and no pager", async () =
   assert.equal((await work.run(bash, { command })).text, "eof\nno-tty\ncat cat unset kept");
 });
 
+test("nothing in the environment makes the shell or git read otherwise than was judged", async () => {
+  using work = new Workspace({ ".env": "secret", a: "shown", "sub/b": "" });
+  const odd = {
+    BASHOPTS: "dotglob:extglob",
+    SHELLOPTS: "noglob",
+    GLOBIGNORE: "b",
+    POSIXLY_CORRECT: "1",
+    GIT_DIR: "/x",
+  };
+  work.env = { ...work.env, ...odd, CDPATH: "/", GIT_INDEX_FILE: "/y" };
+  const command =
+    'echo *; echo "${GIT_DIR-none} ${GIT_INDEX_FILE-none} ${CDPATH-none}"; git config --get core.fsmonitor';
+  assert.equal((await work.run(bash, { command })).text, "a sub\nnone none none\nfalse");
+});
+
 test("the working directory is the session's at every call", async () => {
   using work = new Workspace({ "sub/a": "" });
   await work.run(bash, { command: "cd sub && pwd" });
