@@ -55,6 +55,7 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
     }
   };
   const places = roots.map(followed);
+  const walk = createWalk();
   const inside = ({ real }: CanonicalPath) => places.some((root) => isInside(root, real));
   const judge = (path: CanonicalPath, tool: string): Access => {
     const { deny, ask, allow } = book.about(tool);
@@ -119,11 +120,14 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
         const seen = isInside(folder.real, led.real) || !isFolder(led.real);
         return seen && allow && !deny && !ask && hard === undefined ? undefined : `${path} leads to ${led.real}`;
       }),
-    lostWith: (folder) =>
-      walk(folder.real, (path) => {
+    lostWith(folder) {
+      const root = places.find((place) => isInside(folder.real, place));
+      if (root !== undefined) return { found: `${root} would be removed` };
+      return walk(folder.real, (path) => {
         const reason = lossReason(path, sageHome);
         return reason && `${path} is protected: ${reason}`;
-      }),
+      });
+    },
     protectedBelow: (folder, target) =>
       walk(folder, (path) => {
         const there = join(target, path.slice(folder.length));
@@ -134,27 +138,31 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
   };
 }
 
-/** Looks through a folder, without following links, until something is found or it gets too much. */
-function walk<T>(
+/** Looks through folders, without following links, until something is found or all of it together gets too much. */
+type Walk = <T>(
   folder: string,
   look: (path: string, isLink: boolean) => T | undefined,
-): { found?: T; unknown?: string } {
-  const ahead = [folder];
+) => { found?: T; unknown?: string };
+
+function createWalk(): Walk {
   let seen = 0;
-  for (let here = ahead.pop(); here !== undefined; here = ahead.pop()) {
-    let entries;
-    try {
-      entries = readdirSync(here, { withFileTypes: true });
-    } catch {
-      continue; // a file, or nothing that could be read anyway
+  return (folder, look) => {
+    const ahead = [folder];
+    for (let here = ahead.pop(); here !== undefined; here = ahead.pop()) {
+      let entries;
+      try {
+        entries = readdirSync(here, { withFileTypes: true });
+      } catch {
+        continue; // a file, or nothing that could be read anyway
+      }
+      for (const entry of entries) {
+        if (++seen > mostEntries) return { unknown: `there is too much below ${folder} to look through` };
+        const path = join(here, entry.name);
+        const found = look(path, entry.isSymbolicLink());
+        if (found !== undefined) return { found };
+        if (entry.isDirectory()) ahead.push(path);
+      }
     }
-    for (const entry of entries) {
-      if (++seen > mostEntries) return { unknown: `there is too much below ${folder} to look through` };
-      const path = join(here, entry.name);
-      const found = look(path, entry.isSymbolicLink());
-      if (found !== undefined) return { found };
-      if (entry.isDirectory()) ahead.push(path);
-    }
-  }
-  return {};
+    return {};
+  };
 }

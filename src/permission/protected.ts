@@ -49,11 +49,14 @@ const guarding = new Set([
  * differs from a protected one only in these is protected too.
  */
 function fold(path: string): string {
-  return path
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
-    .normalize("NFC")
-    .toUpperCase()
-    .toLowerCase()
+  const plain = /^[\x20-\x7e]*$/.test(path)
+    ? path.toLowerCase()
+    : path
+        .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+        .normalize("NFC")
+        .toUpperCase()
+        .toLowerCase();
+  return plain
     .split(/[/\\]/)
     .map((name) => name.replace(/[. ]+$/, ""))
     .filter((name) => name !== "")

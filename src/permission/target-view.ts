@@ -51,6 +51,7 @@ export function marked({ deny, ask }: { deny?: Rule; ask?: Rule }): Partial<Judg
 function inside({ shown, writes, paths, deep, follows, from }: Target, reach: Reach): Access & { trouble?: string } {
   const seen: Access & { trouble?: string } = {};
   for (const path of deep ? paths : []) {
+    if (seen.deny || seen.hard !== undefined) break;
     const { found, unknown } = reach.ruledBelow(path, writes ? "Write" : "Read");
     // To read past a file that must not be read takes a person; to write over one is to write it.
     if (found && !writes) seen.hard ??= `${shown} holds what ${found.text} is about`;
