@@ -10,7 +10,7 @@ import { hits, unusable } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { pathTools } from "./rules.ts";
 import { judgeShell } from "./shell.ts";
-import type { JudgedPart, ShellCall } from "./shell.ts";
+import type { ShellCall } from "./shell.ts";
 import { judgeWeb } from "./web.ts";
 import { matchesGlob } from "./wild.ts";
 
@@ -29,10 +29,8 @@ export function examine(call: DecisionInput, book: RuleBook): Finding {
 }
 
 function shellFinding(call: ShellCall): Finding {
-  const { parts: judged, hard, blocked, writes, deny, ask } = judgeShell(call);
-  // A rule for every command covers what no other rule can, but not the files that it writes.
-  const opens = ({ behavior, target }: JudgedPart) => target === true && behavior !== "allow";
-  const { everyCommand } = blocked === undefined || writes || judged.some(opens) ? {} : call.book;
+  const { parts: judged, hard, blocked, deny, ask } = judgeShell(call);
+  const { everyCommand } = call.book;
   const allowed = blocked === undefined && judged.every(({ behavior }) => behavior === "allow");
   const by = judged.flatMap(({ found, behavior }) => (found && behavior === "allow" ? [found] : []));
   const allow = everyCommand ? [everyCommand] : allowed ? [...new Set(by)] : [];

@@ -13,7 +13,7 @@ import { dynamic, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
 import type { Script } from "./script.ts";
 import { collect, isSuspected, suspectsIn, suspicionOf } from "./suspects.ts";
-import { mayWrite, suspiciousPaths, suspiciousRemoval, suspiciousWrite } from "./suspicions.ts";
+import { suspiciousPaths, suspiciousRemoval, suspiciousWrite } from "./suspicions.ts";
 import { judgeTarget, marked } from "./target-view.ts";
 import { namesIn, operandTargets, redirectTargets } from "./targets.ts";
 import type { Target } from "./targets.ts";
@@ -29,19 +29,11 @@ export type ShellFinding = {
   hard?: string;
   /** Why rules cannot cover it as a whole. */
   blocked?: string;
-  /** Whether it may write a file that was not found out. */
-  writes: boolean;
   reading: CommandReading;
 };
 
 /** A part, with what it would take to allow it. */
-export type JudgedPart = CallPart & {
-  found?: Rule;
-  hard?: string;
-  need?: Need;
-  /** A file, and not a command. */
-  target?: true;
-};
+export type JudgedPart = CallPart & { found?: Rule; hard?: string; need?: Need };
 
 export type Need =
   | { kind: "command"; view: CommandView; heredoc: boolean }
@@ -62,8 +54,7 @@ const itself = suspicionOf("sage:*");
 
 export function judgeShell(call: ShellCall): ShellFinding {
   const reading = readCommand(call.command, call.grammar, call.home);
-  const writes = mayWrite(reading.text, reading.suspects);
-  const finding: ShellFinding = { parts: [], reading, writes, ...call.book.against(reading.suspects) };
+  const finding: ShellFinding = { parts: [], reading, ...call.book.against(reading.suspects) };
   // An agent that runs Sage could answer its own requests, trust a folder or change the rules.
   if (isSuspected(itself, reading.suspects)) finding.hard = "The command runs Sage itself, which only a person may do.";
   if (reading.trouble !== undefined) finding.hard = `The command needs a person: ${reading.trouble}.`;
@@ -162,9 +153,9 @@ function commandPart(
 ): JudgedPart[] {
   const words = [...command.assignments.map(({ value }) => value), ...command.words];
   if (words.length === 0) return [];
-  const anyway = view.blocks === undefined ? book.everyCommand : view.blocks.exactly ? exact : undefined;
-  const rule = view.rule ?? (view.allowed ? undefined : anyway);
-  const allowed = view.allowed || rule !== undefined;
+  const byText = view.blocks?.exactly === true ? exact : undefined;
+  const rule = view.rule ?? byText;
+  const allowed = view.allowed || byText !== undefined;
   const heredoc = command.redirects.some((redirect) => redirect.heredoc !== undefined);
   const need: Need = view.blocks ? { kind: "nothing" } : { kind: "command", view, heredoc };
   return [

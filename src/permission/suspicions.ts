@@ -33,7 +33,7 @@ export function suspiciousWrite(text: string, doubts: Doubts): string | undefine
 }
 
 /** Whether anything in it looks as if it wrote a file. */
-export function mayWrite(text: string, { words }: Suspects): boolean {
+function mayWrite(text: string, { words }: Suspects): boolean {
   const free = /\d*>&\d+|(\d*|&)>>?\s*\/dev\/(null|stdout|stderr)(?![\w/.-])/g;
   return text.replace(free, " ").includes(">") || [...words].some(isWriter);
 }

@@ -19,7 +19,6 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
   const trouble = target.trouble ?? below.trouble;
   const open = views.findIndex(({ allow }) => allow === undefined);
   const part = {
-    target: true as const,
     text: shown,
     reason: `${writes ? "writes" : "reads"} ${paths[Math.max(open, 0)]?.real ?? shown}`,
     ...writesOf(target, reach),

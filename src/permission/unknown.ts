@@ -28,7 +28,7 @@ export function unknownParts(
     const names = namesIn(word, where).flatMap(piecesOf);
     const hard = names.flatMap((name) => where.bases.map((base) => touched(name, base, where, reach))).find(Boolean);
     if (hard === undefined) continue;
-    parts.push({ target: true, text: where.source(word), behavior: "ask", reason: hard, need: { kind: "nothing" } });
+    parts.push({ text: where.source(word), behavior: "ask", reason: hard, need: { kind: "nothing" } });
     break;
   }
   return parts;

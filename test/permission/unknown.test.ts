@@ -114,22 +114,14 @@ test("A6 a rule for a program that nobody knows is none for a protected path or 
   expect("allow", ["npx prettier --write AGENTS.md"], "+ Bash(npx prettier --write AGENTS.md)");
 });
 
-test("a rule for every command is none for the files that they open", () => {
-  const table = (expected: string, commands: readonly string[], ...rules: string[]) => {
-    for (const command of commands) assert.equal(bash(command, ...rules), expected, command);
-  };
-  table(
-    "allow",
-    ["npm test", "for i in 1 2; do npm test; done", "export A=b; npm test 2>&1", "x=1; [ -f a ] && npm i"],
-    "+ Bash",
-  );
-  table(
-    "ask",
-    ["npm test > out", "rm x", "cat /etc/passwd", "for i in a; do npm > $i; done", "cd /tmp && rm x"],
-    "+ Bash",
-  );
-  table("ask", ["npm test > $X", "if true; then cp a b; fi", "(npm test) >> out", "tee out"], "+ Bash(*)");
-  table("allow", ["npm test > out", "rm x", "(npm test) >> out"], "+ Bash", "+ Edit(./**)");
+test("a rule for every command covers every call, files included, and no more than a person may be spared", () => {
+  const calls = ["npm test > out", "rm x", "cat /etc/passwd", "for i in a; do npm > $i; done", "export A=b; npm test"];
+  for (const command of calls)
+    for (const rule of ["+ Bash", "+ Bash(*)"]) assert.equal(bash(command, rule), "allow", command);
+  for (const command of ["echo x > .git/config", "rm -rf ~", "cat a; sage trust"])
+    assert.equal(bash(command, "+ Bash", "+ Edit"), "ask", command);
+  for (const command of ["npm test > out", "rm x"])
+    assert.equal(bash(command, "+ Bash", "- Edit(./**)"), "deny", command);
 });
 
 test("A1, A2 what a second red team got through: programs of other folders, paths that git is given, and options of builders", (t) => {
