@@ -1,7 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { canonicalPath, isInside } from "../permission/canonical.ts";
 import { SageError } from "../protocol/index.ts";
+import { projectRoot } from "./trust.ts";
 
 /** Where Sage keeps its state: readable by its owner alone. */
 export type Home = {
@@ -14,9 +16,14 @@ export type Home = {
   output: string;
 };
 
-export function sageHome(env: NodeJS.ProcessEnv): Home {
+export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
   const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
   if (!isAbsolute(dir)) throw new SageError("config-invalid", `SAGE_HOME should be an absolute path; got "${dir}"`);
+  if (env["SAGE_HOME"] !== undefined && isInWorkspace(dir, cwd ?? process.cwd()))
+    throw new SageError(
+      "config-invalid",
+      `SAGE_HOME is ${dir}, inside of the folder that Sage works in; set it to a directory elsewhere`,
+    );
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -33,4 +40,10 @@ export function sageHome(env: NodeJS.ProcessEnv): Home {
     surfaces: join(dir, "surfaces.db"),
     output: join(dir, "output"),
   };
+}
+
+/** What is there may come with a repository. In a folder that holds the person's home, their state is inside as well. */
+function isInWorkspace(dir: string, cwd: string): boolean {
+  const root = projectRoot(cwd);
+  return isInside(root, canonicalPath(dir, { cwd, home: homedir() }).real) && !isInside(root, homedir());
 }

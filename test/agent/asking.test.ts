@@ -65,7 +65,7 @@ test("an empty or foreign answer is refused, and the request stays open", async 
   assert.match(sage.result(0, 0), /绿色/);
 });
 
-test("two surfaces answer in the same tick: the first is kept, the second is told who won", async () => {
+test("B5: two surfaces answer in the same tick: the first is kept, the second is told who won", async () => {
   using here = workspace();
   await using sage = await sageWith({ dir: here.dir, script: [{ calls: [bash("echo x >> ran")] }, { text: "ok" }] });
   await sage.say("go");
@@ -160,7 +160,7 @@ test("'always' answers its twins: what a new rule decides is superseded and goes
   assert.deepEqual(outcomes.toSorted(), ["answered", "answered", "superseded"]);
 });
 
-test("a file that changed after its edit was approved is asked about again", async () => {
+test("A5: a file that changed after its edit was approved is asked about again", async () => {
   using here = workspace();
   writeFileSync(here.path("a.txt"), "one\n");
   const edit = { tool: "Edit", input: { file_path: here.path("a.txt"), old_string: "one", new_string: "two" } };
@@ -467,7 +467,7 @@ test("half-filled answers are kept as a draft for whichever surface comes next",
   assert.equal((await sage.host.send({ type: "saveDraft", requestId, draft, ...lin })).ok, false, "it is answered");
 });
 
-test("a record that was changed between the answer and the run stops the session: it can be looked at, and not gone on with", async () => {
+test("A5: a record that was changed between the answer and the run stops the session: it can be looked at, and not gone on with", async () => {
   using here = workspace();
   const journal = here.path("journal.db");
   const script = [{ calls: [bash("echo harmless >> ran")] }, { text: "ok" }];

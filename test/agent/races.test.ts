@@ -315,7 +315,7 @@ test("a turn whose tool is gone waits for it instead of being destroyed", async 
   await withIt.close();
 });
 
-test("an approval for one file is not used for another", async () => {
+test("A5: an approval for one file is not used for another", async () => {
   using here = workspace();
   for (const name of ["a.txt", "c.txt"]) writeFileSync(here.path(name), "one\n");
   symlinkSync(here.path("a.txt"), here.path("link"));

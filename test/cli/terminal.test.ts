@@ -52,7 +52,7 @@ suite("in a terminal", () => {
     assert.equal(machine.file("ran.txt"), "ran\n");
   });
 
-  test("nothing typed before a prompt was shown answers it", async () => {
+  test("B4: nothing typed before a prompt was shown answers it", async () => {
     using machine = new Machine();
     const text = "I am about to ask for something. ".repeat(4);
     const model = machine.script({ text, calls: [mark], delayMs: 1_500 }, { text: "End." });

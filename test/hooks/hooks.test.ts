@@ -126,7 +126,7 @@ test("after a call a hook adds to the result, and on a permission request it may
   assert.match(sage.result(0, 1), /two[\s\S]*checked afterwards/);
 });
 
-test("a refused call that comes again unchanged is refused without a prompt, until the person says something", async () => {
+test("A8: a refused call that comes again unchanged is refused without a prompt, until the person says something", async () => {
   using here = workspace();
   const again = { calls: [bash("rm  -r dist")] };
   await using sage = await sageWith({
@@ -142,7 +142,7 @@ test("a refused call that comes again unchanged is refused without a prompt, unt
   assert.equal((await sage.open()).length, 1, "the person spoke: it is asked again");
 });
 
-test("five refusals in a row pause the turn", async () => {
+test("A8: five refusals in a row pause the turn", async () => {
   using here = workspace();
   const script = [...Array.from({ length: 5 }, (_, n) => ({ calls: [bash(`rm file${n}`)] })), { text: "let us talk" }];
   await using sage = await sageWith({ dir: here.dir, script });

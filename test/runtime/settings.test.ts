@@ -72,7 +72,7 @@ test("two processes that save rules at once lose none", async () => {
   assert.equal(JSON.parse(readFileSync(file, "utf8")).permissions.allow.length, 60);
 });
 
-test("a project's settings count only while they are what the person trusted", () => {
+test("F3: a project's settings count only while they are what the person trusted", () => {
   using here = workspace();
   const trustFile = here.path("trust.json");
   const project = here.path("project");
@@ -134,7 +134,7 @@ test("skills and subagents of a project are something to trust, to the letter; s
   assert.deepEqual(names(), ["mine"]);
 });
 
-test("project settings that are a link out of the folder, huge or broken are refused", () => {
+test("F7: project settings that are a link out of the folder, huge or broken are refused", () => {
   using here = workspace();
   using outside = workspace();
   mkdirSync(here.path(".sage"));
@@ -168,6 +168,17 @@ test("A2 programs are not looked for in the workspace, whichever way its folders
   assert.equal(childEnv({ PATH: "/usr/bin:." }, homedir())["PATH"], "/usr/bin");
   assert.equal(childEnv({ PATH: join(homedir(), "bin") }, homedir())["PATH"], join(homedir(), "bin"));
   assert.deepEqual(childEnv({ GIT_CONFIG_COUNT: "1", GIT_CONFIG_VALUE_0: "x", A: "b" }, here.dir), { A: "b" });
+});
+
+test("F5: a home inside of the folder that is worked in is refused, also through a link", () => {
+  using here = workspace();
+  using outside = workspace();
+  mkdirSync(here.path(".git"));
+  mkdirSync(here.path("sub"));
+  symlinkSync(here.path("sub"), outside.path("link"));
+  for (const dir of [here.path("state"), here.dir, here.path("sub/x"), outside.path("link/x")])
+    assert.throws(() => sageHome({ SAGE_HOME: dir }, here.path("sub")), /inside of the folder that Sage works in/, dir);
+  assert.equal(sageHome({ SAGE_HOME: outside.path("state") }, here.dir).dir, outside.path("state"));
 });
 
 test("children inherit no secrets, and output shows none in any spelling", () => {

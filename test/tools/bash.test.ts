@@ -108,7 +108,7 @@ test("a timeout stops the command and says so", async () => {
   for (const timeout of [0, -1, 600_001]) assert.ok(!bash.inputSchema.safeParse({ command: "true", timeout }).success);
 });
 
-test("a process left in the background neither holds the call nor outlives it", async () => {
+test("A9: a process left in the background neither holds the call nor outlives it", async () => {
   using work = new Workspace();
   const { ok, text } = await work.run(bash, { command: 'sleep 1000 & echo "left $!"' });
   assert.equal(ok, true);

@@ -278,7 +278,7 @@ test("a disk that is full while writing leaves the old content and no litter", (
   assert.deepEqual([work.get("a.txt"), readdirSync(work.root)], ["old", ["a.txt"]]);
 });
 
-test("a directory swapped for a link does not lead a write elsewhere", async () => {
+test("A4: a directory swapped for a link does not lead a write elsewhere", async () => {
   using work = new Workspace({ "dir/a.txt": "a", "victim/a.txt": "victim" });
   const before = await readState(work.path("dir/a.txt"));
   renameSync(work.path("dir"), work.path("moved"));
@@ -294,7 +294,7 @@ test("a directory swapped for a link does not lead a write elsewhere", async () 
   await assert.rejects(readState(work.path("moved/a.txt")), { code: "ELOOP" });
 });
 
-test("a file that changes between the look and the write is not overwritten", async () => {
+test("A4: a file that changes between the look and the write is not overwritten", async () => {
   using work = new Workspace({ "a.txt": "old" });
   const before = await readState(work.path("a.txt"));
   work.put("a.txt", "theirs");
