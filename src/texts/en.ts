@@ -23,6 +23,8 @@ export const en = {
   writes: "It writes to:",
   leaves: "leaves the workspace",
   why: "Why you are asked:",
+  /** Why a call was judged as it was. */
+  because: (reason: string) => reason,
   source: {
     tool: "",
     approval: "",

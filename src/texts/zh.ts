@@ -1,5 +1,6 @@
 import type { Texts } from "./texts.ts";
 import { sage } from "./command.ts";
+import { reasonIn } from "./reasons.ts";
 
 export const zh: Texts = {
   title: { permission: "需要你的许可", question: "提问", text: "需要你输入" },
@@ -20,6 +21,7 @@ export const zh: Texts = {
   writes: "它会写入：",
   leaves: "超出工作目录",
   why: "为什么问你：",
+  because: (reason) => reasonIn("zh", reason),
   source: {
     tool: "",
     approval: "",

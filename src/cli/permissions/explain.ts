@@ -75,17 +75,20 @@ function resultLines(
   style: Style,
   t: PermissionTexts,
 ): string[] {
-  const { paint } = style;
+  const {
+    paint,
+    t: { because },
+  } = style;
   const colour = { allow: paint.green, deny: paint.red, ask: paint.yellow, passthrough: paint.yellow }[behavior];
   return [
     `${paint.bold(oneLine(tool))} ${colour(t.behavior[behavior])}`,
     ...(rule !== undefined && source !== undefined ? [`  ${t.byRule(oneLine(rule), t.source[source], file)}`] : []),
-    `  ${oneLine(reason)}`,
+    `  ${oneLine(because(reason))}`,
     ...(hard ? [`  ${t.hard}`] : []),
     ...(parts.length > 0 ? [t.parts] : []),
     ...parts.flatMap((part) => [
       ...rows(visible(part.text).split("\n"), style),
-      paint.dim(`    ${t.behavior[part.behavior]}${part.reason === "" ? "" : `: ${oneLine(part.reason)}`}`),
+      paint.dim(`    ${t.behavior[part.behavior]}${part.reason === "" ? "" : `: ${oneLine(because(part.reason))}`}`),
     ]),
   ];
 }

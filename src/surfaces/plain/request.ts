@@ -47,7 +47,7 @@ function permissionLines(asked: Description, style: Style): string[] {
     ...partLines(asked, style),
     ...(targets.length > 0 ? [t.writes] : []),
     ...targets.flatMap(({ path, outside }) => rows([outside ? `${path}  (${t.leaves})` : path], style)),
-    ...(asked.why === "" ? [] : [t.why, ...rows(asked.why.split("\n"), style)]),
+    ...(asked.why === "" ? [] : [t.why, ...rows(t.because(asked.why).split("\n"), style)]),
     ...(asked.hard ? [t.hard] : []),
   ];
 }
@@ -115,7 +115,7 @@ function partLines({ parts }: Description, style: Style): string[] {
     t.parts,
     ...parts.flatMap(({ text, behavior, reason, asks }) => {
       const verdict = clipped(
-        `${t.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`,
+        `${t.behavior[behavior]}${reason === "" ? "" : `: ${t.because(reason)}`}`,
         style.width && style.width - 4,
       );
       return [...rows(text.split("\n"), style), asks ? paint.yellow(`  ▸ ${verdict}`) : paint.dim(`    ${verdict}`)];

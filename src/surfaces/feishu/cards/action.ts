@@ -102,7 +102,9 @@ export function reasonElements(asked: Description, clip: Clip, { words }: CardTe
           ),
         ]
       : []),
-    ...(asked.why === "" ? [] : [markdown(`${escaped(words.why)} ${escaped(clip(asked.why.split("\n")).join("\n"))}`)]),
+    ...(asked.why === ""
+      ? []
+      : [markdown(`${escaped(words.why)} ${escaped(clip(words.because(asked.why).split("\n")).join("\n"))}`)]),
     ...(asked.hard ? [note(escaped(words.hard))] : []),
     ...(asked.agent.length > 0 ? [note(escaped(words.agent(asked.agent)))] : []),
     ...(asked.words
@@ -122,7 +124,7 @@ const targetLine = ({ path, outside }: Description["writes"][number], words: Tex
 function partLines({ parts }: Description, words: Texts): string[] {
   return parts.flatMap(({ text, behavior, reason, asks }) => [
     ...text.split("\n"),
-    `  ${asks ? "▸" : "✓"} ${words.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`,
+    `  ${asks ? "▸" : "✓"} ${words.behavior[behavior]}${reason === "" ? "" : `: ${words.because(reason)}`}`,
   ]);
 }
 
@@ -151,7 +153,7 @@ export function actionText(asked: Description, { words }: CardTexts): string {
     "",
     ...(asked.parts.length > 1 ? [words.parts, ...partLines(asked, words), ""] : []),
     ...(asked.writes.length > 0 ? [words.writes, ...asked.writes.map((one) => targetLine(one, words)), ""] : []),
-    ...(asked.why === "" ? [] : [words.why, asked.why]),
+    ...(asked.why === "" ? [] : [words.why, words.because(asked.why)]),
     ...(asked.hard ? [words.hard] : []),
     words.size(asked.characters, asked.lines),
     "",

@@ -17,7 +17,7 @@ export function permissionBody(request: PermissionRequest, asked: Description, d
   const { t, theme } = draw;
   const paths = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
   const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
-  const why = asked.why.split("\n");
+  const why = t.because(asked.why).split("\n");
   const runs = [
     ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
     ...asked.action.flatMap((block) => blockLines(block, draw)),
@@ -71,7 +71,7 @@ function partLines({ parts }: Description, draw: Draw): string[] {
   return [
     ...own(t.parts, draw),
     ...parts.flatMap(({ text, behavior, reason, asks }) => {
-      const verdict = unbroken(`${t.behavior[behavior]}${reason === "" ? "" : `: ${reason}`}`);
+      const verdict = unbroken(`${t.behavior[behavior]}${reason === "" ? "" : `: ${t.because(reason)}`}`);
       return [
         ...margined(text.split("\n"), draw),
         ...own(asks ? `▸ ${verdict}` : verdict, draw, { paint: asks ? theme.warn : theme.dim, indent: asks ? 2 : 4 }),
