@@ -73,6 +73,7 @@ export function createRunner(parts: RunnerParts): Runner {
     let resting = new AbortController();
     let agent: UnifiedExecutor | undefined;
     let idleAt: number | undefined;
+    let sleepy = false;
     let dozing = false;
     let sleeping: Asleep | undefined;
     const unserve = serve(id); // before the session is claimed: who sees the claim finds the socket
@@ -117,6 +118,7 @@ export function createRunner(parts: RunnerParts): Runner {
     };
     const turns = async (): Promise<AgentOutcome> => {
       const session = known(store, id);
+      sleepy = maySleep(session);
       moments.start(session);
       for (;;) {
         const one = await round(session);
@@ -130,7 +132,11 @@ export function createRunner(parts: RunnerParts): Runner {
     };
     const slept = async (knew: number): Promise<boolean> => {
       if (left) return false;
-      sleeping = asleep(store, id, knew);
+      try {
+        sleeping = asleep(store, id, knew);
+      } catch {
+        return true; // a journal that cannot be read for a moment is no reason to wait where nobody listens
+      }
       const woken = await sleeping.woken;
       sleeping = undefined;
       if (woken) await turnstile();
@@ -155,7 +161,7 @@ export function createRunner(parts: RunnerParts): Runner {
       },
       drowse() {
         const idle = log?.idle ? log.lastSeq : undefined;
-        if (idle !== undefined && idle === idleAt && maySleep(known(store, id))) {
+        if (idle !== undefined && idle === idleAt && sleepy) {
           dozing = true;
           log?.close();
         }

@@ -19,13 +19,19 @@ export function asleep(store: Store, session: string, knew: number): Asleep {
     },
     lost: () => end(false),
   });
-  const armed = store.pending(session).flatMap((request) => (request.deadline ? [arm(store, request)] : []));
+  let armed: (() => void)[] = [];
   const end = (how: boolean) => {
     stop();
     for (const disarm of armed) disarm();
     resolve(how);
   };
-  if (store.since(session, knew).length > 0) end(true); // between the last look and the first listening
+  try {
+    armed = store.pending(session).flatMap((request) => (request.deadline ? [arm(store, request)] : []));
+    if (store.since(session, knew).length > 0) end(true); // between the last look and the first listening
+  } catch (error) {
+    end(false);
+    throw error;
+  }
   return { woken, end: () => end(false) };
 }
 

@@ -1,0 +1,228 @@
+// One process under measure. argv: <role> <journal> <sessions>. It prints what it found as a line of JSON.
+import { readdirSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { z } from "zod";
+import { fold } from "../../src/agent/projection.ts";
+import { openSession } from "../../src/journal/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { Store } from "../../src/journal/store.ts";
+import type { Model } from "../../src/models/model.ts";
+import { noUsage, type InputRequest } from "../../src/protocol/index.ts";
+import { createHost, type LocalHost } from "../../src/runtime/host.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { measured } from "../agent.ts";
+import { percentile } from "../measure.ts";
+
+const [role = "", path = "", count = "0"] = process.argv.slice(2);
+const sessions = Number(count);
+const bench = { by: "bench", surface: "bench" };
+const pause = (ms = 0) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Asks for one call, hears of it, and is done. */
+const model: Model = {
+  id: "bench",
+  async reply({ messages }) {
+    const frame = { usage: noUsage, model: "bench" };
+    if (messages.at(-1)?.role === "tool")
+      return { ...frame, parts: [{ type: "text", text: "done" }], finish: "stop" as const };
+    const call = { type: "call", id: "call", tool: "shell", input: { command: "true" } } as const;
+    return { ...frame, parts: [call], finish: "calls" as const };
+  },
+};
+
+/** When each session's call was started. */
+const started = new Map<string, number>();
+
+function hostOn(store: Store, { hangs = false, sleepAfterMs = 500 } = {}): LocalHost {
+  return createHost({
+    store,
+    version: "bench",
+    sleepAfterMs,
+    async executor({ id }) {
+      const shell: Tool<{ command: string }> = {
+        name: "shell",
+        description: "Runs a command",
+        inputSchema: z.object({ command: z.string() }),
+        effect: "writes",
+        async execute() {
+          started.set(id, performance.now());
+          if (hangs) await new Promise(() => {});
+          return { ok: true, text: "the command ended with exit code 0" };
+        },
+      };
+      return measured(store, model, [shell], 100);
+    },
+  });
+}
+
+const roles: Record<string, () => Promise<unknown>> = {
+  /** Opens so many sessions that all wait for a person, and holds them. */
+  async hold() {
+    const { store, waiting } = watched(sqliteStore(path));
+    const host = hostOn(store);
+    await open(host, "warm", 1);
+    await pause(50);
+    globalThis.gc?.();
+    const before = process.memoryUsage.rss();
+    await open(host, "s", sessions);
+    while (store.pending().length < sessions + 1) await pause(50);
+    await asleep(waiting);
+    globalThis.gc?.();
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    const [cpu, at] = [process.cpuUsage(), performance.now()];
+    await pause(4_000);
+    const used = process.cpuUsage(cpu);
+    delay.disable();
+    const rss = process.memoryUsage.rss();
+    return {
+      rssMb: rss / 2 ** 20,
+      perSessionKb: (rss - before) / sessions / 1024,
+      descriptors: readdirSync("/proc/self/fd").length,
+      timers: process.getActiveResourcesInfo().filter((name) => name === "Timeout").length,
+      cpuPercent: ((used.user + used.system) / 1000 / (performance.now() - at)) * 100,
+      loopDelayP99Ms: delay.percentile(99) / 1e6,
+    };
+  },
+  /** Comes up over them, lists, answers, and lets all go on. */
+  async restart() {
+    const host = hostOn(sqliteStore(path));
+    const first = await pendingOf(host);
+    const readyMs = performance.now();
+    const listMs: number[] = [];
+    for (let n = 0; n < 20; n++) listMs.push(await timed(() => pendingOf(host)));
+    const pageMs: number[] = [];
+    for (let n = 0; n < 20; n++) pageMs.push(await timed(() => host.send({ type: "pending" })));
+    const one = first.slice(0, 300);
+    const answerMs: number[] = [];
+    for (const request of one) answerMs.push(await timed(() => grant(host, request)));
+    const burst = first.slice(300, 1_300);
+    const burstMs = await timed(async () => {
+      const replies = await Promise.all(burst.flatMap((request) => [grant(host, request), grant(host, request)]));
+      const won = replies.filter((reply) => reply.ok).length;
+      if (won !== burst.length) throw new Error(`${won} of ${burst.length} answers were taken`);
+    });
+    for (const request of first.slice(1_300)) await grant(host, request);
+    const listening: number[] = [];
+    const drainedMs = await timed(async () => {
+      for (const { session } of first) void host.send({ type: "resume", session });
+      for (;;) {
+        listening.push(await timed(() => host.send({ type: "pending" })));
+        const left = await host.send({ type: "sessions" });
+        if (left.ok && left.sessions.every(({ state }) => state === "idle")) return;
+        await pause(100);
+      }
+    });
+    await host.close();
+    return {
+      found: first.length,
+      readyMs,
+      listP99Ms: percentile(listMs, 99),
+      pageP99Ms: percentile(pageMs, 99),
+      answerP50Ms: percentile(answerMs, 50),
+      answerP99Ms: percentile(answerMs, 99),
+      burstMs,
+      drainedMs,
+      listWhileDrainingP99Ms: percentile(listening, 99),
+    };
+  },
+  /** Sessions with a long past, asleep in this process: from the answer to the start of the call. */
+  async wake() {
+    const { store, waiting } = watched(sqliteStore(path));
+    const host = hostOn(store, { sleepAfterMs: 50 });
+    for (const { id } of store.sessions()) await host.send({ type: "say", session: id, text: "go", ...bench });
+    while (store.pending().length < sessions) await pause(20);
+    await asleep(waiting);
+    const wokenMs: number[] = [];
+    for (const request of store.pending()) {
+      const at = performance.now();
+      await grant(host, request);
+      while (!started.has(request.session)) await new Promise((resolve) => setImmediate(resolve));
+      wokenMs.push(started.get(request.session)! - at);
+    }
+    await host.close();
+    return { wokenP50Ms: percentile(wokenMs, 50), wokenP99Ms: percentile(wokenMs, 99) };
+  },
+  /** So many sessions in the middle of a command, to be killed. */
+  async busy() {
+    const store = sqliteStore(path);
+    const host = hostOn(store, { hangs: true });
+    await open(host, "r", sessions);
+    while (store.pending().length < sessions) await pause(10);
+    for (const request of store.pending()) await grant(host, request);
+    while (started.size < sessions) await pause(10);
+    return { running: started.size };
+  },
+  /** After the kill: until every one of them is asked about. */
+  async recover() {
+    const store = sqliteStore(path);
+    const host = hostOn(store);
+    for (const { id } of store.sessions()) await host.send({ type: "resume", session: id });
+    while (store.pending().length < sessions) await pause(5);
+    return { recoveredMs: performance.now() };
+  },
+  /** The index was dropped: opening makes it again. */
+  async rebuild() {
+    const at = performance.now();
+    const store = sqliteStore(path);
+    const rebuiltMs = performance.now() - at;
+    return { rebuiltMs, open: store.pending().length };
+  },
+  /** A session of ten thousand facts: read, checked, folded. */
+  async fold() {
+    const store = sqliteStore(path);
+    const [session] = store.sessions();
+    const foldMs: number[] = [];
+    for (let n = 0; n < 5; n++)
+      foldMs.push(
+        await timed(async () => {
+          const log = openSession(store, session!.id);
+          fold(log.loaded);
+          log.release();
+        }),
+      );
+    return { foldMs: percentile(foldMs, 50), facts: store.load(session!.id).length };
+  },
+};
+
+async function open(host: LocalHost, prefix: string, many: number): Promise<void> {
+  for (let n = 0; n < many; n++) {
+    await host.send({ type: "open", session: `${prefix}${n}`, cwd: "/" });
+    await host.send({ type: "say", session: `${prefix}${n}`, text: "go", ...bench });
+  }
+}
+
+async function pendingOf(host: LocalHost): Promise<InputRequest[]> {
+  const reply = await host.send({ type: "pending" });
+  return reply.ok ? reply.requests.map(({ request }) => request) : [];
+}
+
+const grant = (host: LocalHost, { id }: InputRequest) =>
+  host.send({ type: "respond", response: { type: "granted", requestId: id }, ...bench });
+
+/** Nothing is waited for in memory any more. */
+async function asleep(waiting: ReadonlySet<string>): Promise<void> {
+  do await pause(200);
+  while (waiting.size > 0);
+}
+
+function watched(store: Store): { store: Store; waiting: Set<string> } {
+  const waiting = new Set<string>();
+  const { wait } = store.hub;
+  store.hub.wait = (id, wake) => {
+    waiting.add(id);
+    const stop = wait(id, wake);
+    return () => (waiting.delete(id), stop());
+  };
+  return { store, waiting };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const at = performance.now();
+  await work();
+  return performance.now() - at;
+}
+
+console.log(JSON.stringify(await roles[role]!()));
+if (role === "hold" || role === "busy") setInterval(() => {}, 1_000);
+else process.exit();
