@@ -1,4 +1,4 @@
-import type { Store } from "../journal/store.ts";
+import type { Appended, InboundFact, Store } from "../journal/store.ts";
 import { resolvedKey, splitRequestId } from "../journal/store.ts";
 import { SageError, type InputRequest, type InputResponse, type Resolution } from "../protocol/index.ts";
 import { resolve } from "./validate.ts";
@@ -10,6 +10,16 @@ export type Responded = { won: true; resolution: Resolution } | { won: false; re
  * Throws when there is no such request or the answer does not fit it; the request then stays as it was.
  */
 export function respond(store: Store, response: InputResponse, sender: { by: string; surface: string }): Responded {
+  const ready = prepare(store, response, sender);
+  return "won" in ready ? ready : settle(store, ready.request, ready.resolution);
+}
+
+/** Everything but the writing: how it ended already, or what would be written. */
+export function prepare(
+  store: Store,
+  response: InputResponse,
+  sender: { by: string; surface: string },
+): Responded | { request: InputRequest; resolution: Resolution } {
   const found = store.find(response.requestId);
   if (!found)
     throw new SageError(
@@ -19,7 +29,7 @@ export function respond(store: Store, response: InputResponse, sender: { by: str
   if (found.resolution) return { won: false, resolution: found.resolution };
   if (isOverdue(store, found.request))
     return { won: false, resolution: settle(store, found.request, expired(found.request)).resolution };
-  return settle(store, found.request, resolve(found.request, response, sender));
+  return { request: found.request, resolution: resolve(found.request, response, sender) };
 }
 
 /** Passed while nobody ran the session; a process that runs it measures the time itself. */
@@ -45,12 +55,19 @@ function duration(ms: number): string {
 
 /** The one place where a request ends. Under the request's key that is the whole of first-answer-wins. */
 export function settle(store: Store, request: InputRequest, resolution: Resolution): Responded {
+  const { session, fact } = endOf(request, resolution);
+  return ended(store.append(session, fact));
+}
+
+/** What ends a request, to be written. */
+export function endOf(request: InputRequest, resolution: Resolution): { session: string; fact: InboundFact } {
   const { session, key } = splitRequestId(request.id);
-  const { won, fact } = store.append(session, {
-    key: resolvedKey(key),
-    type: "input.resolved",
-    at: resolution.at,
-    data: resolution,
-  });
+  return {
+    session,
+    fact: { key: resolvedKey(key), type: "input.resolved", at: resolution.at, data: resolution },
+  };
+}
+
+export function ended({ won, fact }: Appended): Responded {
   return { won, resolution: fact.data as Resolution };
 }

@@ -1,6 +1,15 @@
 import { SageError, type Fact, type Resolution } from "../protocol/index.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
-import { createHub, draftKeys, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
+import {
+  createHub,
+  draftKeys,
+  resolvedKey,
+  splitRequestId,
+  type Appended,
+  type InboundFact,
+  type SessionRow,
+  type Store,
+} from "./store.ts";
 
 type Session = {
   facts: Fact[];
@@ -30,6 +39,15 @@ export function memoryStore(): Store {
     const { session, key } = splitRequestId(id);
     const fact = sessions.get(session)?.keys.get(resolvedKey(key));
     return fact?.type === "input.resolved" ? fact.data : undefined;
+  };
+  const append = (id: string, inbound: InboundFact): Appended => {
+    const session = known(id);
+    const had = session.keys.get(inbound.key);
+    if (had) return { won: false, fact: had };
+    const fact = { session: id, seq: 0, ...inbound } as Fact;
+    keep(session, fact);
+    hub.fact(fact);
+    return { won: true, fact };
   };
   return {
     hub,
@@ -72,20 +90,27 @@ export function memoryStore(): Store {
       for (const fact of fresh) keep(session, fact);
       for (const fact of fresh) hub.fact(fact);
     },
-    append(id, inbound) {
-      const session = known(id);
-      const had = session.keys.get(inbound.key);
-      if (had) return { won: false, fact: had };
-      const fact = { session: id, seq: 0, ...inbound } as Fact;
-      keep(session, fact);
-      hub.fact(fact);
-      return { won: true, fact };
-    },
-    pending: (id) =>
-      (id === undefined ? [...sessions.values()] : [sessions.get(id)])
+    append,
+    appendAll: (facts) =>
+      facts.map(({ session, fact }) => {
+        try {
+          return append(session, fact);
+        } catch (error) {
+          if (error instanceof SageError) return error;
+          throw error;
+        }
+      }),
+    pending(id, page) {
+      const open = (id === undefined ? [...sessions.values()] : [sessions.get(id)])
         .flatMap((session) => (session ? openOf(session) : []))
-        .sort((a, b) => a.seq - b.seq)
-        .map(({ data }) => data),
+        .sort((a, b) => a.seq - b.seq);
+      const { session = "", key = "" } = page?.after === undefined ? {} : splitRequestId(page.after);
+      const after = sessions.get(session)?.keys.get(key)?.seq ?? 0;
+      return open
+        .filter(({ seq: at }) => at > after)
+        .slice(0, page?.limit)
+        .map(({ data }) => data);
+    },
     resolution,
     find(id) {
       const { session, key } = splitRequestId(id);

@@ -7,7 +7,17 @@ import { createHousekeeping, REMOVED } from "./housekeeping.ts";
 import { createIndexes } from "./indexes.ts";
 import { groupLives, startOf, uptime } from "./process.ts";
 import { chain, firstBroken, parse, stored, type Row } from "./row.ts";
-import { createHub, draftKeys, requestId, resolvedKey, splitRequestId, type SessionRow, type Store } from "./store.ts";
+import {
+  createHub,
+  draftKeys,
+  requestId,
+  resolvedKey,
+  splitRequestId,
+  type Appended,
+  type InboundFact,
+  type SessionRow,
+  type Store,
+} from "./store.ts";
 
 const POLL_MS = 25;
 const BEAT_MS = 2_500;
@@ -102,6 +112,18 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
   const byKey = (session: string, key: string) => {
     const [found] = all<Row>("SELECT * FROM fact WHERE session=? AND key=?", session, key);
     return found && stored(found);
+  };
+
+  /** In a transaction: the key is the fence. */
+  const appendOne = (session: string, inbound: InboundFact): Appended => {
+    const { head } = row(session);
+    const had = byKey(session, inbound.key);
+    if (had) return { won: false, fact: had };
+    const fact = { session, seq: 0, ...inbound } as Fact;
+    const next = insert(fact, head);
+    index(fact);
+    advance(session, fact.at, next);
+    return { won: true, fact };
   };
 
   /** Alive, and heard of lately: or merely slow, with nobody else interested yet. */
@@ -245,24 +267,35 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
       tell(written);
     },
     append(session, inbound) {
-      const written = write(() => {
-        const { head } = row(session);
-        const had = byKey(session, inbound.key);
-        if (had) return { won: false, fact: had };
-        const fact = { session, seq: 0, ...inbound } as Fact;
-        const next = insert(fact, head);
-        index(fact);
-        advance(session, fact.at, next);
-        return { won: true, fact };
-      });
+      const written = write(() => appendOne(session, inbound));
       if (written.won) tell([written.fact]);
       return written;
     },
-    pending: (session) =>
-      (session === undefined
-        ? all<Row>("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq ORDER BY a.seq")
-        : all<Row>("SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq WHERE a.session=? ORDER BY a.seq", session)
-      ).map((found) => parse(found, found.data) as InputRequest),
+    appendAll(facts) {
+      const written = write(() =>
+        facts.map(({ session, fact }) => {
+          try {
+            return appendOne(session, fact);
+          } catch (error) {
+            if (error instanceof SageError && error.code === "session-unknown") return error;
+            throw error;
+          }
+        }),
+      );
+      tell(written.flatMap((one) => ("won" in one && one.won ? [one.fact] : [])));
+      return written;
+    },
+    pending(session, page) {
+      const from = "SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq";
+      const { after = "", limit = -1 } = page ?? {};
+      const { session: of, key } = splitRequestId(after);
+      const seq = after === "" ? 0 : (byKey(of, key)?.seq ?? 0);
+      const found =
+        session === undefined
+          ? all<Row>(`${from} WHERE a.seq>? ORDER BY a.seq LIMIT ?`, seq, limit)
+          : all<Row>(`${from} WHERE a.session=? AND a.seq>? ORDER BY a.seq LIMIT ?`, session, seq, limit);
+      return found.map((row) => parse(row, row.data) as InputRequest);
+    },
     resolution(id) {
       const { session, key } = splitRequestId(id);
       return byKey(session, resolvedKey(key))?.data as Resolution | undefined;

@@ -1,6 +1,6 @@
 import type { Housekeeping } from "./housekeeping.ts";
 import type { IndexState } from "./indexes.ts";
-import type { Delta, Draft, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
+import type { SageError, Delta, Draft, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
 
@@ -21,6 +21,10 @@ export type SessionRow = {
   pending: number;
 };
 
+export type Appended = { won: boolean; fact: Fact };
+
+export type Page = { limit: number; /** The id of the last request of the page before. */ after?: string };
+
 /** Where facts are kept. Synchronous: one call is one transaction, and a fact is durable before anyone hears of it. */
 export interface Store {
   readonly hub: Hub;
@@ -38,9 +42,11 @@ export interface Store {
   /** Execution facts, fenced by the epoch. Sets each fact's seq. */
   commit(session: string, epoch: number, facts: Fact[]): void;
   /** Inbound facts: any process may write them, the key is the fence. The winning fact, ours or not. */
-  append(session: string, fact: InboundFact): { won: boolean; fact: Fact };
-  /** Open requests, oldest first. */
-  pending(session?: string): InputRequest[];
+  append(session: string, fact: InboundFact): Appended;
+  /** The same for many that came at once, in one transaction. One that cannot be written says why and disturbs no other. */
+  appendAll(facts: readonly { session: string; fact: InboundFact }[]): (Appended | SageError)[];
+  /** Open requests, oldest first; a page of them begins after one of them. */
+  pending(session?: string, page?: Page): InputRequest[];
   resolution(requestId: string): Resolution | undefined;
   find(requestId: string): { request: InputRequest; resolution: Resolution | undefined } | undefined;
   /** The latest half-filled answer to a request. */

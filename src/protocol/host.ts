@@ -21,8 +21,13 @@ export type Command =
   | { type: "compact"; session: string }
   | ({ type: "saveDraft"; requestId: string; draft: Draft } & Sender)
   | { type: "sessions" }
-  /** Open requests, of one session or of all. */
-  | { type: "pending"; session?: string };
+  /** Open requests, of one session or of all, oldest first; a page of them where there may be many. */
+  | {
+      type: "pending";
+      session?: string;
+      limit?: number;
+      /** The id of the last one of the page before. */ after?: string;
+    };
 
 export type SessionState = "idle" | "running" | "waiting" | "stopped";
 

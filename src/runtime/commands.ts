@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UnifiedExecutor } from "../agent/executor.ts";
 import { expandMessage, type Skill } from "../context/skills.ts";
-import { respond, settle } from "../input/respond.ts";
+import { ended, endOf, prepare, settle } from "../input/respond.ts";
 import { openSession, Stopped, type SessionLog } from "../journal/session.ts";
-import { draftKeys, splitRequestId, type SessionRow, type Store } from "../journal/store.ts";
+import { draftKeys, splitRequestId, type Page, type SessionRow, type Store } from "../journal/store.ts";
 import { readRule } from "../permission/rules.ts";
 import {
   SageError,
@@ -19,6 +19,7 @@ import {
 } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import { known, type Runner } from "./runner.ts";
+import { createTogether } from "./together.ts";
 
 const QUEUED_MESSAGES = 50;
 const LONGEST_MESSAGE = 2_000_000;
@@ -38,6 +39,7 @@ export type CommandParts = {
 /** What a surface may ask for, one handler each. */
 export function createCommands(parts: CommandParts): Host["send"] {
   const { store, version, skills, runner, executor, watched } = parts;
+  const together = createTogether(store);
 
   const cancel = (id: string, sender: { by: string; surface: string }): void => {
     const reason = `${sender.by} stopped the turn`;
@@ -98,7 +100,9 @@ export function createCommands(parts: CommandParts): Host["send"] {
     async respond({ response, by, surface }) {
       checkRules(response);
       await checkInput(store, response);
-      const { won, resolution } = respond(store, response, { by, surface });
+      const ready = prepare(store, response, { by, surface });
+      const { won, resolution } =
+        "won" in ready ? ready : ended(await together(endOf(ready.request, ready.resolution)));
       if (!won) throw new AlreadyResolved(resolution);
       const { session } = splitRequestId(response.requestId);
       return { ok: true, resolution, running: runner.of(session) !== undefined || known(store, session).owned };
@@ -160,7 +164,14 @@ export function createCommands(parts: CommandParts): Host["send"] {
       ok: true,
       sessions: store.sessions().map((row) => summary(row, runner.of(row.id) !== undefined)),
     }),
-    pending: ({ session }) => ({ ok: true, requests: pending(store, session) }),
+    pending: ({ session, limit, after }) => ({
+      ok: true,
+      requests: pending(
+        store,
+        session,
+        limit === undefined ? undefined : { limit, ...(after !== undefined && { after }) },
+      ),
+    }),
   };
 
   return async (command) => {
@@ -190,8 +201,8 @@ function queued(log: SessionLog): number {
   return log.said.filter(({ seq }) => seq > log.sawUpTo).length;
 }
 
-export function pending(store: Store, session: string | undefined): PendingRequest[] {
-  return store.pending(session).map((request) => {
+export function pending(store: Store, session: string | undefined, page?: Page): PendingRequest[] {
+  return store.pending(session, page).map((request) => {
     const draft = store.draft(request.id);
     return draft ? { request, draft } : { request };
   });

@@ -121,6 +121,7 @@ export function createRunner(parts: RunnerParts): Runner {
       sleepy = maySleep(session);
       moments.start(session);
       for (;;) {
+        await turnstile(); // nobody is there: no wait
         const one = await round(session);
         if (one === "again") continue;
         if (!one.sleeps) return one.outcome;
@@ -139,7 +140,6 @@ export function createRunner(parts: RunnerParts): Runner {
       }
       const woken = await sleeping.woken;
       sleeping = undefined;
-      if (woken) await turnstile();
       return woken && !left;
     };
     const hurry = () => {

@@ -95,9 +95,9 @@ export const mutants: Mutant[] = [
     name: "says recorded without recording",
     changes: [
       {
-        file: "src/input/respond.ts",
-        from: "  const { won, fact } = store.append(session, {",
-        to: "  if (resolution.surface === 'a') return { won: true, resolution };\n  const { won, fact } = store.append(session, {",
+        file: "src/runtime/together.ts",
+        from: "store.appendAll(all);",
+        to: "all.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },
     ],
     scene: "calm",
@@ -123,7 +123,13 @@ export const mutants: Mutant[] = [
   },
   {
     name: "lists the newest request first",
-    changes: [{ file: sqlite, from: "WHERE a.session=? ORDER BY a.seq", to: "WHERE a.session=? ORDER BY a.seq DESC" }],
+    changes: [
+      {
+        file: sqlite,
+        from: "a.session=? AND a.seq>? ORDER BY a.seq",
+        to: "a.session=? AND a.seq>? ORDER BY a.seq DESC",
+      },
+    ],
     scene: "ruleMeanwhile",
   },
   {

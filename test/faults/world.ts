@@ -295,6 +295,11 @@ function observed(world: World, real: Store, name: string, dead: () => boolean, 
       if (written.won) acknowledged(session, undefined, [written.fact]);
       return written;
     }),
+    appendAll: alive((facts) => {
+      const written = real.appendAll(facts);
+      for (const one of written) if ("won" in one && one.won) acknowledged(one.fact.session, undefined, [one.fact]);
+      return written;
+    }),
     close: () => {},
   };
   return store;

@@ -47,7 +47,7 @@ const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } =
   compact: { session: text },
   saveDraft: { requestId, draft, ...sender },
   sessions: {},
-  pending: { session: text.optional() },
+  pending: { session: text.optional(), limit: z.int().min(1).optional(), after: requestId.optional() },
 };
 
 const id = z.int().min(0);
