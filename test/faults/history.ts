@@ -76,14 +76,20 @@ export function requestsOf({ journal }: History): Map<string, Asked> {
   return asked;
 }
 
+/** A tool of a test has its mark; a real command leaves it in a file. */
+function markOf({ mark, command }: ToolInput): string | undefined {
+  if (typeof mark === "string") return mark;
+  return typeof command === "string" ? /^echo (\S+) >> witness\b/.exec(command)?.[1] : undefined;
+}
+
 /** The calls of a session by the mark in their input, with the key of each. */
 export function markedCalls(facts: readonly Fact[]): Map<string, { key: string; input: Record<string, unknown> }> {
   const calls = new Map<string, { key: string; input: Record<string, unknown> }>();
   for (const fact of facts)
     if (fact.type === "model.replied")
       callsOf(fact.data).forEach(({ input }, n) => {
-        if (typeof input["mark"] === "string")
-          calls.set(input["mark"], { key: fact.key.replace(/model$/, `${n}`), input });
+        const mark = markOf(input);
+        if (mark !== undefined) calls.set(mark, { key: fact.key.replace(/model$/, `${n}`), input });
       });
   return calls;
 }

@@ -67,7 +67,10 @@ function check(here: Here, ids: string[] | undefined): { interrupted: number; id
   return { interrupted: lost, ids: asked };
 }
 
-test("kill -9 before and after every commit of a mixed batch, restarted each time", { timeout: 110_000 }, async (t) => {
+// test/faults kills at every boundary without a process each; here real ones are killed, at every commit when asked to be thorough.
+const step = process.env["SAGE_FAULTS_ROUNDS"] === undefined ? 4 : 1;
+
+test("kill -9 before and after commits of a mixed batch, restarted each time", { timeout: 110_000 }, async (t) => {
   using clean = mixedBatch();
   const whole = await run(clean, { ANSWER: "self" });
   assert.match(whole.out, /all done/, whole.err);
@@ -87,13 +90,13 @@ test("kill -9 before and after every commit of a mixed batch, restarted each tim
     interrupted += result.interrupted;
     return true;
   };
-  for (let nth = 1; ; nth++) {
+  for (let nth = 1; ; nth += step) {
     const killed = await Promise.all([killAt(nth, "before"), killAt(nth, "after")]);
     if (!killed.includes(true)) break;
   }
   t.diagnostic(`${kills} kills, ${interrupted} interrupted calls asked about`);
-  assert.ok(kills > 20, `${kills} kills`);
-  assert.ok(interrupted > 0, "some kill hit a running command");
+  assert.ok(kills > 20 / step, `${kills} kills`);
+  if (step === 1) assert.ok(interrupted > 0, "some kill hit a running command");
 });
 
 test("killed while a question is open, answered by another process while it is dead, finished by a third", async () => {

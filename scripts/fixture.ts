@@ -1,0 +1,29 @@
+// npm run fixture   before a release: keeps a journal of this version in test/fixtures/journals, finished and in the middle of a turn
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { version } from "../src/runtime/version.ts";
+import { write } from "../test/faults/fixture.ts";
+import { story, tell } from "../test/faults/story.ts";
+import { createWorld } from "../test/faults/world.ts";
+
+const folder = join(import.meta.dirname, "../test/fixtures/journals");
+const dir = mkdtempSync(join(tmpdir(), "sage-fixture-"));
+try {
+  using world = createWorld({ dir, script: () => story });
+  await tell(world, { faults: [{ point: "spawn", nth: 2, side: "after" }], lost: "rerun" });
+  // Two runs write the same bytes: times and places of this machine say nothing about the version.
+  const facts = world.facts("s").map((fact) => JSON.parse(plain(JSON.stringify(fact))));
+  const middle = facts.findIndex(({ key }) => key === "t0/2/0/sub/0/1/permit0.resolved");
+  for (const [name, kept] of [
+    ["finished", facts],
+    ["open", facts.slice(0, middle + 1)],
+  ] as const)
+    writeFileSync(join(folder, `${version}-${name}.jsonl`), write(version, kept));
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}
+
+function plain(text: string): string {
+  return text.replaceAll(dir, "/work").replaceAll(/("(?:at|durationMs)":)\d+(?:\.\d+)?/g, "$11");
+}

@@ -1,0 +1,24 @@
+// A journal as this version writes it, kept so that later versions must still read it.
+import { hash } from "node:crypto";
+import { fold } from "../../src/agent/projection.ts";
+import type { Fact } from "../../src/protocol/index.ts";
+
+/** The first line says what the facts behind it must come to. */
+export type Recorded = { version: string; facts: number; state: string };
+
+export function write(version: string, facts: readonly Fact[]): string {
+  const first: Recorded = { version, facts: facts.length, state: stateOf(facts) };
+  return `${[first, ...facts].map((line) => JSON.stringify(line)).join("\n")}\n`;
+}
+
+export function read(text: string): { recorded: Recorded; facts: Fact[] } {
+  const [first = "{}", ...facts] = text.trimEnd().split("\n");
+  return { recorded: JSON.parse(first) as Recorded, facts: facts.map((line) => JSON.parse(line) as Fact) };
+}
+
+/** All that a session is: what the model would see next, the rules it was given, where its turn stands. */
+export function stateOf(facts: readonly Fact[]): string {
+  const { seen, open, ...folded } = fold(facts);
+  const state = { ...folded, seen: [...(seen ?? [])], open: open?.key };
+  return hash("sha256", JSON.stringify(state), "hex");
+}
