@@ -11,7 +11,7 @@ import type { Model } from "../../src/models/model.ts";
 import { noUsage, type InputRequest } from "../../src/protocol/index.ts";
 import { createHost, type LocalHost } from "../../src/runtime/host.ts";
 import type { Tool } from "../../src/tools/tool.ts";
-import { measured } from "../agent.ts";
+import { begin, createAgent, grant as grantNow, measured, Run } from "../agent.ts";
 import { percentile } from "../measure.ts";
 
 const [role = "", path = "", count = "0"] = process.argv.slice(2);
@@ -62,13 +62,12 @@ const roles: Record<string, () => Promise<unknown>> = {
     const { store, waiting } = watched(sqliteStore(path));
     const host = hostOn(store);
     await open(host, "warm", 1);
-    await pause(50);
-    globalThis.gc?.();
-    const before = process.memoryUsage.rss();
+    await collected();
+    const before = process.memoryUsage();
     await open(host, "s", sessions);
     while (store.pending().length < sessions + 1) await pause(50);
     await asleep(waiting);
-    globalThis.gc?.();
+    await collected();
     const [cpu, at] = [process.cpuUsage(), performance.now()];
     await pause(4_000);
     const used = process.cpuUsage(cpu);
@@ -77,10 +76,11 @@ const roles: Record<string, () => Promise<unknown>> = {
     delay.enable();
     await pause(2_000);
     delay.disable();
-    const rss = process.memoryUsage.rss();
+    const after = process.memoryUsage();
     return {
-      rssMb: rss / 2 ** 20,
-      perSessionKb: (rss - before) / sessions / 1024,
+      rssMb: after.rss / 2 ** 20,
+      perSessionKb: (after.rss - before.rss) / sessions / 1024,
+      heapPerSessionKb: (after.heapUsed - before.heapUsed) / sessions / 1024,
       descriptors: readdirSync("/proc/self/fd").length,
       timers: process.getActiveResourcesInfo().filter((name) => name === "Timeout").length,
       cpuPercent,
@@ -175,6 +175,17 @@ const roles: Record<string, () => Promise<unknown>> = {
     const rebuiltMs = performance.now() - at;
     return { rebuiltMs, open: store.pending().length };
   },
+  /** One long session of approvals. */
+  async grow() {
+    const store = sqliteStore(path);
+    begin(store, "s");
+    const run = new Run(createAgent(store, sessions), store, "s");
+    for (let n = 0; n < sessions; n++) grantNow(store, (await run.next())!);
+    await run.next();
+    run.close();
+    store.close();
+    return { calls: sessions };
+  },
   /** A session of ten thousand facts: read, checked, folded. */
   async fold() {
     const store = sqliteStore(path);
@@ -206,6 +217,14 @@ async function pendingOf(host: LocalHost): Promise<InputRequest[]> {
 
 const grant = (host: LocalHost, { id }: InputRequest) =>
   host.send({ type: "respond", response: { type: "granted", requestId: id }, ...bench });
+
+/** Twice: what the first round frees is given back by the second. */
+async function collected(): Promise<void> {
+  for (let n = 0; n < 2; n++) {
+    await pause(200);
+    globalThis.gc?.();
+  }
+}
 
 /** Nothing is waited for in memory any more. */
 async function asleep(waiting: ReadonlySet<string>): Promise<void> {

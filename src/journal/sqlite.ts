@@ -170,9 +170,12 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
     const done = q("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
     if (done.changes === 0) q("INSERT INTO process VALUES(?,?,?,?)").run(me.id, me.pid, me.started, uptime());
   };
+  let beaten = -1;
   // Somebody may have taken a session while this process was frozen: what it runs must end, not only what it writes.
   const stillMine = () => {
-    if (held.size === 0) return;
+    const now = dataVersion();
+    if (held.size === 0 || now === beaten) return; // nobody else has written since
+    beaten = now;
     const mine = new Map(
       all<{ id: string; epoch: number }>("SELECT id, epoch FROM session WHERE process=?", me.id).map(
         ({ id, epoch }) => [id, epoch],

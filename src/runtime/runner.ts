@@ -70,7 +70,7 @@ export function createRunner(parts: RunnerParts): Runner {
     let left = false;
     let early: Stopped | undefined;
     let lifecycle: LifecycleManager | undefined;
-    let resting = new AbortController();
+    let resting: AbortController | undefined;
     let agent: UnifiedExecutor | undefined;
     let idleAt: number | undefined;
     let sleepy = false;
@@ -104,7 +104,7 @@ export function createRunner(parts: RunnerParts): Runner {
       const { held, outcome } = await supervise(({ supervised }) => attempt(runner, supervised), {
         ...supervision,
         notice: (text) => notice("supervisor", text),
-        hurry: () => resting.signal,
+        hurry: () => (resting ??= new AbortController()).signal,
       });
       if (dozing) {
         dozing = false;
@@ -143,8 +143,8 @@ export function createRunner(parts: RunnerParts): Runner {
       return woken && !left;
     };
     const hurry = () => {
-      resting.abort();
-      resting = new AbortController();
+      resting?.abort();
+      resting = undefined;
     };
     const one: Running = {
       get log() {
