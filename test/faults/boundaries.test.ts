@@ -40,14 +40,16 @@ test("killed at every boundary of a story with a mixed batch and subagents at de
   const clean = await told({ faults: [] });
   let asked = 0;
   let kills = 0;
-  for (const fault of boundaries(clean.passed)) {
+  const all = [...boundaries(clean.passed)];
+  // A third of them each day, another third with another seed; all of them when there is time.
+  for (const fault of thorough ? all : all.filter((_, n) => (n + seed) % 3 === 0)) {
     const { history, crashes } = await told({ faults: [fault], lost: fault.nth % 2 === 0 ? "rerun" : "done" });
     assert.deepEqual(idsOf(history).toSorted(), idsOf(clean.history).toSorted(), JSON.stringify(fault));
     asked += [...requestsOf(history).values()].filter(({ request }) => request.source === "recovery").length;
     kills += crashes;
   }
   t.diagnostic(`${kills} kills, ${asked} interrupted calls asked about`);
-  assert.ok(kills > 70 && asked > 0, `${kills} kills, ${asked} asked about`);
+  assert.ok(kills > all.length / 4 && asked > 0, `${kills} kills, ${asked} asked about`);
 });
 
 test("killed while it recovers, once and again: what was recovered is the same each time", async (t) => {
@@ -55,7 +57,7 @@ test("killed while it recovers, once and again: what was recovered is the same e
   const first = [...boundaries(passed)];
   const all = first.flatMap((one) => [...boundaries({ commit: 24, spawn: 4, model: 3 })].map((two) => [one, two]));
   const roll = dice(seed);
-  const chosen = thorough ? all : Array.from({ length: 40 }, () => roll.pick(all));
+  const chosen = thorough ? all : Array.from({ length: 12 }, () => roll.pick(all));
   let kills = 0;
   for (const [n, faults] of chosen.entries()) {
     const more = n % 4 === 0 ? [roll.pick(first)] : [];
