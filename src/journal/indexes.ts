@@ -5,6 +5,9 @@ import { requestId, resolvedKey, splitRequestId } from "./store.ts";
 /** How far an index is from the facts under it. */
 export type IndexState = { /** Open, and not listed. */ missing: number; /** Listed, and not open. */ stale: number };
 
+/** What a process that was killed may have left: a call without an end, a message that no turn has taken up. */
+export type LeftBehind = { call: boolean; message: boolean };
+
 /**
  * What could be found by reading all facts, and would take too long: which requests are open, which sessions have an open
  * turn, what they are called. The facts are the truth; this is thrown away and made again from them when it is in doubt.
@@ -47,6 +50,18 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
       return {
         missing: count(`${openRequests} EXCEPT SELECT seq, session, key FROM ask`),
         stale: count(`SELECT seq, session, key FROM ask EXCEPT ${openRequests}`),
+      };
+    },
+    /** Read off the keys alone: ten thousand sessions are asked when a process starts. */
+    leftBehind(session: string): LeftBehind {
+      const of = "FROM fact f WHERE session=?";
+      const begun = `SELECT 1 ${of} AND key>='t' AND key<'u' AND key LIKE '%.started' AND NOT EXISTS
+        (SELECT 1 FROM fact WHERE session=f.session AND key=substr(f.key, 1, length(f.key)-8)||'.finished') LIMIT 1`;
+      const newest = (keys: string) =>
+        all<{ n: number | null }>(`SELECT max(seq) n ${of} AND ${keys}`, session)[0]?.n ?? 0;
+      return {
+        call: all(begun, session).length > 0,
+        message: newest("key>='said/' AND key<'said0'") > newest("key>='t' AND key<'u' AND key NOT LIKE '%/%'"),
       };
     },
     /** Whoever goes on with a session has read its facts: its part of the index is made right on the way. */

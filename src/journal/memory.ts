@@ -133,6 +133,7 @@ export function memoryStore(): Store {
     since: (id, after) => sessions.get(id)?.facts.filter((fact) => fact.seq > after) ?? [],
     noteChild() {},
     children: () => [],
+    leftBehind: () => ({ call: false, message: false }), // nothing outlives the process
     lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none: what is open is looked up in the facts
     rebuildIndexes() {},
     housekeeping: {

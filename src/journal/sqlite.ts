@@ -329,6 +329,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
         .filter(({ pid, started }) => groupLives(pid, started))
         .map(({ pid }) => pid),
     housekeeping: createHousekeeping({ q, all, write, top, insert, index, advance, row, holds }),
+    leftBehind: indexes.leftBehind,
     lookAtIndexes: indexes.look,
     rebuildIndexes: indexes.rebuild,
     verify: (session) =>

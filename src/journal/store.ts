@@ -1,5 +1,5 @@
 import type { Housekeeping } from "./housekeeping.ts";
-import type { IndexState } from "./indexes.ts";
+import type { IndexState, LeftBehind } from "./indexes.ts";
 import type { SageError, Delta, Draft, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
@@ -58,6 +58,8 @@ export interface Store {
   noteChild(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */
   children(session: string, key: string): number[];
+  /** Without reading its facts. */
+  leftBehind(session: string): LeftBehind;
   /** How far the index of open requests is from the facts. Reads all of them. */
   lookAtIndexes(): IndexState;
   /** Makes the indexes again from the facts, in one transaction. */

@@ -12,8 +12,9 @@ export type Recovered = {
 };
 
 /**
- * Goes on with the turns that were open when the process that ran these sessions ended. One that waits for a person is not loaded:
- * its request is listened for, its deadline runs, and it goes on when it is answered. One that a person paused stays paused.
+ * Goes on with the turns that were open when the process that ran these sessions ended, and with messages it had taken and not begun
+ * with. One that waits for people alone is not loaded: its request is listened for, its deadline runs, and it goes on when it is
+ * answered; but a call whose end is unknown is asked about at once. One that a person paused stays paused.
  */
 export async function recover(store: Store, host: Host, sessions: readonly string[]): Promise<Recovered> {
   const stops: (() => void)[] = [];
@@ -21,9 +22,11 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
   let waiting = 0;
   for (const session of sessions) {
     const row = store.session(session);
-    if (!row?.open || row.owned) continue;
+    if (!row || row.owned) continue;
+    const left = store.leftBehind(session);
+    if (!row.open && !left.message) continue;
     const requests = store.pending(session);
-    if (requests.length > 0) {
+    if (requests.length > 0 && !left.call) {
       waiting++;
       stops.push(listen(store, requests, () => void host.send({ type: "resume", session })));
     } else if (!isPaused(store, session)) {

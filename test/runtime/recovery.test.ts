@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { noUsage, type Host } from "../../src/protocol/index.ts";
 import { recover } from "../../src/runtime/recovery.ts";
+import { fact } from "../journal/journals.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 
 test("a turn that a person paused stays paused; one that broke off goes on; one that ended is left alone", async () => {
@@ -37,4 +39,56 @@ test("a turn that a person paused stays paused; one that broke off goes on; one 
   const recovered = await recover(next.store, host, [paused.session, broken.session, next.session, "unknown"]);
   assert.deepEqual([recovered.resumed, recovered.waiting], [1, 0]);
   assert.deepEqual(sent, [{ type: "resume", session: broken.session }]);
+});
+
+test("a call whose end is unknown is asked about at once, beside a question that waits; a message nobody began with is taken up", async () => {
+  using here = workspace();
+  const path = here.path("journal.db");
+  const store = sqliteStore(path);
+  const said = (session: string) => {
+    store.create(session, { cwd: here.dir, version: "test" });
+    const data = { text: "go", by: "Lin", surface: "test" };
+    store.append(session, { key: "said/0", type: "user.said", at: 1, data });
+  };
+  const frame = { source: "tool", agent: [], why: "", digest: "", at: 1 } as const;
+  const asked = (session: string) =>
+    fact(
+      "t0/0/1/ask0",
+      "input.requested",
+      { ...frame, id: `${session}/t0/0/1/ask0`, session, kind: "text", prompt: "?" },
+      session,
+    );
+  for (const session of ["both", "waits", "ended", "heard"]) {
+    said(session);
+    const begun = fact("t0", "turn.begun", { loop: 1, maxSteps: 9, sawUpTo: 2 }, session);
+    const started = fact(
+      "t0/0/0/run0.started",
+      "call.started",
+      { tool: "Bash", effect: "writes", digest: "x" },
+      session,
+    );
+    const finished = fact("t0/0/0/run0.finished", "call.finished", { ok: true, text: "" }, session);
+    const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
+    const ended = fact("t0.ended", "turn.ended", { status: "success", text: "", usage: noUsage, stats }, session);
+    const facts = {
+      both: [begun, started, asked(session)],
+      waits: [begun, started, finished, asked(session)],
+      ended: [begun, ended],
+      heard: [begun, started, finished, ended],
+    }[session]!;
+    const epoch = store.claim(session);
+    store.commit(session, epoch, facts);
+    store.release(session, epoch);
+  }
+  said("unheard");
+  const sent: string[] = [];
+  const host = {
+    send: (command: { session: string }) => (sent.push(command.session), Promise.resolve({ ok: true })),
+  } as unknown as Host;
+  const all = ["both", "waits", "ended", "heard", "unheard"];
+  const recovered = await recover(store, host, all);
+  assert.deepEqual([recovered.resumed, recovered.waiting], [2, 1]);
+  assert.deepEqual(sent, ["both", "unheard"]);
+  recovered.stop();
+  store.close();
 });
