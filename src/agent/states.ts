@@ -6,12 +6,20 @@ import { LifecycleManager } from "./lifecycle.ts";
 
 /** A lifecycle whose changes of state are facts. They ride with whatever caused them, and replay never asks for them. */
 export function journaledLifecycle(log: SessionLog): LifecycleManager {
-  let n = 0;
   return new LifecycleManager((change) => {
     // A log that is closed keeps nothing any more: the person left, or somebody else has the session.
     if (change.from.state !== change.to.state && !log.closed)
-      log.add(`state/${log.epoch}.${n++}`, "state.changed", change);
+      log.add(`state/${log.epoch}.${next(log)}`, "state.changed", change);
   });
+}
+
+/** One log may serve several turns, each with a lifecycle of its own: their changes are counted together. */
+const counted = new WeakMap<SessionLog, number>();
+
+function next(log: SessionLog): number {
+  const n = counted.get(log) ?? 0;
+  counted.set(log, n + 1);
+  return n;
 }
 
 /** The root's phase, for whoever watches; subagents work inside its tool phase. */

@@ -44,10 +44,13 @@ type Turn = {
 
 /** From `turn.begun` to an outcome, whatever happens on the way. */
 export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
-  const folded = fold(log.loaded);
+  const facts = log.begin();
+  const folded = fold(facts);
   if (!folded.open && (log.said.at(-1)?.seq ?? 0) <= folded.sawUpTo) return nothingNew(log, folded);
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
-  const turn = foreign ? begin(log, endForeign(log, folded), input, openIn(log, folded)) : begin(log, folded, input);
+  const turn = foreign
+    ? begin(log, endForeign(log, folded, facts), input, openIn(log, folded))
+    : begin(log, folded, input);
   try {
     return end(log, turn, await drive(log, turn));
   } catch (error) {
@@ -60,7 +63,7 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
 
 /** A turn of its own that only makes room: nobody has to say anything for it, and it folds like any other. */
 export async function compactTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
-  const folded = fold(log.loaded);
+  const folded = fold(log.begin());
   if (folded.open) throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
   const turn = begin(log, folded, input);
   try {
@@ -73,14 +76,14 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
 }
 
 /** Ends a turn whose keys this version of the loop does not meet again, in one commit with the beginning of the next. */
-function endForeign(log: SessionLog, folded: Folded): Folded {
+function endForeign(log: SessionLog, folded: Folded, facts: readonly Fact[]): Folded {
   const key = `t${folded.turn}.ended`;
   const message = `this turn was begun by another version of Sage (loop ${folded.open?.data.loop}, this is ${LOOP}) and goes on in a new one`;
   const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
   const data: TurnEnd = { status: "error", error: { code: "turn-failed", message }, text: "", usage: noUsage, stats };
   log.branch("").decide(key, "turn.ended", () => data);
   const at = { session: log.id, seq: log.lastSeq + 1, at: Date.now() };
-  return fold([...log.loaded, { ...at, key, type: "turn.ended", data }]);
+  return fold([...facts, { ...at, key, type: "turn.ended", data }]);
 }
 
 function openIn(log: SessionLog, folded: Folded): string[] {

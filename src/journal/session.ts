@@ -20,8 +20,8 @@ export class SessionLog {
   readonly id: string;
   readonly epoch: number;
   readonly store: Store;
-  /** Everything known when the session was opened; read once by whoever folds it. */
-  readonly loaded: readonly Fact[];
+  /** Everything known when the session was opened, until a turn begins: one that waits for days holds none of it. */
+  #loaded: readonly Fact[] | undefined;
   /** What people said, loaded or heard since; oldest first. */
   readonly said: Fact<"user.said">[] = [];
   /** Up to this seq it was seen by the model. */
@@ -49,14 +49,38 @@ export class SessionLog {
     // Listen before reading: what others write in between is heard, and known already when it is told.
     this.#unsubscribe = store.hub.subscribe(id, this);
     try {
-      this.loaded = store.load(id, { proven: true });
-      this.#loadedUpTo = this.lastSeq = this.loaded.at(-1)?.seq ?? 0;
-      for (const fact of this.loaded) this.#know(fact);
+      this.#loaded = this.#knowAll(store.load(id, { proven: true }));
     } catch (error) {
       this.close(error);
       store.release(id, this.epoch);
       throw error;
     }
+  }
+
+  /** Every fact of the session. */
+  get loaded(): readonly Fact[] {
+    return this.#loaded ?? this.store.load(this.id);
+  }
+
+  /** A turn begins: the first as the session was found, a later one as it is by now. What a fold needs. */
+  begin(): readonly Fact[] {
+    const facts = this.#loaded ?? this.#again();
+    this.#loaded = undefined;
+    return facts;
+  }
+
+  #again(): readonly Fact[] {
+    this.flush();
+    this.#stopped = this.#controller = this.#replay = undefined;
+    this.sawUpTo = this.said.length = 0;
+    [this.#interrupts, this.#attempts] = [[], []];
+    return this.#knowAll(this.store.load(this.id));
+  }
+
+  #knowAll(facts: readonly Fact[]): readonly Fact[] {
+    this.#loadedUpTo = this.lastSeq = facts.at(-1)?.seq ?? 0;
+    for (const fact of facts) this.#know(fact);
+    return facts;
   }
 
   /** What other writers add while this process holds the session. */

@@ -3,6 +3,7 @@ import type { SessionRow, Store } from "../journal/store.ts";
 import type { Fact } from "../protocol/index.ts";
 
 const LEAVING_MS = 5_000;
+const moments: readonly HookMoment[] = ["sessionStart", "waiting", "sessionEnd"];
 
 /** Hooks that are told and not asked: a session starts, ends, or waits for a person. */
 export type Moments = {
@@ -30,6 +31,8 @@ export function createMoments(hooksOf: (session: SessionRow) => Hooks, store: St
     start(session) {
       if (started.has(session.id)) return;
       const one = { session, hooks: hooksOf(session) };
+      // Nobody to tell: then it is not remembered either. A host may see very many sessions.
+      if (!moments.some((moment) => one.hooks.has(moment))) return;
       started.set(session.id, one);
       void tell("sessionStart", one, {}, never);
     },

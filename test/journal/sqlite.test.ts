@@ -780,10 +780,11 @@ suite(
         log.release();
         return found;
       };
-      assert.deepEqual(await look(), { ok: false, running: [sleepers.pid] });
-      assert.deepEqual(await look(), { ok: false, running: [sleepers.pid] }, "as long as it runs");
+      const since = here.store.load("s").find(({ type }) => type === "call.started")?.at;
+      assert.deepEqual(await look(), { ok: false, running: [sleepers.pid], since });
+      assert.deepEqual(await look(), { ok: false, running: [sleepers.pid], since }, "as long as it runs");
       await sleepers.leave();
-      assert.deepEqual(await look(), { ok: false, running: [] });
+      assert.deepEqual(await look(), { ok: false, running: [], since });
     });
 
     test("a command's group is found under its key by the next process, and forgotten when the call has finished", async () => {
