@@ -79,7 +79,7 @@ export type WatchEvent =
   | { type: "delta"; delta: Delta }
   /**
    * Another process ran the session, and that has changed. `live`: what happens is streamed here; otherwise facts only.
-   * `stopped`: that process is gone or has left, a turn is open, and whoever sends `resume` goes on with it.
+   * `stopped`: that process is gone or has left, nobody has paused the turn, and whoever sends `resume` goes on with it.
    */
   | { type: "owner"; live: boolean; stopped: boolean };
 

@@ -153,7 +153,7 @@ const ended = (events: readonly WatchEvent[]) =>
 
 test("an interrupt from the process that follows pauses the turn where it runs", async () => {
   using here = workspace();
-  const { a, b, mine } = twoProcesses(here.dir);
+  const { a, b, mine, stores } = twoProcesses(here.dir);
   await a.send({ type: "open", session: "s", cwd: here.dir });
   await a.send({ type: "say", session: "s", text: "go", ...lin });
   const outcome = a.run("s");
@@ -162,6 +162,9 @@ test("an interrupt from the process that follows pauses the turn where it runs",
   await until(() => second.text() === "well");
   assert.deepEqual(await b.send({ type: "interrupt", session: "s", ...lin }), { ok: true, to: "pause" });
   assert.equal((await outcome).status, "paused");
+  await until(() => stores[0].session("s")?.owned === false);
+  await new Promise((resolve) => setTimeout(resolve, 1_200)); // longer than the follower takes to look again
+  assert.equal(second.owner(), undefined, "a person's pause is no reason to go on");
   await second.stop();
   await b.close();
   await a.close();

@@ -13,7 +13,7 @@ const MISSES = 3;
 export type Seen = {
   /** What is streamed there reaches this process; also when nobody else runs it. */
   live: boolean;
-  /** Somebody else ran it, a turn is open, and nobody runs it now. */
+  /** Somebody else ran it, a turn is open, and nobody runs it now, though no person has paused it. */
   stopped: boolean;
 };
 
@@ -48,6 +48,7 @@ export function followOwner(parts: Parts): Following {
   let line: Line | undefined;
   let timer: NodeJS.Timeout | undefined;
   let followed = false;
+  let paused = false;
   let misses = 0;
   let stopped = false;
   let told: Seen | undefined;
@@ -59,7 +60,7 @@ export function followOwner(parts: Parts): Following {
 
   const seen = (): Seen => ({
     live: owner === undefined || line?.ready === true,
-    stopped: owner === undefined && followed && !runsHere() && store.session(session)?.open === true,
+    stopped: owner === undefined && followed && !paused && !runsHere() && store.session(session)?.open === true,
   });
   /** Once it is certain: somebody who is just being called, or has hung up a moment ago, may still be there. */
   const report = () => {
@@ -141,6 +142,9 @@ export function followOwner(parts: Parts): Following {
     }),
     seen,
     note(fact) {
+      if (fact.type === "turn.interrupted") paused = true;
+      else if (fact.type === "user.said" || (fact.type === "state.changed" && fact.data.from.state === "initializing"))
+        paused = false; // it goes on, or is meant to
       if (line && fact.seq > position) ahead.set(fact.key.replace(/\.finished$/, ""), fact.seq);
       lookIfPossible();
     },
