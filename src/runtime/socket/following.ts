@@ -134,7 +134,7 @@ export function followOwner(parts: Parts): Following {
       });
   };
 
-  look();
+  lookIfPossible();
   return {
     settled: first.promise.then(() => {
       clearTimeout(patience);

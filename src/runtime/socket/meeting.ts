@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { createServer, connect as dial, type Server } from "node:net";
+import { createServer, connect as dial, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { splitRequestId, type Store } from "../../journal/store.ts";
@@ -38,6 +38,7 @@ function createMeeting({ journal, process: me, over }: NonNullable<Store["place"
   const hosts = new Map<string, Host>();
   let latest: Host | undefined;
   let server: Server | undefined;
+  const visitors = new Set<Socket>();
   const hostFor = (session: string | undefined): Host => {
     const host = (session === undefined ? undefined : hosts.get(session)) ?? latest;
     if (!host) throw new SageError("host-gone", "this process runs no session");
@@ -51,6 +52,9 @@ function createMeeting({ journal, process: me, over }: NonNullable<Store["place"
     const address = addressOf(journal, me);
     if (server || over.aborted || address === undefined) return;
     server = createServer((socket) => {
+      socket.unref(); // a visitor must not keep alive what has come to its end
+      visitors.add(socket);
+      socket.on("close", () => visitors.delete(socket));
       socket.on("error", () => socket.destroy());
       // Loaded with the first visitor: most processes have none.
       void import("./serve.ts").then(({ serve }) => serve(socket, routed, { process: me, version }));
@@ -71,6 +75,7 @@ function createMeeting({ journal, process: me, over }: NonNullable<Store["place"
   };
   const close = (address: string) => {
     server?.close();
+    for (const socket of visitors) socket.destroy();
     if (process.platform === "win32") return;
     rmSync(address, { force: true });
     try {
