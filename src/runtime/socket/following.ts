@@ -3,7 +3,7 @@ import type { Delta, Fact } from "../../protocol/index.ts";
 import type { Meeting } from "./meeting.ts";
 
 /** A surface is told what is on disk after this long, with or without the owner. */
-const PATIENCE_MS = 300;
+const PATIENCE_MS = 1_000;
 const LOOK_MS = 1_000;
 /** A process that dies lets go of its connections a moment before it is gone. */
 const DYING_MS = 50;

@@ -84,6 +84,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
 
   let ready = false;
   let sending = false;
+  let streamed = true;
   let idle = false;
   let settling: NodeJS.Immediate | undefined;
   let open: PendingRequest[] = [];
@@ -122,7 +123,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
         } else if (event.type === "owner") ownerChanged(event);
         else {
           print(options.after === undefined ? view.history(past) : past.flatMap(view.fact));
-          if (!event.live) say(paint.dim(t.facts));
+          streams(event.live);
           [open, ready] = [[...event.requests], true];
           progress.running.clear(); // what ran in a process that is gone does not run
           if (options.task !== undefined) talking.speak(options.task, { echoed: true });
@@ -140,12 +141,17 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   }
 
   function ownerChanged({ live, stopped }: { live: boolean; stopped: boolean }): void {
-    if (!live) say(paint.dim(t.facts));
-    if (!stopped) return;
+    if (!stopped) return streams(live);
+    streamed = live;
     if (!progress.working && open.length === 0) return; // paused: that was said
     progress.working = false;
     progress.running.clear();
     say(paint.yellow(owner.stopped));
+  }
+
+  function streams(live: boolean): void {
+    if (live !== streamed) say(paint.dim(live ? owner.live : t.facts));
+    streamed = live;
   }
 
   function finish(reason: PlainEnd["why"]): void {

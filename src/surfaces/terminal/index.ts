@@ -39,6 +39,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   const progress = createProgress();
   const transcript = createTranscript({ t, me: sender, now });
 
+  let streamed = true;
   let ready = false;
   let ended: Pick<TerminalEnd, "why" | "session"> = { why: "ended" };
   let unfolded = false;
@@ -161,7 +162,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
         else {
           transcript.history(past);
           ready = true;
-          if (!event.live) transcript.note("dim", t.facts);
+          streams(event.live);
           progress.running.clear(); // what ran in a process that is gone does not run
           desk.begin(event.requests);
           if (event.requests[0]) tell(event.requests[0].request);
@@ -178,11 +179,17 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   }
 
   function ownerChanged({ live, stopped }: { live: boolean; stopped: boolean }): void {
-    if (!live) transcript.note("dim", t.facts);
-    if (!stopped || (!progress.working && desk.open().length === 0)) return; // paused: that was said
+    if (!stopped) return streams(live);
+    streamed = live;
+    if (!progress.working && desk.open().length === 0) return; // paused: that was said
     progress.working = false;
     progress.running.clear();
     transcript.note("warn", ownerTexts(lang).stopped);
+  }
+
+  function streams(live: boolean): void {
+    if (live !== streamed) transcript.note("dim", live ? ownerTexts(lang).live : t.facts);
+    streamed = live;
   }
 
   function happened(fact: Fact): void {
