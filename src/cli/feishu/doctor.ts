@@ -116,8 +116,9 @@ async function checkConsole(api: Api, { appId, mode }: FeishuApp, { ok, bad, not
   else bad(t.noEvent);
   if (app.callback?.subscribed_callbacks?.includes("card.action.trigger")) ok(t.callback);
   else bad(t.noCallback);
-  const wanted = mode === "socket" ? "websocket" : "webhook";
-  const isOther = (set: string | undefined) => set !== undefined && set !== wanted;
+  // Only what is known to be the other way is told: the names of these ways are not promised to stay.
+  const other = mode === "socket" ? "webhook" : "websocket";
+  const isOther = (set: string | undefined) => set?.toLowerCase() === other;
   if (isOther(app.event?.subscription_type)) bad(t.wrongMode("event", mode));
   if (isOther(app.callback?.callback_type)) bad(t.wrongMode("callback", mode));
 }

@@ -7,6 +7,7 @@ import { SageError, messageOf } from "../../protocol/index.ts";
 
 const LARGEST = 1024 * 1024;
 const SLOWEST_MS = 10_000;
+const MOST_CONNECTIONS = 500;
 
 export type Readiness = { ready: boolean; [detail: string]: unknown };
 
@@ -107,6 +108,8 @@ export async function listen(
           : messageOf(error);
     throw new SageError("config-invalid", `cannot listen on ${host}:${port}: ${why}`, { cause: error });
   }
+  server.on("error", () => {}); // too many files open, for a while: who comes then comes again
+  if ("maxConnections" in server) server.maxConnections = MOST_CONNECTIONS;
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

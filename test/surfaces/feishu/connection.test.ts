@@ -11,7 +11,7 @@ test("a connection that breaks comes back, and what was said meanwhile arrives",
   await until(() => feishu.sockets.count() === 0);
   lin.say("into the void");
   await until(() => feishu.sockets.count() === 1, "nobody reconnected");
-  await feishu.delivery.idle();
+  await until(() => feishu.delivery.attempts.length === 1);
   feishu.clock.advance(15_000);
   await until(() => sage.got.length === 1);
   assert.deepEqual(sage.texts(), ["into the void"]);
@@ -33,7 +33,7 @@ test("a connection that stands and is deaf is replaced after a while without eve
   lin.say("can you hear me?");
   await until(() => feishu.sockets.connected() >= 2, "nobody noticed");
   feishu.clock.advance(3_000); // the platform gives up the delivery to the deaf one
-  await feishu.delivery.idle();
+  await until(() => feishu.delivery.attempts.length === 1);
   await until(() => feishu.sockets.count() === 1, "the deaf one stayed");
   feishu.clock.advance(15_000);
   await until(() => sage.got.length === 1);
@@ -75,4 +75,45 @@ test("closing while a connection is being made leaves nothing behind", async () 
   await new Promise((resolve) => setTimeout(resolve, 200));
   assert.equal(feishu.sockets.count(), 0);
   await sage[Symbol.asyncDispose]();
+});
+
+for (const mode of ["socket", "webhook"] as const)
+  test(`${mode}: closing answers the click that is under way, and leaves what comes later to the next process`, async () => {
+    await using feishu = await fakeFeishu();
+    const lin = feishu.user("Lin");
+    await using sage = await bridge(feishu, { mode });
+    const { promise: slow, resolve: done } = Promise.withResolvers<void>();
+    let clicked = 0;
+    sage.channel.onCard(async () => {
+      clicked++;
+      await slow;
+      return { toast: { type: "success", content: "recorded" } };
+    });
+    const { messageId } = await sage.channel.sendCard({ chat: lin.chat, uuid: "c1", card: card("?", button("yes")) });
+    const click = lin.click(messageId, "yes");
+    await until(() => clicked === 1);
+    const closed = sage.channel.close();
+    lin.say("too late");
+    await until(() => feishu.delivery.attempts.length === 1);
+    assert.deepEqual([feishu.delivery.attempts[0]?.ok, sage.texts()], [false, []]);
+    done();
+    assert.deepEqual((await click).toast, { type: "success", content: "recorded" });
+    await closed;
+    await sage.close();
+    await using next = await bridge(feishu, { mode, dir: sage.dir });
+    feishu.clock.advance(15_000);
+    await until(() => next.got.length === 1);
+  });
+
+test("a platform that cannot be reached at the start is asked again, and mentions are understood meanwhile", async () => {
+  await using feishu = await fakeFeishu();
+  const lin = feishu.user("Lin");
+  const group = feishu.group("team", [lin]);
+  feishu.failNext(/bot\/v3\/info/, { status: 503, times: 2 });
+  await using sage = await bridge(feishu, { mode: "webhook" });
+  assert.equal(sage.channel.status().state, "failed");
+  lin.say("hello", { chat: group, mentionBot: true });
+  await until(() => sage.got.length === 1);
+  assert.deepEqual([sage.got[0]?.mentionsBot, sage.got[0]?.text], [true, "hello"]);
+  await until(() => sage.channel.status().state === "connected");
 });

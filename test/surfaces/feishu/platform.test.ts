@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkCard } from "../../support/feishu/card-check.ts";
 import { fakeFeishu, type FakeFeishu } from "../../support/feishu/platform.ts";
+import { until } from "./bridge.ts";
 
 // The stand-in for the platform is worth as much as the real client library agrees with it.
 
@@ -143,8 +144,8 @@ test("what nobody acknowledges is delivered again after 15 s, 5 min, 1 h and 6 h
   });
   const began = feishu.clock.now();
   lin.say("hello");
-  for (const ms of [15_000, 300_000, 3_600_000, 21_600_000, 86_400_000]) {
-    await feishu.delivery.idle();
+  for (const [n, ms] of [15_000, 300_000, 3_600_000, 21_600_000, 86_400_000].entries()) {
+    await until(() => feishu.delivery.attempts.length === n + 1);
     feishu.clock.advance(ms);
   }
   await feishu.delivery.idle();

@@ -1,22 +1,25 @@
+import { setTimeout as after } from "node:timers/promises";
 import type { SurfaceStore } from "../../../protocol/index.ts";
 import { feishuServeTexts } from "../../../texts/feishu-serve.ts";
 import type { Lang } from "../../../texts/language.ts";
-import type { ChannelStatus, FeishuChannel } from "../channel.ts";
+import type { FeishuChannel } from "../channel.ts";
 import { createApi } from "./api.ts";
+import { createBot } from "./bot.ts";
 import { createClicks } from "./clicks.ts";
 import { usual, type FeishuApp, type Log, type Timings } from "./config.ts";
 import { readClick, readEnvelope, readMessage, wireAnswer, type Envelope } from "./event.ts";
-import { verify, type WebhookRequest } from "./genuine.ts";
 import { createInbox } from "./inbox.ts";
 import { createQueues } from "./queues.ts";
 import { createSending } from "./sending.ts";
 import { createConnection } from "./socket.ts";
+import { createWebhook, type Webhook } from "./webhook.ts";
 
-const REFUSED_MS = 10_000;
+/** For the acknowledgement of what was just handled to be on its way. */
+const FLUSH_MS = 50;
 
 export type OpenFeishu = FeishuChannel & {
-  /** Answers one request to the webhook; only there in that mode. It never throws, and says nothing to a stranger. */
-  webhook?: (request: WebhookRequest) => Promise<{ status: number; body: object }>;
+  /** Only there in that mode. */
+  webhook?: Webhook;
 };
 
 export type FeishuParts = {
@@ -34,31 +37,39 @@ export function openFeishu(
   { store, lang, log, timings: some, now = Date.now }: FeishuParts,
 ): OpenFeishu {
   const timings = { ...usual, ...some };
-  const leaving = new AbortController();
-  const sleep = sleeper(leaving.signal);
+  const { rememberMs, answerMs, retryMs } = timings;
+  const over = new AbortController();
+  const sleep = sleeper(over.signal);
   const api = createApi(app, timings, log, sleep);
   const queues = createQueues();
   const sending = createSending({ api, queues, store, sleep, log });
-  const inbox = createInbox(store, { rememberMs: timings.rememberMs, log, sleep });
-  const clicks = createClicks({
-    store,
-    rememberMs: timings.rememberMs,
-    answerMs: timings.answerMs,
-    texts: feishuServeTexts(lang),
-    log,
-    hold: sending.hold,
-    replaced: sending.replaced,
-    patch: sending.patchCard,
-  });
-  let botId = store.get("bot") as string | undefined;
+  const inbox = createInbox(store, { rememberMs, log, sleep });
+  const bot = createBot(api, { store, sleep, log, retryMs });
+  const { hold, replaced, patchCard: patch } = sending;
+  const texts = feishuServeTexts(lang);
+  const clicks = createClicks({ store, rememberMs, answerMs, texts, log, hold, replaced, patch });
+  let heardAt: number | undefined;
+  let closing: Promise<void> | undefined;
+  const under = new Set<Promise<object>>();
 
   /** One genuine event, whichever way it came: what is returned is the answer. What throws is delivered again. */
-  const receive = async (envelope: Envelope): Promise<object> => {
+  const receive = (envelope: Envelope): Promise<object> => {
+    if (closing) return Promise.reject(new Error("leaving: it comes again"));
+    heardAt = Date.now();
+    const handled = handle(envelope);
+    under.add(handled);
+    void handled.catch(() => {}).then(() => under.delete(handled));
+    return handled;
+  };
+
+  const handle = async (envelope: Envelope): Promise<object> => {
     const { header, event } = envelope;
     if (header.event_type === "im.message.receive_v1") {
-      const message = readMessage(event, botId);
-      // Older than what is remembered: whether it was seen can no longer be known.
-      if (message && now() - message.at < timings.rememberMs) inbox.accept(message);
+      const message = readMessage(event, bot.id());
+      if (!message) return {};
+      if (now() - message.at < rememberMs) inbox.accept(message);
+      // Whether it was seen can no longer be known.
+      else log("warn", `a message of ${new Date(message.at).toISOString()} is too old, and is left alone`);
       return {};
     }
     if (header.event_type !== "card.action.trigger") return {};
@@ -79,66 +90,19 @@ export function openFeishu(
         })
       : undefined;
 
-  /** Who the bot is, for its mentions; known from the last time when it cannot be asked now. */
-  const learnBot = async () => {
-    try {
-      const { bot } = (await api.call({ method: "GET", path: "bot/v3/info" })) as { bot?: { open_id?: string } };
-      if (bot?.open_id === undefined) return;
-      botId = bot.open_id;
-      store.set("bot", botId);
-      serving = { state: "connected", since: Date.now() };
-    } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
-      serving = { state: "failed", since: Date.now(), problem };
-      log("error", `the bot cannot be looked up: ${problem}`);
-    }
-  };
-  let serving: ChannelStatus = { state: "idle", since: Date.now() };
-  let heardAt: number | undefined;
-
-  /** Strangers must not be able to fill a disk with lines. */
-  let silent = 0;
-  let toldAt = -Infinity;
-  const refused = (why: string) => {
-    silent++;
-    if (performance.now() - toldAt < REFUSED_MS) return;
-    log("warn", `webhook: refused with ${why}${silent > 1 ? ` (${silent} since the last line)` : ""}`);
-    silent = 0;
-    toldAt = performance.now();
-  };
-
   const { encryptKey, verificationToken, appId } = app;
-  const webhook: OpenFeishu["webhook"] =
+  const webhook =
     app.mode === "webhook" && encryptKey !== undefined && verificationToken !== undefined
-      ? async (request) => {
-          const verdict = verify(request, { appId, encryptKey, verificationToken }, now());
-          if (!verdict.genuine) {
-            refused(`${verdict.status}: ${verdict.why}`);
-            return { status: verdict.status, body: {} };
-          }
-          if ("challenge" in verdict) return { status: 200, body: { challenge: verdict.challenge } };
-          if (leaving.signal.aborted) return { status: 503, body: {} };
-          heardAt = Date.now();
-          try {
-            return { status: 200, body: await receive(verdict.envelope) };
-          } catch (error) {
-            // Not recorded, so not acknowledged: it comes again.
-            log(
-              "error",
-              `webhook: an event was not recorded: ${error instanceof Error ? error.message : String(error)}`,
-            );
-            return { status: 503, body: {} };
-          }
-        }
+      ? createWebhook({ appId, encryptKey, verificationToken }, { receive, now, log })
       : undefined;
 
-  let closing: Promise<void> | undefined;
+  /** Nothing new; what is being answered is answered, what is being sent is sent, for a moment. */
   const close = async (): Promise<void> => {
+    const patience = after(timings.leaveMs, undefined, { ref: false });
+    await Promise.race([Promise.allSettled(under).then(() => after(FLUSH_MS)), patience]);
     connection?.close();
-    const patience = new Promise<void>((resolve) => setTimeout(resolve, timings.leaveMs).unref());
     await Promise.race([inbox.stop().then(() => queues.idle()), patience]);
-    serving = { state: "closed", since: Date.now() };
-    leaving.abort(new Error("the bridge is closing"));
+    over.abort(new Error("the bridge is closing"));
   };
 
   return {
@@ -148,29 +112,21 @@ export function openFeishu(
     onCard: clicks.onCard,
     async start(signal) {
       signal.addEventListener("abort", () => void (closing ??= close()), { once: true });
-      if (signal.aborted) return;
-      await learnBot();
+      if (signal.aborted || closing) return;
+      await bot.learn();
       inbox.start();
       await connection?.start();
     },
-    status: () => connection?.status() ?? { ...serving, ...(heardAt !== undefined && { heardAt }) },
+    status() {
+      if (connection) return connection.status();
+      const state = closing ? ("closed" as const) : bot.status().state;
+      return { ...bot.status(), state, ...(heardAt !== undefined && { heardAt }) };
+    },
     close: () => (closing ??= close()),
   };
 }
 
 /** Sleeps that end when the bridge does. */
 function sleeper(signal: AbortSignal): (ms: number) => Promise<void> {
-  return (ms) =>
-    new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason as Error);
-      const stop = () => {
-        clearTimeout(timer);
-        reject(signal.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        signal.removeEventListener("abort", stop);
-        resolve();
-      }, ms);
-      signal.addEventListener("abort", stop, { once: true });
-    });
+  return (ms) => after(ms, undefined, { signal });
 }

@@ -139,7 +139,10 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
         .catch((error: unknown) => log("debug", `no reaction: ${messageOf(error)}`));
     },
     async recall(messageId) {
-      await api.call({ method: "DELETE", path: `im/v1/messages/${segment(messageId)}` });
+      await api.call({ method: "DELETE", path: `im/v1/messages/${segment(messageId)}` }).catch((error: unknown) => {
+        // Gone is what was wanted.
+        if (!(error instanceof FeishuFailure) || error.kind !== "gone") throw error;
+      });
     },
     download: (messageId, key, kind, limit) =>
       api.download({

@@ -1,0 +1,60 @@
+import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
+import type { ChannelStatus } from "../channel.ts";
+import type { Api } from "./api.ts";
+import type { Log } from "./config.ts";
+
+const LONGEST_MS = 60_000;
+
+/** Who the bot is, for its mentions. Known from the last time while it cannot be asked. */
+export type Bot = {
+  id(): string | undefined;
+  /** Asks until there is an answer; resolves after the first try. */
+  learn(): Promise<void>;
+  /** How calls of the API go, which is all there is to say where nothing is connected. */
+  status(): ChannelStatus;
+};
+
+export function createBot(
+  api: Api,
+  { store, sleep, log, retryMs }: { store: SurfaceStore; sleep(ms: number): Promise<void>; log: Log; retryMs: number },
+): Bot {
+  let id = store.get("bot") as string | undefined;
+  let status: ChannelStatus = { state: "connecting", since: Date.now() };
+
+  /** True when it is known now. */
+  const ask = async (): Promise<boolean> => {
+    try {
+      const { bot } = (await api.call({ method: "GET", path: "bot/v3/info" }, { once: true })) as {
+        bot?: { open_id?: string };
+      };
+      if (!bot?.open_id) throw new Error("the app has no bot");
+      id = bot.open_id;
+      store.set("bot", id);
+      status = { state: "connected", since: Date.now() };
+      return true;
+    } catch (error) {
+      status = {
+        state: "failed",
+        since: status.state === "failed" ? status.since : Date.now(),
+        problem: messageOf(error),
+      };
+      log("error", `the bot cannot be looked up: ${messageOf(error)}`);
+      return false;
+    }
+  };
+
+  const insist = async (): Promise<void> => {
+    for (let waitMs = retryMs; ; waitMs = Math.min(waitMs * 2, LONGEST_MS)) {
+      await sleep(waitMs);
+      if (await ask()) return;
+    }
+  };
+
+  return {
+    id: () => id,
+    async learn() {
+      if (!(await ask())) insist().catch(() => {}); // it ends when the bridge does
+    },
+    status: () => status,
+  };
+}
