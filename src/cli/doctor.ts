@@ -52,8 +52,8 @@ type Report = {
   t: CliTexts["doctor"];
 };
 
-function checkModes({ dir, journal, settings, trust, keys }: Home, { ok, bad, note, t }: Report): void {
-  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust, keys];
+function checkModes({ dir, journal, settings, trust, keys, surfaces }: Home, { ok, bad, note, t }: Report): void {
+  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust, keys, surfaces];
   const open = files.filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
   for (const path of open) {
     const mode = (statSync(path).mode & 0o777).toString(8);

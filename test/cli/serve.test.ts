@@ -116,29 +116,6 @@ test("the deadline of a request runs on in a daemon that has not loaded its sess
   await daemon.ended;
 });
 
-for (const mode of ["socket", "webhook"])
-  test(`${mode}: with Feishu configured it is ready when Feishu is`, async () => {
-    await using feishu = await fakeFeishu();
-    using machine = new Machine();
-    const env = feishuEnv(feishu, {
-      FEISHU_MODE: mode,
-      FEISHU_ENCRYPT_KEY: feishu.encryptKey,
-      FEISHU_VERIFICATION_TOKEN: feishu.verificationToken,
-    });
-    const daemon = await serving(machine, ["--model", machine.script({ text: "hi" })], env);
-    await daemon.until(/Feishu: cli_/);
-    for (;;) if ((await daemon.ready()).status === 200) break;
-    assert.equal((await daemon.ready()).body.feishu?.state, "connected");
-    assert.equal(feishu.sockets.count(), mode === "socket" ? 1 : 0);
-    const hostile = await fetch(`${daemon.url}/feishu/webhook`, { method: "POST", body: '{"encrypt":"AAAA"}' });
-    assert.equal(hostile.status, mode === "socket" ? 404 : 401);
-    assert.equal((await daemon.ready()).status, 200);
-    daemon.kill("SIGTERM");
-    const { code, err } = await daemon.ended;
-    assert.equal(code, 0);
-    assert.doesNotMatch(err, new RegExp(feishu.appSecret));
-  });
-
 test("what is wrong in the configuration is told, and nothing is started; an agent may not serve", async () => {
   using machine = new Machine();
   const model = machine.script({ text: "hi" });

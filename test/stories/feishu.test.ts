@@ -23,6 +23,8 @@ for (const mode of ["socket", "webhook"])
     assert.equal(machine.file("ran.txt"), undefined);
 
     daemon = await start();
+    const hostile = await fetch(daemon.webhook, { method: "POST", body: '{"encrypt":"AAAA"}' });
+    assert.equal(hostile.status, mode === "socket" ? 404 : 401);
     const allow = asked.buttons[0] ?? "";
     const refused = await eve.click(asked.id, allow);
     assert.notEqual(refused.toast?.type, "success");
@@ -58,7 +60,8 @@ async function serve(machine: Machine, feishu: FakeFeishu, how: { mode: string; 
   });
   await daemon.until(/serves at http:\/\/\S+:\d+/);
   const url = /serves at (http:\/\/[\d.:]+)/.exec(daemon.errors())?.[1] ?? "";
-  if (how.mode === "webhook") feishu.delivery.webhook = `${url}/feishu/webhook`;
+  const webhook = `${url}/feishu/webhook`;
+  if (how.mode === "webhook") feishu.delivery.webhook = webhook;
   while ((await fetch(`${url}/ready`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
-  return daemon;
+  return { ...daemon, webhook };
 }
