@@ -214,3 +214,32 @@ test("what went wrong is told without a secret in it", async () => {
   });
   assert.doesNotMatch(sage.logged.join("\n"), /the-secret|t-[0-9a-f]{8}|ticket=[0-9a-f]/);
 });
+
+test("a card that was numbered further than we count goes on all the same", async () => {
+  await using feishu = await fakeFeishu();
+  const lin = feishu.user("Lin");
+  await using sage = await bridge(feishu);
+  const { cardId } = await sage.channel.createEntity({
+    ...card("…"),
+    config: { update_multi: true, streaming_mode: true },
+  });
+  await sage.channel.sendCard({ chat: lin.chat, uuid: "c1", cardId });
+  await sage.channel.streamText(cardId, "out", "one");
+  const entity = feishu.world.entities.get(cardId);
+  assert.ok(entity);
+  entity.sequence += 36_000; // as if the clock had been set back by an hour, and Sage restarted
+  await sage.channel.streamText(cardId, "out", "one two");
+  await sage.channel.updateEntity(cardId, card("done"));
+  assert.equal(feishu.seen(lin.chat)[0]?.text, "done");
+});
+
+test("a permission that the app lacks is told to the operator, once", async () => {
+  await using feishu = await fakeFeishu();
+  await using sage = await bridge(feishu);
+  feishu.world.granted.delete("cardkit:card:write");
+  for (let n = 0; n < 2; n++) await assert.rejects(sage.channel.createEntity(card("x")), { kind: "permission" });
+  const told = sage.logged.filter((line) => line.includes("cardkit:card:write"));
+  assert.deepEqual(told, [
+    "error: Feishu refused (99991672): Access denied. One of the following scopes is required: [cardkit:card:write].",
+  ]);
+});

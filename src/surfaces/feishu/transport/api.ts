@@ -106,12 +106,21 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
     }
   };
 
+  /** What only the operator can mend, once each: the platform names the permission that is missing. */
+  const told = new Set<string>();
+  const tellOperator = (error: unknown): void => {
+    if (!(error instanceof FeishuFailure) || error.kind !== "permission" || told.has(error.message)) return;
+    if (told.size < 100) told.add(error.message);
+    log("error", error.message);
+  };
+
   const call = async (request: Request, { moot, once }: CallOptions = {}): Promise<Answer> => {
     for (let tries = 1; ; tries++) {
       if (moot?.()) return {};
       try {
         return await attempt(request);
       } catch (error) {
+        tellOperator(error);
         const waitMs = once ? undefined : waitFor(error, tries, timings.retryMs);
         if (waitMs === undefined) throw error;
         log("debug", `${request.method} ${request.path}: ${messageOf(error)}; again in ${Math.round(waitMs)} ms`);

@@ -9,6 +9,7 @@ import { createPace, type Queues } from "./queues.ts";
 const PER_CHAT = 4;
 const PER_MESSAGE = 4;
 const PER_ENTITY = 8;
+const SKIPS = [1_000, 100_000, 10_000_000];
 const NAME_MS = 24 * 60 * 60_000;
 const NO_NAME_MS = 10 * 60_000;
 
@@ -98,12 +99,17 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
         },
         options,
       );
-    await call().catch((error: unknown) => {
-      if (!(error instanceof FeishuFailure) || error.kind !== "sequence") throw error;
-      // Somebody counted further than we know of: a number is never used twice, but it may skip.
-      sequences.skip(cardId);
-      return call();
-    });
+    for (const skip of SKIPS) {
+      try {
+        await call();
+        return;
+      } catch (error) {
+        if (!(error instanceof FeishuFailure) || error.kind !== "sequence") throw error;
+        // Somebody counted further than we know of, or our clock was set back: a number is never used twice, but it may skip.
+        sequences.skip(cardId, skip);
+      }
+    }
+    await call();
   };
 
   /** Which message shows an entity, so that a click on it holds the entity as well. */
@@ -233,8 +239,8 @@ function createSequences() {
       last.set(cardId, next);
       return next;
     },
-    skip(cardId: string): void {
-      last.set(cardId, (last.get(cardId) ?? clock()) + 1_000);
+    skip(cardId: string, by: number): void {
+      last.set(cardId, (last.get(cardId) ?? clock()) + by);
     },
   };
 }
