@@ -21,6 +21,8 @@ test("a message that was acknowledged and not yet handed on is there after a cra
   lin.say("two");
   await feishu.delivery.idle();
   assert.ok(feishu.delivery.attempts.every(({ ok }) => ok));
+  const tries = first.store.list("inbox/").map(({ value }) => (value as { tries: number }).tries);
+  assert.deepEqual(tries, [1, 0], "a try counts before it is made");
   await first.close();
   await using second = await bridge(feishu, { dir: first.dir });
   await until(() => second.got.length === 2);
