@@ -1,6 +1,6 @@
-import { arm } from "../input/deadlines.ts";
 import type { Store } from "../journal/store.ts";
 import type { Host, InputRequest } from "../protocol/index.ts";
+import { asleep } from "./sleep.ts";
 
 export type Recovered = {
   /** Turns that go on now. */
@@ -13,8 +13,7 @@ export type Recovered = {
 
 /**
  * Goes on with the turns that were open when the process that ran these sessions ended, and with messages it had taken and not begun
- * with. One that waits for people alone is not loaded: its request is listened for, its deadline runs, and it goes on when it is
- * answered; but a call whose end is unknown is asked about at once. One that a person paused stays paused.
+ * with. One that waits for people alone is not loaded: it sleeps, its deadlines run, and it goes on when it is answered; but a call whose end is unknown is asked about at once. One that a person paused stays paused.
  */
 export async function recover(store: Store, host: Host, sessions: readonly string[]): Promise<Recovered> {
   const stops: (() => void)[] = [];
@@ -28,7 +27,7 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
     const requests = store.pending(session);
     if (requests.length > 0 && !left.call) {
       waiting++;
-      stops.push(listen(store, requests, () => void host.send({ type: "resume", session })));
+      stops.push(sleepOn(store, requests, session, () => void host.send({ type: "resume", session })));
     } else if (!isPaused(store, session)) {
       resumed++;
       await host.send({ type: "resume", session });
@@ -37,23 +36,15 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
   return { resumed, waiting, stop: () => stops.forEach((stop) => stop()) };
 }
 
-function listen(store: Store, requests: readonly InputRequest[], goOn: () => void): () => void {
-  let stops: (() => void)[] = [];
-  const stop = () => {
-    for (const one of stops) one();
-    stops = [];
-  };
-  const woken = () => {
-    stop();
-    goOn();
-  };
-  for (const request of requests) {
-    stops.push(store.hub.wait(request.id, woken));
-    if (request.deadline) stops.push(arm(store, request));
-  }
+function sleepOn(store: Store, requests: readonly InputRequest[], session: string, goOn: () => void): () => void {
+  const { woken, end } = asleep(store, session, Number.MAX_SAFE_INTEGER);
+  void woken.then((how) => how && goOn());
   // Answered by another process between the look and the listening.
-  if (requests.some(({ id }) => store.resolution(id))) woken();
-  return stop;
+  if (requests.some(({ id }) => store.resolution(id))) {
+    end();
+    goOn();
+  }
+  return end;
 }
 
 function isPaused(store: Store, session: string): boolean {
