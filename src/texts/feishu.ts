@@ -59,7 +59,7 @@ const en = {
   closed: {
     permission: "Permission",
     question: "Question",
-    text: "Text",
+    text: "Input",
   },
   ended: {
     allowed: "allowed once",
@@ -112,6 +112,7 @@ const en = {
   taskTimeout: (time: string) => `The task was stopped: it had worked for ${time}, which is its limit.`,
   cancelledBecause: (why: string) => `Stopped: ${why}`,
   pausedBecause: (why: string) => `Paused: ${why}. Say what to do instead, or /resume.`,
+  begunBy: (who: string, where: string, text: string) => `${who} ${where}: ${text}`,
   failedBecause: (why: string) => `Failed: ${why}`,
   answerFile: "answer.md",
   wholeAnswer: (file: string) => `The whole answer is in the file ${file} below.`,
@@ -144,7 +145,7 @@ const en = {
   useCard:
     "A permission is waiting. Use its buttons, or quote its card with /allow or /deny and a reason. Not sent to Sage.",
   notThis: "That card asks no more. Nothing was sent to Sage.",
-  quoteCard: "Quote the card that you mean with this command.",
+  quoteCard: "Quote the card that you mean with this command, or name it by the code that stands on it.",
   answerFirst: (why: string) => `That is no answer: ${why}`,
   noOption: (n: string, last: number) => `There is no option ${n}; the options are 1 to ${last}.`,
   oneOnly: "Only one can be chosen here.",
@@ -255,7 +256,7 @@ const zh: FeishuTexts = {
   textByText: "也可以直接回复消息。",
   requestFile: (id) => `request-${id}.txt`,
 
-  closed: { permission: "授权", question: "问题", text: "文字" },
+  closed: { permission: "授权", question: "问题", text: "输入" },
   ended: {
     allowed: "已允许一次",
     always: "已始终允许",
@@ -305,6 +306,7 @@ const zh: FeishuTexts = {
   taskTimeout: (time) => `任务已停止：工作时间达到 ${time}的上限。`,
   cancelledBecause: (why) => `已停止：${why}`,
   pausedBecause: (why) => `已暂停：${why}。请说明接下来做什么，或 /resume。`,
+  begunBy: (who, where, text) => `${who} ${where}说：${text}`,
   failedBecause: (why) => `失败：${why}`,
   answerFile: "answer.md",
   wholeAnswer: (file) => `完整回答在下面的文件 ${file} 中。`,
@@ -335,7 +337,7 @@ const zh: FeishuTexts = {
   replyToCard: "有多个请求未回答。请引用你要回答的卡片。",
   useCard: "有一个授权在等待。请使用卡片按钮，或引用卡片回复 /allow 或 /deny 加原因。此消息没有发给 Sage。",
   notThis: "那张卡片已关闭。没有发给 Sage。",
-  quoteCard: "请引用你所指的卡片再用此命令。",
+  quoteCard: "请引用你所指的卡片再用此命令，或用卡片上的代码指明。",
   answerFirst: (why) => `这不是回答：${why}`,
   noOption: (n, last) => `没有选项 ${n}，选项为 1 到 ${last}。`,
   oneOnly: "此处只能选择一项。",

@@ -39,6 +39,7 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     const asked: Asked = {
       ...{ t, words, rid, g, masked, now: now(), session: record.session, folder: basename(home().cwd) },
       ...(file && { file }),
+      ...(home().group && { code: rid.slice(0, 6) }),
       ...(record.for !== undefined && !record.watch && { for: record.for }),
     };
     // Who is asked elsewhere is kept in the same place: a card has either.
@@ -127,7 +128,7 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     const { message, spoken } = await sendCard(request, record);
     // A click may have come before the answer to the sending.
     const latest = records.card(record.rid);
-    records.saveCard({ ...(latest?.k === "ask" ? latest : record), message, ...(spoken && { spoken }) });
+    records.saveCard({ ...(latest?.k === "ask" ? latest : record), message, at: now(), ...(spoken && { spoken }) });
   };
 
   const change = async (record: AskRecord, card: Card): Promise<void> => {

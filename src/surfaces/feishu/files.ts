@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { messageOf } from "../../protocol/index.ts";
 import type { FeishuTexts } from "../../texts/feishu.ts";
@@ -7,6 +7,7 @@ import type { Redaction } from "./cards/redact.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";
 
 const MOST_FILES = 9;
+const KEEP_MS = 30 * 24 * 60 * 60_000;
 export const LARGEST_IN = 50 * 1024 * 1024;
 const LARGEST_OUT = 20 * 1024 * 1024;
 const LARGEST_IMAGE = 10 * 1024 * 1024;
@@ -36,6 +37,15 @@ export async function receiveFiles(
     }
   }
   return { told, problems };
+}
+
+/** What came in long ago is not kept for ever. */
+export async function forgetOldFiles(folder: string, now: number): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path);
+    if (now - mtimeMs > KEEP_MS) await rm(path, { recursive: true, force: true });
+  }
 }
 
 /** A name that stays in its folder, whatever the person's machine called it. */

@@ -8,7 +8,7 @@ import {
   type TurnEnd,
 } from "../../protocol/index.ts";
 import { createAsker, type Asker, type AskerParts } from "./asker.ts";
-import { restartCard } from "./cards/closed.ts";
+import { restartCard, whereOf } from "./cards/closed.ts";
 import { plainWords } from "./cards/escape.ts";
 import type { Finish } from "./cards/progress.ts";
 import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
@@ -64,6 +64,8 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
   let timer: NodeJS.Timeout | undefined;
   let flushing = false;
   let active = false;
+  let isReady = false;
+  let missed: (() => void) | undefined;
   const rest = () => {
     if (active) modes.active--;
     active = false;
@@ -153,11 +155,12 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
       content: Buffer.from(parts.redaction.text(text)),
     });
 
-  const end = (seq: number, finish: Finish, outcome?: TurnEnd): void => {
+  const end = (seq: number, given: Finish, outcome?: TurnEnd): void => {
     const sofar = view.progress();
     const whole = outcome?.text.trim() ?? "";
     const shown = sofar.text.trim() === "" ? { ...sofar, text: whole } : sofar;
-    job(async () => {
+    const finish = { ...given, notes: [...begunElsewhere(), ...given.notes] };
+    const tell = async () => {
       const uuid = uuidOf(session, "end", seq);
       const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts.redaction) : [];
       const cut = await streamer.finish(shown, finish, { uuid });
@@ -167,7 +170,18 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
         const each = { ...target, uuid: uuidOf(uuid, name), content };
         await (image ? channel.sendImage(each) : channel.sendFile({ ...each, name }));
       }
-    }, seq);
+    };
+    // Of the turns that ended while nobody was here, the last one is told.
+    missed = () => job(tell, seq);
+    if (isReady) missed();
+  };
+
+  /** What a turn was begun with that nobody in this chat has said. */
+  const begunElsewhere = (): string[] => {
+    const said = view.begunWith();
+    if (!said || said.surface === "feishu") return [];
+    const text = [...parts.redaction.text(said.text)].slice(0, 200).join("");
+    return [t.begunBy(said.by, whereOf(said.surface, t), text)];
   };
 
   const finishOf = (outcome: TurnEnd): Finish => {
@@ -188,7 +202,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
       case "needs-input":
         return { title: t.waiting, template: "grey", notes: [] };
       case "error": {
-        const limit = outcome.error.code === "timeout" ? view.limits()?.executionTimeout : undefined;
+        const limit = outcome.error.code === "timeout" ? view.begunWith()?.limits?.executionTimeout : undefined;
         const late = view.expired()?.deadline;
         const why = late
           ? t.promptTimeout(words.duration(late.timeoutMs))
@@ -246,7 +260,9 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
       } else {
         if (told === Infinity) records.setTold(session, (told = last));
         view.ready(event.requests);
+        isReady = true;
         tidy();
+        missed?.();
         begin();
         flushSoon(CALM_MS);
       }

@@ -1,4 +1,11 @@
-import { messageOf, type Host, type Sender, type SurfaceStore, type TurnLimits } from "../../protocol/index.ts";
+import {
+  messageOf,
+  oneLine,
+  type Host,
+  type Sender,
+  type SurfaceStore,
+  type TurnLimits,
+} from "../../protocol/index.ts";
 import { feishuTexts } from "../../texts/feishu.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
@@ -6,6 +13,7 @@ import { noRedaction, type Redaction } from "./cards/redact.ts";
 import type { FeishuChannel } from "./channel.ts";
 import { createClicks } from "./clicks.ts";
 import { createCommandHandler } from "./command-handler.ts";
+import { forgetOldFiles } from "./files.ts";
 import { createMessageBridge } from "./message-bridge.ts";
 import type { People } from "./people.ts";
 import { createRecords } from "./records.ts";
@@ -57,6 +65,7 @@ export const defaultLimits: TurnLimits = {
 };
 
 const NAME_MS = 500;
+const LONGEST_NAME = 60;
 
 /** Sage in chats: requests as cards, messages as tasks and answers. The caller starts and closes the channel. */
 export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
@@ -71,7 +80,10 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const senderOf = async (openId: string): Promise<Sender> => {
     const patience = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), NAME_MS).unref());
     const name = await Promise.race([channel.userName(openId).catch(() => undefined), patience]);
-    return { by: name?.trim() ? `${name.trim()} (${openId})` : openId, surface: "feishu" };
+    const shown = oneLine(name ?? "")
+      .trim()
+      .slice(0, LONGEST_NAME);
+    return { by: shown === "" ? openId : `${shown} (${openId})`, surface: "feishu" };
   };
 
   const sending = {
@@ -98,6 +110,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const clicks = createClicks({ records, sessions, people, t, log, senderOf, resume });
 
   const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${messageOf(error)}`));
+  forgetOldFiles(inbox, now()).catch((error: unknown) => log(`old files were not removed: ${messageOf(error)}`));
   channel.onMessage(async (message) => {
     await ready;
     await bridge(message);

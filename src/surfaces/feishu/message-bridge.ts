@@ -128,7 +128,9 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     return say(message, reply.resolution ? t.raceLost(whoOf(reply.resolution, t)) : t.failedToSay(reply.message));
   };
 
-  return async (message) => {
+  return async (given) => {
+    // A Chinese keyboard writes a wide slash.
+    const message = { ...given, text: given.text.replace(/^\s*／/, "/") };
     if (!isMeant(message)) return;
     if (!mayTalk(people, message.sender)) {
       log(`a message of ${message.sender.openId || "nobody"} was refused`);
@@ -150,6 +152,15 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
       const words = message.kind === "text" || message.kind === "post";
       return words ? perform(message, { card: helpCard({ t }) }) : say(message, t.cannotRead);
     }
+    try {
+      await deliver(message);
+    } catch (error) {
+      await say(message, t.failedToSay(messageOf(error)), "failed");
+      throw error; // it is kept, and tried again
+    }
+  };
+
+  async function deliver(message: Incoming): Promise<void> {
     const { said, record, follow: meant } = await meantBy(message);
     const follow = meant ?? (await sessions.find(message));
     const open = follow ? sessions.openBeside(follow) : [];
@@ -160,10 +171,10 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
         return task(message, follow ?? (await sessions.begin(message, { cwd: parts.cwd, ...model })), said.text);
       }
       case "queue":
-        if (!follow) return;
-        await task(message, follow, said.text);
-        return channel.react(message.messageId, "Get");
+        return follow && note(message, follow, said.text);
       case "answer":
+        // Typed before the question was to be seen, it was not meant for it.
+        if (follow && !record && isEarlier(message, next.request)) return note(message, follow, said.text);
         return follow && answer(message, ownerOf(next.request, follow), next.request, next.text);
       case "decide":
         // What the card could not show whole is read first, in words as by button.
@@ -175,7 +186,17 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
       default:
         return next satisfies never;
     }
-  };
+  }
+
+  async function note(message: Incoming, follow: Follow, text: string): Promise<void> {
+    await task(message, follow, text);
+    await channel.react(message.messageId, "Get");
+  }
+
+  function isEarlier({ at, chatId, sender }: Incoming, { id, session }: InputRequest): boolean {
+    const cards = records.openCards(session, id).filter((one) => isAt(one, { chatId, openId: sender.openId }));
+    return cards.every((one) => one.message === undefined || at < one.at);
+  }
 
   /** The one open request of a chat may be another session's. */
   function ownerOf(request: InputRequest, follow: Follow): Follow {

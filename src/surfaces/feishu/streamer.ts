@@ -15,7 +15,7 @@ import {
 } from "./cards/progress.ts";
 import type { Redaction } from "./cards/redact.ts";
 import type { FeishuChannel, Target } from "./channel.ts";
-import { FeishuFailure } from "./failure.ts";
+import { FeishuFailure, passes } from "./failure.ts";
 import { newRid, uuidOf, type Home, type Records } from "./records.ts";
 
 /** The platform stops streaming by itself after ten minutes. */
@@ -173,6 +173,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
         if (at) await close(at, card);
         else await channel.sendCard({ ...targetOf(home()), uuid, card });
       } catch (error) {
+        if (passes(error)) throw error; // the same card, later
         log(`a last card could not be shown: ${messageOf(error)}`);
         await instead(card, view, finish, uuid);
       }

@@ -3,11 +3,11 @@ import {
   textOf,
   type Delta,
   type Fact,
+  type FactData,
   type InputRequest,
   type PendingRequest,
   type Resolution,
   type ToolInput,
-  type TurnLimits,
 } from "../../protocol/index.ts";
 import type { ProgressView, Step } from "./cards/progress.ts";
 import { stateOf, type ChatState } from "./state.ts";
@@ -26,7 +26,7 @@ export type SessionView = {
   /** Is a turn under way or about to begin, and from which surface was it begun? */
   working(): boolean;
   begunBy(): string | undefined;
-  limits(): TurnLimits | undefined;
+  begunWith(): FactData["user.said"] | undefined;
   /** Of the present turn: nobody answered it in time. */
   expired(): InputRequest | undefined;
   fact(fact: Fact): void;
@@ -108,7 +108,7 @@ export function createView(): SessionView {
     }),
     working: isWorking,
     begunBy: () => (turn ? begunWith : unseen[0])?.data.surface,
-    limits: () => begunWith?.data.limits,
+    begunWith: () => begunWith?.data,
     expired: () => expired,
     fact(fact) {
       switch (fact.type) {

@@ -279,3 +279,56 @@ test("a mention without words gets help, and what cannot be read is said so", as
   await sage.sees(group, /What Sage understands here/);
   assert.equal(sage.store.sessions().length, 0);
 });
+
+test("what was typed before a question could be seen is no answer to it; a wide slash is a slash", async () => {
+  await using sage = await team({ lang: "zh", script: [{ calls: [ask("名字？")] }, { text: "好" }] });
+  const { lin, feishu } = sage;
+  feishu.delay(/POST .*im\/v1\/messages$/, 400);
+  lin.say("开始");
+  await until(() => sage.store.pending().length === 1);
+  const early = lin.say("顺便看看测试");
+  await feishu.until(lin.chat, ({ id, reactions }) => id === early && reactions.includes("Get"));
+  assert.equal(sage.facts("input.resolved").length, 0);
+  await sage.sees(lin.chat, /名字？/);
+  lin.say("／status");
+  await sage.sees(lin.chat, /等待你输入文字/);
+  lin.say("新名字");
+  await sage.sees(lin.chat, /任务完成/);
+  assert.deepEqual(
+    sage.facts("user.said").map(({ data }) => data.text),
+    ["开始", "顺便看看测试"],
+  );
+});
+
+test("of the turns that ended elsewhere while nobody was here, the last one is told, with what it was begun with", async () => {
+  await using sage = await team({ script: Array.from({ length: 6 }, (_, n) => ({ text: `answer ${n}` })) });
+  const { lin, feishu, dir } = sage;
+  lin.say("first");
+  await sage.sees(lin.chat, /answer 0/);
+  await sage.surface.settled();
+  const [session] = sage.store.sessions();
+  await sage.crash();
+  const { createHost } = await import("../../../src/runtime/host.ts");
+  const { UnifiedExecutor } = await import("../../../src/agent/executor.ts");
+  const { sqliteStore } = await import("../../../src/journal/sqlite.ts");
+  const { config } = await import("../../support/sage.ts");
+  const store = sqliteStore(join(dir, "journal.db"));
+  const script = Array.from({ length: 6 }, (_, n) => ({ text: `answer ${n}` }));
+  const made = config({ script, dir: sage.cwd, store });
+  const terminal = createHost({
+    store,
+    version: "test",
+    executor: async () => new UnifiedExecutor(made, { workingDirectory: sage.cwd }),
+  });
+  for (const text of ["second", "third <at id=all></at>"]) {
+    await terminal.send({ type: "say", session: session?.id ?? "", text, by: "Ada", surface: "plain" });
+    await terminal.run(session?.id ?? "");
+  }
+  await terminal.close();
+  await sage.restart();
+  const last = await sage.sees(lin.chat, /answer 2/);
+  assert.match(last.text, /Ada in the terminal: third <at id=all><\/at>/);
+  assert.deepEqual(last.pings, []);
+  await sage.surface.settled();
+  assert.ok(said(feishu, lin.chat).every(({ text }) => !text.includes("answer 1")));
+});

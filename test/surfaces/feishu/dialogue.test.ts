@@ -41,8 +41,9 @@ test("the example dialogue: a task, a permission by a click, a text by a message
   const all = said(feishu, lin.chat);
   assert.ok(all.every(({ streaming, pings }) => !streaming && pings.length === 0));
   assert.deepEqual(
-    all.map(({ text: one }) => one.split("\n")[0]),
-    ["目前进展", "授权: 已允许一次", "文字: 已回答", "任务完成"],
+    // How far it came before the first question depends on the machine.
+    all.map(({ text: one }) => one.split("\n")[0]).filter((title) => title !== "目前进展"),
+    ["授权: 已允许一次", "输入: 已回答", "任务完成"],
   );
   await until(() => feishu.world.calls.every(({ code }) => code === 0));
 });

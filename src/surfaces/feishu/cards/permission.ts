@@ -14,6 +14,8 @@ export type Asked = CardTexts & {
   /** Secrets that were taken out. */
   masked?: number;
   now: number;
+  /** Names the card in a thread, where quoting it cannot be told from quoting another. */
+  code?: string;
   /** Who gave the task, where that is not plain to see. */
   for?: string;
   /**
@@ -79,7 +81,8 @@ function fileLine(asked: Asked): string {
 
 /** Where the card shows less than all of it, allowing takes a step more: the file first. */
 function choices(request: PermissionRequest, asked: Asked, rules: readonly string[], cut: boolean): Element[] {
-  const { t, rid, g, file } = asked;
+  const { t, rid, g, file, code: named } = asked;
+  const byText = named === undefined ? t.permissionByText : t.permissionByCode(named);
   const value = (act: string) => ({ k: "perm" as const, rid, act, g });
   const mayAllow = !cut || file === "read";
   const allow = [
@@ -107,6 +110,6 @@ function choices(request: PermissionRequest, asked: Asked, rules: readonly strin
       type: "danger_text",
       value: value("deny_reason"),
     }),
-    note(escaped(cut && file === "failed" ? t.answerThere(request.id) : t.permissionByText)),
+    note(escaped(cut && file === "failed" ? t.answerThere(request.id) : byText)),
   ];
 }

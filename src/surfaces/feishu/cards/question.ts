@@ -54,7 +54,8 @@ function layOut(request: QuestionRequest | TextRequest, asked: Asked, cut: () =>
   const { t, rid, g, session, folder, masked = 0, now } = asked;
   const count = request.kind === "question" ? request.questions.length : 0;
   const value = (act: string) => ({ k: "ask" as const, rid, act, g });
-  const byText = request.kind === "text" ? t.textByText : takesOther(request) ? t.questionByText : t.pickByText;
+  const quoting = request.kind === "text" ? t.textByText : takesOther(request) ? t.questionByText : t.pickByText;
+  const byText = asked.code === undefined ? quoting : t.answerByCode(asked.code);
   return card(
     {
       title: t.asks[request.kind],
