@@ -102,7 +102,7 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
 
   const inWords = (request: InputRequest, { rid, watch }: AskRecord): string => {
     const code = rid.slice(0, 6);
-    const until = request.deadline ? [t.waits(timeOf(request.deadline.at, now()))] : [];
+    const until = request.deadline ? [t.waits(timeOf(request.deadline.at, now()), request.deadline.policy)] : [];
     const how = watch ? [] : [(request.kind === "permission" ? t.permissionByCode : t.answerByCode)(code)];
     if (request.kind === "permission")
       return [t.cardFailed, actionText(describeRequest(request), { t, words }), ...how, ...until].join("\n");

@@ -14,7 +14,7 @@ import type { Finish } from "./cards/progress.ts";
 import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
 import { passes } from "./failure.ts";
 import { filesIn } from "./files.ts";
-import { uuidOf, type Home } from "./records.ts";
+import { CARD_LIFE_MS, uuidOf, type Home } from "./records.ts";
 import { createStreamer, targetOf } from "./streamer.ts";
 import { createView, type SessionView } from "./view.ts";
 
@@ -46,14 +46,19 @@ export type Follow = {
 };
 
 /** `fresh`: what happened so far is not told again; only what is open is shown. */
-export function followSession(parts: FollowParts, session: string, { fresh = false } = {}): Follow {
+export function followSession(
+  parts: FollowParts,
+  session: string,
+  { fresh, left }: { fresh: boolean; /** It is no longer followed. */ left(): void },
+): Follow {
   const { channel, records, t, words, host, log, modes } = parts;
   const home = (): Home => {
     const found = records.home(session);
     if (!found) throw new Error(`session ${session} has no home`);
     return found;
   };
-  const handle = createExecutionHandle(host, session, parts.signal);
+  const leaving = new AbortController();
+  const handle = createExecutionHandle(host, session, AbortSignal.any([parts.signal, leaving.signal]));
   const view = createView();
   const streamer = createStreamer(parts, home);
   const asker = createAsker(parts, home);
@@ -61,6 +66,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
   const ready = new Promise<void>((resolve) => (begin = resolve));
   let told = fresh ? Infinity : (records.told(session) ?? 0);
   let last = 0;
+  let lastAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing = false;
   let active = false;
@@ -73,6 +79,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
   // A card that waits for weeks is sent anew before it is too old to be clicked.
   const look = setInterval(() => {
     for (const request of view.open()) job(() => asker.present(request));
+    if (view.state() === "IDLE" && parts.now() - lastAt > CARD_LIFE_MS) leaving.abort();
   }, LOOK_MS).unref();
   /** One thing after the other, and none before everything is known. What goes wrong with one is its own. */
   let chain: Promise<void> = ready;
@@ -252,6 +259,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
         } else flushSoon(pace());
       } else if (event.type === "fact") {
         last = event.fact.seq;
+        lastAt = event.fact.at;
         view.fact(event.fact);
         if (event.fact.seq > told) happened(event.fact);
       } else if (event.type === "owner") {
@@ -275,6 +283,7 @@ export function followSession(parts: FollowParts, session: string, { fresh = fal
       clearInterval(look);
       rest();
       begin();
+      left();
     });
 
   return {

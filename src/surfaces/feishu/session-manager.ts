@@ -32,7 +32,8 @@ export function createSessionManager(
 
   const follow = (session: string, fresh = false): Follow => {
     let found = follows.get(session);
-    if (!found) follows.set(session, (found = followSession(parts, session, { fresh })));
+    if (!found)
+      follows.set(session, (found = followSession(parts, session, { fresh, left: () => follows.delete(session) })));
     return found;
   };
   const known = async (session: string | undefined): Promise<Follow | undefined> => {

@@ -177,6 +177,17 @@ test("several questions on one form, single and multi, other words; an incomplet
   });
 });
 
+test("a click is answered in time when nobody can say who it was; the receipt has the id", async () => {
+  await using sage = await team({ script: [{ calls: [mark] }, { text: "done" }] });
+  const { lin, feishu } = sage;
+  feishu.delay(/contact/, 5_000);
+  lin.say("run it");
+  const card = await sage.card(lin.chat, "Allow once");
+  const shown = await lin.click(card.id, "allow_once");
+  assert.deepEqual([shown.toast?.content, shown.error], ["Allowed once", undefined]);
+  assert.equal(sage.facts("input.resolved")[0]?.data.by, lin.openId);
+});
+
 test("stop on the progress card stops the turn, for who may", async () => {
   await using sage = await team({ script: [{ text: "slow", delayMs: 60_000 }] });
   const { lin, mei } = sage;

@@ -43,7 +43,14 @@ export function watchCard(request: InputRequest, asked: string, texts: Closing):
   for (const room of [3_000, 800, 200]) {
     const made = card({ title: t.asks[request.kind], template: "orange", summary: t.asks[request.kind] }, [
       ...askedElements(request, room, texts),
-      note(escaped([asked, ...(request.deadline ? [t.waits(timeOf(request.deadline.at, texts.now))] : [])].join("\n"))),
+      note(
+        escaped(
+          [
+            asked,
+            ...(request.deadline ? [t.waits(timeOf(request.deadline.at, texts.now), request.deadline.policy)] : []),
+          ].join("\n"),
+        ),
+      ),
     ]);
     if (fits(made)) return made;
   }
@@ -119,7 +126,8 @@ function byLine(resolution: Resolution, { t, now }: Closing): string {
 
 function expiredLine({ deadline }: InputRequest, resolution: Resolution, { t, words }: Closing): string {
   const used = resolution.outcome === "timed_out" && resolution.response !== undefined;
-  return (used ? t.expiredDefault : t.expired)(words.duration(deadline?.timeoutMs ?? 0));
+  const time = words.duration(deadline?.timeoutMs ?? 0);
+  return used ? t.expiredDefault(time) : t.expired(time, deadline?.policy ?? "fail");
 }
 
 /** Then each question stands above its answer. */

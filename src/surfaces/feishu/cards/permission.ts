@@ -67,7 +67,9 @@ function layOut(request: PermissionRequest, asked: Asked, shown: Element[], cut:
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
       ...(cut ? [markdown(`**${escaped(fileLine(asked))}**`)] : []),
       ...choices(request, asked, rules, cut),
-      ...(request.deadline ? [note(escaped(t.waits(timeOf(request.deadline.at, asked.now))))] : []),
+      ...(request.deadline
+        ? [note(escaped(t.waits(timeOf(request.deadline.at, asked.now), request.deadline.policy)))]
+        : []),
     ],
   );
 }

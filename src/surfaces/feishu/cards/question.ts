@@ -75,7 +75,14 @@ function layOut(request: QuestionRequest | TextRequest, asked: Asked, cut: () =>
         button({ id: "decline", text: t.notAnswer, type: "text", value: value("decline") }),
         button({ id: "stop", text: t.stop, type: "danger_text", value: value("stop") }),
       ]),
-      note(escaped([byText, ...(request.deadline ? [t.waits(timeOf(request.deadline.at, now))] : [])].join("\n"))),
+      note(
+        escaped(
+          [
+            byText,
+            ...(request.deadline ? [t.waits(timeOf(request.deadline.at, now), request.deadline.policy)] : []),
+          ].join("\n"),
+        ),
+      ),
     ],
   );
 }
