@@ -100,7 +100,9 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
     sawUpTo: log.said.at(-1)?.seq ?? 0,
     ...(open && { carries: open }),
   }));
-  const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, folded.sawUpTo, sawUpTo);
+  // A turn that goes on for another is held to what was said last in that one.
+  const from = carries ? Math.min(folded.sawUpTo, sawUpTo - 1) : folded.sawUpTo;
+  const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, sawUpTo);
   lifecycle.transition({ state: "executing", phase: "preparingContext" });
   return {
     key,

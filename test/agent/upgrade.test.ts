@@ -7,7 +7,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { Turns } from "../../src/models/scripted.ts";
-import type { ExecutionOptions, Fact, InputResponse } from "../../src/protocol/index.ts";
+import type { ExecutionOptions, Fact, InputResponse, TurnLimits } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/runtime/host.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
 
@@ -24,12 +24,12 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** A journal as another version left it: a question and an approval are open in its turn. */
-async function left(here: ReturnType<typeof workspace>): Promise<Store> {
+async function left(here: ReturnType<typeof workspace>, limits?: TurnLimits): Promise<Store> {
   const before = sqliteStore(here.path("before.db"));
   const first = [{ calls: [askUser(question("Which colour?")), bash("echo ran >> ran.txt")] }];
   const old = hostOn(before, here.dir, first);
   await old.send({ type: "open", session: "s", cwd: here.dir });
-  await old.send({ type: "say", session: "s", text: "paint it", ...lin });
+  await old.send({ type: "say", session: "s", text: "paint it", ...(limits && { limits }), ...lin });
   await until(() => before.pending("s").length === 2);
   const facts = before.load("s").map((fact): Fact => JSON.parse(JSON.stringify(fact)) as Fact);
   await old.close();
@@ -136,4 +136,17 @@ test("where nobody may be asked, they end as such; in a batch a person is needed
     assert.equal(store.pending("s").length, status === "needs-input" ? 2 : 0);
     await host.close();
   }
+});
+
+test("the turn that goes on is held to the limits of the one before", async () => {
+  using here = workspace();
+  const store = await left(here, { promptTimeout: 60_000, timeoutPolicy: "cancel" });
+  const host = hostOn(store, here.dir, [again, { calls: [askUser(question("And now?"))] }, { text: "done" }]);
+  await host.send({ type: "resume", session: "s" });
+  await until(() => store.load("s").some(({ key }) => key === "t1"));
+  await host.send({ type: "respond", response: answers, ...lin });
+  await host.send({ type: "respond", response: { type: "denied", requestId: granted.requestId }, ...lin });
+  await until(() => store.pending("s").length === 1);
+  assert.equal(store.pending("s")[0]?.deadline?.timeoutMs, 60_000);
+  await host.close();
 });

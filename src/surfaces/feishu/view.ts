@@ -117,7 +117,7 @@ export function createView(): SessionView {
           paused = false;
           return;
         case "turn.begun":
-          [begunWith] = unseen;
+          begunWith = unseen[0] ?? (fact.data.carries && begunWith);
           see(fact.data.sawUpTo);
           return begin();
         case "model.replied":
