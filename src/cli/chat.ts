@@ -25,8 +25,9 @@ export async function chat(sage: Sage, chat: Chat): Promise<number> {
 
 /** Where keys come from a keyboard and a screen can be drawn on. */
 export function drawable(env: NodeJS.ProcessEnv): boolean {
-  const { stdin, stdout } = process;
-  return stdin.isTTY && stdout.isTTY && env["TERM"] !== "dumb" && !env["SAGE_PLAIN"];
+  const { stdin, stdout, platform } = process;
+  const term = env["TERM"] || (platform === "win32" ? "windows" : "dumb");
+  return stdin.isTTY && stdout.isTTY && term !== "dumb" && !env["SAGE_PLAIN"];
 }
 
 async function plainly({ host, store, model }: Sage, { session, task, lang, late }: Chat): Promise<number> {

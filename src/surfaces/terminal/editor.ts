@@ -28,13 +28,14 @@ export function createWriting({ tui, theme, placeholder, sources, history, submi
   const editor = new Editor(
     tui,
     {
-      borderColor: theme.border,
+      // The theme may change once the terminal has told its background.
+      borderColor: (text) => theme.border(text),
       selectList: {
-        selectedPrefix: theme.accent,
+        selectedPrefix: (text) => theme.accent(text),
         selectedText: (text) => theme.bold(theme.accent(text)),
-        description: theme.dim,
-        scrollInfo: theme.dim,
-        noMatch: theme.warn,
+        description: (text) => theme.dim(text),
+        scrollInfo: (text) => theme.dim(text),
+        noMatch: (text) => theme.warn(text),
       },
     },
     { paddingX: 0, autocompleteMaxVisible: 7 },

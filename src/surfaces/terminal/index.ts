@@ -15,7 +15,7 @@ import { Screen } from "./screen.ts";
 import { createStage } from "./stage.ts";
 import { footRow, nameOf, statusRow, workOf, type Doing } from "./status.ts";
 import { createTalk } from "./talk.ts";
-import { backgroundOf, colorOf, createTheme } from "./theme.ts";
+import { backgroundOf, colorOf, createTheme, isLight } from "./theme.ts";
 import { createTranscript, type Item } from "./transcript.ts";
 import { isKeyRelease, isKeyRepeat, KeepScrollback, setCapabilityOverrides } from "./tui.ts";
 import { rowsOf } from "./view.ts";
@@ -220,10 +220,20 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     process.on("exit", restore);
     process.on("uncaughtExceptionMonitor", restore);
     device.write(`${leftovers}${titleStack.push}\r\x1b[2K`); // what was typed before Sage was there is not lost, only its echo
-    transcript.note("dim", ...options.header.split("\n"));
+    transcript.note("dim", ...options.header.split("\n").map(oneLine));
     screen.addInputListener(pressed);
     screen.setFocus(writing);
     screen.start();
+    redraw();
+    void learnBackground();
+  }
+
+  /** Where nothing says whether the terminal is light or dark, the terminal is asked; many answer. */
+  async function learnBackground(): Promise<void> {
+    if (theme.color === "none" || env["COLORFGBG"] !== undefined) return;
+    const colour = await screen.queryTerminalBackgroundColor({ timeoutMs: 1_000 });
+    if (!colour || !isLight(colour)) return;
+    Object.assign(theme, createTheme({ color: theme.color, background: "light" }));
     redraw();
   }
 

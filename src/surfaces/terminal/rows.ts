@@ -44,8 +44,9 @@ function columns(text: string): number {
   return Math.max(count, visibleWidth(text));
 }
 
-function wrap(line: string, room: number): string[] {
-  if (line.length * 2 <= room) return [line];
+/** Cut where the row ends, never within a token: a row that the terminal wraps by itself would leave its margin. */
+export function wrap(line: string, room: number): string[] {
+  if (line.length * 2 <= room || (line.length <= room && /^[\x20-\x7e]*$/.test(line))) return [line];
   const found = [""];
   let used = 0;
   const pieces = [...line.matchAll(/‹[^›]*›|\P{Mn}\p{Mn}*|\p{Mn}+/gsu)].flatMap(([piece]) =>

@@ -1,11 +1,11 @@
-import { describeRequest, oneLine, type InputRequest } from "../../protocol/index.ts";
+import type { InputRequest } from "../../protocol/index.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { Progress } from "./progress.ts";
 import { clipped } from "./rows.ts";
 import type { Theme } from "./theme.ts";
 import { visibleWidth } from "./tui.ts";
-import { dollars } from "./view.ts";
+import { dollars, summaryOf } from "./view.ts";
 
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
@@ -42,7 +42,7 @@ export function workOf({ running }: Progress, thinking: boolean, tt: TerminalTex
   const tools = [...running.values()];
   if (tools.length > 1) return tt.several(tools.length);
   const [tool] = tools;
-  return tool === undefined ? (thinking ? tt.modelThinks : tt.model) : tt.runs(oneLine(tool));
+  return tool === undefined ? (thinking ? tt.modelThinks : tt.model) : tt.runs(tool);
 }
 
 /** Tokens and money so far, and what this is. */
@@ -54,18 +54,15 @@ export function footRow({ usage, usd }: Progress, name: string, { theme, tt, wid
   return theme.dim(`${left}${blank}${right}`);
 }
 
-/** A request in a few words, for one line and for a notification. */
+/** A request in a few words, as they came: whoever shows them makes them harmless. */
 export function nameOf(request: InputRequest): string {
   switch (request.kind) {
-    case "permission": {
-      const [first] = describeRequest(request).action;
-      const what = first?.type === "command" ? first.lines.join(" ") : first?.type === "path" ? first.given : "";
-      return oneLine(`${request.tool} ${what}`.trim());
-    }
+    case "permission":
+      return `${request.tool} ${summaryOf(request.input)}`.trim();
     case "question":
-      return oneLine(request.questions[0]?.question ?? "");
+      return request.questions[0]?.question ?? "";
     case "text":
-      return oneLine(request.prompt);
+      return request.prompt;
     default:
       return request satisfies never;
   }

@@ -71,7 +71,7 @@ export function createTalk(parts: Parts): Talk {
     else if (reply.requests.length === 0) transcript.note("dim", t.inboxEmpty);
     else
       for (const { request } of reply.requests)
-        transcript.note("dim", `◆ ${nameOf(request)}`, `  ${t.answerWith(request.id)}`);
+        transcript.note("dim", `◆ ${oneLine(nameOf(request))}`, `  ${t.answerWith(request.id)}`);
     redraw();
   };
 

@@ -69,3 +69,8 @@ export function backgroundOf(env: Env): Background {
   const number = /;(\d+)$/.exec(env["COLORFGBG"] ?? "")?.[1];
   return number !== undefined && (Number(number) === 7 || Number(number) >= 9) ? "light" : "dark";
 }
+
+/** By how bright a colour looks, of 255. */
+export function isLight({ r, g, b }: { r: number; g: number; b: number }): boolean {
+  return 0.299 * r + 0.587 * g + 0.114 * b > 140;
+}

@@ -5,7 +5,7 @@ import { markdownRows } from "./markdown.ts";
 import { clipped, margined, own } from "./rows.ts";
 import type { Theme } from "./theme.ts";
 import type { CallItem, Item } from "./transcript.ts";
-import { visibleWidth } from "./tui.ts";
+import { truncateToWidth, visibleWidth } from "./tui.ts";
 
 /** What a thing is drawn with. */
 export type View = {
@@ -159,7 +159,7 @@ function innerRows({ inner }: CallItem, view: View): string[] {
     ...shown.map(({ call }) => {
       const tool = toolName(call, width);
       const summary = clipped(call.malformed ?? summaryOf(call.input), width - 6 - visibleWidth(tool));
-      return theme.dim(clipped(`  ⎿ ${tool} ${summary}`, width));
+      return theme.dim(truncateToWidth(`  ⎿ ${tool} ${summary}`, width, ""));
     }),
   ];
 }

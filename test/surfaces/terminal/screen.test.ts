@@ -211,6 +211,21 @@ suite("the screen", () => {
     await at.until(/Bash, whole:\n(?: {2}│ \d+\n){29} {2}│ 30/);
   });
 
+  test("a terminal that says it is light gets darker colours, and its reply is not typed", async () => {
+    await using at = await sageOnScreen([{ text: "# Title" }]);
+    await at.until("What is to be done?");
+    assert.ok(at.screen.raw().includes("\x1b]11;?\x07"), "it is asked");
+    at.press("\x1b]11;rgb:ffff/ffff/f0f0\x07");
+    await new Promise((resolve) => setImmediate(resolve));
+    at.enter("go");
+    await at.until("Title");
+    assert.match(at.screen.raw(), /\x1b\[38;5;90m\S*Title/);
+    assert.deepEqual(
+      at.sage.facts().flatMap((fact) => (fact.type === "user.said" ? [fact.data.text] : [])),
+      ["go"],
+    );
+  });
+
   test("an error of ours leaves the terminal as it was", async () => {
     await using at = await sageOnScreen([]);
     await at.until("What is to be done?");

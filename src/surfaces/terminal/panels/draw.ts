@@ -1,8 +1,9 @@
-import { harmless, oneLine, tokens, visible } from "../../../protocol/index.ts";
+import { harmless, tokens, visible } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import type { Texts } from "../../../texts/texts.ts";
+import { wrap } from "../rows.ts";
 import type { Theme } from "../theme.ts";
-import { CURSOR_MARKER, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "../tui.ts";
+import { CURSOR_MARKER, visibleWidth, wrapTextWithAnsi } from "../tui.ts";
 import { fieldRows, type Field } from "./field.ts";
 
 /** What a view draws with. */
@@ -57,11 +58,6 @@ export function margined(
 /** A line break in what is one line, such as a path, is shown for what it is. */
 export function unbroken(text: string): string {
   return text.replaceAll("\n", "‹U+000A›");
-}
-
-/** For a line that only names something: cut where the row ends, and seen to be cut. */
-export function clipped(text: string, width: number): string {
-  return truncateToWidth(oneLine(text), Math.max(1, width), "…").replaceAll("\x1b[0m", "");
 }
 
 /** One row that can be chosen. `sign` stands before it, such as a number or a box. */
@@ -122,31 +118,4 @@ function rowLines(row: Row, here: boolean, draw: Draw): { lines: string[]; from:
   const from = lines.length + caret;
   lines.push(...text.map((line) => `${" ".repeat(indent)}${edge} ${line}`));
   return { lines, from, to: from + 1 };
-}
-
-/** Columns, rather too many than too few: a row that wraps by itself would leave its margin. */
-function columns(text: string): number {
-  let count = 0;
-  for (const character of text)
-    count += /\p{Mn}/u.test(character) ? 0 : (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2;
-  return Math.max(count, visibleWidth(text));
-}
-
-function wrap(line: string, room: number): string[] {
-  if (line.length * 2 <= room || (line.length <= room && /^[\x20-\x7e]*$/.test(line))) return [line];
-  const found = [""];
-  let used = 0;
-  const pieces = [...line.matchAll(/‹[^›]*›|\P{Mn}\p{Mn}*|\p{Mn}+/gsu)].flatMap(([piece]) =>
-    columns(piece) > room ? [...piece] : [piece],
-  );
-  for (const piece of pieces) {
-    const wide = /^[\x20-\x7e]$/.test(piece) ? 1 : columns(piece);
-    if (used > 0 && used + wide > room) {
-      found.push("");
-      used = 0;
-    }
-    found[found.length - 1] += piece;
-    used += wide;
-  }
-  return found;
 }
