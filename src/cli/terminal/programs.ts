@@ -7,7 +7,9 @@ import type { TerminalOptions } from "../../surfaces/terminal/index.ts";
 
 type Env = NodeJS.ProcessEnv;
 
-/** `!command`: the person's own shell, with everything they have; only what it prints goes through `redact`. */
+const LONGEST = 64 * 1024;
+
+/** `!command`: the person's own shell, with everything they have. Their screen shows what it prints; what goes further is redacted. */
 export function ownShell(
   cwd: string,
   env: Env,
@@ -21,8 +23,12 @@ export function ownShell(
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
+    let printed = "";
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding("utf8").on("data", (text: string) => output(redact(text)));
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        printed = (printed + text).slice(-LONGEST);
+        output(text);
+      });
     const kill = () => {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
@@ -33,7 +39,7 @@ export function ownShell(
     signal.addEventListener("abort", kill, { once: true });
     try {
       const [code] = (await once(child, "close")) as [number | null];
-      return { code: code ?? 130 };
+      return { code: code ?? 130, told: redact(printed) }; // whole: a secret may come in two pieces
     } finally {
       signal.removeEventListener("abort", kill);
     }

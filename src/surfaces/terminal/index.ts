@@ -16,7 +16,7 @@ import { createStage } from "./stage.ts";
 import { footRow, nameOf, statusRow, workOf, type Doing } from "./status.ts";
 import { createTalk } from "./talk.ts";
 import { backgroundOf, colorOf, createTheme, isLight } from "./theme.ts";
-import { createTranscript, type Item } from "./transcript.ts";
+import { createTranscript } from "./transcript.ts";
 import { isKeyRelease, isKeyRepeat, KeepScrollback, setCapabilityOverrides } from "./tui.ts";
 import { rowsOf } from "./view.ts";
 
@@ -344,8 +344,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     unfolded = !unfolded;
     const last = transcript.recent().at(-1);
     if (!unfolded || !last || transcript.live().some(({ type }) => type === "call" || type === "thought")) return;
-    const item: Item = { type: "box", gap: true, title: tt.whole(oneLine(last.call.tool)), text: last.result ?? "" };
-    transcript.add(item);
+    transcript.add({ type: "box", title: tt.whole(oneLine(last.call.tool)), text: last.result ?? "", done: true });
   }
 
   async function write(): Promise<void> {

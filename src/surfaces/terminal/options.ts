@@ -32,8 +32,11 @@ export type TerminalOptions = {
   /** What was sent in this project, oldest first, and where what is sent now goes. */
   history?: { load(): readonly string[]; add(text: string): void };
   files?(query: string, signal: AbortSignal): Promise<readonly string[]>;
-  /** Runs a command in the person's own name. */
-  shell?(command: string, options: { output(text: string): void; signal: AbortSignal }): Promise<{ code: number }>;
+  /** Runs a command in the person's own name. `told` is what others may read of what it printed. */
+  shell?(
+    command: string,
+    options: { output(text: string): void; signal: AbortSignal },
+  ): Promise<{ code: number; told: string }>;
   /** Opens the person's editor on a text; the terminal is theirs meanwhile. */
   edit?(text: string): Promise<string>;
   /** The person's own way to be told that something waits. */

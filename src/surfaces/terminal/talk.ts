@@ -6,7 +6,7 @@ import type { SlashCommand, TerminalOptions } from "./options.ts";
 import { readTyped } from "./input.ts";
 import type { Progress } from "./progress.ts";
 import { nameOf } from "./status.ts";
-import type { Transcript } from "./transcript.ts";
+import type { BoxItem, Transcript } from "./transcript.ts";
 
 /** What a person says: messages, commands to Sage, and commands to their own shell. */
 export type Talk = {
@@ -116,21 +116,20 @@ export function createTalk(parts: Parts): Talk {
     if (running) return transcript.note("warn", tt.shellBusy);
     const stop = new AbortController();
     running = { since: parts.now(), stop: () => stop.abort() };
+    const box = transcript.add<BoxItem>({ type: "box", title: `! ${line}`, text: "", done: false }, { apart: true });
     redraw();
-    let printed = "";
-    let note = tt.shellPrefix;
     try {
-      const { code } = await options.shell(line, {
-        output: (text) => void (printed = (printed + text).slice(-TOLD * 8)),
+      const { code, told } = await options.shell(line, {
+        output: (text) => void (box.text = (box.text + text).slice(-TOLD * 8)),
         signal: stop.signal,
       });
-      if (code !== 0) note = `${tt.printed(code)} · ${note}`;
-      ran.push(toldOf(line, code === 0 ? printed : `${printed}\n(${tt.printed(code)})`, tt));
+      box.note = code === 0 ? tt.shellPrefix : `${tt.printed(code)} · ${tt.shellPrefix}`;
+      ran.push(toldOf(line, code === 0 ? told : `${told}\n(${tt.printed(code)})`, tt));
     } catch (error) {
-      note = messageOf(error);
+      box.note = oneLine(messageOf(error));
     } finally {
+      box.done = true;
       running = undefined;
-      transcript.add({ type: "box", title: `! ${line}`, text: printed, note });
       redraw();
     }
   };

@@ -38,6 +38,9 @@ export type CallItem = {
 export type TextItem = { type: "text"; key: string; text: string; done: boolean };
 export type ThoughtItem = { type: "thought"; key: string; text: string; done: boolean; since: number; until?: number };
 
+/** Foreign text: behind a margin. */
+export type BoxItem = { type: "box"; title: string; text: string; note?: string; done: boolean };
+
 /** One thing that happened. `gap`: something else came before it. */
 export type Item = { gap: boolean } & (
   | { type: "said"; by: string | undefined; text: string }
@@ -46,8 +49,7 @@ export type Item = { gap: boolean } & (
   | CallItem
   | { type: "note"; tone: Tone; lines: string[] }
   | { type: "end"; end: TurnEnd }
-  /** Foreign text: behind a margin. */
-  | { type: "box"; title: string; text: string; note?: string }
+  | BoxItem
 );
 
 type NewItem = Item extends infer I ? (I extends Item ? Omit<I, "gap"> : never) : never;
@@ -57,8 +59,8 @@ export type Transcript = {
   history(facts: readonly Fact[]): void;
   fact(fact: Fact): void;
   delta(delta: Delta): void;
-  /** `apart`: it has nothing to do with what stands above it. */
-  add(item: NewItem, options?: { apart: boolean }): void;
+  /** `apart`: it has nothing to do with what stands above it. Gives the item, which may be changed while it is not done. */
+  add<I extends NewItem>(item: I, options?: { apart: boolean }): I;
   note(tone: Tone, ...lines: string[]): void;
   /** What may still change. */
   live(): readonly Item[];
@@ -75,16 +77,18 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
   let items: Item[] = [];
   let before: Item["type"] | undefined;
   const streamed = new Map<string, { attempt: number; text: string; taken: number }>();
-  const calls = new Map<string, CallItem & { gap: boolean }>();
+  const calls = new Map<string, CallItem>();
   const refused = new Set<string>();
   const recent: CallItem[] = [];
   /** The turn was stopped: that a call did not run for it is no news. */
   let stopped = false;
 
-  const add = (item: NewItem, { apart } = { apart: item.type === "said" || item.type === "text" }): void => {
+  const add: Transcript["add"] = (item, { apart } = { apart: item.type === "said" || item.type === "text" }) => {
     const together = before === item.type || (before === "call" && item.type === "note");
-    items.push({ ...item, gap: before !== undefined && (apart || !together) });
+    const added = { ...item, gap: before !== undefined && (apart || !together) };
+    items.push(added);
     before = item.type;
+    return added;
   };
   const note = (tone: Tone, ...lines: string[]): void => {
     if (lines.length > 0) add({ type: "note", tone, lines });
@@ -96,8 +100,7 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
   const openText = (key: string): TextItem => {
     const found = textItem(key);
     if (found && !found.done) return found;
-    add({ type: "text", key, text: "", done: false });
-    return items.at(-1) as Item & TextItem;
+    return add({ type: "text", key, text: "", done: false });
   };
 
   const closeThoughts = (): void => {
@@ -123,8 +126,7 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
 
   const thought = ({ key, text: piece }: Delta): void => {
     const open = items.findLast((one) => one.type === "thought" && one.key === key && !one.done);
-    if (!open) add({ type: "thought", key, text: "", done: false, since: now() });
-    const item = (open ?? items.at(-1)) as ThoughtItem;
+    const item = (open ?? add({ type: "thought", key, text: "", done: false, since: now() })) as ThoughtItem;
     item.text += piece;
   };
 
@@ -147,8 +149,10 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
     for (const [n, call] of callsOf(data).entries()) {
       if (isQuestion(call)) continue; // the question itself is shown
       const place = `${step}${n}`;
-      add({ type: "call", at: place, call, state: "new", output: "", attempt: 0, inner: [] });
-      calls.set(place, items.at(-1) as CallItem & { gap: boolean });
+      calls.set(
+        place,
+        add<CallItem>({ type: "call", at: place, call, state: "new", output: "", attempt: 0, inner: [] }),
+      );
     }
   };
 
@@ -300,7 +304,7 @@ function isOpen(state: CallState): boolean {
 
 function isFinal(item: Item): boolean {
   if (item.type === "call") return !isOpen(item.state);
-  return item.type === "text" || item.type === "thought" ? item.done : true;
+  return item.type === "text" || item.type === "thought" || item.type === "box" ? item.done : true;
 }
 
 function isQuestion({ input }: Call): boolean {

@@ -147,7 +147,7 @@ suite("the screen", () => {
       async shell(command, { output }) {
         ran.push(command);
         output("it is \x1b[31mred\n");
-        return { code: 1 };
+        return { code: 1, told: "it is red\n" };
       },
     });
     await at.until("What is to be done?");
@@ -160,7 +160,7 @@ suite("the screen", () => {
     assert.deepEqual(ran, ["make"]);
     assert.deepEqual(
       at.sage.facts().flatMap((fact) => (fact.type === "user.said" ? [fact.data.text] : [])),
-      ["look\n\nI ran this myself: make\nIt printed:\n```\nit is \x1b[31mred\n\n(ended with code 1)\n```", "again"],
+      ["look\n\nI ran this myself: make\nIt printed:\n```\nit is red\n\n(ended with code 1)\n```", "again"],
     );
   });
 

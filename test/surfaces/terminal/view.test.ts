@@ -57,7 +57,7 @@ suite("what is drawn", () => {
       { type: "text", gap: false, key: "k", text: hostile, done: true },
       { type: "thought", gap: false, key: "k", text: hostile, done: false, since: 0 },
       { type: "said", gap: false, by: hostile, text: hostile },
-      { type: "box", gap: false, title: hostile, text: hostile },
+      { type: "box", gap: false, title: hostile, text: hostile, done: true },
     ];
     for (const item of items)
       for (const unfolded of [false, true])
