@@ -23,12 +23,7 @@ const until = async (condition: () => boolean) => {
 };
 
 /** A host of its own over a journal on disk, as another process would have it. */
-function hostOn(
-  store: Store,
-  dir: string,
-  script: Script,
-  more: { tools?: Tool[]; rules?: ReturnType<typeof allow>[] } = {},
-) {
+function hostOn(store: Store, dir: string, script: Script, more: { tools?: Tool[]; permissionMode?: "bypass" } = {}) {
   const made = config({ script, dir, store, ...more });
   return createHost({
     store,
@@ -182,7 +177,7 @@ test("calls that an interrupt ended stay ended, however the facts fell, and leav
     sawUpTo: 2,
   }));
   log.release();
-  const host = hostOn(store, here.dir, script, { rules: [allow("Bash")] });
+  const host = hostOn(store, here.dir, script, { permissionMode: "bypass" });
   await host.send({ type: "say", session: "s", text: "stop that", ...lin });
   assert.equal((await host.run("s")).text, "heard you");
   assert.equal(existsSync(here.path("ran")), false);
@@ -270,7 +265,7 @@ test("speaking right after an interrupt is heard, also while the command is stil
   using here = workspace();
   await using sage = await sageWith({
     dir: here.dir,
-    rules: [allow("Bash")],
+    permissionMode: "bypass",
     script: [{ calls: [bash("trap '' TERM; echo begun >> ran; sleep 60 & wait; sleep 0.3")] }, { text: "heard" }],
   });
   await sage.say("go");
@@ -366,7 +361,7 @@ test("a hook that leaves something running behind does not hold the turn", async
 test("a session that somebody else has taken is let go at the next beat, with the command it runs", async () => {
   using here = workspace();
   const [mine, theirs] = [sqliteStore(here.path("journal.db")), sqliteStore(here.path("journal.db"))];
-  const a = hostOn(mine, here.dir, [{ calls: [bash("echo begun >> ran; sleep 60")] }], { rules: [allow("Bash")] });
+  const a = hostOn(mine, here.dir, [{ calls: [bash("echo begun >> ran; sleep 60")] }], { permissionMode: "bypass" });
   await a.send({ type: "open", session: "s", cwd: here.dir });
   await a.send({ type: "say", session: "s", text: "go", ...lin });
   const outcome = a.run("s");
