@@ -27,6 +27,10 @@ export type DecisionInput = {
   view?: (() => PermissionResult) | undefined;
   /** From `loadGrammar`. Without it no command is allowed. */
   grammar?: ShellGrammar | undefined;
+  /** What the host of an address resolves to, looked up by whoever fetches it. */
+  addresses?: readonly string[] | undefined;
+  /** The tool is described otherwise than when the person gave rules for it: those allow nothing until they are confirmed. */
+  changed?: boolean | undefined;
   /** Where Sage keeps its state, if not in `~/.sage`. */
   sageHome?: string | undefined;
 };
@@ -75,6 +79,11 @@ function conclude(
   if (view.behavior === "allow") return ["tool", view];
   if (call.mode === "bypass") return ["bypass", { behavior: "allow", reason: "Bypass mode: nothing forbids it." }];
   if (view.behavior === "ask") return ["tool", view];
+  if (allow && allow.length > 0 && call.changed === true)
+    return [
+      "nothing",
+      { behavior: "ask", reason: `${call.tool} is no longer described as it was when its rule was saved.` },
+    ];
   if (allow && allow.length > 0) return ["allow", byRules("allow", allow, "Allowed by")];
   return ["nothing", { behavior: "ask", reason: `No rule covers this call${view.reason && ` (${view.reason})`}.` }];
 }

@@ -18,7 +18,7 @@ import { matchesGlob } from "./wild.ts";
 export function examine(call: DecisionInput, book: RuleBook): Finding {
   const { tool, cwd, home, roots, grammar, anchor = cwd, sageHome = process.env["SAGE_HOME"] } = call;
   const input: Record<string, unknown> = typeof call.input === "object" && call.input !== null ? { ...call.input } : {};
-  if (tool === "WebFetch") return webFinding(input["url"], book);
+  if (tool === "WebFetch") return webFinding(input["url"], book, call.addresses);
   if (tool !== "Bash" && !pathTools.has(tool)) return otherFinding(call, book);
   const disk = openDisk();
   const reach = createReach(book, { cwd: anchor, home, roots, disk, sageHome });
@@ -63,8 +63,8 @@ function waitingFor(parts: readonly CallPart[]): string {
   return parts.length > 1 ? part.text : "";
 }
 
-function webFinding(url: unknown, book: RuleBook): Finding {
-  const { deny, ask, allow, hard, reason } = judgeWeb(url, book.about("WebFetch"));
+function webFinding(url: unknown, book: RuleBook, addresses: readonly string[] | undefined): Finding {
+  const { deny, ask, allow, hard, reason } = judgeWeb(url, book.about("WebFetch"), addresses);
   return {
     ...hits(deny, ask),
     ...(allow && { allow: [allow] }),

@@ -10,7 +10,8 @@ const longestQuery = 256;
 /** What is thought of one address. `hard`: a person must see it, whatever rule covers it. */
 export type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; hard?: string; reason: string };
 
-export function judgeWeb(address: unknown, rules: RuleGroup): WebView {
+/** `addresses` are what the host resolves to, where that is known. */
+export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly string[] = []): WebView {
   const url = typeof address === "string" ? parse(address) : undefined;
   const host = url && hostOf(url);
   const whole = (list: readonly CompiledRule[]) => list.filter((rule) => rule.whole);
@@ -25,11 +26,10 @@ export function judgeWeb(address: unknown, rules: RuleGroup): WebView {
   const ask = firstOf(rules.ask.filter((rule) => rule.whole || mayName(rule, host)));
   const named = rules.allow.filter((rule) => names(rule, host));
   const allow = firstOf([...named, ...whole(rules.allow)]);
-  const hard = concern(
-    url,
-    host,
-    named.some((rule) => !rule.glob.includes(star)),
-  );
+  const isNamed = named.some((rule) => !rule.glob.includes(star));
+  const isPrivate = isPrivateHost(host) || addresses.some(isPrivateAddress);
+  // A broad rule is about the web, and this machine and its own network are not on it.
+  const hard = isPrivate && !isNamed ? `${host} is on this machine or its own network.` : concern(url);
   return {
     host,
     reason: `reads ${url.protocol}//${host}`,
@@ -74,9 +74,7 @@ function mayName({ glob }: CompiledRule, host: string): boolean {
   return spelled.replace(/\.+$/, "") === host;
 }
 
-function concern(url: URL, host: string, named: boolean): string | undefined {
-  // A broad rule is about the web, and these are not on it.
-  if (isPrivateHost(host) && !named) return `${host} is on this machine or its own network.`;
+function concern(url: URL): string | undefined {
   if (url.search.length > longestQuery)
     return `The address carries ${url.search.length} characters after the ?, which is enough to carry data away.`;
   return looksSecret(decoded(url)) ? "The address may carry a secret away." : undefined;

@@ -55,6 +55,7 @@ const zh: Record<string, string> = {
   "{} of your own settings": "{}（你自己的设置）",
   "Bypass mode: nothing forbids it.": "bypass 模式：没有任何禁止。",
   "{} needs a person to answer.": "{} 需要人来回答。",
+  "{} is no longer described as it was when its rule was saved.": "{} 的描述与保存规则时不同。",
   "The call could not be judged: {}": "无法判断这次调用：{}",
   "The input of {} cannot be judged: {r}.": "无法判断 {} 的输入：{r}。",
   "the command is not a text": "命令不是文本",

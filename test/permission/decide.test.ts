@@ -213,3 +213,12 @@ test("other tools: an allow names the very specifier, a deny may use stars and h
   for (const [rule, specifier, behavior] of cases)
     assert.equal(answer(rulesOf(rule), "Deploy", {}, { specifier }).behavior, behavior, `${rule} ${specifier}`);
 });
+
+test("rules for a tool that is described otherwise than before allow nothing, and still deny and ask", () => {
+  const changed = { changed: true };
+  const call = (more: object, ...rules: string[]) => answer(rulesOf(...rules), "mcp__jira__get", {}, more).behavior;
+  assert.equal(call({}, "+ mcp__jira"), "allow");
+  for (const rule of ["+ mcp__jira", "+ mcp__jira__get", "+ mcp__jira__*"]) assert.equal(call(changed, rule), "ask");
+  assert.equal(call(changed, "- mcp__jira"), "deny");
+  assert.equal(call({ ...changed, mode: "bypass" }, "? mcp__jira"), "ask");
+});

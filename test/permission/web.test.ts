@@ -90,3 +90,23 @@ test("an address that could carry data away is asked about even where its host i
   assert.equal(fetches("https://a.org/?q=sk-abcdefghijklmnop", rule).hard, true);
   assert.equal(fetches("https://a.org/?q=%73k-abcdefghijklmnop", rule).hard, true);
 });
+
+test("a name that resolves to this machine or its own network is asked about, unless a rule names it", () => {
+  const fetching = (addresses: string[], ...rules: string[]) =>
+    answer(rulesOf(...rules), "WebFetch", { url: "https://inner.example.org/x" }, { addresses });
+  for (const address of [
+    "127.0.0.1",
+    "10.1.2.3",
+    "169.254.169.254",
+    "::1",
+    "fd00::1",
+    "::ffff:192.168.0.1",
+    "64:ff9b::a00:1",
+  ])
+    for (const rule of ["+ WebFetch", "+ WebFetch(domain:*.example.org)"]) {
+      const { behavior, hard } = fetching(["93.184.216.34", address], rule);
+      assert.deepEqual([behavior, hard], ["ask", true], `${address} ${rule}`);
+    }
+  assert.equal(fetching(["10.1.2.3"], "+ WebFetch(domain:inner.example.org)").behavior, "allow");
+  assert.equal(fetching(["93.184.216.34", "2606:2800:220:1::1"], "+ WebFetch").behavior, "allow");
+});
