@@ -19,6 +19,8 @@ export type Reach = {
   inside(path: CanonicalPath): boolean;
   read(path: CanonicalPath, tool?: string): Access;
   write(path: CanonicalPath, tool?: string): Access;
+  /** Why a write there is asked about whatever rule allows it. */
+  guarded(path: CanonicalPath): string | undefined;
   /** A rule against something below a folder, or that there is too much of it to tell. */
   ruledBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Rule; unknown?: string };
   /** A rule against reading one of these files. */
@@ -80,16 +82,21 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
     const access = judge(path, tool);
     return inside(path) ? { ...access, allow: true } : access;
   };
+  const guarded = ({ lexical, real }: CanonicalPath) => {
+    const reason =
+      protectedReason(real, sageHome) ?? (lexical === real ? undefined : protectedReason(lexical, sageHome));
+    return reason && `${real} is protected: ${reason}`;
+  };
   const write = (path: CanonicalPath, tool = "Write"): Access => {
-    const access = judge(path, tool);
-    const reason = protectedReason(path.real, sageHome) ?? protectedReason(path.lexical, sageHome);
-    return reason === undefined ? access : { ...access, hard: `${path.real} is protected: ${reason}` };
+    const hard = guarded(path);
+    return { ...judge(path, tool), ...(hard !== undefined && { hard }) };
   };
 
   return {
     inside,
     read,
     write,
+    guarded,
     ruledBelow(folder, tool) {
       const { deny, ask } = book.about(tool);
       const start = named(folder.real);

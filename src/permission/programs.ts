@@ -55,7 +55,7 @@ export function gitElsewhere(words: readonly Word[], { bases, session, disk, mea
 export const rebinding: ReadonlySet<string> = new Set(
   (
     "alias unalias . source eval exec export declare typeset local readonly trap set unset shopt hash enable builtin " +
-    "read mapfile readarray getopts let bind complete compgen coproc cd pushd popd dirs"
+    "read mapfile readarray getopts wait fc let bind complete compgen coproc cd pushd popd dirs"
   ).split(" "),
 );
 

@@ -26,7 +26,7 @@ export function suspiciousPaths(words: readonly string[], doubts: Doubts): { den
 export function suspiciousWrite(text: string, doubts: Doubts): string | undefined {
   if (!mayWrite(text, doubts.suspects)) return undefined;
   for (const path of pathsAmong([...doubts.suspects.words], doubts)) {
-    const { hard } = doubts.reach.write(path);
+    const hard = doubts.reach.guarded(path);
     if (hard !== undefined) return hard;
   }
   return undefined;

@@ -58,7 +58,7 @@ function touched(name: string, base: string, { disk }: Where, reach: Reach): str
   } catch {
     // No path at all, or one that leads nowhere: judged by its name.
   }
-  return reach.write({ lexical, real }).hard;
+  return reach.guarded({ lexical, real });
 }
 
 const folderOption = /^(-C|--directory|--cwd|--chdir|--prefix|--work-tree|--git-dir)(?:=?([^]+))?$/;

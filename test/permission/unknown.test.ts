@@ -200,4 +200,5 @@ test("A1, A2 what a second red team got through: programs of other folders, path
     ...rules,
   );
   expect("allow", ["git worktree add ../x"], "+ Bash(git worktree add ../x)");
+  expect("ask", ["wait -p PATH; npm test", "fc -s npm; npm test"], "+ Bash(wait:*)", "+ Bash(fc:*)", "+ Bash(npm:*)");
 });
