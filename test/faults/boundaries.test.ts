@@ -20,7 +20,18 @@ async function told(telling: Telling): Promise<{ passed: Process["passed"]; cras
   const violations = check(history);
   assert.deepEqual(violations, [], `killed at ${where}\n${show(violations)}`);
   const marks = new Set(eventsOf(history, "executed").map(({ mark }) => mark));
-  const lost = [...requestsOf(history).values()].filter(({ request }) => request.source === "recovery").length;
+  const questions = [...requestsOf(history).values()].flatMap(({ request }) =>
+    request.source === "recovery" && request.kind === "question" ? request.questions : [],
+  );
+  const lost = questions.length;
+  // Save looks at the world and Look runs again: a person is asked about Act alone, and how to go on with it.
+  for (const { question, options } of questions) {
+    assert.match(question, /^Act was interrupted/);
+    assert.deepEqual(
+      options.map(({ label }) => label),
+      ["rerun", "done", "stop"],
+    );
+  }
   // What a person says is done was perhaps not begun; everything else was, and nothing that was refused.
   assert.ok(marks.size >= done.length - lost && ![...marks].some((mark) => !done.includes(mark)), `killed at ${where}`);
   return { passed: process.passed, crashes, history };

@@ -254,6 +254,9 @@ function variant(request: InputRequest, label: string, lost = "done"): InputResp
   }
   const number = Number(String(request.input["mark"]).split("-")[1] ?? 0);
   if (number % 7 === 3) return { type: "denied", requestId, reason: "no" };
+  // In some sessions a person says "always" at some point, which answers what else is open.
+  if (number % 9 === 4 && /[13579]$/.test(request.session))
+    return { type: "granted", requestId, rules: [{ rule: request.tool, behavior: "allow", destination: "session" }] };
   if (number % 5 === 2) return { type: "granted", requestId, input: { ...request.input, note: label } };
   return { type: "granted", requestId };
 }
