@@ -122,12 +122,13 @@ export function followSession(
       case "input.requested": {
         calm();
         const request = fact.data;
+        let cut: boolean | undefined; // kept, for what comes after it may have to be tried again
         return job(async () => {
           await immediate(); // requests that came together are known together
           if (!view.open().some(({ id }) => id === request.id)) return;
           const waiting: Finish = { title: t.waiting, template: "grey", notes: [] };
           const sofar = view.progress();
-          const cut = await streamer.finish(sofar, waiting, { ifShown: true, uuid: "" });
+          cut ??= await streamer.finish(sofar, waiting, { ifShown: true, uuid: "" });
           if (cut) await sendText(sofar.text, uuidOf(request.id, "text"));
           await asker.present(request);
         }, fact.seq);
@@ -167,10 +168,11 @@ export function followSession(
     const whole = outcome?.text.trim() ?? "";
     const shown = sofar.text.trim() === "" ? { ...sofar, text: whole } : sofar;
     const finish = { ...given, notes: [...begunElsewhere(), ...given.notes] };
+    let cut: boolean | undefined;
     const tell = async () => {
       const uuid = uuidOf(session, "end", seq);
       const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts.redaction) : [];
-      const cut = await streamer.finish(shown, finish, { uuid });
+      cut ??= await streamer.finish(shown, finish, { uuid });
       const target = targetOf(home());
       if (cut) await sendText(whole === "" ? shown.text : whole, uuidOf(uuid, "file"));
       for (const { name, content, image } of found) {
@@ -229,7 +231,7 @@ export function followSession(
     if (left)
       job(async () => {
         records.endProgress(session);
-        const card = restartCard(view.working(), { t });
+        const card = restartCard(view.working() || missed !== undefined, { t });
         if (left.card === undefined) return channel.patchCard(left.message, card);
         const settings = { config: { streaming_mode: false, summary: card.config["summary"] } };
         await channel.entitySettings(left.card, settings).catch(() => {}); // it may stream no more

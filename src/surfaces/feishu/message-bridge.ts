@@ -97,7 +97,10 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     if (whole.trim() === "") return;
     const from = await parts.senderOf(message.sender.openId);
     const more = { id: message.messageId, limits: limits ?? parts.limits };
-    const reply = await follow.handle.sendMessage(whole, from, more);
+    let reply = await follow.handle.sendMessage(whole, from, more);
+    // Somebody has deleted it: what is said now begins another.
+    if (!reply.ok && reply.code === "session-unknown")
+      reply = await (await begin(message)).handle.sendMessage(whole, from, more);
     if (reply.ok) return;
     if (reply.code === "queue-full") return say(message, t.queueFull);
     const unknown = reply.code === "input-invalid" && /^\/\S+$/.test(whole.trim());
@@ -166,10 +169,8 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     const open = follow ? sessions.openBeside(follow) : [];
     const next = route(follow?.view.state() ?? "IDLE", said, open);
     switch (next.to) {
-      case "task": {
-        const model = parts.model === undefined ? {} : { model: parts.model };
-        return task(message, follow ?? (await sessions.begin(message, { cwd: parts.cwd, ...model })), said.text);
-      }
+      case "task":
+        return task(message, follow ?? (await begin(message)), said.text);
       case "queue":
         return follow && note(message, follow, said.text);
       case "answer":
@@ -186,6 +187,10 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
       default:
         return next satisfies never;
     }
+  }
+
+  function begin(message: Incoming): Promise<Follow> {
+    return sessions.begin(message, { cwd: parts.cwd, ...(parts.model !== undefined && { model: parts.model }) });
   }
 
   async function note(message: Incoming, follow: Follow, text: string): Promise<void> {

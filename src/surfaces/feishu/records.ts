@@ -112,7 +112,6 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
 
     /** Somebody tried what they may not. */
     refused: (what: object) => keep(at("refused", `${now()}`, newRid().slice(0, 8)), what),
-    refusals: () => (store.list(at("refused", "")) as { value: Record<string, unknown> }[]).map(({ value }) => value),
 
     once: (what: string, ttlMs: number) => store.claim(at("once", what), ttlMs),
   };

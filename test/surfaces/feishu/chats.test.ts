@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { deleteSession } from "../../../src/runtime/sessions.ts";
 import { askUser, bash, question } from "../../support/sage.ts";
 import { ask, said, team, until } from "./team.ts";
 
@@ -331,4 +332,22 @@ test("of the turns that ended elsewhere while nobody was here, the last one is t
   assert.deepEqual(last.pings, []);
   await sage.surface.settled();
   assert.ok(said(feishu, lin.chat).every(({ text }) => !text.includes("answer 1")));
+});
+
+test("a session that was deleted is no dead end: the next message begins another", async () => {
+  await using sage = await team({ script: [{ text: "one" }, { text: "two" }] });
+  const { lin, dir } = sage;
+  lin.say("first");
+  await sage.sees(lin.chat, /Done[^]*one/);
+  await sage.surface.settled();
+  const [before] = sage.store.sessions();
+  const home = { settings: join(dir, "settings.json"), output: join(dir, "output") };
+  await until(() => sage.store.session(before?.id ?? "")?.owned === false);
+  deleteSession(sage.store, home, before?.id ?? "", { by: "Ada", surface: "plain" });
+  lin.say("second");
+  await until(() => sage.facts("turn.ended").some(({ session }) => session !== before?.id));
+  lin.say("third");
+  await until(() =>
+    sage.facts("user.said").some(({ session, data }) => session !== before?.id && data.text === "third"),
+  );
 });
