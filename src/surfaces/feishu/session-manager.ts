@@ -31,10 +31,14 @@ export function createSessionManager(
   const follows = new Map<string, Follow>();
 
   const follow = (session: string, fresh = false): Follow => {
-    let found = follows.get(session);
-    if (!found)
-      follows.set(session, (found = followSession(parts, session, { fresh, left: () => follows.delete(session) })));
-    return found;
+    const before = follows.get(session);
+    if (before) return before;
+    const left = () => {
+      if (follows.get(session) === made) follows.delete(session); // it may be followed again by now
+    };
+    const made: Follow = followSession(parts, session, { fresh, left });
+    follows.set(session, made);
+    return made;
   };
   const known = async (session: string | undefined): Promise<Follow | undefined> => {
     if (session === undefined || !records.home(session)) return undefined;
