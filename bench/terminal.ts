@@ -2,16 +2,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
-import {
-  noUsage,
-  type Delta,
-  type Fact,
-  type FactData,
-  type FactType,
-  type Host,
-  type WatchEvent,
-} from "../src/protocol/index.ts";
+import { noUsage } from "../src/protocol/index.ts";
 import { attachTerminal } from "../src/surfaces/terminal/index.ts";
+import { puppet } from "../test/support/puppet.ts";
 import { median, sample, type Row } from "./measure.ts";
 import { countingTerminal, mixedAnswer, pieces } from "./terminal-parts.ts";
 
@@ -98,38 +91,6 @@ async function firstFrame(argv: string[], cwd: string): Promise<number> {
   pty.kill("SIGTERM");
   await ended;
   return took;
-}
-
-/** A host that tells what it is told to. */
-function puppet() {
-  let queue: WatchEvent[] = [{ type: "ready", requests: [], live: true }];
-  let wake: (() => void) | undefined;
-  let seq = 0;
-  const push = (event: WatchEvent) => {
-    queue.push(event);
-    wake?.();
-  };
-  const host: Host = {
-    send: async () => ({ ok: true }) as never,
-    async *watch(_session, { signal }) {
-      signal.addEventListener("abort", () => wake?.(), { once: true });
-      while (!signal.aborted) {
-        const batch = queue;
-        queue = [];
-        yield* batch;
-        if (queue.length === 0 && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
-      }
-    },
-  };
-  return {
-    host,
-    fact<T extends FactType>(key: string, type: T, data: FactData[T]) {
-      push({ type: "fact", fact: { session: "s", seq: ++seq, key, type, at: Date.now(), data } as Fact });
-    },
-    delta(key: string, kind: Delta["kind"], text: string) {
-      push({ type: "delta", delta: { session: "s", key, attempt: 0, n: ++seq, kind, text } });
-    },
-  };
 }
 
 function attached() {

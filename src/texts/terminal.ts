@@ -14,7 +14,6 @@ const en = {
   waits: "waits for you",
   stopped: "not finished",
   whole: (what: string) => `${what}, whole:`,
-  nothingFolded: "Nothing is folded.",
   printed: (code: number) => `ended with code ${code}`,
 
   // What it is doing
@@ -23,14 +22,10 @@ const en = {
   runs: (what: string) => `${what} runs`,
   several: (n: number) => `${n} calls run`,
   yourTurn: "Waits for you",
-  ending: "Coming to a stop",
-  compacting: "Making room",
   shellRuns: "Your command runs",
   escHint: "Esc interrupts",
-  queuedHint: "Enter adds to what it reads next",
   paused: "Paused: say what to do instead, or /resume",
   tokens: (n: number) => `${n.toLocaleString("en")} tokens`,
-  following: "run by another process",
 
   // Waiting
   title: { idle: "Sage", working: "Sage · working", waiting: "Sage · waits for you" },
@@ -62,7 +57,6 @@ const en = {
   editorFailed: (why: string) => `The editor failed: ${why}`,
   unknownCommand: (name: string) => `There is no /${name}; /help lists what there is.`,
   commandFailed: (name: string, why: string) => `/${name} failed: ${why}`,
-  emptyMessage: "",
 
   commands: {
     help: "what can be typed here",
@@ -112,7 +106,6 @@ const zh: TerminalTexts = {
   waits: "等待您",
   stopped: "未完成",
   whole: (what) => `${what}，全文：`,
-  nothingFolded: "没有折叠的内容。",
   printed: (code) => `退出码 ${code}`,
 
   model: "模型正在回复",
@@ -120,14 +113,10 @@ const zh: TerminalTexts = {
   runs: (what) => `${what} 正在运行`,
   several: (n) => `${n} 个调用正在运行`,
   yourTurn: "等待您",
-  ending: "正在停下",
-  compacting: "正在腾出空间",
   shellRuns: "您的命令正在运行",
   escHint: "Esc 打断",
-  queuedHint: "回车：下一步时读到",
   paused: "已暂停：说说该怎么做，或 /resume",
   tokens: (n) => `${n.toLocaleString("en")} 个 token`,
-  following: "由另一个进程运行",
 
   title: { idle: "Sage", working: "Sage · 工作中", waiting: "Sage · 等待您" },
   notice: {
@@ -155,7 +144,6 @@ const zh: TerminalTexts = {
   editorFailed: (why) => `编辑器失败：${why}`,
   unknownCommand: (name) => `没有 /${name}；/help 列出所有命令。`,
   commandFailed: (name, why) => `/${name} 失败：${why}`,
-  emptyMessage: "",
 
   commands: {
     help: "这里可以输入什么",

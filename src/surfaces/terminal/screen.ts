@@ -4,10 +4,10 @@ import { SafeTui, visibleWidth, type Terminal } from "./tui.ts";
 export type Frame = { above: string[]; live: string[] };
 
 /**
- * The screen has another size, and what was drawn is erased as far as it is in the window: all of it, or the end of it. That
- * much is to be drawn again.
+ * The screen has another size, and what was drawn is erased as far as it is in the window. So many rows of it are to be drawn
+ * again, `Infinity` for all.
  */
-export type Fresh = "all" | "end" | undefined;
+export type Fresh = number | undefined;
 
 export type Compose = (width: number, rows: number, fresh: Fresh) => Frame;
 
@@ -28,7 +28,7 @@ const TALLEST = 500;
  */
 export class Screen extends SafeTui {
   readonly #compose: Compose;
-  #size = "";
+  #size = { columns: 0, rows: 0 };
   #fresh: Fresh;
   #frame: Frame = { above: [], live: [] };
   /** How wide the rows are that were drawn for good, the last of them. */
@@ -56,7 +56,7 @@ export class Screen extends SafeTui {
 
   /** Goes on wherever the cursor is now: whatever others have written stays. */
   comeBack(): void {
-    this.#size = "";
+    this.#size = { columns: 0, rows: 0 };
     this.#drawn = [];
     this.restoreRenderState(nothing);
     this.start();
@@ -64,9 +64,10 @@ export class Screen extends SafeTui {
 
   protected override doRender(): void {
     if (this.stopped) return;
-    const size = `${this.terminal.columns}x${this.terminal.rows}`;
-    this.#fresh = this.#size === "" || this.#size === size ? undefined : this.#erase();
-    this.#size = size;
+    const { columns, rows } = this.terminal;
+    const same = this.#size.columns === columns && this.#size.rows === rows;
+    this.#fresh = this.#size.rows === 0 || same ? undefined : this.#erase();
+    this.#size = { columns, rows };
     super.doRender();
     const { above } = this.#frame;
     if (above.length === 0) return;
@@ -87,7 +88,7 @@ export class Screen extends SafeTui {
    * From the first row of ours that is in the window: what the person had there before stays. A terminal that became narrower
    * has wrapped our rows. Row by row, for some terminals keep a screen that is cleared at once, half-drawn panels and all.
    */
-  #erase(): "all" | "end" {
+  #erase(): number {
     const { columns, rows } = this.terminal;
     const { previousLines, hardwareCursorRow } = this.captureRenderState();
     const tall = (width: number) => Math.max(1, Math.ceil(width / columns));
@@ -95,7 +96,8 @@ export class Screen extends SafeTui {
     const live = previousLines.map(visibleWidth);
     const at = Math.max(0, hardwareCursorRow);
     const ours = sum(this.#drawn) + sum(live.slice(0, at));
-    const lowest = Math.max(0, rows - 1 - sum(live.slice(at + 1)));
+    const below = sum(live.slice(at + 1));
+    const lowest = Math.max(0, rows - 1 - below);
     const up = Math.min(ours, lowest);
     const emptied = "\x1b[2K\x1b[B".repeat(rows);
     this.terminal.write(`\x1b[?2026h\r${up > 0 ? `\x1b[${up}A` : ""}\x1b7${emptied}\x1b8`);
@@ -104,6 +106,8 @@ export class Screen extends SafeTui {
     let left = ours - up;
     const kept = this.#drawn.findIndex((width) => (left -= tall(width)) < 0);
     this.#drawn = this.#drawn.slice(0, kept < 0 ? this.#drawn.length : kept);
-    return this.#drawn.length > 0 ? "end" : "all";
+    if (this.#drawn.length === 0) return Infinity;
+    // A window that becomes lower loses what is below the cursor first, so there was room for more of the rest.
+    return rows + Math.min(below, Math.max(0, this.#size.rows - rows));
   }
 }

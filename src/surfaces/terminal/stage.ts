@@ -23,6 +23,8 @@ export function createStage({ transcript, rowsOf, bottom, above: hint }: Parts):
   let kept: { item: Item; rows: number }[] = [];
   /** Rows of the reply at the beginning of the live part that went there already. */
   let frozen: { key: string; rows: number } | undefined;
+  /** How many rows the last frame had that were not for good. */
+  let before = 0;
 
   const keep = (item: Item, rows: string[]): string[] => {
     kept.push({ item, rows: rows.length });
@@ -44,15 +46,6 @@ export function createStage({ transcript, rowsOf, bottom, above: hint }: Parts):
       return keep(item, rows).slice(gone);
     });
 
-  const tail = (width: number, count: number): string[] => {
-    let rows: string[] = [];
-    for (const { item } of kept.toReversed()) {
-      if (rows.length >= count) break;
-      rows = [...rowsOf(item, width), ...rows];
-    }
-    return rows.slice(Math.max(0, rows.length - count));
-  };
-
   return {
     compose(width, rows, fresh) {
       const above = settled(width);
@@ -61,24 +54,21 @@ export function createStage({ transcript, rowsOf, bottom, above: hint }: Parts):
       const [first, ...others] = transcript.live();
       const later = others.flatMap((item) => rowsOf(item, width));
       const whole = first ? rowsOf(first, width) : [];
-      if (fresh && isFrozen(first) > 0) {
-        // It was on the screen as far as it fitted; the rest is in the scrollback.
-        const left = Math.max(0, whole.length - Math.max(LEAST_ROWS, room - later.length));
-        if (first?.type === "text") frozen = { key: first.key, rows: left };
-      }
-      let gone = isFrozen(first);
-      const over = whole.length - gone + later.length - room;
-      if (first?.type === "text" && over > 0) {
-        const more = Math.min(over, Math.max(0, whole.length - gone - LEAST_ROWS));
-        if (!fresh) above.push(...whole.slice(gone, gone + more));
-        gone += more;
-        frozen = { key: first.key, rows: gone };
-      }
-      const live = fit([...whole.slice(gone), ...later], room, hint);
+      const text = first?.type === "text" ? first : undefined;
+      const gone = fresh === undefined ? isFrozen(first) : 0;
+      const over = text ? whole.length - gone + later.length - room : 0;
+      const more = Math.max(0, Math.min(over, whole.length - gone - LEAST_ROWS));
+      const live = fit([...whole.slice(gone + more), ...later], room, hint);
+      // What no frame has shown yet. Rather too much: what is drawn twice is better than what is lost.
+      const now = whole.length - isFrozen(first) + later.length;
+      const unseen = above.length + Math.max(0, now - before);
+      before = live.length;
+      frozen = text && gone + more > 0 ? { key: text.key, rows: gone + more } : undefined;
       const all = [...live, ...below];
-      if (!fresh || gone > 0) return { above, live: all };
-      const space = fresh === "all" ? Infinity : Math.max(0, rows - all.length);
-      return { above: tail(width, space), live: all };
+      if (fresh === undefined) return { above: [...above, ...whole.slice(gone, gone + more)], live: all };
+      const drawn = [...kept.flatMap(({ item }) => rowsOf(item, width)), ...whole.slice(0, more)];
+      const count = Math.min(drawn.length, Math.max(0, fresh - all.length) + unseen);
+      return { above: drawn.slice(drawn.length - count), live: all };
     },
   };
 }
