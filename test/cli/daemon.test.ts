@@ -74,3 +74,44 @@ test("sessions of two folders run in one process, each by the rules of its own f
   const gone = await host.send({ type: "say", session: trusted, text: "again", by: "Lin", surface: "test" });
   assert.ok(!gone.ok && gone.message.includes("is gone"));
 });
+
+test("a message that was taken and not begun with is taken up at the next start, and again at the one after", async () => {
+  using here = workspace();
+  const env = { SAGE_HOME: join(here.dir, "home"), PATH: process.env["PATH"] };
+  const home = sageHome(env);
+  const script = join(here.dir, "script.json");
+  writeFileSync(script, JSON.stringify([{ text: "hello" }]));
+  const start = (spec: string) => {
+    const store = sqliteStore(home.journal);
+    const stores = openSurfaceStores(home.surfaces);
+    const daemon = openDaemon({
+      ...{ home, store, own: stores.of("serve"), env, lang: "en" as const, spec },
+      warn() {},
+    });
+    return {
+      ...daemon,
+      store,
+      async [Symbol.asyncDispose]() {
+        await daemon.host.close();
+        stores.close();
+      },
+    };
+  };
+  let session = "";
+  {
+    await using first = start("scripted//no/such/script.json");
+    const opened = await first.host.send({ type: "open", cwd: here.dir });
+    assert.ok(opened.ok);
+    session = opened.session;
+    await first.host.send({ type: "say", session, text: "go", by: "Lin", surface: "test" });
+    await first.host.run(session).catch(() => {});
+  }
+  for (const spec of ["scripted//no/such/script.json", `scripted/${script}`]) {
+    await using next = start(spec);
+    assert.equal((await next.recover()).resumed, 1);
+    await next.host.run(session).catch(() => {});
+  }
+  await using last = start(`scripted/${script}`);
+  assert.equal((await last.recover()).resumed, 0);
+  assert.ok(last.store.load(session).some(({ type }) => type === "turn.ended"));
+});

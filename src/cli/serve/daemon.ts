@@ -86,8 +86,10 @@ export function openDaemon({ home, store, own, env, lang, spec, warn }: DaemonPa
       },
     },
     async recover() {
-      const sessions = own.list("session/").map(({ key }) => key.slice("session/".length));
-      for (const id of sessions) if (!store.session(id)?.open) own.delete(`session/${id}`);
+      const all = own.list("session/").map(({ key }) => key.slice("session/".length));
+      const isUnderWay = (id: string) => (store.session(id)?.open ?? false) || store.leftBehind(id).message;
+      const { true: sessions = [], false: ended = [] } = Object.groupBy(all, (id) => `${isUnderWay(id)}` as const);
+      for (const id of ended) own.delete(`session/${id}`);
       return (waiting = await recover(store, host, sessions));
     },
   };
