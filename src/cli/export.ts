@@ -39,7 +39,7 @@ export async function exportSession(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-function linesOf(
+export function linesOf(
   store: Store,
   session: SessionRow,
   { format, redaction, lang }: { format: (typeof formats)[number]; redaction: Redaction; lang: Lang },

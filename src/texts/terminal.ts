@@ -68,7 +68,7 @@ const en = {
     permissions: "the rules that hold here",
     agents: "the subagents there are",
     skills: "the skills there are",
-    export: "write this session to a file",
+    export: "write this session to a page, or to the file you name (.jsonl: its facts)",
     cost: "what this session used",
     quit: "leave; nothing is lost",
   },
@@ -87,6 +87,7 @@ const en = {
   noAgents: "No subagent is defined.",
   noSkills: "No skill is defined.",
   exported: (path: string) => `Written to ${path}`,
+  exists: (path: string) => `${path} is there already`,
   costIs: (turns: number, tokensIn: number, tokensOut: number, usd: string) =>
     `${plural(turns, "turn")}: ${tokensIn.toLocaleString("en")} tokens in, ${tokensOut.toLocaleString("en")} out${usd && `, ${usd}`}`,
   sessionsHere: "Sessions of this folder; /resume and the beginning of an id goes on with one:",
@@ -155,7 +156,7 @@ const zh: TerminalTexts = {
     permissions: "这里生效的规则",
     agents: "有哪些子代理",
     skills: "有哪些技能",
-    export: "把这个会话写入文件",
+    export: "把这个会话写成网页，或写入指定的文件（.jsonl：事实）",
     cost: "这个会话用了多少",
     quit: "离开；不会丢失任何内容",
   },
@@ -172,6 +173,7 @@ const zh: TerminalTexts = {
   noAgents: "没有定义子代理。",
   noSkills: "没有定义技能。",
   exported: (path) => `已写入 ${path}`,
+  exists: (path) => `${path} 已经存在`,
   costIs: (turns, tokensIn, tokensOut, usd) =>
     `${turns} 轮：输入 ${tokensIn.toLocaleString("en")} 个 token，输出 ${tokensOut.toLocaleString("en")} 个${usd && `，${usd}`}`,
   sessionsHere: "这个文件夹的会话；/resume 加 id 的开头即可继续：",

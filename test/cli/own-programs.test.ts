@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { exportOf } from "../../src/cli/terminal/export.ts";
 import { createFiles, rank } from "../../src/cli/terminal/files.ts";
 import { createHistory } from "../../src/cli/terminal/history.ts";
 import { ownEditor, ownNotice, ownShell } from "../../src/cli/terminal/programs.ts";
 import { sageHome } from "../../src/runtime/home.ts";
 import { createRedaction } from "../../src/runtime/redact.ts";
-import { bash, allow, sageWith, workspace } from "../support/sage.ts";
+import { workspace } from "../support/sage.ts";
 
 const never = new AbortController().signal;
 
@@ -95,33 +94,6 @@ suite("what the terminal is given", () => {
     assert.equal(readFileSync(folder.path("told"), "utf8"), text);
     assert.equal(existsSync(folder.path("owned")), false);
     await assert.rejects(ownNotice("exit 7", process.env)("x"), /it ended with 7/);
-  });
-
-  test("an export holds what was said and done; nothing in it steers", async () => {
-    using folder = workspace();
-    await using sage = await sageWith({
-      dir: folder.dir,
-      script: [{ text: "I **look**.", calls: [bash("printf '\\033[2Jx```y'")] }, { text: "End." }],
-      rules: [allow("Bash(printf:*)")],
-    });
-    await sage.say("看看");
-    await sage.outcome();
-    assert.equal(
-      exportOf(sage.facts()),
-      [
-        "## Lin",
-        "看看",
-        "## Sage",
-        "I **look**.",
-        "### Bash",
-        '```json\n{\n  "command": "printf \'\\\\033[2Jx```y\'"\n}\n```'
-          .replaceAll("```json", "````json")
-          .replace(/```$/, "````"),
-        "````\n‹U+001B›[2Jx```y\n````",
-        "## Sage",
-        "End.\n",
-      ].join("\n\n"),
-    );
   });
 });
 

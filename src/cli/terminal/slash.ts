@@ -1,8 +1,9 @@
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { builtinSubagents } from "../../agent/subagents.ts";
 import { addUsage, noUsage, type Fact } from "../../protocol/index.ts";
 import { createRedaction } from "../../runtime/redact.ts";
+import { writeLines } from "../../runtime/trajectory.ts";
 import type { SlashCommand } from "../../surfaces/terminal/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/terminal.ts";
@@ -10,7 +11,6 @@ import { ask } from "../journal.ts";
 import { rulesIn } from "../permissions/list.ts";
 import type { Sage } from "../setup.ts";
 import { titleOf } from "../title.ts";
-import { exportOf } from "./export.ts";
 
 /** What can be typed after a slash and needs more than a surface knows. */
 export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {
@@ -33,11 +33,12 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
       ),
     cost: async () => ({ text: costLine(store.load(session), tt) }),
     export: async (args) => {
-      const path = join(cwd, args === "" ? free(cwd, session) : args);
-      writeFileSync(path, createRedaction(process.env).text(exportOf(store.load(session))), {
-        flag: "wx",
-        mode: 0o600,
-      });
+      const { linesOf } = await import("../export.ts");
+      const row = store.session(session);
+      const path = resolve(cwd, args === "" ? free(cwd, session) : args);
+      if (!row || existsSync(path)) throw new Error(tt.exists(path));
+      const format = path.endsWith(".jsonl") ? "jsonl" : "html";
+      writeLines(path, linesOf(store, row, { format, redaction: createRedaction(process.env), lang }));
       return { text: tt.exported(path) };
     },
     clear: async () => ({ session: (await ask(host, { type: "open", cwd })).session }),
@@ -80,7 +81,7 @@ function costLine(facts: readonly Fact[], tt: TerminalTexts): string {
 
 function free(cwd: string, session: string): string {
   for (let n = 1; ; n++) {
-    const name = `sage-${session}${n > 1 ? `-${n}` : ""}.md`;
+    const name = `sage-${session}${n > 1 ? `-${n}` : ""}.html`;
     if (!existsSync(join(cwd, name))) return name;
   }
 }
