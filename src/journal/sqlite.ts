@@ -289,15 +289,19 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
       return written;
     },
     pending(session, page) {
-      const from = "SELECT f.* FROM ask a JOIN fact f ON f.seq=a.seq";
       const { after = "", limit = -1 } = page ?? {};
       const { session: of, key } = splitRequestId(after);
       const seq = after === "" ? 0 : (byKey(of, key)?.seq ?? 0);
-      const found =
-        session === undefined
-          ? all<Row>(`${from} WHERE a.seq>? ORDER BY a.seq LIMIT ?`, seq, limit)
-          : all<Row>(`${from} WHERE a.session=? AND a.seq>? ORDER BY a.seq LIMIT ?`, session, seq, limit);
-      return found.map((row) => parse(row, row.data) as InputRequest);
+      // Numbers are sorted and then looked up: sorting whole requests takes ten times as long.
+      const found = (which: string, ...values: string[]) =>
+        all<Row>(
+          `SELECT f.* FROM (SELECT seq FROM ask WHERE ${which} seq>? ORDER BY seq LIMIT ?) a JOIN fact f ON f.seq=a.seq ORDER BY f.seq`,
+          ...values,
+          seq,
+          limit,
+        );
+      const rows = session === undefined ? found("") : found("session=? AND", session);
+      return rows.map((row) => parse(row, row.data) as InputRequest);
     },
     resolution(id) {
       const { session, key } = splitRequestId(id);

@@ -123,13 +123,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: "lists the newest request first",
-    changes: [
-      {
-        file: sqlite,
-        from: "a.session=? AND a.seq>? ORDER BY a.seq",
-        to: "a.session=? AND a.seq>? ORDER BY a.seq DESC",
-      },
-    ],
+    changes: [{ file: sqlite, from: "ON f.seq=a.seq ORDER BY f.seq`", to: "ON f.seq=a.seq ORDER BY f.seq DESC`" }],
     scene: "ruleMeanwhile",
   },
   {
