@@ -11,7 +11,7 @@ import { createToolRegistry } from "../src/tools/registry.ts";
 import type { Tool } from "../src/tools/tool.ts";
 
 /** The real loop over a model and tools that cost nothing. */
-export function measured(store: Store, model: Model, tools: Tool[], maxSteps: number): UnifiedExecutor {
+export function measured(store: Store, model: Model, tools: Tool[], maxSteps: number, cwd = "/"): UnifiedExecutor {
   return new UnifiedExecutor(
     {
       store,
@@ -30,7 +30,7 @@ export function measured(store: Store, model: Model, tools: Tool[], maxSteps: nu
       saveRule: () => "",
       redact: (text) => text,
     },
-    { workingDirectory: "/", maxSteps },
+    { workingDirectory: cwd, maxSteps },
   );
 }
 

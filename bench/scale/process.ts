@@ -1,5 +1,6 @@
 // One process under measure. argv: <role> <journal> <sessions>. It prints what it found as a line of JSON.
 import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
@@ -51,7 +52,7 @@ function hostOn(store: Store, { hangs = false, sleepAfterMs = 500 } = {}): Local
           return { ok: true, text: "the command ended with exit code 0" };
         },
       };
-      return measured(store, model, [shell], 100);
+      return measured(store, model, [shell], 100, dirname(path)); // a small folder: what changed in it is looked up
     },
   });
 }
