@@ -47,7 +47,7 @@ export interface TurnAgent {
   isWaitingInput(): boolean;
   /** What is to be answered first, also when this process has not run the session yet. */
   getPendingQuestion(): InputRequest | undefined;
-  /** Answers the question that was shown last, and nothing else: refused when somebody was faster. */
+  /** Answers the question that was shown last, or the one that a whole response names, and nothing else: refused when it has ended. */
   answerQuestion(answer: TurnAnswer, options?: { by?: string }): Promise<Resolution>;
 }
 
@@ -74,11 +74,11 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
     const answered = new AbortController();
     const forget = store.hub.wait(request.id, () => answered.abort());
     try {
-      const elsewhere = new Promise<undefined>((done) =>
-        answered.signal.addEventListener("abort", () => done(undefined), { once: true }),
+      const elsewhere = new Promise<"elsewhere">((done) =>
+        answered.signal.addEventListener("abort", () => done("elsewhere"), { once: true }),
       );
       const said = await Promise.race([confirm(request, answered.signal), elsewhere]);
-      if (said !== undefined) await send(spellOut(request, responseTo(request, said)), sender.by);
+      if (said !== "elsewhere") await send(spellOut(request, responseTo(request, said)), sender.by);
     } catch (error) {
       // Somebody on another surface was faster: their answer stands, and the turn goes on with it.
       if (!(error instanceof SageError && error.code === "request-resolved")) throw error;
@@ -122,11 +122,11 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
             return { needsInput: false, session, outcome: next.outcome };
           }
           const { request } = next;
+          shown = request.id;
           if (confirm && request.kind === "permission") {
             await decide(request, confirm);
             continue;
           }
-          shown = request.id;
           if (!announced.has(request.id)) onEvent({ type: "question_pending", question: request });
           announced.add(request.id);
           return { needsInput: true, session, question: request };
@@ -142,12 +142,12 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
       return first;
     },
     async answerQuestion(answer, { by = sender.by } = {}) {
-      const id = shown ?? store.pending(session)[0]?.id;
+      // Never to whatever is open now: a second click must not allow what nobody has seen.
+      const id = (isResponse(answer) && answer.requestId) || shown;
       const request = id === undefined ? undefined : store.find(id)?.request;
-      if (!request) throw new SageError("request-unknown", `session ${session} waits for no answer`);
-      const resolution = await send(spellOut(request, responseTo(request, answer)), by);
-      shown = undefined;
-      return resolution;
+      if (request?.session === session) return send(spellOut(request, responseTo(request, answer)), by);
+      const why = store.pending(session).length > 0 ? "look at getPendingQuestion() first" : "it waits for no answer";
+      throw new SageError("request-unknown", `no question of session ${session} was shown here; ${why}`);
     },
   };
 }

@@ -129,6 +129,37 @@ test("an answer goes to the question that was shown, never to the one that took 
   await sage.close();
 });
 
+test("a second click answers nothing that was not shown; a whole response goes to the request it names", async () => {
+  using here = workspace();
+  const sage = open(here.dir, [{ calls: [bash("echo a >> ran"), bash("echo b >> ran")] }, { text: "done" }]);
+  const agent = await sage.openTurns();
+  const first = await agent.runTurn("go");
+  await agent.answerQuestion(true);
+  await assert.rejects(agent.answerQuestion(true), { code: "request-resolved" });
+  const later = await sage.openTurns({ session: agent.session });
+  await assert.rejects(later.answerQuestion(true), /look at getPendingQuestion\(\) first/);
+  const requestId = first.needsInput ? first.question.id : "";
+  await assert.rejects(later.answerQuestion({ type: "granted", requestId }), { code: "request-resolved" });
+  const foreign = { type: "granted", requestId: `other/${requestId}` } as const;
+  await assert.rejects(later.answerQuestion(foreign), { code: "request-unknown" });
+  const second = later.getPendingQuestion()?.id ?? "";
+  await later.answerQuestion({ type: "denied", requestId: second });
+  assert.equal((await agent.runTurn("")).needsInput, false);
+  assert.equal(readFileSync(here.path("ran"), "utf8"), "a\n");
+  await sage.close();
+});
+
+test("a confirm that gives nothing is told so, and not asked for ever", async () => {
+  using here = workspace();
+  const sage = open(here.dir, [{ calls: [bash("echo a >> ran")] }, { text: "done" }]);
+  const agent = await sage.openTurns();
+  let asked = 0;
+  const confirm = (() => void asked++) as unknown as () => boolean;
+  await assert.rejects(agent.runTurn("go", { confirm }), { code: "request-invalid" });
+  assert.equal(asked, 1);
+  await sage.close();
+});
+
 test("several questions are answered by name, and a signal only stops the looking", async () => {
   using here = workspace();
   const sage = open(here.dir, [{ calls: [askUser(question("One?"), question("Two?"))], delayMs: 300 }, { text: "ok" }]);
