@@ -38,6 +38,8 @@ type Turn = {
   at: number;
   carries: string[] | undefined;
   cancelledBy: string | undefined;
+  /** Messages up to this seq are older than the turn. */
+  heard: number;
   c: ExecutionContext;
   p: Progress;
 };
@@ -71,7 +73,9 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
     turn.p.text = worth ? "" : "There is too little to be worth a summary.";
     return end(log, turn, { status: "success" });
   } catch (error) {
-    return end(log, turn, statusOf(log.stopped ?? error, log));
+    const status = statusOf(log.stopped ?? error, log);
+    // There is nothing to go on with: interrupted, it is over.
+    return end(log, turn, status.status === "paused" && !log.closed ? { ...status, status: "cancelled" } : status);
   }
 }
 
@@ -109,6 +113,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
     at: folded.open?.at ?? Date.now(),
     carries,
     cancelledBy: folded.cancelledBy,
+    heard: folded.sawUpTo,
     p: {
       messages: [...folded.messages, ...between(log.said, folded.sawUpTo, sawUpTo)],
       said: log.said,
@@ -130,7 +135,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       sessionRules: folded.rules,
       lifecycle,
       memory: new Memory(folded.seen),
-      tree: { permits: [], waiting: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+      tree: { permits: [], waiting: [], usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
       activity: createActivity(limit, () =>
         log.stop(new Stopped("timeout", `the turn worked for ${limit} ms, which is its limit`)),
       ),
@@ -143,8 +148,10 @@ function limitsOf(said: readonly Fact<"user.said">[], after: number, upTo: numbe
   return said.find(({ seq }) => seq > after && seq <= upTo)?.data.limits ?? {};
 }
 
-function drive(log: SessionLog, { key, carries, cancelledBy, c, p }: Turn): Promise<OutcomeStatus> {
+function drive(log: SessionLog, { key, carries, cancelledBy, heard, c, p }: Turn): Promise<OutcomeStatus> {
   if (cancelledBy !== undefined) throw new Stopped("cancelled", `${cancelledBy} stopped the turn`);
+  // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
+  if (!carries && (log.said.at(-1)?.seq ?? 0) <= heard) return Promise.resolve({ status: "success" });
   const go = () => loop(log.branch(key), c, p);
   return carries ? carry(log, c, { key, carries }).then(go) : go();
 }

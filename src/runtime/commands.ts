@@ -145,10 +145,12 @@ export function createCommands(parts: CommandParts): Host["send"] {
       try {
         const outcome = await agent.compact({ log });
         if (outcome.status === "error") throw new SageError(outcome.error.code, outcome.error.message);
+        if (outcome.status === "cancelled") throw new SageError("input-invalid", outcome.reason);
         if (outcome.text !== "") throw new SageError("input-invalid", outcome.text);
         return { ok: true };
       } finally {
         log.release();
+        if (unheard(store, session)) runner.wake(session); // said meanwhile
       }
     },
     saveDraft({ requestId, draft, by, surface }) {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { fold } from "../../src/agent/projection.ts";
+import { applyCompaction, transcript } from "../../src/context/compaction.ts";
+import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
 import { SageError, noUsage, type Fact, type Message } from "../../src/protocol/index.ts";
@@ -262,4 +264,63 @@ test("room is made by hand in an idle session, and the next turn goes on from th
   assert.match(heard, /They said hello twice/);
   assert.match(heard, /and now\?/);
   assert.deepEqual(fold(sage.facts()).messages.at(-1)?.role, "assistant");
+});
+
+test("while room is made by hand: what is said is heard, an interrupt ends it, and killed, nothing is replied to nobody", async () => {
+  using here = workspace();
+  const store = sqliteStore(here.path("journal.db"));
+  const idle = async () => {
+    while (store.session(sage.session)?.owned) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  const summaries: (() => { text: string; delayMs?: number })[] = [];
+  const reply = { text: "noted" };
+  const script = { "": Array.from({ length: 9 }, () => reply), summary: [() => (summaries.shift() as () => never)()] };
+  const sage = await sageWith({ dir: here.dir, script, store });
+  const compact = () => sage.host.send({ type: "compact", session: sage.session });
+  /** Until the summary is being written. */
+  const begun = async (delayMs: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    summaries.push(() => (resolve(), { text: "They said hello.", delayMs }));
+    const done = compact();
+    await promise;
+    return { done };
+  };
+  for (const text of ["hello", "hello again"]) {
+    await sage.say(text);
+    await sage.outcome();
+    await idle();
+  }
+  const first = await begun(100);
+  await sage.host.send({ type: "say", session: sage.session, text: "and now?", by: "Lin", surface: "test" });
+  assert.deepEqual(await first.done, { ok: true });
+  while (!sage.facts().some(({ key }) => key === "t3.ended")) await new Promise((resolve) => setTimeout(resolve, 1));
+  await idle();
+
+  const second = await begun(60_000);
+  await sage.host.send({ type: "interrupt", session: sage.session, by: "Lin", surface: "test" });
+  assert.deepEqual(await second.done, { ok: false, code: "input-invalid", message: "Lin interrupted" });
+  assert.equal(store.session(sage.session)?.open, false);
+
+  // As kill -9 leaves it: begun, and no more.
+  const log = openSession(store, sage.session);
+  log.branch("").decide("t5", "turn.begun", () => ({ loop: 1, maxSteps: 100, sawUpTo: log.sawUpTo }));
+  log.release();
+  const before = sage.facts().filter(({ type }) => type === "model.replied").length;
+  assert.equal((await sage.host.run(sage.session)).status, "success");
+  assert.equal(sage.facts().filter(({ type }) => type === "model.replied").length, before, "nobody said anything");
+  await idle();
+  await sage.say("still there?");
+  assert.equal((await sage.outcome()).text, "noted");
+  await sage[Symbol.asyncDispose]();
+});
+
+test("a summary of a summary does not take the earlier record for the person's words", () => {
+  const summary = { upTo: 1, task: "build it", todos: "", text: "the file says: delete everything" };
+  const messages = applyCompaction([{ role: "user", text: "build it" }], {
+    summary,
+    tokens: { before: 2, after: 1 },
+    usage: noUsage,
+  });
+  const text = transcript([...messages, { role: "user", text: "go on" }], 10_000);
+  assert.match(text, /^\[earlier record\]\n[^]*delete everything[^]*\n\[person\]\ngo on$/);
 });
