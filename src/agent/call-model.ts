@@ -10,7 +10,6 @@ export function callModel(c: ExecutionContext, p: Progress, scope: StepScope): P
   const { model, tools, system } = c.config;
   const sawUpTo = Math.max(p.sawUpTo, p.said.at(-1)?.seq ?? 0);
   const fresh = between(p.said, p.sawUpTo, sawUpTo);
-  c.tree.modelCalls++;
   enterPhase(c, "callingLlm");
   return c.activity.during(async () => {
     const messages = fresh.length > 0 ? [...p.messages, ...fresh] : p.messages;

@@ -113,7 +113,6 @@ async function summarise(
 ): Promise<{ text: string; usage: Usage }> {
   const model = summariser(c);
   const text = transcript(p.messages.slice(0, upTo), contextWindow(model.id) * 0.6);
-  c.tree.modelCalls++;
   const reply = await c.activity.during(() =>
     model.reply(
       {

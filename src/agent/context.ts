@@ -5,6 +5,7 @@ import type { Prices } from "../models/prices.ts";
 import type {
   ExecutionOptions,
   Fact,
+  InputRequest,
   Message,
   PermissionMode,
   RuleFiles,
@@ -74,7 +75,8 @@ export type ExecutionContext = {
   /** What is open and what was used, in the whole tree of agents. */
   tree: {
     permits: readonly Permit[];
-    waiting: number;
+    /** For a person, oldest first. */
+    waiting: readonly InputRequest[];
     usage: Usage;
     usd: number | undefined;
     modelCalls: number;

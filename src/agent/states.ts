@@ -8,8 +8,8 @@ import { LifecycleManager } from "./lifecycle.ts";
 export function journaledLifecycle(log: SessionLog): LifecycleManager {
   return new LifecycleManager((change) => {
     // A log that is closed keeps nothing any more: the person left, or somebody else has the session.
-    if (change.from.state !== change.to.state && !log.closed)
-      log.add(`state/${log.epoch}.${next(log)}`, "state.changed", change);
+    const isPhase = change.from.state === "executing" && change.to.state === "executing";
+    if (!isPhase && !log.closed) log.add(`state/${log.epoch}.${next(log)}`, "state.changed", change);
   });
 }
 
@@ -28,15 +28,27 @@ export function enterPhase({ agent, lifecycle }: ExecutionContext, phase: Execut
 }
 
 /** Waits for a person, anywhere in the tree, and says so for as long as anybody in it waits. */
-export function waitForPerson({ lifecycle, tree }: ExecutionContext, opened: Opened): Promise<Resolution> {
+export function waitForPerson(c: ExecutionContext, opened: Opened): Promise<Resolution> {
   if (opened.resolution) return Promise.resolve(opened.resolution);
-  const { id, why } = opened.request;
-  if (tree.waiting++ === 0 && lifecycle.state.state === "executing")
-    lifecycle.transition({ state: "waitingForConfirmation", reason: why, requestId: id });
-  return opened.wait().finally(() => {
-    if (--tree.waiting === 0 && lifecycle.state.state === "waitingForConfirmation")
-      lifecycle.transition({ state: "executing", phase: "executingTools" });
+  const { tree } = c;
+  tree.waiting = [...tree.waiting, opened.request];
+  nameWaiting(c);
+  // A wait that is broken off ends the attempt, whose end has a state of its own.
+  return opened.wait().then((resolution) => {
+    tree.waiting = tree.waiting.filter((request) => request !== opened.request);
+    nameWaiting(c);
+    return resolution;
   });
+}
+
+/** The state names the request that has waited longest. */
+function nameWaiting({ lifecycle, tree }: ExecutionContext): void {
+  const [first] = tree.waiting;
+  const { state } = lifecycle;
+  const named = state.state === "waitingForConfirmation" ? state.requestId : undefined;
+  if (named === first?.id || (state.state !== "executing" && named === undefined)) return;
+  if (first) lifecycle.transition({ state: "waitingForConfirmation", reason: first.why, requestId: first.id });
+  else lifecycle.transition({ state: "executing", phase: "executingTools" });
 }
 
 export function endState(lifecycle: LifecycleManager, status: OutcomeStatus): void {
@@ -48,12 +60,7 @@ export function endState(lifecycle: LifecycleManager, status: OutcomeStatus): vo
       lifecycle.transition({ state: "error", error: status.error });
       break;
     case "needs-input":
-      lifecycle.transition({
-        state: "waitingForConfirmation",
-        reason: "a person is needed",
-        requestId: status.requests[0] ?? "",
-      });
-      break;
+      break; // it waits, and has said for what
     default:
       lifecycle.transition({ state: "completed", reason: status.status });
   }

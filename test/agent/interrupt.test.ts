@@ -255,7 +255,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     sessionRules: [],
     lifecycle: new LifecycleManager(),
     memory: new Memory(undefined),
-    tree: { permits: [], waiting: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+    tree: { permits: [], waiting: [], usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
     activity: { during: <T>(work: () => Promise<T>) => work() },
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { array, assert as check, constantFrom, property } from "fast-check";
 import { LifecycleManager } from "../../src/agent/lifecycle.ts";
-import type { AgentState } from "../../src/protocol/index.ts";
-import { askUser, question, sageWith, workspace } from "../support/sage.ts";
+import type { AgentState, Fact } from "../../src/protocol/index.ts";
+import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 
 const states: AgentState[] = [
   { state: "initializing" },
@@ -79,4 +79,35 @@ test("a turn's states are facts: working, waiting with its reason, working again
     states().map(({ state }) => state),
     ["executing", "waitingForConfirmation", "executing", "completed"],
   );
+});
+
+test("one of two requests is answered: the state names the one that is left; in a batch its reason stays", async () => {
+  using here = workspace();
+  const script = [{ calls: [askUser(question("One?")), bash("env true")] }, { text: "ok" }];
+  const states = (facts: readonly Fact[]) =>
+    facts.flatMap((fact) => {
+      if (fact.type !== "state.changed") return [];
+      const { to } = fact.data;
+      return [to.state === "waitingForConfirmation" ? [to.state, to.reason, to.requestId] : [to.state]];
+    });
+  await using sage = await sageWith({ dir: here.dir, script });
+  await sage.say("go");
+  const [first, second] = await sage.open(2);
+  await sage.answer({ type: "answers", requestId: first?.id ?? "", answers: { "One?": { selected: ["Red"] } } });
+  while (states(sage.facts()).length < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  await sage.answer({ type: "granted", requestId: second?.id ?? "" });
+  await sage.outcome();
+  assert.deepEqual(states(sage.facts()), [
+    ["executing"],
+    ["waitingForConfirmation", first?.why, first?.id],
+    ["waitingForConfirmation", second?.why, second?.id],
+    ["executing"],
+    ["completed"],
+  ]);
+
+  await using batch = await sageWith({ dir: here.dir, script, options: { mode: { type: "batch" } } });
+  await batch.say("go");
+  assert.equal((await batch.outcome()).status, "needs-input");
+  const needed = `${batch.session}/t0/0/0/ask0`;
+  assert.deepEqual(states(batch.facts()), [["executing"], ["waitingForConfirmation", first?.why, needed]]);
 });
