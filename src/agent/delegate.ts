@@ -58,7 +58,8 @@ function childContext(c: ExecutionContext, definition: SubagentDefinition): Exec
 }
 
 function toolsOf({ toolAccess, ask }: SubagentDefinition, parent: ToolRegistry, depth: number): ToolRegistry {
-  const granted = typeof toolAccess === "object" ? parent.filterByNames(toolAccess.restricted) : parent;
+  const asking = ask === "root" ? ["AskUserQuestion"] : [];
+  const granted = typeof toolAccess === "object" ? parent.filterByNames([...toolAccess.restricted, ...asking]) : parent;
   const unfit = [...(ask === "root" ? [] : ["AskUserQuestion"]), ...(depth >= DEEPEST ? ["Task"] : [])];
   return granted.filterByNames(granted.names().filter((name) => !unfit.includes(name)));
 }

@@ -19,6 +19,10 @@ export async function readyToJudge({ tool }: Call): Promise<void> {
 /** May this call run? Runs inside a step: the answer is a fact, and replay never comes here again. */
 export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): Verdict {
   const tool = c.config.tools.get(call.tool);
+  if ((tool?.requiresUserInteraction ?? call.tool === "AskUserQuestion") && c.agent.length > 0 && !c.asksRoot)
+    return refuse(
+      `${call.tool} is not available to a subagent: only the main agent may ask the person. Report what you need to know instead`,
+    );
   if (!tool) return refuse(`there is no tool "${call.tool}"; the tools are ${c.config.tools.names().join(", ")}`);
   const { allowed } = c.memory;
   if (allowed && !allowed.includes(call.tool) && !harmless.includes(call.tool))
@@ -29,10 +33,6 @@ export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): 
     );
   const parsed = tool.inputSchema.safeParse(edited ?? call.input);
   if (!parsed.success) return refuse(`the input of ${call.tool} does not fit: ${z.prettifyError(parsed.error)}`);
-  if (tool.requiresUserInteraction && c.agent.length > 0 && !c.asksRoot)
-    return refuse(
-      `${call.tool} is not available to a subagent: only the main agent may ask the person. Report what you need to know instead.`,
-    );
   return judgeInput(c, tool, parsed.data as ToolInput, edited);
 }
 

@@ -1,7 +1,7 @@
 import { NeedsInput } from "../input/ask.ts";
 import type { Durable } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
-import type { Call, ToolResult, Verdict } from "../protocol/index.ts";
+import { SageError, type Call, type ToolResult, type Verdict } from "../protocol/index.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "./context.ts";
 import { judgeHooked } from "./hooked.ts";
@@ -38,8 +38,11 @@ export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly 
 }
 
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
-function pauseIfRefused(d: Durable, { memory }: ExecutionContext): void {
+function pauseIfRefused(d: Durable, { memory, agent }: ExecutionContext): void {
   if (memory.refusalsInRow < 5 || d.known("paused")) return;
+  // What the person says next is for the main agent: a subagent would never hear it, and gives its task back.
+  if (agent.length > 0)
+    throw new SageError("turn-failed", "the person refused five of its calls in a row; ask them how to go on");
   d.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
   d.stop(new Stopped("interrupted", "five calls in a row were refused; say how to go on"));
 }

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { ask } from "../input/ask.ts";
 import type { Durable, Opened } from "../journal/durable.ts";
 import { Stopped } from "../journal/session.ts";
@@ -124,6 +125,13 @@ export function toolFor(c: ExecutionContext, call: Call): Tool {
   );
 }
 
+/** It was judged by what the tool took then; a skill or a subagent may be gone since, and the turn waits for it as for a tool. */
 export function inputOf(tool: Tool, call: Call, verdict: Verdict): ToolInput {
-  return tool.inputSchema.parse(verdict.input ?? call.input) as ToolInput;
+  const parsed = tool.inputSchema.safeParse(verdict.input ?? call.input);
+  if (parsed.success) return parsed.data as ToolInput;
+  const problem = z.prettifyError(parsed.error);
+  throw new Stopped(
+    "leaving",
+    `this turn needs ${call.tool} as it was; start Sage with that and resume. Now: ${problem}`,
+  );
 }
