@@ -59,19 +59,25 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
   };
   const tell = (facts: readonly Fact[]) => {
     const [first, end] = [facts[0]?.seq ?? 0, facts.at(-1)?.seq ?? 0];
-    if (poll && first > last + 1) hear(first - 1);
+    try {
+      if (poll && first > last + 1) hear(first - 1);
+    } catch {
+      version = -1; // a disk that fails for a moment: they are told with the others, at the next look
+      return;
+    }
     last = Math.max(last, end);
     news.push(...facts);
     deliver();
   };
   const hear = (upTo: number) => {
     const rows = all<Row>("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, upTo);
-    last = Math.max(last, upTo);
-    for (const row of rows) {
+    const heard = rows.flatMap((row) => {
       const asked = row.key.endsWith(".resolved") ? row.key.slice(0, -".resolved".length) : row.key;
-      if (!hub.cares(row.session, requestId(row.session, asked))) continue;
-      for (const found of all<Row>("SELECT * FROM fact WHERE seq=?", row.seq)) news.push(stored(found));
-    }
+      if (!hub.cares(row.session, requestId(row.session, asked))) return [];
+      return all<Row>("SELECT * FROM fact WHERE seq=?", row.seq).map(stored);
+    });
+    last = Math.max(last, upTo); // only now: what could not be read is read again
+    news.push(...heard);
   };
   // data_version moves only when another connection has committed, so a quiet poll costs a few microseconds.
   const look = () => {
@@ -136,8 +142,9 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
 
   const summaries = (which: string, ...values: string[]): SessionRow[] => {
     const owners = new Map<string, boolean>(); // ten thousand sessions have few owners
-    const lives = (process: string | null): boolean => {
+    const lives = (process: string | null, id: string): boolean => {
       if (process === null) return false;
+      if (process === me.id) return held.has(id); // let go of, though the disk was too full to say so
       const known = owners.get(process);
       if (known !== undefined) return known;
       const now = holds(process) !== undefined;
@@ -150,16 +157,18 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
     return all<Found>(`SELECT ${columns} FROM session ${which}`, ...values).map(({ process, open, ...found }) => ({
       ...found,
       open: open === 1,
-      owned: lives(process),
+      owned: lives(process, found.id),
     }));
   };
 
-  const writeIfPossible = (fn: () => unknown): void => {
+  const writeIfPossible = (fn: () => unknown): boolean => {
     try {
       writeUnsynced(fn);
+      return true;
     } catch {
       // A full disk must not stop whoever leaves, or works on. A lost beat loses nothing as long as nobody takes over,
       // and then the next commit says so.
+      return false;
     }
   };
   let closed = false;
@@ -169,6 +178,14 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
   const beat = () => {
     const done = q("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
     if (done.changes === 0) q("INSERT INTO process VALUES(?,?,?,?)").run(me.id, me.pid, me.started, uptime());
+  };
+  /** Let go of, and not written yet: others would wait for this process until it ends. */
+  const unsaid = new Map<string, number>();
+  const letGo = (session: string, epoch: number) => {
+    if (held.get(session) === epoch) held.delete(session);
+    const said = writeIfPossible(() => q("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch));
+    if (said) unsaid.delete(session);
+    else unsaid.set(session, epoch);
   };
   let beaten = -1;
   // Somebody may have taken a session while this process was frozen: what it runs must end, not only what it writes.
@@ -194,6 +211,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
       if (startOf(other.pid) !== other.started) q("DELETE FROM process WHERE id=?").run(other.id);
     beating = setInterval(() => {
       writeIfPossible(beat);
+      for (const [session, epoch] of unsaid) letGo(session, epoch);
       try {
         stillMine();
       } catch {
@@ -234,10 +252,7 @@ export function sqliteStore(path: string, { onCommit = (side) => fault("commit",
         held.set(session, epoch + 1);
         return epoch + 1;
       }),
-    release: (session, epoch) => {
-      if (held.get(session) === epoch) held.delete(session);
-      writeIfPossible(() => q("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch));
-    },
+    release: letGo,
     owner(session) {
       const { process } = row(session);
       return process !== null && process !== me.id && holds(process) ? process : undefined;

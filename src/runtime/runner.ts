@@ -4,12 +4,15 @@ import { journaledLifecycle } from "../agent/states.ts";
 import { drain } from "../agent/strategy.ts";
 import { openSession, type SessionLog, type Stopped } from "../journal/session.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
+import { realClock } from "../models/sleep.ts";
 import { SageError, messageOf, type AgentOutcome, type InterruptAction } from "../protocol/index.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { asleep, createTurnstile, type Asleep } from "./sleep.ts";
 import type { Titles } from "./titles.ts";
 import { supervise, type Supervision } from "./supervisor.ts";
+
+const AGAIN_MS = 1_000;
 
 export type Running = {
   log: SessionLog | undefined;
@@ -76,11 +79,14 @@ export function createRunner(parts: RunnerParts): Runner {
     let sleepy = false;
     let dozing = false;
     let sleeping: Asleep | undefined;
+    /** The epoch of the lease that was kept for the sleep, until the turn has begun again. */
+    let kept: number | undefined;
     const unserve = serve(id); // before the session is claimed: who sees the claim finds the socket
     const notice = (key: string, text: string) =>
       store.hub.delta({ session: id, key, attempt: 0, n: 0, kind: "notice", text });
     const attempt = async (runner: UnifiedExecutor, supervised: boolean) => {
       const held = (log = openSession(store, id));
+      kept = undefined;
       if (left) held.close();
       if (early) held.stop(early);
       early = undefined;
@@ -104,13 +110,13 @@ export function createRunner(parts: RunnerParts): Runner {
       const { held, outcome } = await supervise(({ supervised }) => attempt(runner, supervised), {
         ...supervision,
         notice: (text) => notice("supervisor", text),
-        hurry: () => (resting ??= new AbortController()).signal,
+        hurry: toldToHurry,
       });
       if (dozing) {
         dozing = false;
         agent = log = lifecycle = undefined;
-        const { epoch, lastSeq: knew } = held;
-        return { outcome: { ...outcome, messages: [], toolHistory: [] }, sleeps: { epoch, knew } };
+        kept = held.epoch;
+        return { outcome: { ...outcome, messages: [], toolHistory: [] }, knew: held.lastSeq };
       }
       if (!left && goesOn(store, held, outcome)) return "again";
       running.delete(id); // in the same breath: who speaks now starts a new one
@@ -122,15 +128,27 @@ export function createRunner(parts: RunnerParts): Runner {
       moments.start(session);
       for (;;) {
         await turnstile(); // nobody is there: no wait
-        const one = await round(session);
+        const one = await roundOrLater(session);
         if (one === "again") continue;
-        if (!one.sleeps) return one.outcome;
-        if (await slept(one.sleeps.knew)) continue;
-        store.release(id, one.sleeps.epoch);
-        running.delete(id);
+        if (one.knew === undefined) return one.outcome;
+        if (await slept(one.knew)) continue;
+        letGo();
         return one.outcome; // left, or taken by another process
       }
     };
+    /** Nobody is there to try again for one that was woken: a busy journal or a full disk is waited for. */
+    const roundOrLater = async (session: SessionRow): Promise<"again" | Round> => {
+      try {
+        return await round(session);
+      } catch (error) {
+        if (kept === undefined || left || !(error instanceof SageError && error.retryable)) throw error;
+        notice("host", messageOf(error));
+        const { clock = realClock } = supervision;
+        await clock.sleep(AGAIN_MS, toldToHurry()).catch(() => {});
+        return "again";
+      }
+    };
+    const toldToHurry = () => (resting ??= new AbortController()).signal;
     const slept = async (knew: number): Promise<boolean> => {
       if (left) return false;
       try {
@@ -175,8 +193,13 @@ export function createRunner(parts: RunnerParts): Runner {
       },
       done: turns().finally(() => {
         unserve?.();
-        if (running.get(id) === one) running.delete(id);
+        letGo();
       }),
+    };
+    const letGo = () => {
+      if (kept !== undefined) store.release(id, kept);
+      kept = undefined;
+      if (running.get(id) === one) running.delete(id);
     };
     one.done.catch((error: unknown) => {
       // Whoever asked for the outcome hears of it there; whoever only spoke, here.
@@ -195,7 +218,8 @@ export function createRunner(parts: RunnerParts): Runner {
   return { of: (session) => running.get(session), all: () => [...running.values()], start, wake };
 }
 
-type Round = { outcome: AgentOutcome; sleeps?: { epoch: number; knew: number } };
+/** `knew`: it sleeps now, and this was the newest fact then. */
+type Round = { outcome: AgentOutcome; knew?: number };
 
 export function known(store: Store, id: string): SessionRow {
   const session = store.session(id);

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { once } from "node:events";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, StatementSync, type SQLInputValue } from "node:sqlite";
 import { createInterface } from "node:readline";
 import { suite, test } from "node:test";
 import { groupLives, uptime, startOf } from "../../src/journal/process.ts";
@@ -177,6 +177,50 @@ suite("two processes", () => {
     await other.call("append", "s", said("said/last", "the end"));
     await until(() => heard.includes("said/last"));
     assert.deepEqual(heard, ["said/0", "reply", "later", "said/last"]);
+  });
+
+  test("what could not be read for a moment is told a moment later, also what was written here meanwhile", async (t) => {
+    using here = disk();
+    const other = sqliteStore(here.journal);
+    const heard: string[] = [];
+    here.store.hub.subscribe("s", { fact: ({ key }) => heard.push(key) });
+    let broken = 0;
+    const { all } = StatementSync.prototype;
+    t.mock.method(StatementSync.prototype, "all", function (this: StatementSync, ...values: SQLInputValue[]) {
+      if (broken === 0 || !this.sourceSQL.includes("seq=?")) return Reflect.apply(all, this, values) as unknown[];
+      broken--;
+      throw new SageError("disk-full", "the disk fails");
+    });
+    broken = 1;
+    other.append("s", said("said/1", "from elsewhere"));
+    await until(() => heard.length === 1);
+    broken = 1;
+    other.append("s", said("said/2", "from elsewhere"));
+    assert.equal(here.store.append("s", said("said/3", "from here")).won, true, "it is on disk");
+    assert.equal(broken, 0, "it failed while this process looked what came before its own");
+    await until(() => heard.length === 3);
+    assert.deepEqual(heard, ["said/1", "said/2", "said/3"]);
+    other.close();
+  });
+
+  test("what was let go of while nothing could be written is free here at once, and soon for others", async (t) => {
+    t.mock.timers.enable({ apis: ["setInterval"] });
+    using here = folder();
+    let full = false;
+    const store = sqliteStore(here.path("journal.db"), {
+      onCommit: (side) => assert.ok(!full || side === "after", "no space"),
+    });
+    store.create("s", opened);
+    const other = sqliteStore(here.path("journal.db"));
+    const epoch = store.claim("s");
+    full = true;
+    store.release("s", epoch);
+    full = false;
+    assert.equal(store.session("s")?.owned, false);
+    assert.equal(problem(() => other.claim("s")).code, "session-owned");
+    t.mock.timers.tick(2_500);
+    assert.equal(typeof other.claim("s"), "number");
+    for (const one of [store, other]) one.close();
   });
 
   test("a session belongs to the living process that claimed it, and at once to the next when that is killed", async () => {

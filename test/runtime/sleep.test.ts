@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
-import type { ExecutionOptions } from "../../src/protocol/index.ts";
+import { SageError, type ExecutionOptions } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/runtime/host.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
 
@@ -31,12 +31,16 @@ async function drowsy(dir: string, script: Script, options: Partial<ExecutionOpt
     return () => (waiting.delete(id), stop());
   };
   let made = 0;
+  const failing: Error[] = [];
   const host = createHost({
     store,
     version: "test",
     sleepAfterMs: 5,
+    supervision: { clock: { now: Date.now, sleep: async () => {} } },
     async executor() {
       made++;
+      const error = failing.shift();
+      if (error) throw error;
       return new UnifiedExecutor(config({ script, dir, store }), { ...options, workingDirectory: dir });
     },
   });
@@ -44,7 +48,7 @@ async function drowsy(dir: string, script: Script, options: Partial<ExecutionOpt
   await host.send({ type: "say", session: "s", text: "go", ...lin });
   const outcome = host.run("s");
   const asleep = () => until(() => store.pending("s").length > 0 && waiting.size === 0);
-  return { store, host, outcome, asleep, waiting, made: () => made };
+  return { store, host, outcome, asleep, waiting, made: () => made, failNext: (error: Error) => failing.push(error) };
 }
 
 test("it sleeps while it waits, keeps its lease, and goes on with each answer as if it had not slept", async () => {
@@ -114,5 +118,30 @@ test("it does not sleep while something of it still runs", async () => {
   await host.send(blue("s/t0/0/1/ask0"));
   assert.equal((await outcome).text, "done");
   assert.equal(existsSync(here.path("ran")) && readFileSync(here.path("ran"), "utf8"), "ran\n");
+  await host.close();
+});
+
+test("one that cannot be woken at the first try is not lost: it is tried again, and can be resumed", async () => {
+  using here = workspace();
+  const { store, host, outcome, asleep, failNext } = await drowsy(here.dir, [
+    { calls: [colour] },
+    { text: "done" },
+    { calls: [colour] },
+    { text: "done" },
+  ]);
+  await asleep();
+  failNext(new SageError("journal-locked", "busy", { retryable: true }));
+  await host.send(blue("s/t0/0/0/ask0"));
+  assert.equal((await outcome).text, "done", "a busy journal is tried again");
+
+  await host.send({ type: "say", session: "s", text: "once more", ...lin });
+  const second = host.run("s");
+  await asleep();
+  failNext(new Error("the folder is gone"));
+  await host.send(blue("s/t1/0/0/ask0"));
+  await assert.rejects(second, /the folder is gone/);
+  assert.equal(store.session("s")?.owned, false, "whoever gave up has let go");
+  await host.send({ type: "resume", session: "s" });
+  assert.equal((await host.run("s")).text, "done");
   await host.close();
 });
