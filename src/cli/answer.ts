@@ -17,7 +17,7 @@ export async function answer(args: string[]): Promise<number> {
   // `--always 2`: the number is not the flag's own, for it may be left out.
   const nth = values.always && positionals.length > 1 ? positionals.find((word) => /^\d+$/.test(word)) : undefined;
   const [target, stray] = positionals.filter((word) => word !== nth);
-  if (target === undefined || stray !== undefined) throw usage(t.answerWhat);
+  if (!target?.trim() || stray !== undefined) throw usage(t.answerWhat);
   const { host, store } = openJournal(process.env);
   const request = find(store, target, t);
   const reply =

@@ -77,6 +77,7 @@ suite("sage -p", () => {
     const outcome = JSON.parse(again.out);
     assert.deepEqual([again.code, outcome.status, outcome.requests], [3, "needs-input", [request]]);
 
+    assert.equal((await machine.sage(["answer", "", "--yes"])).code, 2, "no id is not the id of whatever is open");
     const answered = await machine.sage(["answer", session, "--yes", "--comment", "go ahead"]);
     assert.deepEqual([answered.code, answered.err], [0, ""]);
     assert.match(

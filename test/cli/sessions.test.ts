@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { SessionSummary } from "../../src/protocol/index.ts";
 import { Machine, bash, mark } from "../support/cli.ts";
 
@@ -75,7 +76,13 @@ test("retention and gc tell what they remove, and remove nothing that is open or
 
   assert.match((await here.sage(["sessions", "gc", "--dry-run"])).out, /1 output file .*\n\(--dry-run/);
   assert.ok(existsSync(stray));
-  assert.match((await here.sage(["sessions", "gc"])).out, /1 output file[^]*journal: \d/);
+  const store = sqliteStore(join(home, "journal.db"));
+  const [running = { id: "" }] = store.sessions();
+  const epoch = store.claim(running.id);
+  assert.match((await here.sage(["sessions", "gc"])).out, /1 output file[^]*not made smaller: somebody is using it/);
+  store.release(running.id, epoch);
+  store.close();
+  assert.match((await here.sage(["sessions", "gc"])).out, /journal: \d/);
   assert.deepEqual(readdirSync(output), [kept]);
 
   // One of the two that name it goes, then the other.

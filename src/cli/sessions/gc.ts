@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { Store } from "../../journal/store.ts";
 import { SageError } from "../../protocol/error.ts";
 import { sageHome } from "../../runtime/home.ts";
 import { collectOutput } from "../../runtime/output.ts";
@@ -28,15 +29,17 @@ export async function gc(args: string[]): Promise<number> {
   const { files, bytes } = collectOutput(store, home.output, { dryRun });
   if (files > 0) console.log(w.output(files, bytes));
   if (dryRun) console.log(w.dryRun);
-  else console.log(shrunk(home.journal, () => store.housekeeping.shrink(), w));
+  else console.log(shrunk(home.journal, store, w));
   await host.close();
   return exitCodes.success;
 }
 
-function shrunk(journal: string, shrink: () => void, w: SessionTexts): string {
+function shrunk(journal: string, store: Store, w: SessionTexts): string {
+  // Nobody can write meanwhile, and that may take longer than a turn elsewhere would wait.
+  if (store.sessions().some(({ owned }) => owned)) return w.busy;
   const before = statSync(journal).size;
   try {
-    shrink();
+    store.housekeeping.shrink();
     return w.journal(before, statSync(journal).size);
   } catch (error) {
     if (error instanceof SageError && error.code === "journal-locked") return w.busy;
