@@ -26,7 +26,8 @@ export function watchForPrompt(leader: number, quietMs: number, tell: (question:
   let floods = 0;
   const told = new Set<string>();
   const look = (again: number) => {
-    const question = promptAt(tail) ?? readerOf(leader);
+    // A flood that rests for a moment ends in a line of nothing but the same question.
+    const question = repeatedIn(tail) ?? promptAt(tail) ?? readerOf(leader);
     if (question !== undefined) return found(question);
     timer = setTimeout(look, again, 2 * again).unref(); // it may come to it later, without a word
     return undefined;
