@@ -1,5 +1,6 @@
 import type { Store } from "../journal/store.ts";
 import type { Deadline, InputRequest } from "../protocol/index.ts";
+import { duesOf } from "./due.ts";
 import { expired, settle } from "./respond.ts";
 
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -12,13 +13,9 @@ const armed = new Set<Armed>();
 let timer: NodeJS.Timeout | undefined;
 let nearest = Infinity;
 
-// When each is due, by the clock of this process: a turn that was paused or slept does not ask the wall clock in between.
-const known = new WeakMap<Store, Map<string, number>>();
-
 /** Counts down on the monotonic clock from now; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
-  const dues = known.get(store) ?? new Map<string, number>();
-  known.set(store, dues);
+  const dues = duesOf(store);
   const due = dues.get(request.id) ?? performance.now() + remaining(request.deadline);
   dues.set(request.id, due);
   const one = { due, request, store };

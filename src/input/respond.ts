@@ -1,6 +1,7 @@
 import type { Appended, InboundFact, Store } from "../journal/store.ts";
 import { resolvedKey, splitRequestId } from "../journal/store.ts";
 import { SageError, type InputRequest, type InputResponse, type Resolution } from "../protocol/index.ts";
+import { duesOf } from "./due.ts";
 import { resolve } from "./validate.ts";
 
 export type Responded = { won: true; resolution: Resolution } | { won: false; resolution: Resolution };
@@ -32,9 +33,10 @@ export function prepare(
   return { request: found.request, resolution: resolve(found.request, response, sender) };
 }
 
-/** Passed while nobody ran the session; a process that runs it measures the time itself. */
-function isOverdue(store: Store, { session, deadline }: InputRequest): boolean {
-  return deadline !== undefined && Date.now() > deadline.at && store.session(session)?.owned === false;
+/** Passed while nobody measured the time: whoever runs the session does, and whoever waits for it to be answered. */
+function isOverdue(store: Store, { id, session, deadline }: InputRequest): boolean {
+  if (!deadline || Date.now() <= deadline.at) return false;
+  return !duesOf(store).has(id) && store.session(session)?.owned === false;
 }
 
 /** How a request ends when its deadline has passed. */

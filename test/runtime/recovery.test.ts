@@ -4,7 +4,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { noUsage, type Host } from "../../src/protocol/index.ts";
 import { recover } from "../../src/runtime/recovery.ts";
 import { fact } from "../journal/journals.ts";
-import { bash, sageWith, workspace } from "../support/sage.ts";
+import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 
 test("a turn that a person paused stays paused; one that broke off goes on; one that ended is left alone", async () => {
   using here = workspace();
@@ -91,4 +91,28 @@ test("a call whose end is unknown is asked about at once, beside a question that
   assert.deepEqual(sent, ["both", "unheard"]);
   recovered.stop();
   store.close();
+});
+
+test("a clock that is set forward ends no request whose time a restarted process measures", async (t) => {
+  using here = workspace();
+  const path = here.path("journal.db");
+  const script = [{ calls: [askUser(question("Which?"))] }, { text: "done" }];
+  const first = await sageWith({
+    script,
+    dir: here.dir,
+    store: sqliteStore(path),
+    options: { promptTimeout: 600_000 },
+  });
+  await first.say("go");
+  const [request] = await first.open();
+  await first.host.close();
+
+  await using next = await sageWith({ script, dir: here.dir, store: sqliteStore(path) });
+  const recovered = await recover(next.store, next.host, [first.session]);
+  assert.equal(recovered.waiting, 1);
+  t.mock.timers.enable({ apis: ["Date"], now: Date.now() + 3_600_000 });
+  const answers = { "Which?": { selected: ["Red"] } };
+  const reply = await next.answer({ type: "answers", requestId: request?.id ?? "", answers });
+  assert.equal(reply.ok && reply.resolution.outcome, "answered");
+  recovered.stop();
 });
