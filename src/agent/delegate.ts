@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Durable } from "../journal/durable.ts";
+import { Stopped } from "../journal/session.ts";
 import { SageError, type SubagentDefinition, type ToolResult } from "../protocol/index.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
@@ -23,6 +24,7 @@ export async function delegate(
   }
   const child = childContext(c, definition);
   const progress = begin(prompt, definition.maxSteps ?? STEPS);
+  const begun = d.known("sub/0/model");
   try {
     const ended = await loop(d.branch("sub"), child, progress);
     if (ended.status === "success") return { ok: true, text: progress.text };
@@ -34,6 +36,12 @@ export async function delegate(
     // A subagent whose model fails has failed; the agent above it can still do something about it.
     if (error instanceof SageError && error.code === "model-unavailable")
       return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
+    // Whatever it has done must not sound like nothing happened.
+    if (error instanceof Stopped && error.why !== "leaving" && (begun || progress.steps > 0)) {
+      d.withdraw(error.message);
+      const text = `Interrupted before it had finished; what it did by then stays done. Its last words: ${progress.text || "none"}`;
+      return { ok: false, text };
+    }
     throw error;
   }
 }

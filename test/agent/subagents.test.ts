@@ -105,7 +105,13 @@ test("an interrupt reaches every depth, and auto-responses and batch apply to th
   while (!existsSync(here.path("ran")) || readFileSync(here.path("ran"), "utf8") === "")
     await new Promise((resolve) => setTimeout(resolve, 2));
   await sage.host.send({ type: "interrupt", session: sage.session, ...lin });
-  assert.equal((await sage.outcome()).status, "paused");
+  const paused = await sage.outcome();
+  assert.equal(paused.status, "paused");
+  for (const key of ["t0/0/0/sub/0/0/done", "t0/0/0/done"]) {
+    const fact = sage.facts().find((one) => one.key === key);
+    const text = fact?.type === "call.finished" ? fact.data.text : "";
+    assert.match(text, /^Interrupted before it had finished; what it did by then stays done/, key);
+  }
 
   await using alone = await sageWith({
     dir: here.dir,
