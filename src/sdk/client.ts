@@ -38,7 +38,7 @@ export type SdkOptions = {
   prices?: Prices;
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
-  /** Writes summaries of long conversations; the model itself by default. */
+  /** Writes summaries of long conversations (the model itself by default), and names sessions. */
   smallModel?: Model;
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
