@@ -31,10 +31,10 @@ export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promis
     enterPhase(c, "processingResponse");
     c.tree.toolCalls += calls.length;
     p.messages.push(toolMessage(calls, results));
-    await askIfSpinning(line, c, { calls, results });
     calls.forEach(({ tool, input }, n) =>
       p.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }),
     );
+    await askIfSpinning(line, c, { calls, results });
   }
   return { status: "max-steps", steps: p.maxSteps };
 }

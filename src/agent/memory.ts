@@ -48,12 +48,12 @@ export class Memory {
     return result;
   }
 
-  /** How often in a row the same calls had the same results; nothing is known of questions, which only wait. */
+  /** How often in a row the same calls had the same results. */
   repeats(calls: readonly Call[], results: readonly ToolResult[]): number {
     const last = calls.map((call, n) => `${sameCall(call)}\n${results[n]?.text}`).join("\n");
     this.#repeats = last === this.#last ? this.#repeats + 1 : 1;
     this.#last = last;
-    return calls.some(({ tool }) => tool === "AskUserQuestion") ? 0 : this.#repeats;
+    return this.#repeats;
   }
   forgetRepeats(): void {
     this.#repeats = 0;

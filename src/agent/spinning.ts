@@ -10,13 +10,15 @@ import { waitForPerson } from "./states.ts";
 const TOO_OFTEN = 4;
 const QUESTION = "Go on all the same?";
 
-/** An agent that repeats itself asks the person instead of going on. A question that waits is no repetition. */
+/** An agent that repeats itself asks the person instead of going on. What a person has answered is no repetition. */
 export async function askIfSpinning(
   d: Durable,
   c: ExecutionContext,
   { calls, results }: { calls: readonly Call[]; results: readonly ToolResult[] },
 ): Promise<void> {
-  if (c.memory.repeats(calls, results) < TOO_OFTEN || d.stopped) return;
+  const repeats = c.memory.repeats(calls, results);
+  const answered = calls.some(({ tool }, n) => c.config.tools.get(tool)?.requiresUserInteraction && results[n]?.ok);
+  if (repeats < TOO_OFTEN || answered || d.stopped) return;
   c.memory.forgetRepeats();
   const what = calls.map(({ tool, input }) => `${tool} ${JSON.stringify(input)}`).join("\n");
   const opened = ask(

@@ -108,3 +108,18 @@ test("the same question asked again is shown each time and never taken for spinn
   }
   assert.equal((await sage.outcome()).text, "ok");
 });
+
+test("an agent that goes on asking where nobody can be asked is stopped long before its last step", async () => {
+  using here = workspace();
+  let asked = 0;
+  const again = () => (asked++, { calls: [askUser(question("Sure?"))] });
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: Array.from({ length: 100 }, () => again),
+    options: { mode: { type: "nonInteractive", autoResponse: "default" } },
+  });
+  await sage.say("go");
+  const outcome = await sage.outcome();
+  assert.match(outcome.status === "error" ? outcome.error.message : "", /nobody said to go on/);
+  assert.equal(asked, 4);
+});
