@@ -160,7 +160,13 @@ function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): A
   const { steps, messages, toolHistory, text } = p;
   const { usage, usd, modelCalls, toolCalls } = c.tree;
   const stats = { steps, modelCalls, toolCalls, durationMs: Date.now() - at };
-  const ended: TurnEnd = { ...status, text, usage, ...(usd !== undefined && steps > 0 && { cost: { usd } }), stats };
+  const ended: TurnEnd = {
+    ...status,
+    text,
+    usage,
+    ...(usd !== undefined && modelCalls > 0 && { cost: { usd } }),
+    stats,
+  };
   const outcome: AgentOutcome = { ...ended, session: log.id, messages, toolHistory };
   try {
     endState(c.lifecycle, status);

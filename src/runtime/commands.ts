@@ -34,11 +34,13 @@ export type CommandParts = {
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   /** Is a surface of this process attached to the session? */
   watched(session: string): boolean;
+  /** Aborted when the host lets go of everything. */
+  leaving: AbortSignal;
 };
 
 /** What a surface may ask for, one handler each. */
 export function createCommands(parts: CommandParts): Host["send"] {
-  const { store, version, skills, runner, executor, watched } = parts;
+  const { store, version, skills, runner, executor, watched, leaving } = parts;
   const together = createTogether(store);
 
   const cancel = (id: string, sender: { by: string; surface: string }): void => {
@@ -142,13 +144,16 @@ export function createCommands(parts: CommandParts): Host["send"] {
         throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
       const agent = await executor(known(store, session));
       const log = openSession(store, session);
+      const leave = () => log.close();
+      leaving.addEventListener("abort", leave);
       try {
         const outcome = await agent.compact({ log });
         if (outcome.status === "error") throw new SageError(outcome.error.code, outcome.error.message);
-        if (outcome.status === "cancelled") throw new SageError("input-invalid", outcome.reason);
+        if ("reason" in outcome) throw new SageError("input-invalid", outcome.reason); // interrupted, or left
         if (outcome.text !== "") throw new SageError("input-invalid", outcome.text);
         return { ok: true };
       } finally {
+        leaving.removeEventListener("abort", leave);
         log.release();
         if (unheard(store, session)) runner.wake(session); // said meanwhile
       }

@@ -47,6 +47,7 @@ export function createHost(parts: HostParts): LocalHost {
   const { store, version, executor, hooks = () => noHooks, supervision = {}, skills = () => [], namer } = parts;
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
+  const leaving = new AbortController();
   const closing = new AbortController();
   const moments = createMoments(hooks, store);
   const titles = namer && createTitles(store, namer);
@@ -70,6 +71,7 @@ export function createHost(parts: HostParts): LocalHost {
     runner,
     executor,
     watched: (session) => watchers.has(session),
+    leaving: leaving.signal,
   });
 
   /** Kept only while somebody watches: a host sees many sessions come and go. */
@@ -109,6 +111,7 @@ export function createHost(parts: HostParts): LocalHost {
     async close() {
       if (closing.signal.aborted) return;
       titles?.stop();
+      leaving.abort();
       const all = runner.all();
       for (const one of all) one.leave();
       const patience = new Promise((resolve) => setTimeout(resolve, LEAVING_MS).unref());

@@ -311,7 +311,14 @@ test("while room is made by hand: what is said is heard, an interrupt ends it, a
   await idle();
   await sage.say("still there?");
   assert.equal((await sage.outcome()).text, "noted");
+  await idle();
+
+  const third = await begun(60_000);
   await sage[Symbol.asyncDispose]();
+  assert.equal((await third.done).ok, false, "whoever leaves does not wait for a summary");
+  const other = sqliteStore(here.path("journal.db"));
+  assert.equal(other.session(sage.session)?.owned, false);
+  other.close();
 });
 
 test("a summary of a summary does not take the earlier record for the person's words", () => {
