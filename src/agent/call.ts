@@ -43,10 +43,7 @@ async function throughPermission(
     if (tool?.answered && opened.request.kind !== "permission")
       return finish(tool.answered(inputOf(tool, call, verdict), resolution));
     const granted = grantOf(resolution);
-    if (!granted && resolution.outcome !== "superseded") {
-      if (resolution.outcome === "answered" && resolution.by !== "auto") c.memory.noteRefusal(call);
-      return finish(notApproved(resolution));
-    }
+    if (!granted && resolution.outcome !== "superseded") return finish(notApproved(resolution));
     comment = granted?.comment;
     approved = granted !== undefined;
     if (granted) await addRules(d, c, granted, { round, by: resolution.by });
@@ -65,10 +62,7 @@ async function throughPermission(
       return granted.input ? afterEdit(judged, shown) : ifUnchanged(judged, shown, c);
     });
   }
-  if (verdict.behavior === "deny") {
-    if (verdict.repeated) c.memory.refusalsInRow++;
-    return finish(withContext(refused(verdict), verdict));
-  }
+  if (verdict.behavior === "deny") return finish(withContext(refused(verdict), verdict));
   if (verdict.effect === "writes") await before;
   return perform(d, c, call, { verdict, comment, approved });
 }

@@ -39,7 +39,6 @@ export class Memory {
   }
   /** What the model knows of files now: later calls of the same reply count on it. */
   remember(result: ToolResult, effect: Effect): ToolResult {
-    if (result.ok) this.refusalsInRow = 0;
     if (result.allowedTools) this.#allowed = result.allowedTools === "all" ? undefined : result.allowedTools;
     for (const [path, hash] of Object.entries(result.seen ?? {})) {
       (this.#seen ??= new Map()).set(path, hash);
@@ -74,9 +73,14 @@ export class Memory {
   refused(call: Call): boolean {
     return this.#refused?.has(sameCall(call)) ?? false;
   }
-  noteRefusal(call: Call): void {
-    (this.#refused ??= new Set()).add(sameCall(call));
-    this.refusalsInRow++;
+  /** In the order of the calls and from their results alone, so that a replay remembers the same. */
+  noteRefusals(calls: readonly Call[], results: readonly ToolResult[]): void {
+    for (const [n, call] of calls.entries()) {
+      if (results[n]?.ok) this.refusalsInRow = 0;
+      if (!results[n]?.refused) continue;
+      (this.#refused ??= new Set()).add(sameCall(call));
+      this.refusalsInRow++;
+    }
   }
   /** The person spoke: what they refused before may be asked again. */
   forgetRefusals(): void {

@@ -33,6 +33,7 @@ export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly 
     return result;
   });
   const all = results[0] && results.length === 1 ? [await results[0]] : await allOf(results);
+  c.memory.noteRefusals(calls, all);
   pauseIfRefused(d, c);
   return all;
 }

@@ -4,6 +4,7 @@ import type { ExecutionContext } from "./context.ts";
 
 /** What the model reads when a call did not run. Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
+  if (verdict.repeated) return { ...failure(`Not run: ${verdict.reason}.`), refused: true };
   return failure(
     verdict.rule
       ? `Not run: ${verdict.reason}. Do not try to get round the rule; choose another way or ask.`
@@ -17,9 +18,12 @@ export function notApproved(resolution: Resolution): ToolResult {
     case "partial":
       if (resolution.by === "auto")
         return failure(`Not run: ${resolution.response.type === "denied" ? resolution.response.reason : "refused"}.`);
-      return failure(
-        `Not run: the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`,
-      );
+      return {
+        ...failure(
+          `Not run: the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`,
+        ),
+        refused: true,
+      };
     case "declined":
       return failure(`Not run: the person chose not to decide.${quote("Their words", resolution.reason)}`);
     case "timed_out":

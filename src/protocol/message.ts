@@ -33,6 +33,8 @@ export type ToolResult = {
   seen?: Record<string, string>;
   /** A skill is in use from here to the end of the turn, and these are the tools it works with. */
   allowedTools?: "all" | readonly string[];
+  /** A person said no to this very call. */
+  refused?: true;
 };
 
 export type Message =

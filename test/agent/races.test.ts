@@ -397,3 +397,24 @@ test("a closed channel is nobody: what is asked on it ends as such and the turn 
   assert.equal(outcome.text, "nobody there");
   for (const { result } of outcome.toolHistory) assert.match(result.text, /not answered/i);
 });
+
+test("what a person refused is not asked again after a restart, until they say something", async () => {
+  using here = workspace();
+  const again = { calls: [bash("env touch x")] };
+  const store = sqliteStore(here.path("journal.db"));
+  const first = await sageWith({ dir: here.dir, script: [again, { text: "", delayMs: 60_000 }], store });
+  await first.say("go");
+  const [request] = await first.open();
+  await first.answer({ type: "denied", requestId: request?.id ?? "" });
+  await until(() => first.facts().some(({ key }) => key === "t0/0/0/done"));
+  const { session } = first;
+  await first[Symbol.asyncDispose]();
+
+  const reopened = sqliteStore(here.path("journal.db"));
+  const then = [again, again, { text: "I give up" }, again, { text: "now I may" }];
+  await using second = await sageWith({ dir: here.dir, script: then, store: reopened });
+  assert.equal((await second.host.run(session)).text, "I give up");
+  assert.deepEqual(reopened.pending(session), []);
+  await second.host.send({ type: "say", session, text: "try once more", by: "Lin", surface: "test" });
+  await until(() => reopened.pending(session).length > 0);
+});

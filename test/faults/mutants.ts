@@ -131,8 +131,8 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: "src/agent/call.ts",
-        from: 'resolution.outcome !== "superseded") {',
-        to: '!["superseded", "cancelled"].includes(resolution.outcome)) {',
+        from: 'resolution.outcome !== "superseded") return',
+        to: '!["superseded", "cancelled"].includes(resolution.outcome)) return',
       },
       {
         file: "src/agent/request.ts",
