@@ -9,6 +9,7 @@ import type { Step } from "./flow.ts";
 import type { Word } from "./word.ts";
 import { gitElsewhere, gitTrouble, isHarmlessVariable, programOf, rebinding } from "./programs.ts";
 import type { Known } from "./programs.ts";
+import { setsVariable } from "./readers.ts";
 import { isStar, matchesGlob, wild } from "./wild.ts";
 import type { Glob } from "./wild.ts";
 import { transparent, unwrapped } from "./wrappers.ts";
@@ -77,12 +78,6 @@ export function viewOf({ command, bases, moves }: Step, { book, exact, session, 
   const trouble = known.git && (locks ? "it may write to the index" : gitTrouble(known.git, bases, session));
   if (trouble !== undefined) return { ...view, reason: `${uncovered}, and ${trouble}` };
   return { ...view, allowed: true, reason: "only reads" };
-}
-
-/** `-v name` does, and so does `%n` in a format, which a format that is not known may hold. */
-function setsVariable(words: CommandView["words"]): boolean {
-  const format = words[1]?.text;
-  return format === undefined || format.startsWith("-v") || /%[^%A-Za-z]*n/.test(format);
 }
 
 export const uncovered = "no rule covers it";

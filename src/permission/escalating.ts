@@ -19,7 +19,7 @@ const options = new Map(
     rsync: "-e --rsh --rsync-path --files-from",
     go: "-exec --exec -toolexec --toolexec -vettool --vettool -overlay --overlay -modfile --modfile",
     cargo: "--config",
-    "npm pnpm yarn": "--script-shell --node-options",
+    "npm pnpm yarn": "--script-shell --node-options --userconfig --globalconfig --config.*",
     "make gmake": "-f -E --file --makefile --eval",
     "less man": "-P --pager -H -o -O --log-file --html",
     tree: "-o -R --output",
@@ -46,7 +46,7 @@ const checks = new Map<string, Check>([
   ...["uniq", "xxd"].map(
     (name) => [name, (args) => args.filter((arg) => !arg.startsWith("-")).length > 1] as [string, Check],
   ),
-  ["git", (args, all, literal) => gitRuns(args, all, literal) || gitWrites(args, all, literal)],
+  ["git", gitRuns],
   ...["make", "gmake"].map((name) => [name, (args) => args.some(runsInMake)] as [string, Check]),
   ["date", (args) => args.some((arg) => /^-[uRj]*s/.test(arg))],
   // The shell evaluates an index, commands in it included, and quotes do not keep it from doing so.
@@ -66,7 +66,8 @@ export function escalates(words: readonly Word[], literal: ReadonlySet<string>):
     const rest = words.slice(at + 1);
     const isUnsure = (word: Word, i: number) => word.text === undefined && !isSafely(word, rest, i, program);
     if (!mild.has(program) && rest.some(isUnsure)) return true;
-    const all = rest.flatMap(({ text }) => (text === undefined ? [] : [text]));
+    // One that is not known keeps its place, or the next would be taken for it.
+    const all = rest.map(({ text }) => text ?? "\0");
     const args = all.filter((arg) => !literal.has(arg));
     if (checks.get(program)?.(args, all, literal) === true) return true;
     if (args.some((arg) => arg.startsWith("-") && risky.some((option) => uses(arg, option)))) return true;
@@ -109,43 +110,57 @@ function tarRuns(args: readonly string[], all: readonly string[]): boolean {
   return args.some((arg) => /^(-[^/]*)?[^/-][^/]*:/.test(arg) && !/^--(exclude|transform|mtime|date)/.test(arg));
 }
 
-/** Its own configuration, or an archive somewhere: a star that was meant for git at large was not meant for these. */
-function gitWrites(args: readonly string[], all: readonly string[], literal: ReadonlySet<string>): boolean {
-  if (all.includes("archive") && args.some((arg) => arg.startsWith("-o"))) return true;
-  const reads = all.some((arg) => /^(--get|--list|-l$)/.test(arg));
-  return all.includes("config") && !literal.has("config") && !reads;
+/** Where git's subcommand stands: after its own options, of which some take the next word. */
+export function subcommandAt(args: readonly string[]): number {
+  let at = 0;
+  while (args[at]?.startsWith("-") === true) at += valued.has(args[at]!) ? 2 : 1;
+  return at;
 }
+
+const valued = new Set("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split(" "));
 
 /** What the same letter does elsewhere is harmless: `-c` names a branch to `switch`, `-x` a note to `cherry-pick`. */
 function gitRuns(_: readonly string[], all: readonly string[], literal: ReadonlySet<string>): boolean {
-  const at = all.findIndex((arg) => !arg.startsWith("-"));
-  const [before, subcommand, after] = at < 0 ? [all, "", []] : [all.slice(0, at), all[at]!, all.slice(at + 1)];
+  const at = subcommandAt(all);
+  const [before, subcommand = "", after] = [all.slice(0, at), all[at], all.slice(at + 1)];
   const given = (args: readonly string[], option: RegExp) => args.some((arg) => option.test(arg) && !literal.has(arg));
-  if (servers.has(subcommand) && !literal.has(subcommand)) return true;
-  return given(before, /^-c/) || given(all, /(^|=)[A-Za-z0-9+.-]+::/) || given(after, runners[subcommand] ?? /^-O/);
+  // Whoever names a subcommand in a rule meant it.
+  if (!literal.has(subcommand)) {
+    if (servers.has(subcommand) || subcommand.includes("--")) return true;
+    if (subcommand === "config" && !asksConfig.test(`${after.join(" ")} `)) return true;
+  }
+  return (
+    given(before, /^(-c|--bare$)/) || given(all, /(^|=)[A-Za-z0-9+.-]+::/) || given(after, runners[subcommand] ?? /^-O/)
+  );
 }
+
+/** A star that was meant for git at large was not meant for its configuration, unless it is only asked for. */
+const asksConfig =
+  /^((--(global|local|system|worktree|show-origin|show-scope|name-only|null|bool|int|path|(no-)?includes|type=\S*)|-z) )*(--get|--get-all|--get-regexp|--list|-l|get|list) /;
 
 /** Meant by nobody who allows git at large: they run other programs, serve, or hand out passwords. */
 const servers = new Set(
   (
     "credential credential-cache credential-store send-email imap-send daemon instaweb maintenance mergetool difftool " +
-    "filter-branch shell http-backend cvsserver web--browse"
+    "filter-branch shell http-backend cvsserver merge-index remote-ext remote-fd upload-archive upload-pack receive-pack"
   ).split(" "),
 );
 
 const runners: Record<string, RegExp> = {
-  clone: /^(-c|-u|--conf|--templ)/,
+  // On another repository's side it is packed by what is named there.
+  archive: /^(-[A-Za-z0-9]*o|--r)/,
+  clone: /^(-[A-Za-z0-9]*[cu]|--co)/,
   grep: /^-[A-Za-z]*O/,
-  rebase: /^-[a-z]*x/,
-  difftool: /^-[a-z]*x/,
+  rebase: /^-[A-Za-z]*x/,
+  difftool: /^-[A-Za-z]*x/,
+  "filter-branch": /^/,
   submodule: /^foreach$/,
   bisect: /^run$/,
-  "filter-branch": /^/,
 };
 
 /** Values are expanded, and what they call is run. */
 function runsInMake(arg: string): boolean {
-  return /[$`]/.test(arg) || /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES)\s*[+:?!]*=/.test(arg);
+  return /[$`;&|<>\n]/.test(arg) || /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES)\s*[+:?!]*=/.test(arg);
 }
 
 function isPlainSed(args: readonly string[]): boolean {

@@ -1,5 +1,6 @@
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import type { Disk } from "./canonical.ts";
+import { subcommandAt } from "./escalating.ts";
 import { gitUse } from "./git.ts";
 import type { Word } from "./word.ts";
 import { isReader, readerUse } from "./readers.ts";
@@ -40,15 +41,33 @@ export function gitElsewhere(words: readonly Word[], { bases, session, disk, mea
   for (let i = 1; words[i]?.text?.startsWith("-") === true; i++) {
     if (words[i]!.text !== "-C") continue;
     const to = words[++i]?.text;
-    if (to === undefined) return "which repository it means is known only when it runs";
+    if (to === undefined) return unknownRepository;
     if (meant.has(to)) return undefined;
     folders = folders.map((base) => disk.follow(isAbsolute(to) ? to : join(base, to)));
   }
-  for (const folder of folders) {
+  const remotes = remotesIn(words, meant);
+  if (remotes === undefined) return unknownRepository;
+  const given = folders.flatMap((folder) => remotes.map((path) => disk.follow(resolve(folder, path))));
+  for (const folder of [...folders, ...given]) {
     const trouble = troubleElsewhere(folder, session);
     if (trouble !== undefined) return trouble;
   }
   return undefined;
+}
+
+const unknownRepository = "which repository it means is known only when it runs";
+
+/** Words that may be a repository on this disk: on that side git follows its configuration and runs its hooks. */
+function remotesIn(words: readonly Word[], meant: ReadonlySet<string>): string[] | undefined {
+  const args = words.slice(1).map(({ text }) => text ?? "\0");
+  const at = subcommandAt(args);
+  if (!/^(push|pull|fetch|clone|ls-remote|remote|submodule|fetch-pack|send-pack)$/.test(args[at] ?? "")) return [];
+  const given = words.slice(at + 2);
+  if (given.some(({ text, lead }) => text === undefined && /^(file:|[./])/.test(lead))) return undefined;
+  return given.flatMap(({ text = "-" }) => {
+    const path = text.replace(/^--[a-z-]+=/, "").replace(/^file:\/\//, "");
+    return path.startsWith("-") || meant.has(text) ? [] : [path];
+  });
 }
 
 /** After these a name may mean something else, or they run what they are given. */

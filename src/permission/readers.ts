@@ -222,8 +222,7 @@ const specials: Record<string, (words: readonly Word[]) => Use | undefined> = {
   // Everything after the name is printed; what looks like an option is one or is printed too.
   echo: words,
   // Not `-v`: an index in the name is evaluated, and commands in it run.
-  // Nor `%n`, which sets the variable it is given.
-  printf: (all) => (all[1]?.text === undefined || /^-|%[^%A-Za-z]*n/.test(all[1].text) ? undefined : words(all)),
+  printf: (all) => (all[1]?.text?.startsWith("-") === true || setsVariable(all) ? undefined : words(all)),
   test: testUse,
   date: dateUse,
   jq: jqUse,
@@ -233,6 +232,12 @@ const specials: Record<string, (words: readonly Word[]) => Use | undefined> = {
   // Only in the form that looks a name up.
   command: (all) => (/^-[vV]$/.test(all[1]?.text ?? "") ? text(argumentsOf(all, { flags: "vV" })) : undefined),
 };
+
+/** `printf -v name` does, and so does `%n` in a format, be it `%hn`; a format that is not known may hold one. */
+export function setsVariable([, first, second]: readonly Word[]): boolean {
+  const format = first?.text === "--" ? second?.text : first?.text;
+  return format === undefined || format.startsWith("-v") || /%[^%A-Za-z]*[hjlLqtwz]*n/.test(format);
+}
 
 const unary = new Set("-b -c -d -e -f -g -h -k -p -r -s -t -u -w -x -G -L -N -O -S -z -n ! ( )".split(" "));
 const binary = new Set("-nt -ot -ef -eq -ne -lt -le -gt -ge = == != -a -o".split(" "));
@@ -255,8 +260,10 @@ function dateUse(words: readonly Word[]): Use | undefined {
 function jqUse(words: readonly Word[]): Use | undefined {
   // `--arg name value` takes two words.
   const args: Word[] = [];
+  const end = words.findIndex(({ text }) => text === "--");
   for (let i = 0; i < words.length; i++)
-    if (words[i]!.text === "--arg" || words[i]!.text === "--argjson") i += 2;
+    if (end >= 0 && i >= end) args.push(words[i]!);
+    else if (words[i]!.text === "--arg" || words[i]!.text === "--argjson") i += 2;
     else args.push(words[i]!);
   const given = argumentsOf(args, {
     flags: "rcnesSajMC",

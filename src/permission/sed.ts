@@ -1,36 +1,59 @@
-/** Longer ones are asked about: matching takes more than linear time. */
+/** Longer ones are asked about. */
 const longest = 200;
 
-const address = String.raw`(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/I?)`;
-const addressed = `\\s*(?:${address}(?:\\s*,\\s*(?:${address}|[+~]\\d+))?)?\\s*!?\\s*`;
-const printing = new RegExp(`^${addressed}(?:[p=]|q\\d*)\\s*$`);
-const deleting = new RegExp(`^${addressed}d\\s*$`);
-const substituting = new RegExp(`^${addressed}s(.*)$`);
+// In brackets a slash ends the pattern for some kinds of sed and not for others: there is none.
+const bracket = (except: string) => String.raw`\[\^?\]?(?:\[:[a-z]+:\]|[^\][\\\n${except}])*\]`;
+const address = String.raw`(?:\d+(?:~\d+)?|\$|/(?:\\.|${bracket("/")}|[^/\\\n[])*/I?)`;
+const addressed = new RegExp(String.raw`[\s;]*(?:${address}(?:\s*,\s*(?:${address}|[+~]\d+))?)?[ \t]*!?[ \t]*`, "y");
+const printing = /(?:[p=]|q\d*)[ \t]*(?=[;\n]|$)/y;
+const deleting = /d[ \t]*(?=[;\n]|$)/y;
+const flags = /[gpiI0-9]*[ \t]*(?=[;\n]|$)/y;
 
 /** Only prints lines and counts them. */
 export function isPrinting(script: string): boolean {
-  if (script.length > longest) return false;
-  return each(script, (command) => printing.test(command));
+  return isMadeOf(script, (at) => end(printing, script, at));
 }
 
 /** Neither runs a program nor touches any file but those it is given. */
 export function isPlain(script: string): boolean {
-  if (script.length > longest) return false;
-  return each(script, (command) => {
-    if (printing.test(command) || deleting.test(command)) return true;
-    const rest = substituting.exec(command)?.[1] ?? "";
-    const [before, pattern, replacement, flags, ...more] = rest.split(rest.charAt(0));
-    return (
-      before === "" &&
-      pattern !== undefined &&
-      replacement !== undefined &&
-      /^[gpiI0-9]*\s*$/.test(flags ?? "-") &&
-      more.length === 0
-    );
-  });
+  return isMadeOf(script, (at) => end(printing, script, at) ?? end(deleting, script, at) ?? substitution(script, at));
 }
 
-/** A semicolon inside of a pattern cuts it in two, and then it is not understood: no harm done. */
-function each(script: string, fits: (command: string) => boolean): boolean {
-  return script.split(/[;\n]/).every((command) => command.trim() === "" || fits(command));
+/** `next` gives where a command that begins here ends, or undefined when it is not known. */
+function isMadeOf(script: string, next: (at: number) => number | undefined): boolean {
+  if (script.length > longest) return false;
+  for (let at = 0; /[^\s;]/.test(script.slice(at));) {
+    const after = next(end(addressed, script, at) ?? at);
+    if (after === undefined) return false;
+    at = after;
+  }
+  return true;
+}
+
+/** `s/…/…/`: ends where sed finds its end, for what comes after may be the name of a file. */
+function substitution(script: string, at: number): number | undefined {
+  const delimiter = script[at + 1] ?? "";
+  if (script[at] !== "s" || !/[/|#,:@!%_~+=-]/.test(delimiter)) return undefined;
+  const pattern = delimited(script, at + 2, delimiter);
+  const replacement = pattern === undefined ? undefined : delimited(script, pattern + 1, delimiter);
+  if (pattern === undefined || replacement === undefined) return undefined;
+  if (!plainPattern.test(script.slice(at + 2, pattern))) return undefined;
+  return end(flags, script, replacement + 1);
+}
+
+const plainPattern = new RegExp(String.raw`^(?:\\.|${bracket("")}|[^\\\n[])*$`);
+
+/** Where the next delimiter that is not escaped stands. Neither part may hold a line break. */
+function delimited(script: string, from: number, delimiter: string): number | undefined {
+  for (let at = from; at < script.length; at++) {
+    if (script[at] === delimiter) return at;
+    if (script[at] === "\\") at++;
+    if (script[at] === "\n") return undefined;
+  }
+  return undefined;
+}
+
+function end(pattern: RegExp, script: string, at: number): number | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(script) ? pattern.lastIndex : undefined;
 }

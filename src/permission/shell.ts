@@ -6,6 +6,8 @@ import type { CanonicalPath, Disk } from "./canonical.ts";
 import { viewOf } from "./command.ts";
 import type { CommandView } from "./command.ts";
 import { stepsOf } from "./flow.ts";
+import { followsOwnLink } from "./links.ts";
+import type { Linking } from "./links.ts";
 import type { Step } from "./flow.ts";
 import type { ShellGrammar } from "./grammar.ts";
 import type { Word } from "./word.ts";
@@ -15,7 +17,7 @@ import type { Script } from "./script.ts";
 import { collect, isSuspected, suspectsIn, suspicionOf } from "./suspects.ts";
 import { suspiciousPaths, suspiciousRemoval, suspiciousWrite } from "./suspicions.ts";
 import { judgeTarget, marked } from "./target-view.ts";
-import { namesIn, operandTargets, redirectTargets } from "./targets.ts";
+import { gluedTo, namesIn, operandTargets, redirectTargets } from "./targets.ts";
 import type { Target } from "./targets.ts";
 import { shownByGit, unknownParts } from "./unknown.ts";
 import { currentFolder } from "./use.ts";
@@ -99,10 +101,8 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
   const source = (word: Word) => (word === currentFolder ? "." : text.slice(word.start, word.end));
   const carries = finding.reading.suspects.readings[0].some(({ anywhere }) => anywhere) || hasScripts(steps);
   const common = { home: call.home, disk, source, busy: steps.length > 1, carries };
-  // Where a link leads is looked up on the disk, where the one that this line makes is not yet.
-  const links = ({ command: { words } }: Step) => words.some(({ text }) => /(^|\/)(ln|link)$/.test(text ?? ""));
-  if (common.busy && steps.some(links)) finding.blocked ??= "a link is made and may be followed in the same line";
   const words: string[] = [];
+  const linking: Linking[] = [];
   const judged: { at: number; parts: JudgedPart[] }[] = loose.map(({ redirects, bases }) => ({
     at: redirects[0]!.target.start,
     parts: redirectTargets(redirects, { ...common, bases }).flatMap((target) => judgeTarget(target, reach)),
@@ -111,17 +111,27 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     const view = viewOf(step, { book, exact, session, disk });
     const where = { ...common, bases: step.bases };
     if (view.blocks && !(exact && view.blocks.exactly)) finding.blocked ??= view.reason;
-    const parts = targetsOf(step, view, where).flatMap((target) => judgeTarget(target, reach, view.meant));
+    const targets = targetsOf(step, view, where);
+    const opens = !view.known.git && targets.some(({ text }) => text !== ".");
+    linking.push({ words: view.words, opens, moves: step.moves !== undefined });
+    const parts = targets.flatMap((target) => judgeTarget(target, reach, view.meant));
     parts.push(...unknownParts(view, where, reach));
     judged.push({ at: startOf(step), parts: [...commandPart(step, view, { book, exact, source }), ...parts] });
     if (reach.watchful) words.push(...doubtful(view, common.carries).flatMap((word) => namesIn(word, where)));
     const shown = shownByGit(view, where, reach);
     if (shown !== undefined) finding.hard ??= shown;
   }
+  for (const { redirects, bases } of loose)
+    linking.push({ words: [], opens: redirectTargets(redirects, { ...common, bases }).length > 0, moves: false });
+  if (followsOwnLink(linking, runsBeside.test(text)))
+    finding.blocked ??= "a link is made and may be followed in the same line";
   finding.parts = judged.sort((a, b) => a.at - b.at).flatMap(({ parts }) => parts);
   if (finding.parts.length === 0) finding.blocked = "it holds no command";
   return words;
 }
+
+/** A pipe, or a command in the background; quoted ones count as well. */
+const runsBeside = /(^|[^&>|])[&|]([^&>|]|$)|\|&/;
 
 /** Words that may name a file although nothing is known to open them. */
 function doubtful({ known: { use, git }, words }: CommandView, carries: boolean): readonly Word[] {
@@ -182,7 +192,7 @@ function targetsOf(
   const rest = words.slice(1).flatMap((word): Word[] => {
     const value = /^--?[^=]*=([^]*)$/.exec(word.text ?? "")?.[1];
     if (value !== undefined) return [{ ...word, text: value, lead: value }];
-    return word.text?.startsWith("-") === true ? [] : [word];
+    return word.text?.startsWith("-") === true ? gluedTo(word) : [word];
   });
   const unsure = operandTargets({ readOnly: false, reads: rest, writes: [], deep: true }, where);
   if (kind === "reads") return [...redirected, ...unsure];

@@ -59,6 +59,13 @@ export function operandTargets({ reads, writes, deep, follows = false }: Use, wh
   ];
 }
 
+/** What may be the value of `-fx`, or of `-qfx`, which of the letters it may belong to not being known. */
+export function gluedTo(word: Word): Word[] {
+  const letters = /^-([A-Za-z0-9]{1,4})/.exec(word.text ?? "")?.[1] ?? "";
+  const values = [...letters].map((_, i) => word.text!.slice(i + 2)).filter((value) => value !== "");
+  return values.map((text) => ({ ...word, text, lead: text }));
+}
+
 function writeTargets({ target, from = [], onto = false, deep = false }: Write, where: Where): Target[] {
   const aimed = { ...aim(target, where), writes: true };
   const sources = from.map((word) => aim(word, where));

@@ -4,7 +4,7 @@ import { statOf } from "./canonical.ts";
 import type { CommandView } from "./command.ts";
 import type { JudgedPart } from "./shell.ts";
 import { judgeTarget } from "./target-view.ts";
-import { namesIn, operandTargets } from "./targets.ts";
+import { gluedTo, namesIn, operandTargets } from "./targets.ts";
 import type { Target, Where } from "./targets.ts";
 import { trackedFiles } from "./tracked.ts";
 import type { Word } from "./word.ts";
@@ -25,7 +25,13 @@ export function unknownParts(
   if (words[0]?.text === "git")
     return [...parts, ...outside(given, where, reach).flatMap((target) => judgeTarget(target, reach))];
   for (const word of given) {
-    const names = namesIn(word, where).flatMap(piecesOf);
+    const spelled = namesIn(word, where);
+    // One that a pattern stands for may be called `--eval=…`.
+    if (word.glob !== undefined && !word.lead.startsWith("-") && spelled.some((name) => name.startsWith("-"))) {
+      const reason = "a file is called like an option";
+      parts.push({ text: where.source(word), behavior: "ask", reason, need: { kind: "nothing" } });
+    }
+    const names = spelled.flatMap(piecesOf);
     const hard = names.flatMap((name) => where.bases.map((base) => touched(name, base, where, reach))).find(Boolean);
     if (hard === undefined) continue;
     parts.push({ text: where.source(word), behavior: "ask", reason: hard, need: { kind: "nothing" } });
@@ -39,9 +45,8 @@ function outside(words: readonly Word[], where: Where, reach: Reach): Target[] {
   const isSaid = (i: number) => /^(-[a-z]*m|--message|--author|--date)$/.test(words[i - 1]?.text ?? "");
   const paths = words.flatMap((word, i): Word[] => {
     if (word.text === undefined || isSaid(i) || isAddress.test(word.text)) return [];
-    const glued = /^-[A-Za-z](.+)$/.exec(word.text)?.[1] ?? [];
-    const names = [...piecesOf(word.text), glued].flat().filter((name) => !name.startsWith("-"));
-    return names.map((text) => ({ ...word, text, lead: text }));
+    const names = piecesOf(word.text).filter((name) => !name.startsWith("-"));
+    return [...names.map((text) => ({ ...word, text, lead: text })), ...gluedTo(word)];
   });
   const targets = operandTargets({ readOnly: false, reads: paths, writes: [], deep: false }, where);
   return targets.filter(({ paths: led }) => led.some((path) => !reach.inside(path)));
@@ -61,7 +66,7 @@ function touched(name: string, base: string, { disk }: Where, reach: Reach): str
   return reach.guarded({ lexical, real });
 }
 
-const folderOption = /^(-C|--directory|--cwd|--chdir|--prefix|--work-tree|--git-dir)(?:=?([^]+))?$/;
+const folderOption = /^(-C|--directory|--cwd|--chdir|--prefix|--work-tree|--git-dir|--manifest-path)(?:=?([^]+))?$/;
 
 function foldersIn(words: readonly Word[]): Word[] {
   return words.flatMap((word, i): Word[] => {

@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { isPlain, isPrinting } from "../../src/permission/sed.ts";
+import { bashIn } from "./asking.ts";
+
+/** A repository with a few files, and a folder in it that git would take for another one. */
+function workspace(t: TestContext) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "sage-twisted-")));
+  t.after(() => rmSync(root, { recursive: true }));
+  const put = (name: string, text = "x\n") => {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  };
+  for (const name of ["w/a.txt", "w/sub/b.txt", "w/config", "w/odd/--eval=x", "loose/pkg/a", "out/secret"]) put(name);
+  for (const folder of ["w/far", "loose/pkg"]) {
+    put(`${folder}/HEAD`, "ref: refs/heads/main\n");
+    put(`${folder}/config`, "[core]\n\talternateRefsCommand = ./evil\n");
+  }
+  for (const folder of ["w", "loose"])
+    execFileSync("git", ["init", "-q", folder], {
+      cwd: root,
+      env: { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1" },
+    });
+  return (expected: string, commands: readonly string[], rules: readonly string[] = [], folder = "w") => {
+    const cwd = join(root, folder);
+    const where = { cwd, home: join(root, "home"), roots: [cwd] };
+    for (const command of commands) assert.equal(bashIn(where, command, ...rules).behavior, expected, command);
+  };
+}
+
+test("A2 options of git before its subcommand hide neither the subcommand nor what it runs", (t) => {
+  const expect = workspace(t);
+  const rules = ["+ Bash(git:*)"];
+  expect(
+    "ask",
+    [
+      "git -C . rebase -x ./evil HEAD~1",
+      "git -C sub submodule foreach ./evil",
+      "git --namespace n bisect run ./evil",
+      'git --namespace a"$x" rebase -x ./evil',
+      "git -C . config core.pager ./evil",
+      "git clone --con core.sshCommand=./evil u",
+      "git clone -qu ./evil u",
+      "git archive -vo x HEAD",
+      "git merge-index -o ./evil -a",
+      "git remote-ext x ./evil",
+      "git submodule--helper foreach ./evil",
+      "git config -- core.pager '--list;./evil'",
+      "git --bare st",
+      "git commit -qF/etc/passwd",
+    ],
+    rules,
+  );
+  expect(
+    "allow",
+    [
+      "git -C sub status",
+      "git --no-pager log -3",
+      "git add config",
+      "git log -- config archive",
+      "git config --global --get user.name",
+      "git config get user.name",
+      "git checkout -b archive",
+      "git commit -qm message",
+    ],
+    rules,
+  );
+  expect("allow", ["git config user.name me"], ["+ Bash(git config:*)"]);
+});
+
+test("A7 a folder that git would take for a repository is none that a rule for git was about", (t) => {
+  const expect = workspace(t);
+  const rules = ["+ Bash(git:*)"];
+  expect(
+    "ask",
+    [
+      "git push ./far",
+      "git push far HEAD:x",
+      "git ls-remote far",
+      "git remote add far ./far",
+      "git archive --remote=./far HEAD",
+      "git clone ./far new",
+      'git push "file://$PWD/far"',
+      "cd sub && git push ../far",
+    ],
+    rules,
+  );
+  expect("allow", ["git push origin main", "git add far", "git fetch --all", "git remote -v"], rules);
+  // Made of mere files, in the folder of the session itself.
+  expect("ask", ["git st", "git status"], rules, "loose/pkg");
+  expect("allow", ["git st"], rules, "loose");
+});
+
+test("A3 what a line may put in place is not opened by the same line", (t) => {
+  const expect = workspace(t);
+  const rules = ["+ Bash(git:*)", "+ Bash(npm test:*)", "+ Bash(unzip:*)", "+ Edit(./**)"];
+  expect(
+    "ask",
+    [
+      "git checkout other && cat notes",
+      "git checkout other && echo x > notes",
+      "git stash pop; cd sub && npm test",
+      "git pull && (cat < notes)",
+      "git reset --hard other && { npm test; } > log",
+      "(sleep 1; cat notes) | git checkout other",
+      "unzip a.zip && cat notes",
+      "git -C . checkout other && cat notes",
+    ],
+    rules,
+  );
+  expect(
+    "allow",
+    [
+      "cd sub && git pull 2>&1 | tail -5",
+      "cat a.txt && git checkout other",
+      "git checkout other && npm test 2>/dev/null | tail -3",
+      "git stash && npm test; git stash pop",
+      "git pull && ls",
+      "git checkout -b new && echo x > notes",
+      "git reset HEAD~1 && cat a.txt",
+      "git checkout other && git diff other",
+    ],
+    rules,
+  );
+});
+
+test("A2 values glued to options, options that a pattern stands for, and what is behind a double dash", (t) => {
+  const expect = workspace(t);
+  expect("ask", ["jq . -- --arg x /etc/passwd", "jq . a.txt -- --arg /etc/passwd y"]);
+  expect("allow", ["jq --arg a b .x a.txt", "jq --arg a -- . a.txt", "jq . -- a.txt"]);
+  expect("ask", ["date -f/etc/shadow", "date -uf../out/secret"], ["+ Bash(date:*)"]);
+  expect("ask", ["grep --exclude-from=a.txt -vf/etc/shadow a.txt"], ["+ Bash(grep:*)"]);
+  expect("allow", ["grep --exclude-from=a.txt -n5 x a.txt"], ["+ Bash(grep:*)"]);
+  expect("ask", ["cd odd && make *", "cd odd && make -k -- *", "make V='1;./evil'"], ["+ Bash(make:*)"]);
+  expect("allow", ["make -j4 test V=1", "make odd/*", "cd sub && make *"], ["+ Bash(make:*)"]);
+  expect("ask", ["npm test --userconfig=./x", "npm test --globalc x"], ["+ Bash(npm test:*)"]);
+  expect("ask", ["pnpm test --config.script-shell=./x"], ["+ Bash(pnpm test:*)"]);
+  expect("ask", ["cargo test --manifest-path=/x/Cargo.toml"], ["+ Bash(cargo test:*)"]);
+});
+
+test("A1 printf sets a variable with every spelling of %n", (t) => {
+  const expect = workspace(t);
+  const rules = ["+ Bash(printf:*)"];
+  expect("ask", ["printf %hn PATH; ls", "printf -- %n PATH; ls", "printf '%5lln' PATH && ls"], rules);
+  expect("ask", ["printf %hn PATH; ls"]);
+  expect("allow", ["printf '%s\\n' a", "printf '100%% %d\\n' 1"]);
+});
+
+test("A2 a script of sed is read as sed reads it", () => {
+  for (const script of [
+    String.raw`s/x\/y/p;s/w /tmp/1`,
+    String.raw`s/x\/y/./evil;s/e#/x/g`,
+    "s/[/]/x/w f",
+    "/[/s/]/w x/g",
+    "s/a/b/w f",
+    "s/a/b/e",
+    "s/a/b/;1e",
+    "1!w f",
+    "s/a/b\\\nw f/",
+    "s\\a\\b\\w",
+    "s;a;b;w f",
+  ])
+    assert.equal(isPlain(script), false, script);
+  for (const script of [
+    "s/a/b/",
+    String.raw`s/a\/b/c/g`,
+    "s|[/]|x|g;2,$d",
+    "s/a;b/c/p",
+    "/[a-z]/,$!d",
+    "s/[^/x]//".replace("/x", "x"),
+  ])
+    assert.equal(isPlain(script), true, script);
+  for (const script of ["1,3p", "$=", "/a;b/p", "/[[:alpha:]]/,+2p;5q"]) assert.equal(isPrinting(script), true, script);
+  for (const script of ["s/a/b/", "1,3d", "/a/p;w f"]) assert.equal(isPrinting(script), false, script);
+});
