@@ -167,7 +167,8 @@ export function followSession(
     const sofar = view.progress();
     const whole = outcome?.text.trim() ?? "";
     const shown = sofar.text.trim() === "" ? { ...sofar, text: whole } : sofar;
-    const finish = { ...given, notes: [...begunElsewhere(), ...given.notes] };
+    const notes = [...begunElsewhere(), ...given.notes].map(parts.redaction.text);
+    const finish = { ...given, notes };
     let cut: boolean | undefined;
     const tell = async () => {
       const uuid = uuidOf(session, "end", seq);
@@ -218,7 +219,7 @@ export function followSession(
           : limit !== undefined
             ? t.taskTimeout(words.duration(limit))
             : t.failedBecause(outcome.error.message);
-        return { title: t.failed, template: "red", notes: [parts.redaction.text(why)] };
+        return { title: t.failed, template: "red", notes: [why] };
       }
       default:
         return outcome satisfies never;

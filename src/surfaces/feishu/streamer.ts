@@ -57,11 +57,16 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
   /** What stands on earlier cards. A block of code that was cut is opened again. */
   let [from, fromStep, carry] = [0, 0, ""];
 
-  const rest = ({ text, steps, live }: ProgressView): ProgressView => ({
-    text: carry + sending.redaction.text(text).slice(from),
-    steps: steps.slice(fromStep),
-    live: live.map(sending.redaction.text),
-  });
+  const rest = ({ text, steps, live }: ProgressView): ProgressView => {
+    const clean = sending.redaction.text(text);
+    // A card does not begin with the empty lines that set it off from the one before.
+    if (carry === "") while (clean[from] === "\n") from++;
+    return {
+      text: carry + clean.slice(from),
+      steps: steps.slice(fromStep).map((step) => ({ ...step, about: sending.redaction.text(step.about) })),
+      live: live.map(sending.redaction.text),
+    };
+  };
 
   const send = async (view: ProgressView): Promise<void> => {
     const { session, chat } = home();

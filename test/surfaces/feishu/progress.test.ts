@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createRedaction } from "../../../src/runtime/redact.ts";
 import { askUser, bash, question } from "../../support/sage.ts";
 import { ask, said, team, until, type Team } from "./team.ts";
 
@@ -158,4 +159,21 @@ test("while Feishu is out of reach, the request is answered elsewhere and the tu
   await host.send({ type: "respond", response: { type: "text", requestId, text: "x" }, by: "Ada", surface: "plain" });
   await until(() => sage.facts("turn.ended").length === 1);
   await sage.sees(lin.chat, /Done[^]*the end/);
+});
+
+test("no secret of a command reaches a chat, neither as a question nor as a step; the list of chats shows one line", async () => {
+  const secret = `ghp_${"16C7e42F29".repeat(4)}`;
+  await using sage = await team({
+    script: [{ text: "on it", calls: [bash(`echo ${secret} > token.txt`)] }, { text: "first line\n\nsecond line" }],
+    options: { redaction: createRedaction({}) },
+  });
+  const { lin, feishu } = sage;
+  lin.say("go");
+  const card = await sage.card(lin.chat, "Allow once");
+  await lin.click(card.id, "allow_once");
+  const done = await sage.sees(lin.chat, /Done/);
+  await sage.surface.settled();
+  assert.match(done.text, /✓ \*\*Bash\*\* `echo \[secret #\w+\] > token\.txt`/);
+  assert.match(done.summary ?? "", /^Done · .*first line second line$/);
+  assert.ok(!JSON.stringify(feishu.world.calls).includes(secret));
 });

@@ -35,7 +35,12 @@ export function card(heading: Heading, elements: Element[], config: Record<strin
   const { title, subtitle, template, tag, summary, forward = false } = heading;
   return {
     schema: "2.0",
-    config: { update_multi: true, enable_forward: forward, summary: { content: short(oneLine(summary)) }, ...config },
+    config: {
+      update_multi: true,
+      enable_forward: forward,
+      summary: { content: short(oneLine(summary.replace(/\s+/g, " "))) },
+      ...config,
+    },
     header: {
       title: plain(title),
       ...(subtitle !== undefined && { subtitle: plain(subtitle) }),
