@@ -161,6 +161,8 @@ export const zh: FeishuTexts = {
   goOn: "在此继续",
   resumed: (id) => `此聊天将继续会话 ${id}。`,
   resumeWhich: "哪一个？/resume 加 id 的开头；/sessions 列出会话。",
+  worksForOthers: "它正在为别人工作。等它完成后可以接手，或由审批人接手。",
+  hasLeft: "这里原来的对话已在别处继续。现在开始一个新的。",
   noSuchSession: (id) => `没有此聊天可以接手的会话 ${id}；/sessions 列出会话。`,
   cdWhich: (folder, folders) => `此会话在 ${folder} 工作。可选目录：\n${folders.join("\n")}`,
   cdRefused: (folder) => `${folder} 不在此机器人可以工作的目录中。`,

@@ -186,6 +186,8 @@ const en = {
   goOn: "Go on here",
   resumed: (id: string) => `This chat goes on with session ${id}.`,
   resumeWhich: "Which one? /resume and the first letters of its id; /sessions lists them.",
+  worksForOthers: "It works for somebody else just now. It can be taken over once it is done, or by an approver.",
+  hasLeft: "The conversation that was here goes on in another place. This begins a new one.",
   noSuchSession: (id: string) => `There is no session ${id} that this chat may take; /sessions lists them.`,
   cdWhich: (folder: string, folders: readonly string[]) =>
     `This session works in ${folder}. Folders that may be chosen:\n${folders.join("\n")}`,

@@ -123,6 +123,10 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   const resume = async (session: string, who: Incoming["sender"], place: Place): Promise<string> => {
     const may = (await visible(who, place.chat)).some(({ id }) => id === session);
     if (!may) return t.noSuchSession(session);
+    // Whoever takes it over may answer and stop it: not while it does so for somebody else.
+    const owner = records.home(session)?.owner;
+    const others = owner !== undefined && owner !== who.openId && !mayApprove(people, who);
+    if (others && (await sessions.of(session))?.view.state() !== "IDLE") return t.worksForOthers;
     const follow = await sessions.take(session, place);
     // A turn that nobody runs goes on here; one that runs elsewhere is watched.
     if (follow.view.working()) await host.send({ type: "resume", session });

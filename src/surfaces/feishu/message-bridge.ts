@@ -92,11 +92,11 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     return [text, ...told].filter((one) => one.trim() !== "").join("\n");
   };
 
-  const task = async (message: Incoming, follow: Follow, text: string, limits?: TurnLimits): Promise<void> => {
+  const task = async (message: Incoming, follow: Follow, text: string): Promise<void> => {
     const whole = await withFiles(message, text);
     if (whole.trim() === "") return;
     const from = await parts.senderOf(message.sender.openId);
-    const more = { id: message.messageId, limits: limits ?? parts.limits };
+    const more = { id: message.messageId, limits: parts.limits };
     let reply = await follow.handle.sendMessage(whole, from, more);
     // Somebody has deleted it: what is said now begins another.
     if (!reply.ok && reply.code === "session-unknown")
@@ -170,6 +170,7 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     const next = route(follow?.view.state() ?? "IDLE", said, open);
     switch (next.to) {
       case "task":
+        if (!follow && sessions.hasLeft(message)) await say(message, t.hasLeft, "left");
         return task(message, follow ?? (await begin(message)), said.text);
       case "queue":
         return follow && note(message, follow, said.text);

@@ -9,6 +9,8 @@ export type Beginning = { cwd: string; model?: string };
 export type SessionManager = {
   /** The session that the place of this message goes on with. A mention at the top of a group belongs to none. */
   find(message: Incoming): Promise<Follow | undefined>;
+  /** The session that was here has been taken to another place, and goes on there. */
+  hasLeft(message: Incoming): boolean;
   /** The session this person last worked with in this chat. */
   latest(message: Incoming): Promise<Follow | undefined>;
   /** A new one; the same message begins the same one. */
@@ -46,6 +48,13 @@ export function createSessionManager(
     await found.ready;
     return found;
   };
+  const sessionHere = ({ chatId, chatType, threadId, rootId }: Incoming): string | undefined => {
+    const byRoot = rootId === undefined ? undefined : records.root(rootId);
+    if (byRoot !== undefined && (chatType === "group" || threadId !== undefined)) return byRoot;
+    return chatType === "group" && threadId === undefined ? undefined : records.place(chatId, threadId);
+  };
+  const speaksAt = ({ chat, root }: Home, message: Incoming): boolean =>
+    chat === message.chatId && root === placeOf(message).root;
   const settle = (home: Home, place: Place): void => {
     records.setHome(home);
     if (!place.group || place.thread !== undefined) records.setPlace(home.session, place.chat, place.thread);
@@ -54,13 +63,12 @@ export function createSessionManager(
 
   return {
     async find(message) {
-      const { chatId, chatType, threadId, rootId } = message;
-      if (rootId !== undefined) {
-        const byRoot = await known(records.root(rootId));
-        if (byRoot && (chatType === "group" || threadId !== undefined)) return byRoot;
-      }
-      if (chatType === "group" && threadId === undefined) return undefined;
-      return known(records.place(chatId, threadId));
+      const found = await known(sessionHere(message));
+      return found && speaksAt(found.home(), message) ? found : undefined;
+    },
+    hasLeft(message) {
+      const home = records.home(sessionHere(message) ?? "");
+      return home !== undefined && !speaksAt(home, message);
     },
     async latest({ chatId, sender }) {
       const mine = records.homes().filter(({ chat, owner }) => chat === chatId && owner === sender.openId);

@@ -351,3 +351,47 @@ test("a session that was deleted is no dead end: the next message begins another
     sage.facts("user.said").some(({ session, data }) => session !== before?.id && data.text === "third"),
   );
 });
+
+test("a session that was taken to another chat goes on there alone; where it was, a new one begins and says so", async () => {
+  await using sage = await team({ script: Array.from({ length: 4 }, (_, n) => ({ text: `answer ${n}` })) });
+  const { lin, feishu } = sage;
+  const group = feishu.group("dev", [lin]);
+  lin.say("first");
+  await sage.sees(lin.chat, /answer 0/);
+  const [session] = sage.store.sessions();
+  lin.say(`/resume ${session?.id}`, { chat: group, mentionBot: true });
+  const taken = await sage.sees(group, /goes on with session/);
+  lin.say("second");
+  await sage.sees(lin.chat, /goes on in another place/);
+  lin.say("third", { chat: group, replyTo: taken.id, mentionBot: true });
+  await until(() => sage.facts("turn.ended").length === 3);
+  await sage.surface.settled();
+  const went = sage.facts("user.said").filter((fact) => fact.session === session?.id);
+  assert.deepEqual(
+    went.map(({ data }) => data.text),
+    ["first", "third"],
+  );
+  for (const [chat, times] of [
+    [group, 1],
+    [lin.chat, 2],
+  ] as const)
+    assert.equal(said(feishu, chat).filter(({ text }) => text.startsWith("Done")).length, times);
+  assert.equal(said(feishu, lin.chat).filter(({ text }) => /goes on in another place/.test(text)).length, 1);
+});
+
+test("who may only talk cannot make somebody else's open question their own by taking the session over", async () => {
+  await using sage = await team({ script: [{ calls: [ask("Which server?")] }, { text: "the end" }, { text: "more" }] });
+  const { lin, mei, feishu } = sage;
+  const group = feishu.group("dev", [lin, mei]);
+  lin.say("deploy", { chat: group, mentionBot: true });
+  const card = await sage.card(group, "Submit");
+  const [session] = sage.store.sessions();
+  mei.say(`/resume ${session?.id}`, { chat: group, mentionBot: true });
+  await sage.sees(group, /works for somebody else/);
+  assert.equal((await mei.submit(card.id, { text: "mine" })).toast?.type, "error");
+  assert.equal(sage.facts("input.resolved").length, 0);
+  await lin.submit(card.id, { text: "staging" });
+  await sage.sees(group, /Done/);
+  mei.say(`/resume ${session?.id}`, { chat: group, mentionBot: true });
+  await sage.sees(group, /goes on with session/);
+});
