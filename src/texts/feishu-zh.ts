@@ -112,7 +112,6 @@ export const zh: FeishuTexts = {
     answered: "回答已记录",
     declined: "选择不回答",
     stopped: "正在停止",
-    received: "已收到，卡片稍后更新",
     notYours: "你无权回答此请求",
     notTalker: "你无权使用此机器人",
     gone: "此请求已关闭",

@@ -135,7 +135,6 @@ const en = {
     answered: "Answer recorded",
     declined: "Not answered, on purpose",
     stopped: "Stopping",
-    received: "Received; the card will follow",
     notYours: "You may not answer this one",
     notTalker: "You may not use this bot",
     gone: "This request is no longer open",

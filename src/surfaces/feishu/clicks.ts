@@ -15,9 +15,6 @@ import { mayAnswer, mayStop, mayTalk, type People } from "./people.ts";
 import { isAt, type AskRecord, type Records } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
 
-/** The platform waits for three seconds, and the network has to live on some of them. */
-const PATIENCE_MS = 2_200;
-
 export type ClickParts = {
   records: Records;
   sessions: SessionManager;
@@ -31,7 +28,7 @@ export type ClickParts = {
 
 type Toast = NonNullable<CardAnswer["toast"]>["type"];
 
-/** What a click comes to. Authorised first, recorded second, drawn last. */
+/** What a click comes to. Authorised first, recorded second, drawn last. That it is answered in time is the channel's business. */
 export function createClicks(parts: ClickParts): (click: CardClick) => Promise<CardAnswer> {
   const { records, sessions, people, t, log } = parts;
   const toast = (type: Toast, content: string): CardAnswer => ({ toast: { type, content } });
@@ -99,17 +96,11 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     return reply.resolution ? late(follow, request, reply.resolution) : toast("error", t.toast.failed(reply.message));
   };
 
-  return async (click) => {
-    const working = clicked(click).catch((error: unknown) => {
+  return (click) =>
+    clicked(click).catch((error: unknown) => {
       log(`a click could not be handled: ${messageOf(error)}`);
       return toast("error", t.toast.failed(messageOf(error)));
     });
-    let timer: NodeJS.Timeout | undefined;
-    const impatient = new Promise<CardAnswer>((resolve) => {
-      timer = setTimeout(() => resolve(toast("info", t.toast.received)), PATIENCE_MS);
-    });
-    return Promise.race([working, impatient]).finally(() => clearTimeout(timer));
-  };
 }
 
 type ReadValue = { rid: string; act: string; g: number };

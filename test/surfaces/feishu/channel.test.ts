@@ -57,6 +57,18 @@ test("a click that takes too long is answered in time, and its card comes by a p
   await feishu.until(lin.chat, ({ text }) => text === "answered");
 });
 
+test("a card is closed for everybody, also when the answer to the click is lost", async () => {
+  await using feishu = await fakeFeishu();
+  const lin = feishu.user("Lin");
+  await using sage = await bridge(feishu);
+  sage.channel.onCard(async () => ({ card: card("answered") }));
+  const { messageId } = await sage.channel.sendCard({ chat: lin.chat, uuid: "c1", card: card("?", button("yes")) });
+  const open = structuredClone(feishu.message(messageId).card);
+  await lin.click(messageId, "yes");
+  feishu.message(messageId).card = open ?? {}; // what the others see
+  await feishu.until(lin.chat, ({ text }) => text === "answered");
+});
+
 test("an older picture of a card never comes after the answer to a click on it", async () => {
   await using feishu = await fakeFeishu();
   const lin = feishu.user("Lin");

@@ -22,7 +22,7 @@ export type ClickParts = {
   patch(messageId: string, card: object): Promise<void>;
 };
 
-/** Each click is handled once. Its answer is awaited for as long as the platform waits; what comes later becomes a patch. */
+/** Each click is handled once. Its answer is awaited for as long as the platform waits; its card is also patched. */
 export function createClicks(parts: ClickParts): Clicks {
   const { store, rememberMs, answerMs, texts, log, hold, replaced, patch } = parts;
   let handler: ((click: CardClick) => Promise<CardAnswer>) | undefined;
@@ -49,15 +49,19 @@ export function createClicks(parts: ClickParts): Clicks {
     setTimeout(release, 50);
     if (first !== "late") {
       if (first.card) replaced(click.messageId);
+      // The answer may be lost on its way, and the card would stay open for everybody.
+      void put(click, first);
       return first;
     }
-    void answered.then(async ({ card }) => {
-      if (!card) return;
-      await patch(click.messageId, card).catch((error: unknown) =>
-        log("warn", `a late answer did not reach its card: ${messageOf(error)}`),
-      );
-    });
+    void answered.then((answer) => put(click, answer));
     return { toast: { type: "info", content: texts.clickReceived } };
+  };
+
+  const put = async ({ messageId }: CardClick, { card }: CardAnswer): Promise<void> => {
+    if (!card) return;
+    await patch(messageId, card).catch((error: unknown) =>
+      log("debug", `an answer was not put on its card again: ${messageOf(error)}`),
+    );
   };
 
   return {
