@@ -66,7 +66,7 @@ export async function serve(args: string[]): Promise<number> {
     webhook: surface?.channel.webhook,
     log: (text) => log("warn", text),
   });
-  const listening = await listen(http, at);
+  const listening = await listen(http, { ...at, t });
   log("info", t.listening(`http://${at.host}:${listening.port}`));
   if (!["127.0.0.1", "localhost", "::1"].includes(at.host)) log("warn", t.open(at.host));
 

@@ -13,6 +13,9 @@ const en = {
     `listening on ${host}, which others can reach; only the webhook needs that, and a proxy with TLS in front of it is better`,
   leaving: "leaving: what is under way is kept, and goes on at the next start",
   left: "left",
+  cannotListen: (at: string, why: string) => `cannot listen on ${at}: ${why}`,
+  portTaken: `something listens there already, perhaps another \`${sage("serve")}\`; --port takes another port`,
+  portRights: "this port needs more rights",
   folderGone: (path: string) => `the folder ${path} of this session is gone`,
 };
 
@@ -27,6 +30,9 @@ const zh: ServeTexts = {
   open: (host) => `正在监听 ${host}，其他机器可以访问；只有 webhook 需要这样，前面最好有带 TLS 的代理`,
   leaving: "正在离开：进行中的都已保存，下次启动时继续",
   left: "已离开",
+  cannotListen: (at, why) => `无法监听 ${at}：${why}`,
+  portTaken: `那里已经有程序在监听，也许是另一个 \`${sage("serve")}\`；可用 --port 换一个端口`,
+  portRights: "使用这个端口需要更高的权限",
   folderGone: (path) => `本会话的目录 ${path} 不见了`,
 };
 

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SageError, messageOf } from "../../protocol/index.ts";
+import type { ServeTexts } from "../../texts/serve.ts";
 
 const LARGEST = 1024 * 1024;
 const SLOWEST_MS = 10_000;
@@ -88,7 +89,7 @@ export type Listening = {
 
 export async function listen(
   app: Hono<{ Bindings: HttpBindings }>,
-  { host, port }: { host: string; port: number },
+  { host, port, t }: { host: string; port: number; t: ServeTexts },
 ): Promise<Listening> {
   const server: ServerType = serve({
     fetch: app.fetch,
@@ -100,13 +101,8 @@ export async function listen(
     await once(server, "listening");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why =
-      code === "EADDRINUSE"
-        ? "something listens there already, perhaps another `sage serve`"
-        : code === "EACCES"
-          ? "this port needs more rights"
-          : messageOf(error);
-    throw new SageError("config-invalid", `cannot listen on ${host}:${port}: ${why}`, { cause: error });
+    const why = code === "EADDRINUSE" ? t.portTaken : code === "EACCES" ? t.portRights : messageOf(error);
+    throw new SageError("config-invalid", t.cannotListen(`${host}:${port}`, why), { cause: error });
   }
   server.on("error", () => {}); // too many files open, for a while: who comes then comes again
   if ("maxConnections" in server) server.maxConnections = MOST_CONNECTIONS;

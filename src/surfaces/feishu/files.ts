@@ -5,6 +5,7 @@ import { messageOf } from "../../protocol/index.ts";
 import type { FeishuTexts } from "../../texts/feishu.ts";
 import type { Redaction } from "./cards/redact.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";
+import { FeishuFailure } from "./failure.ts";
 
 const MOST_FILES = 9;
 const KEEP_MS = 30 * 24 * 60 * 60_000;
@@ -32,7 +33,7 @@ export async function receiveFiles(
       told.push((kind === "image" ? t.savedImage : t.savedFile)(path));
     } catch (error) {
       log(`a file could not be fetched: ${messageOf(error)}`);
-      const large = /larg|limit|size/i.test(messageOf(error));
+      const large = error instanceof FeishuFailure && error.kind === "content";
       problems.push(large ? t.fileTooLarge(called, `${LARGEST_IN / 1024 / 1024} MB`) : t.fileFailed(called));
     }
   }

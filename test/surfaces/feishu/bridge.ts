@@ -7,6 +7,7 @@ import { openSurfaceStores } from "../../../src/runtime/surface-store.ts";
 import type { Incoming } from "../../../src/surfaces/feishu/channel.ts";
 import type { FeishuApp, Timings } from "../../../src/surfaces/feishu/transport/config.ts";
 import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";
+import { serveTexts } from "../../../src/texts/serve.ts";
 import type { FakeFeishu } from "../../support/feishu/platform.ts";
 
 export type BridgeOptions = {
@@ -48,7 +49,7 @@ export async function bridge(feishu: FakeFeishu, options: BridgeOptions = {}) {
           ...(slowestMs && { slowestMs }),
         })
       : undefined;
-  const listening = http && (await listen(http, { host: "127.0.0.1", port: 0 }));
+  const listening = http && (await listen(http, { host: "127.0.0.1", port: 0, t: serveTexts("en") }));
   const url = listening && `http://127.0.0.1:${listening.port}/feishu/webhook`;
   if (url) feishu.delivery.webhook = url;
   const leaving = new AbortController();

@@ -55,6 +55,14 @@ for (const [what, answer] of [
     await until(() => sage.channel.status().state === "connected", "it did not come back");
   });
 
+test("while the platform cannot be asked, the status says why", async () => {
+  await using feishu = await fakeFeishu();
+  feishu.failNext(/bot\/v3\/info/, { status: 503, times: 1_000 });
+  feishu.delay(/ws\/endpoint/, 300);
+  await using sage = await bridge(feishu, { timings: { callMs: 50 } });
+  assert.match(sage.channel.status().problem ?? "", /^Feishu refused \(HTTP 503\)/);
+});
+
 test("clicks that come in the old form are noticed: the callback is not set up", async () => {
   await using feishu = await fakeFeishu();
   const lin = feishu.user("Lin");

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fakeFeishu } from "../../support/feishu/platform.ts";
@@ -157,7 +158,7 @@ test("bots, other senders and what cannot be read are left alone; posts and pict
     feishu.delivery.event("im.message.receive_v1", {
       sender: { sender_type: "user", tenant_key: "t", sender_id: { open_id: lin.openId }, ...sender },
       message: {
-        message_id: `om_${Math.random()}`,
+        message_id: `om_${randomUUID()}`,
         create_time: String(feishu.clock.now()),
         chat_id: lin.chat,
         chat_type: "p2p",
@@ -169,6 +170,7 @@ test("bots, other senders and what cannot be read are left alone; posts and pict
   event({ sender_type: "app" }, {});
   event({ sender_id: {} }, {});
   event({}, { message_id: "" });
+  event({}, { message_id: "../../om_1" });
   feishu.delivery.event("im.message.receive_v1", { nonsense: true });
   event({}, { message_type: "sticker", content: "{}" });
   event({}, { content: "no JSON" });

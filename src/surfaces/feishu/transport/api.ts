@@ -47,7 +47,7 @@ const EARLY_MS = 3 * 60_000;
 export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms: number) => Promise<void>): Api {
   const redact = redactorOf(app);
   let loaded: Promise<{ library: Library; send: (config: Record<string, unknown>) => Promise<unknown> }> | undefined;
-  const load = () => (loaded ??= loadLibrary(app, timings, libraryLogger(log, redact)));
+  const load = () => (loaded ??= loadLibrary(app, timings, libraryLogger(log, redact, "debug"))); // we hear of it and say it ourselves
 
   let token: { value: string; until: number } | undefined;
   let fetching: Promise<string> | undefined;

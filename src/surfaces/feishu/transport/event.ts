@@ -21,6 +21,9 @@ export function readEnvelope(payload: unknown): Envelope | undefined {
   return envelope.safeParse(payload).data;
 }
 
+/** Becomes part of an address, and of a path: nothing but an id may stand there. */
+const id = z.string().regex(/^[\w-]+$/);
+
 const message = z.object({
   sender: z.object({
     sender_id: z.object({ open_id: z.string().min(1) }),
@@ -28,12 +31,12 @@ const message = z.object({
     tenant_key: z.string().default(""),
   }),
   message: z.object({
-    message_id: z.string().min(1),
+    message_id: id,
     root_id: z.string().optional(),
     parent_id: z.string().optional(),
     thread_id: z.string().optional(),
     create_time: z.string(),
-    chat_id: z.string().min(1),
+    chat_id: id,
     chat_type: z.string(),
     message_type: z.string(),
     content: z.string(),

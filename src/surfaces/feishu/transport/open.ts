@@ -118,7 +118,12 @@ export function openFeishu(
       await connection?.start();
     },
     status() {
-      if (connection) return connection.status();
+      if (connection) {
+        const now = connection.status();
+        // A connection that does not come about says little; why nobody answers is known from the calls.
+        const { problem } = bot.status();
+        return now.state === "connected" || now.problem || !problem ? now : { ...now, problem };
+      }
       const state = closing ? ("closed" as const) : bot.status().state;
       return { ...bot.status(), state, ...(heardAt !== undefined && { heardAt }) };
     },

@@ -11,11 +11,11 @@ export function redactorOf({ appSecret, encryptKey, verificationToken }: FeishuA
 }
 
 /** The library's log: errors arrive there with the whole request, so only their words are kept. */
-export function libraryLogger(log: Log, redact: (text: string) => string) {
+export function libraryLogger(log: Log, redact: (text: string) => string, worst: "warn" | "debug" = "warn") {
   const at = (level: Parameters<Log>[0]) => (messages: unknown[]) =>
     log(level, redact(wordsOf(messages).slice(0, 500)));
   // What the library calls information is its own business.
-  return { error: at("warn"), warn: at("debug"), info: at("debug"), debug: () => {}, trace: () => {} };
+  return { error: at(worst), warn: at("debug"), info: at("debug"), debug: () => {}, trace: () => {} };
 }
 
 function wordsOf(messages: unknown): string {

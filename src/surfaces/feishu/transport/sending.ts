@@ -10,6 +10,7 @@ const PER_CHAT = 4;
 const PER_MESSAGE = 4;
 const PER_ENTITY = 8;
 const SKIPS = [1_000, 100_000, 10_000_000];
+const MOST_ENTITIES = 1_000;
 const NAME_MS = 24 * 60 * 60_000;
 const NO_NAME_MS = 10 * 60_000;
 
@@ -120,6 +121,7 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
       if ("card" in it) return send(it, "interactive", it.card);
       const sent = await send(it, "interactive", { type: "card", data: { card_id: it.cardId } });
       entityOf.set(sent.messageId, it.cardId);
+      forgetOldest(entityOf);
       return sent;
     },
     patchCard: (messageId, card) =>
@@ -236,13 +238,22 @@ function createSequences() {
   return {
     next(cardId: string): number {
       const next = Math.max((last.get(cardId) ?? 0) + 1, clock());
+      last.delete(cardId); // the one that was changed last is forgotten last
       last.set(cardId, next);
+      forgetOldest(last);
       return next;
     },
     skip(cardId: string, by: number): void {
       last.set(cardId, (last.get(cardId) ?? clock()) + by);
     },
   };
+}
+
+/** A card changes for some minutes; a process stays for months. */
+function forgetOldest(map: Map<string, unknown>): void {
+  for (const key of map.keys())
+    if (map.size > MOST_ENTITIES) map.delete(key);
+    else return;
 }
 
 /** An id inside of an address. */
