@@ -111,4 +111,12 @@ export type Resolution = {
 );
 
 /** A half-filled answer, kept for the person's next attempt on any surface. */
-export type Draft = { answers?: Answers; remark?: string; text?: string };
+export type Draft = {
+  answers?: Answers;
+  remark?: string;
+  text?: string;
+  /** Of a permission: why not, a word with a yes, and the input as it was edited, in text. */
+  reason?: string;
+  comment?: string;
+  edit?: string;
+};

@@ -28,7 +28,15 @@ const response = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("cancelled"), requestId, reason: text.optional() }),
 ]);
 
-const draft = z.strictObject({ answers: answers.optional(), remark, text: text.optional() });
+const written = text.optional();
+const draft = z.strictObject({
+  answers: answers.optional(),
+  remark,
+  text: written,
+  reason: written,
+  comment: written,
+  edit: written,
+});
 
 const limits = z.strictObject({
   promptTimeout: z.number().optional(),

@@ -369,6 +369,23 @@ suite("a permission", () => {
     assert.deepEqual(asked.responses, []);
   });
 
+  test("half a reason and half an edit are kept with the request, seen at their choices, and answer nothing", () => {
+    const asked = opened(push());
+    asked.press("4", enter);
+    asked.type("not on 主干");
+    asked.press(esc, "5", enter);
+    asked.type(" --dry-run");
+    asked.press(esc, esc);
+    const edit = "git push && npm test --dry-run";
+    assert.deepEqual(asked.drafts.at(-1), { reason: "not on 主干", edit });
+    const again = opened(push(), { draft: { reason: "not on 主干", edit } });
+    assert.match(again.seen(), /No, with a reason\n\s+✎ not on 主干\n[^]*first\n\s+✎ git push && npm test --dry-run\n/);
+    again.press(enter);
+    assert.deepEqual(again.responses, []);
+    again.press("5", enter, enter);
+    assert.deepEqual(again.only(), { type: "granted", requestId, input: { command: edit } });
+  });
+
   test("an input that is no command is edited as JSON, and must stay an object", () => {
     const asked = opened(permission("Fetch", { url: "http://a" }));
     asked.press("5", enter);

@@ -37,5 +37,5 @@ export type Model<S> = {
   keys(state: S, draw: Draw): string[];
   /** The person is in a text: Home and End are its keys. */
   writes(state: S): boolean;
-  draft(state: S): Draft | undefined;
+  draft(state: S): Draft;
 };

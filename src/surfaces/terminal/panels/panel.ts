@@ -80,7 +80,7 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
   const keepDraft = () => {
     clearTimeout(timer);
     const draft = model.draft(state);
-    if (draft === undefined || JSON.stringify(draft) === kept) return;
+    if (JSON.stringify(draft) === kept) return;
     kept = JSON.stringify(draft);
     options.saveDraft(draft);
   };

@@ -2,12 +2,13 @@ import {
   canonicalJson,
   neededOf,
   offersOf,
+  type Draft,
   type Offer,
   type PermissionRequest,
   type RuleDestination,
   type RuleGrant,
 } from "../../../protocol/index.ts";
-import { createField, type Field } from "./field.ts";
+import { createField, isBlank, type Field } from "./field.ts";
 
 export type Choice = "once" | "always" | "no" | "reason" | "edit" | "comment" | "stop";
 
@@ -31,17 +32,29 @@ export type AlwaysRow =
   | { type: "keep" };
 
 /** A risky request opens on "no"; any other on nothing. */
-export function begin(request: PermissionRequest): PermissionState {
+export function begin(request: PermissionRequest, draft: Draft = {}): PermissionState {
   const offers = offersOf(request);
   const needed = neededOf(offers);
   return {
     stage: "choices",
     row: request.hard ? choicesOf(request).indexOf("no") : undefined,
-    reason: createField(),
-    comment: createField(),
-    edit: createField(editable(request)),
+    reason: createField(draft.reason),
+    comment: createField(draft.comment),
+    edit: createField(draft.edit ?? editable(request)),
     always: { row: 0, ticked: offers.map((offer) => needed.includes(offer)), own: createField(), place: "session" },
     note: "",
+  };
+}
+
+/** What was written and not sent. */
+export function draftOf(
+  request: PermissionRequest,
+  { reason, comment, edit }: PermissionState,
+): Draft & Partial<Record<Choice, string>> {
+  return {
+    ...(!isBlank(reason) && { reason: reason.text }),
+    ...(!isBlank(comment) && { comment: comment.text }),
+    ...(!isBlank(edit) && edit.text !== editable(request) && { edit: edit.text }),
   };
 }
 

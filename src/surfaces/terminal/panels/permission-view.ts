@@ -1,4 +1,5 @@
 import { oneLine, visible, type Block, type Description, type PermissionRequest } from "../../../protocol/index.ts";
+import { clipped } from "../rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { aboutLines } from "./frame.ts";
 import type { Body } from "./model.ts";
@@ -6,6 +7,7 @@ import {
   allows,
   alwaysRows,
   choicesOf,
+  draftOf,
   rulesOf,
   textField,
   type AlwaysRow,
@@ -98,12 +100,14 @@ export function permissionChoices(
   const { p, theme } = draw;
   switch (state.stage) {
     case "choices": {
+      const written = draftOf(request, state);
       const rows = choicesOf(request).map((choice, n): Row => {
         const locked = allows(choice) && !seenEnd;
         const label = p.choices[choice];
         return {
           sign: `${n + 1}`,
           label: locked ? p.lockedChoice(label) : label,
+          more: written[choice] === undefined ? undefined : clipped(`✎ ${oneLine(written[choice])}`, draw.width - 6),
           paint: locked ? theme.dim : plain,
         };
       });

@@ -16,6 +16,7 @@ import {
   alwaysRows,
   begin,
   choicesOf,
+  draftOf,
   editable,
   fitsPlace,
   rulesOf,
@@ -26,14 +27,14 @@ import {
 import { permissionBody, permissionChoices, permissionKeys } from "./permission-view.ts";
 
 export function permissionModel(
-  { request }: PendingRequest,
+  { request, draft }: PendingRequest,
   words: { p: PanelTexts; t: Texts },
 ): Model<PermissionState> {
   const asked = request as PermissionRequest;
   const description = describeRequest(asked);
   const { characters, lines } = description;
   return {
-    start: begin(asked),
+    start: begin(asked, draft),
     size: { characters, lines },
     press: (state, key, { seenEnd }) => press({ asked, seenEnd, ...words }, { ...state, note: "" }, key),
     page: () => "",
@@ -43,7 +44,7 @@ export function permissionModel(
     keys: (state, draw) => permissionKeys(asked, state, draw),
     writes: ({ stage, always }) =>
       stage === "always" ? alwaysRows(asked)[always.row]?.type === "own" : stage !== "choices",
-    draft: () => undefined,
+    draft: (state) => draftOf(asked, state),
   };
 }
 
