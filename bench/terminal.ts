@@ -104,7 +104,7 @@ function attached() {
     lang: "en",
     by: "you",
     header: "Sage",
-    name: "bench",
+    model: "bench",
     env,
     logDirectory: "/nowhere",
   } as const;

@@ -75,7 +75,7 @@ async function endTurn(session: string, lang: Lang): Promise<void> {
 }
 
 async function goOn(session: string, model: string | undefined, lang: Lang): Promise<number> {
-  const { begin, lastingSpec, modelOfSession, openSage, openStore } = await import("./setup.ts");
+  const { begin, goOnWith, lastingSpec, modelOfSession, openSage, openStore } = await import("./setup.ts");
   const { print } = await import("./print.ts");
   const store = openStore(sageHome(process.env));
   const { home, choice } = begin(process.env, lastingSpec(model) ?? modelOfSession(store, session));
@@ -84,6 +84,7 @@ async function goOn(session: string, model: string | undefined, lang: Lang): Pro
   const options = { mode: { type: "batch" } } as const;
   const sage = openSage({ home, choice, store, cwd, lang, permissionMode: "default", options });
   try {
+    await goOnWith(sage, session, model);
     return await print(sage, { session, task: undefined, format: "text", lang });
   } finally {
     await sage.host.close();

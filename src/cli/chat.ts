@@ -30,8 +30,8 @@ export function drawable(env: NodeJS.ProcessEnv): boolean {
   return stdin.isTTY && stdout.isTTY && term !== "dumb" && !env["SAGE_PLAIN"];
 }
 
-async function plainly({ host, store, model }: Sage, { session, task, lang, late }: Chat): Promise<number> {
-  console.log(cliTexts(lang).header(version, model, session));
+async function plainly({ host, store, modelOf }: Sage, { session, task, lang, late }: Chat): Promise<number> {
+  console.log(cliTexts(lang).header(version, modelOf(session), session));
   const leaving = onLeave(() => host.close());
   const plain = attachPlain(host, {
     session,

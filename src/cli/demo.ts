@@ -57,7 +57,7 @@ export async function demo(args: string[]): Promise<number> {
       ? (await import("../surfaces/terminal/index.ts")).attachTerminal(host, {
           ...given,
           header: t.intro.join("\n"),
-          name: "demo",
+          model: "demo",
           env: process.env,
           logDirectory: dir,
         })

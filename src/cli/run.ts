@@ -10,7 +10,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { lastSessionIn, sessionBy } from "./find-session.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "./flags.ts";
 import { ask } from "./journal.ts";
-import { begin, lastingSpec, modelOfSession, openSage, openStore } from "./setup.ts";
+import { begin, goOnWith, lastingSpec, modelOfSession, openSage, openStore } from "./setup.ts";
 import { asksTrust } from "./trust-prompt.ts";
 
 const options = {
@@ -72,6 +72,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const sage = openSage({
     home,
     choice,
+    fallback: values["fallback-model"],
     store: store ?? openStore(home),
     cwd: found?.cwd ?? cwd,
     lang,
@@ -85,6 +86,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     // Where the first turn begins at once, one that cannot begin leaves no session behind.
     if (words !== undefined || values.print) await sage.ready();
     const model = spec !== undefined && { model: spec };
+    if (found) await goOnWith(sage, found.id, named);
     return (begun = found?.id ?? (await ask(sage.host, { type: "open", cwd, ...model })).session);
   };
   try {

@@ -1,11 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { Skill } from "../context/skills.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
+import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
-import type { ExecutionOptions, PermissionMode, SubagentDefinition } from "../protocol/index.ts";
-import { assemble } from "../runtime/assemble.ts";
+import type { ExecutionOptions, PermissionMode, Sender, SubagentDefinition } from "../protocol/index.ts";
+import { assembleEach } from "../runtime/assemble.ts";
 import { loadConfig, type Config } from "../runtime/config.ts";
 import { loadContent } from "../runtime/content.ts";
 import { sageHome, type Home } from "../runtime/home.ts";
@@ -14,13 +16,17 @@ import { withKeys } from "../runtime/keys.ts";
 import { readSettings, type Settings } from "../runtime/settings.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
+import { person } from "./journal.ts";
 
 export type Sage = {
   host: LocalHost;
   store: Store;
-  model: string;
+  /** What a session goes on with, as people call it. */
+  modelOf(session: string): string;
   /** Loads the model now: what is wrong with it is thrown here, before a session is begun. */
-  ready(): Promise<unknown>;
+  ready(session?: string): Promise<unknown>;
+  /** From its next turn on, and whenever it is resumed. What cannot be loaded is refused. */
+  chooseModel(session: string, spec: string, sender: Sender): Promise<void>;
   /** What this run is made of, for whoever shows it. */
   home: Home;
   cwd: string;
@@ -45,7 +51,10 @@ export function modelOf(
   spec?: string,
   fallback?: string,
 ): ModelChoice | undefined {
-  return chooseModel({ spec, fallback, env, settings: settings as ModelSettings });
+  const { fallbackModel, ...others } = settings as ModelSettings;
+  // Whoever names the fallback has it, and none behind it.
+  const second = fallback ?? (fallbackModel === spec ? undefined : fallbackModel);
+  return chooseModel({ spec, fallback: second, env, settings: others });
 }
 
 /** Writes summaries, where the person named one. */
@@ -54,10 +63,26 @@ export function smallModelOf(settings: Settings, env: NodeJS.ProcessEnv): ModelC
   return spec === undefined ? undefined : chooseModel({ spec, env, settings: { providers } as ModelSettings });
 }
 
-/** The model a session was begun with, if one was named then. */
+/** The model that was named last for a session, if one was. */
 export function modelOfSession(store: Store, session: string): string | undefined {
-  const opened = store.load(session).find((fact) => fact.type === "session.opened");
-  return opened?.data.model;
+  const named = store.load(session).findLast(({ type }) => type === "model.chosen" || type === "session.opened");
+  return named?.type === "model.chosen" || named?.type === "session.opened" ? named.data.model : undefined;
+}
+
+/** One of each: they share limits and breakers. One that could not be loaded may be luckier the next time. */
+export function createModels(): (choice: ModelChoice) => Promise<Model> {
+  const loaded = new Map<string, Promise<Model>>();
+  return (choice) => {
+    const name = nameOf(choice);
+    const model = loaded.get(name) ?? choice.load();
+    loaded.set(name, model);
+    model.catch(() => loaded.delete(name));
+    return model;
+  };
+}
+
+function nameOf({ provider, modelId }: ModelChoice): string {
+  return `${provider}/${modelId}`;
 }
 
 /** As a session remembers it: a script is found again from any folder. */
@@ -66,13 +91,21 @@ export function lastingSpec(spec: string | undefined): string | undefined {
   return file === undefined || file === "" ? spec : `scripted/${resolve(file)}`;
 }
 
+/** What is named when a session is resumed holds for it from then on. */
+export async function goOnWith(sage: Sage, session: string, spec: string | undefined): Promise<void> {
+  if (spec === undefined || lastingSpec(spec) === modelOfSession(sage.store, session)) return;
+  await sage.chooseModel(session, spec, { by: person(), surface: "cli" });
+}
+
 export function openStore(home: Home): Store {
   return sqliteStore(home.journal);
 }
 
 export type Run = {
   home: Home;
+  /** For sessions that name no model of their own. */
   choice: ModelChoice;
+  fallback?: string | undefined;
   store: Store;
   /** Where the session works: its settings count. */
   cwd: string;
@@ -87,7 +120,7 @@ export type Run = {
 
 /** Everything that runs turns. */
 export function openSage(run: Run): Sage {
-  const { home, choice, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
+  const { home, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
   const config = loadConfig(home, cwd, process.env);
   const { settings, rules, hooks, saveRule, ruleFiles, trust, warnings } = config;
   const { skills, subagents, warnings: problems } = loadContent(home, trust);
@@ -95,11 +128,14 @@ export function openSage(run: Run): Sage {
   const { untrusted } = cliTexts(lang);
   if (!asked && (trust.state === "untrusted" || trust.state === "changed")) warnings.push(untrusted(trust.root));
   for (const warning of warnings) console.error(`sage: ${warning}`);
-  let loading: ReturnType<ModelChoice["load"]> | undefined;
-  const load = () => (loading ??= choice.load());
-  const model = async () => {
+  const env = withKeys(process.env, home);
+  const models = createModels();
+  const named = (spec: string | undefined): ModelChoice =>
+    (spec === undefined ? undefined : modelOf(readSettings(home.settings), env, spec, run.fallback)) ?? run.choice;
+  const choiceOf = (session: string) => named(modelOfSession(store, session));
+  const model = async (session: string) => {
     try {
-      return await load();
+      return await models(choiceOf(session));
     } catch (error) {
       onModelError?.(error);
       throw error;
@@ -108,12 +144,10 @@ export function openSage(run: Run): Sage {
   const { output } = home;
   const { maxContextTokens, autoCompactThreshold } = settings;
   const prices = settings.prices as Prices;
-  const env = withKeys(process.env, home);
   const small = smallModelOf(settings, env);
-  const host = assemble({
-    store,
-    model,
-    ...(small && { smallModel: () => small.load() }),
+  const smallModel = small && (() => models(small));
+  const parts = {
+    ...(smallModel && { smallModel }),
     prices,
     rules,
     hooks,
@@ -130,13 +164,20 @@ export function openSage(run: Run): Sage {
     env,
     output,
     lang,
-  });
+  };
+  const host = assembleEach(store, ({ id }) => ({ ...parts, model: () => model(id) }), smallModel);
   let closing: Promise<void> | undefined;
   return {
     host: { ...host, close: () => (closing ??= host.close()) },
     store,
-    model: `${choice.provider}/${choice.modelId}`,
-    ready: load,
+    modelOf: (session) => nameOf(choiceOf(session)),
+    ready: async (session) => models(session === undefined ? run.choice : choiceOf(session)),
+    async chooseModel(session, spec, sender) {
+      const choice = named(lastingSpec(spec));
+      await models(choice);
+      const data = { model: nameOf(choice), ...sender };
+      store.append(session, { key: `model/${randomUUID()}`, type: "model.chosen", at: Date.now(), data });
+    },
     home,
     cwd,
     config,

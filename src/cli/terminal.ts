@@ -16,18 +16,19 @@ import { slashCommands } from "./terminal/slash.ts";
 
 /** A conversation on a screen that Sage draws. */
 export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Promise<number> {
-  const { host, store, model } = sage;
+  const { host, store } = sage;
   let { session, task } = chat;
   const leaving = onLeave(() => host.close());
   const given = optionsOf(sage);
   for (;;) {
+    const model = sage.modelOf(session);
     const terminal = attachTerminal(host, {
       ...given,
       session,
       task,
       lang,
       header: cliTexts(lang).header(version, model, session),
-      name: `${model} · ${session}`,
+      model,
       commands: slashCommands(sage, session, lang),
       signal: leaving.signal,
     });

@@ -4,7 +4,13 @@ import type { SageError, Delta, Draft, Fact, FactData, FactType, InputRequest, R
 
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
 
-export type InboundType = "user.said" | "input.resolved" | "turn.interrupted" | "draft.saved" | "session.titled";
+export type InboundType =
+  | "user.said"
+  | "input.resolved"
+  | "turn.interrupted"
+  | "draft.saved"
+  | "session.titled"
+  | "model.chosen";
 
 export type InboundFact = Extract<NewFact, { type: InboundType }>;
 

@@ -28,6 +28,8 @@ export type FactData = {
     surface: string;
     /** What writing it cost, if a model did. */ usage?: Usage;
   };
+  /** The model that answers from the next turn on. */
+  "model.chosen": { model: string; by: string; surface: string };
   "turn.begun": {
     loop: number;
     maxSteps: number;

@@ -3,6 +3,7 @@ import { SageError, callsOf, noUsage, type Fact, type FactType } from "../protoc
 /** What a conversation is made of. Requests, answers, verdicts, rules and drafts stay where they were given. */
 const copied: readonly FactType[] = [
   "session.opened",
+  "model.chosen",
   "user.said",
   "turn.begun",
   "model.replied",

@@ -74,7 +74,6 @@ export function createRunner(parts: RunnerParts): Runner {
     let early: Stopped | undefined;
     let lifecycle: LifecycleManager | undefined;
     let resting: AbortController | undefined;
-    let agent: UnifiedExecutor | undefined;
     let idleAt: number | undefined;
     let sleepy = false;
     let dozing = false;
@@ -106,7 +105,7 @@ export function createRunner(parts: RunnerParts): Runner {
     };
     /** One turn. What comes back is little: whoever sleeps after it should weigh nothing. */
     const round = async (session: SessionRow): Promise<"again" | Round> => {
-      const runner = (agent ??= await executor(session));
+      const runner = await executor(session); // made of what is chosen now, such as the model
       const { held, outcome } = await supervise(({ supervised }) => attempt(runner, supervised), {
         ...supervision,
         notice: (text) => notice("supervisor", text),
@@ -114,7 +113,7 @@ export function createRunner(parts: RunnerParts): Runner {
       });
       if (dozing) {
         dozing = false;
-        agent = log = lifecycle = undefined;
+        log = lifecycle = undefined;
         kept = held.epoch;
         return { outcome: { ...outcome, messages: [], toolHistory: [] }, knew: held.lastSeq };
       }

@@ -138,6 +138,7 @@ export const en = {
   ruleNotSaved: (rule: string, why: string) => `Rule for this session only, for it was not saved: ${rule} (${why})`,
   compacted: (before: number, after: number) =>
     `Room was made in the conversation: from about ${plural(before, "token")} to ${plural(after, "token")}.`,
+  modelChosen: (model: string, who: string) => `Model from the next turn on: ${model} (chosen ${who}).`,
   unknownEnd: (why: string) => `Its end is unknown: ${why}`,
   interrupted: (who: string) => `Interrupted ${who}. Say what to do instead, or /resume.`,
   stopping: (who: string) => `Stopped ${who}.`,

@@ -1,4 +1,3 @@
-import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -64,7 +63,7 @@ const en = {
     compact: "make room: what was said so far is summarised",
     inbox: "open requests of all sessions",
     clear: "begin a new session here",
-    model: "which model answers",
+    model: "which model answers, or another one from the next turn on: /model provider/name",
     permissions: "the rules that hold here",
     agents: "the subagents there are",
     skills: "the skills there are",
@@ -81,8 +80,7 @@ const en = {
     "Ctrl-C twice or Ctrl-D leaves; nothing is lost · Ctrl-Z puts Sage to sleep",
   ],
   // Commands of the command line
-  modelIs: (model: string, session: string) =>
-    `${model}. Another one from here on: ${sage(`--resume ${session} --model provider/name`)}`,
+  modelIs: (model: string) => `${model}. /model provider/name chooses another one for this session.`,
   noRules: "No rule is set.",
   noAgents: "No subagent is defined.",
   noSkills: "No skill is defined.",
@@ -152,7 +150,7 @@ const zh: TerminalTexts = {
     compact: "腾出空间：总结到目前为止的对话",
     inbox: "所有会话中未答复的请求",
     clear: "在这里开始新的会话",
-    model: "由哪个模型回复",
+    model: "由哪个模型回复；/model provider/name 从下一轮起换一个",
     permissions: "这里生效的规则",
     agents: "有哪些子代理",
     skills: "有哪些技能",
@@ -168,7 +166,7 @@ const zh: TerminalTexts = {
     "Esc 打断，或收起请求 · Ctrl-C 打断，或取消请求和这一轮",
     "连按两次 Ctrl-C 或 Ctrl-D 离开，不会丢失任何内容 · Ctrl-Z 挂起 Sage",
   ],
-  modelIs: (model, session) => `${model}。从这里起换一个：${sage(`--resume ${session} --model provider/name`)}`,
+  modelIs: (model) => `${model}。用 /model provider/name 为本会话换一个。`,
   noRules: "没有规则。",
   noAgents: "没有定义子代理。",
   noSkills: "没有定义技能。",

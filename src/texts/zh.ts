@@ -122,6 +122,7 @@ export const zh: Texts = {
   ruleNotSaved: (rule, why) => `规则没有存下，只在本会话内有效：${rule}（${why}）`,
   compacted: (before, after) => `已为对话腾出空间：约 ${before} → ${after} 个 token。`,
   unknownEnd: (why) => `结果未知：${why}`,
+  modelChosen: (model, who) => `下一轮起使用模型：${model}（${who}选定）。`,
   interrupted: (who) => `${who}已打断。请说接下来做什么，或输入 /resume 继续。`,
   stopping: (who) => `${who}已停止本轮。`,
   still: (what, time) => `  … ${what}（${time}）`,

@@ -2,11 +2,22 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { noTmux, tmux } from "../support/tmux.ts";
 
 const idle = "What is to be done?";
 const prompt = /\n\S*[#$]$/;
+
+async function gone(pid: number): Promise<void> {
+  for (const started = performance.now(); performance.now() - started < 20_000; await setTimeout(50))
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+  throw new Error(`${pid} still runs`);
+}
 
 suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
   test("a conversation with real keys; the shell gets its terminal back as it was", async () => {
@@ -124,6 +135,66 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     await term.answer("2", "Enter");
     await term.until("好的。");
     assert.match(term.all(), /灯塔/);
+  });
+
+  test("a window that is closed: nothing is resolved, nothing runs on, and what was half written is there again", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [mark] }, { text: "End." });
+    using term = tmux(machine);
+    const closed = term.another();
+    closed.sage(`--model ${model} "go on"`);
+    await closed.until("Permission needed");
+    await closed.answer("4", "Enter");
+    closed.type("not on 主干");
+    await closed.until("not on 主干");
+    const pid = term.pid();
+    closed.close();
+    await gone(pid);
+    assert.equal((await machine.pending()).length, 1);
+    term.sage("--continue");
+    await term.until("not on 主干");
+    await term.answer("4", "Enter");
+    term.type("!");
+    term.press("Enter");
+    await term.until("End.");
+    assert.equal(machine.file("ran.txt"), undefined);
+    const [resolved] = await machine.facts("input.resolved");
+    assert.equal((resolved?.data["response"] as { reason?: string }).reason, "not on 主干!");
+  });
+
+  test("/model: another model from the next turn on, also after a resume; one that cannot be loaded is refused", async () => {
+    using machine = new Machine();
+    const first = machine.script({ text: "The first one." });
+    const second = machine.script({}, { text: "The second one." }, { text: "Still the second." });
+    const third = machine.script({}, {}, {}, { text: "The third." }, { text: "The third again." });
+    using term = tmux(machine, { cols: 150 });
+    term.sage(`--model ${first} hello`);
+    await term.until("The first one.");
+    for (const [name, why] of [
+      ["nobody/nothing", "failed: a model should be"],
+      ["scripted/nowhere.json", "failed: there is no file"],
+    ] as const) {
+      term.type(`/model ${name}`);
+      term.press("Enter");
+      await term.until(why);
+    }
+    assert.deepEqual(await machine.facts("model.chosen"), []);
+    term.type(`/model ${second}`);
+    term.press("Enter");
+    await term.until("chosen by you");
+    await term.until(`${second} · `);
+    term.type("and you?");
+    term.press("Enter");
+    await term.until("The second one.");
+    term.press("C-d");
+    await term.until("Go on with: sage --resume");
+    assert.match((await machine.sage(["-p", "-c", "who is it?"])).out, /Still the second\./);
+    assert.match((await machine.sage(["-p", "-c", "--model", third, "and now?"])).out, /The third\./);
+    assert.match((await machine.sage(["-p", "-c", "and now?"])).out, /The third again\./);
+    assert.deepEqual(
+      (await machine.facts("model.chosen")).map(({ data }) => data["model"]),
+      [second, third],
+    );
   });
 
   test("a mistake of ours is told on a terminal that is as it was", async () => {

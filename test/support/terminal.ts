@@ -22,7 +22,7 @@ export async function sageOnScreen(script: TestConfig["script"], given: Given & 
     lang: "en",
     by: "Lin",
     header: "Sage",
-    name: "scripted",
+    model: "scripted",
     env: { TERM: "xterm-256color" },
     logDirectory: logs,
     device: screen.terminal,

@@ -55,6 +55,8 @@ export function tmux(machine: Machine, { cols = 100, rows = 40 } = {}) {
           .split(" ");
         return { col: Number(place[0]), row: Number(place[1]) };
       },
+      /** As the person does it: whatever runs in it is hung up on. */
+      close: () => void run("kill-window", ...target(window)),
       /** At a panel: after the silence that it wants. */
       async answer(...keys: string[]) {
         await new Promise((resolve) => setTimeout(resolve, 500));

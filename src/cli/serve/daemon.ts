@@ -1,7 +1,5 @@
 import { statSync } from "node:fs";
 import type { SessionRow, Store } from "../../journal/store.ts";
-import type { ModelChoice } from "../../models/choose.ts";
-import type { Model } from "../../models/model.ts";
 import type { Prices } from "../../models/prices.ts";
 import { SageError, type Host, type SurfaceStore } from "../../protocol/index.ts";
 import { assembleEach, type SessionParts } from "../../runtime/assemble.ts";
@@ -14,7 +12,7 @@ import { readSettings } from "../../runtime/settings.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { serveTexts } from "../../texts/serve.ts";
-import { modelOf, modelOfSession, smallModelOf } from "../setup.ts";
+import { createModels, modelOf, modelOfSession, smallModelOf } from "../setup.ts";
 
 export type DaemonParts = {
   home: Home;
@@ -100,17 +98,5 @@ function remembering(host: Host, own: SurfaceStore): Host["send"] {
   return (command) => {
     if (command.type === "say" || command.type === "resume") own.set(`session/${command.session}`, true);
     return host.send(command);
-  };
-}
-
-/** One of each: they share limits and breakers. One that could not be loaded may be luckier the next time. */
-function createModels(): (choice: ModelChoice) => Promise<Model> {
-  const loaded = new Map<string, Promise<Model>>();
-  return (choice) => {
-    const name = `${choice.provider}/${choice.modelId}`;
-    const model = loaded.get(name) ?? choice.load();
-    loaded.set(name, model);
-    model.catch(() => loaded.delete(name));
-    return model;
   };
 }

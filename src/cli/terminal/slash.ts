@@ -7,19 +7,23 @@ import { writeLines } from "../../runtime/trajectory.ts";
 import type { SlashCommand } from "../../surfaces/terminal/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/terminal.ts";
-import { ask } from "../journal.ts";
+import { ask, person } from "../journal.ts";
 import { rulesIn } from "../permissions/list.ts";
-import type { Sage } from "../setup.ts";
+import { modelOfSession, type Sage } from "../setup.ts";
 import { titleOf } from "../title.ts";
 
 /** What can be typed after a slash and needs more than a surface knows. */
 export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {
-  const { host, store, model, cwd } = sage;
+  const { host, store, cwd } = sage;
   const tt = terminalTexts(lang);
   const text = (lines: readonly string[], none: string) => ({ text: lines.length > 0 ? lines.join("\n") : none });
   const others = () => store.sessions().filter((one) => one.cwd === cwd && one.title !== "" && one.id !== session);
   const runs: Record<string, SlashCommand["run"]> = {
-    model: async () => ({ text: tt.modelIs(model, session) }),
+    model: async (args) => {
+      if (args === "") return { text: tt.modelIs(sage.modelOf(session)) };
+      await sage.chooseModel(session, args, { by: person(), surface: "tui" });
+      return undefined; // that it was chosen is a fact, which every surface shows
+    },
     permissions: async () => text(ruleLines(sage, store.load(session)), tt.noRules),
     agents: async () =>
       text(
@@ -41,15 +45,20 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
       writeLines(path, linesOf(store, row, { format, redaction: createRedaction(process.env), lang }));
       return { text: tt.exported(path) };
     },
-    clear: async () => ({ session: (await ask(host, { type: "open", cwd })).session }),
+    clear: async () => {
+      const model = modelOfSession(store, session);
+      return { session: (await ask(host, { type: "open", cwd, ...(model !== undefined && { model }) })).session };
+    },
     resume: async (args) => {
-      const found = others();
-      if (args === "") {
-        const lines = found.slice(0, 10).map((one) => `  ${one.id}  ${titleOf(one).slice(0, 60)}`);
+      const found = others().filter(({ id }) => id.startsWith(args));
+      const [one, ...more] = found;
+      if (args === "" || more.length > 0) {
+        const lines = found.slice(0, 10).map((each) => `  ${each.id}  ${titleOf(each).slice(0, 60)}`);
         return text(lines.length > 0 ? [tt.sessionsHere, ...lines] : [], tt.noSessions);
       }
-      const [one, ...more] = found.filter(({ id }) => id.startsWith(args));
-      return one && more.length === 0 ? { session: one.id } : { text: tt.noSuchSession(args) };
+      if (!one) return { text: tt.noSuchSession(args) };
+      await sage.ready(one.id);
+      return { session: one.id };
     },
   };
   return Object.entries(runs).map(([name, run]) => ({

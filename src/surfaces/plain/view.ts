@@ -162,6 +162,8 @@ export function createView(style: Style, isEchoed: (key: string) => boolean, me?
       case "turn.begun":
         stopped = false;
         return [];
+      case "model.chosen":
+        return line(paint.dim(t.modelChosen(oneLine(fact.data.model), whoOf(fact.data, t, me))));
       case "session.opened":
       case "session.titled":
       case "session.removed":

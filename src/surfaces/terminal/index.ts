@@ -139,7 +139,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
       ...(first ? waits.map((line) => theme.warn(clipped(`◆ ${line}`, width))) : statusRow(doing(), look(width))),
       ...(hint === "" ? [] : [theme.warn(clipped(hint, width))]),
       ...writing.render(width),
-      footRow(progress, options.name, look(width)),
+      footRow(progress, `${oneLine(progress.model ?? options.model)} · ${session}`, look(width)),
     ];
   }
 

@@ -16,8 +16,8 @@ export type TerminalOptions = {
   by: string;
   /** Stands at the top. */
   header: string;
-  /** Stands at the bottom: the model, the session. */
-  name: string;
+  /** Stands at the bottom, until another one is chosen. */
+  model: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Where the library writes what it has to say about its own mistakes. */
   logDirectory: string;

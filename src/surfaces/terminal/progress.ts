@@ -12,6 +12,8 @@ export type Progress = {
   usd: number;
   /** What the session is called, if it has a name. */
   title: string;
+  /** The model that was chosen for it, if one was. */
+  model: string | undefined;
   note(fact: Fact): void;
 };
 
@@ -26,6 +28,7 @@ export function createProgress(): Progress {
     usage: noUsage,
     usd: 0,
     title: "",
+    model: undefined,
     note(fact) {
       switch (fact.type) {
         case "user.said":
@@ -34,6 +37,9 @@ export function createProgress(): Progress {
           break;
         case "session.titled":
           progress.title = fact.data.title;
+          break;
+        case "model.chosen":
+          progress.model = fact.data.model;
           break;
         case "turn.begun":
           seen = Math.max(seen, fact.data.sawUpTo);

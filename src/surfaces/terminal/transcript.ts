@@ -252,6 +252,8 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
         return;
       case "turn.ended":
         return end(fact.data);
+      case "model.chosen":
+        return note("dim", t.modelChosen(oneLine(fact.data.model), whoOf(fact.data, t, me)));
       case "session.opened":
       case "session.titled":
       case "session.removed":

@@ -44,7 +44,7 @@ async function play(seed: number, { resized }: { resized: boolean }): Promise<{ 
     lang: "en",
     by: "you",
     header: "Sage",
-    name: "x",
+    model: "x",
     env,
     logDirectory: "/nowhere",
   } as const;
