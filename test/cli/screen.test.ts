@@ -159,7 +159,11 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     await term.until("End.");
     assert.equal(machine.file("ran.txt"), undefined);
     const [resolved] = await machine.facts("input.resolved");
-    assert.equal((resolved?.data["response"] as { reason?: string }).reason, "not on 主干!");
+    assert.deepEqual(resolved?.data["response"], {
+      type: "denied",
+      requestId: resolved?.data["requestId"],
+      reason: "not on 主干!",
+    });
   });
 
   test("/model: another model from the next turn on, also after a resume; one that cannot be loaded is refused", async () => {
