@@ -109,10 +109,11 @@ function find(store: Store, target: string, t: CliTexts): InputRequest | Resolut
   throw new SageError("request-unknown", t.unknownRequest(target));
 }
 
-/** How the last request of a session ended, when the session is what was named. */
+/** How the last request that was named so ended: by the start of its id, or by its session. */
 function lastOf(store: Store, target: string): Resolution | undefined {
-  const [named, second] = store.sessions().filter(({ id }) => id.startsWith(target));
-  const session = store.session(target) ?? (second ? undefined : named);
+  const { session: of } = splitRequestId(target);
+  const [named, second] = store.sessions().filter(({ id }) => id.startsWith(of));
+  const session = store.session(of) ?? (second ? undefined : named);
   const ends = session ? store.load(session.id).filter((fact) => fact.type === "input.resolved") : [];
-  return ends.at(-1)?.data;
+  return ends.findLast(({ data }) => data.requestId.startsWith(target))?.data;
 }

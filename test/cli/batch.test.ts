@@ -93,7 +93,12 @@ suite("sage -p", () => {
     const late = await machine.sage(["answer", request?.id ?? "", "--no"]);
     assert.equal(late.code, 1);
     assert.match(late.err, /Answered by \S+ by command at \d\d:\d\d: allowed/);
-    assert.equal((await machine.sage(["answer", session, "--no"])).err, late.err, "also by the session");
+    for (const short of [session, `${session}/t0/0/0`])
+      assert.equal(
+        (await machine.sage(["answer", short, "--no"])).err,
+        late.err,
+        "also by the session, or less of the id",
+      );
   });
 
   test("a session goes on with the model it was begun with, from any folder, unless another is named", async () => {
