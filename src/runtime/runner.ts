@@ -28,7 +28,7 @@ export type Running = {
   leave(): void;
 };
 
-/** The sessions whose turns run in this process. */
+/** The sessions whose turns run in this process; `all`: those that were begun here. */
 export type Runner = {
   of(session: string): Running | undefined;
   all(): Running[];
@@ -54,13 +54,14 @@ export type RunnerParts = {
 
 export function createRunner(parts: RunnerParts): Runner {
   const { store, executor, supervision, blocks, moments, titles, serve, sleepAfterMs, maySleep } = parts;
-  const running = new Map<string, Running>();
+  const running = runningOn(store);
+  const mine = new Set<Running>();
   const turnstile = createTurnstile();
   // One look at all of them now and then, and none while nothing runs.
   let sweeping: NodeJS.Timeout | undefined;
   const sweep = () => {
-    for (const one of running.values()) one.drowse();
-    if (running.size > 0) return;
+    for (const one of mine) one.drowse();
+    if (mine.size > 0) return;
     clearInterval(sweeping);
     sweeping = undefined;
   };
@@ -192,6 +193,7 @@ export function createRunner(parts: RunnerParts): Runner {
       },
       done: turns().finally(() => {
         unserve?.();
+        mine.delete(one);
         letGo();
       }),
     };
@@ -205,6 +207,7 @@ export function createRunner(parts: RunnerParts): Runner {
       notice("host", messageOf(error));
     });
     running.set(id, one);
+    mine.add(one);
     if (sleepAfterMs !== undefined) sweeping ??= setInterval(sweep, sleepAfterMs).unref();
     return one;
   };
@@ -214,7 +217,16 @@ export function createRunner(parts: RunnerParts): Runner {
     start(id);
   };
 
-  return { of: (session) => running.get(session), all: () => [...running.values()], start, wake };
+  return { of: (session) => running.get(session), all: () => [...mine], start, wake };
+}
+
+const shared = new WeakMap<Store, Map<string, Running>>();
+
+/** An embedder may have several hosts on one journal: a session runs in one of them, and the others join it there. */
+function runningOn(store: Store): Map<string, Running> {
+  const running = shared.get(store) ?? new Map<string, Running>();
+  shared.set(store, running);
+  return running;
 }
 
 /** `knew`: it sleeps now, and this was the newest fact then. */

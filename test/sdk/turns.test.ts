@@ -216,6 +216,24 @@ test("after kill -9 a new process finds the same question, and its answer goes o
   await sage.close();
 });
 
+test("the same session opened twice in one program is one turn: the model is asked once, and both see its end", async () => {
+  using here = workspace();
+  let asked = 0;
+  const last = () => (asked++, { text: "then red", delayMs: 20 });
+  const sage = open(here.dir, [{ calls: [askUser(question("Which?"))] }, last], here.path("journal.db"));
+  const first = await sage.openTurns();
+  await first.runTurn("go");
+  const second = await sage.openTurns({ session: first.session }); // the next web request
+  assert.equal((await second.runTurn("")).needsInput, true);
+  await second.answerQuestion("Red");
+  for (const agent of [second, first]) {
+    const end = await agent.runTurn("");
+    assert.equal(!end.needsInput && end.outcome.text, "then red");
+  }
+  assert.equal(asked, 1);
+  await sage.close();
+});
+
 test("a turn that another process runs is followed from here, to its next question and to its end", async () => {
   using here = workspace();
   const journal = here.path("journal.db");
