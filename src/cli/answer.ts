@@ -78,9 +78,16 @@ async function goOn(session: string, model: string | undefined, lang: Lang): Pro
   const { begin, goOnWith, lastingSpec, modelOfSession, openSage, openStore } = await import("./setup.ts");
   const { print } = await import("./print.ts");
   const store = openStore(sageHome(process.env));
+  const row = store.session(session);
+  // A process that only waited for this answer has taken it up meanwhile, and may be at its end already.
+  if (row?.owned || !row?.open) {
+    store.close();
+    console.log(cliTexts(lang).takenUp);
+    return exitCodes.success;
+  }
   const { home, choice } = begin(process.env, lastingSpec(model) ?? modelOfSession(store, session));
   if (!choice) throw new SageError("config-invalid", cliTexts(lang).noModel);
-  const cwd = store.session(session)?.cwd ?? process.cwd();
+  const { cwd } = row;
   const options = { mode: { type: "batch" } } as const;
   const sage = openSage({ home, choice, store, cwd, lang, permissionMode: "default", options });
   try {

@@ -142,7 +142,7 @@ export function createRunner(parts: RunnerParts): Runner {
         return await round(session);
       } catch (error) {
         if (kept === undefined || left || !(error instanceof SageError && error.retryable)) throw error;
-        notice("host", messageOf(error));
+        notice("supervisor", messageOf(error));
         const { clock = realClock } = supervision;
         await clock.sleep(AGAIN_MS, toldToHurry()).catch(() => {});
         return "again";

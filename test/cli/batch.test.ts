@@ -3,6 +3,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { modelServer } from "../support/model-server.ts";
 
@@ -278,6 +279,25 @@ suite("sage answer", () => {
       out,
       /Recorded: refused — “use npm run clean”\nI read: Not run: the person refused it\. Their reason: "use npm run clean"/,
     );
+  });
+
+  test("--run leaves the turn to a process that waited for the answer and was faster", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [mark] }, { text: "End." });
+    const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
+    const store = sqliteStore(join(machine.env["SAGE_HOME"] ?? "", "journal.db"));
+    let claimed = false;
+    store.hub.subscribe(session, {
+      fact({ type }) {
+        if (type !== "input.resolved" || store.owner(session) !== undefined) return;
+        store.claim(session);
+        claimed = true;
+      },
+    });
+    const { code, out, err } = await machine.sage(["answer", session, "--yes", "--run"]);
+    store.close();
+    assert.deepEqual([code, err], [0, ""]);
+    assert.match(out, claimed ? /takes it up now/ : /End\./);
   });
 
   test("B6: --always keeps a rule that was offered, or one of one's own, where it is told to", async () => {
