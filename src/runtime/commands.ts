@@ -140,9 +140,12 @@ export function createCommands(parts: CommandParts): Host["send"] {
       return { ok: true };
     },
     async compact({ session }) {
-      if (runner.of(session) !== undefined || known(store, session).owned || known(store, session).open)
+      const checkIdle = (row: SessionRow): SessionRow => {
+        if (runner.of(session) === undefined && !row.owned && !row.open) return row;
         throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
-      const agent = await executor(known(store, session));
+      };
+      const agent = await executor(checkIdle(known(store, session)));
+      checkIdle(known(store, session)); // somebody may have spoken while it was made
       const log = openSession(store, session);
       const leave = () => log.close();
       leaving.addEventListener("abort", leave);

@@ -290,10 +290,19 @@ test("while room is made by hand: what is said is heard, an interrupt ends it, a
     await sage.outcome();
     await idle();
   }
+  summaries.push(() => ({ text: "They said hello." }));
+  const [one, two] = await Promise.all([compact(), compact()]);
+  assert.notEqual(one?.ok, two?.ok, "one at a time");
+  const early = compact(); // a message comes before it has begun: the message is first
+  await sage.say("one more");
+  assert.equal((await early).ok, false);
+  assert.equal((await sage.outcome()).status, "success");
+  await idle();
+
   const first = await begun(100);
   await sage.host.send({ type: "say", session: sage.session, text: "and now?", by: "Lin", surface: "test" });
   assert.deepEqual(await first.done, { ok: true });
-  while (!sage.facts().some(({ key }) => key === "t3.ended")) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (!sage.facts().some(({ key }) => key === "t5.ended")) await new Promise((resolve) => setTimeout(resolve, 1));
   await idle();
 
   const second = await begun(60_000);
@@ -303,7 +312,7 @@ test("while room is made by hand: what is said is heard, an interrupt ends it, a
 
   // As kill -9 leaves it: begun, and no more.
   const log = openSession(store, sage.session);
-  log.branch("").decide("t5", "turn.begun", () => ({ loop: 1, maxSteps: 100, sawUpTo: log.sawUpTo }));
+  log.branch("").decide("t7", "turn.begun", () => ({ loop: 1, maxSteps: 100, sawUpTo: log.sawUpTo }));
   log.release();
   const before = sage.facts().filter(({ type }) => type === "model.replied").length;
   assert.equal((await sage.host.run(sage.session)).status, "success");
