@@ -1,9 +1,11 @@
 import { rejoin } from "../input/ask.ts";
 import type { SessionLog } from "../journal/session.ts";
-import { SageError, type Fact, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { requestId } from "../journal/store.ts";
+import { SageError, noUsage, type Fact, type InputRequest, type Resolution, type TurnEnd } from "../protocol/index.ts";
 import { askUser } from "../tools/ask-user.ts";
 import type { ExecutionContext } from "./context.ts";
 import { grantedUnder } from "./memory.ts";
+import { fold, type Folded } from "./projection.ts";
 import { addRules, endTurnIfSaid } from "./request.ts";
 import { waitForPerson } from "./states.ts";
 import { notApproved } from "./words.ts";
@@ -41,6 +43,27 @@ export async function carry(
     at: Date.now(),
     data: { text, by: "sage", surface: "update" },
   });
+}
+
+/** Ends a turn whose keys this version of the loop does not meet again, in one commit with the beginning of the next. */
+export function endForeign(
+  log: SessionLog,
+  folded: Folded,
+  { facts, loop }: { facts: readonly Fact[]; loop: number },
+): Folded {
+  const key = `t${folded.turn}.ended`;
+  const message = `this turn was begun by another version of Sage (loop ${folded.open?.data.loop}, this is ${loop}) and goes on in a new one`;
+  const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
+  const data: TurnEnd = { status: "error", error: { code: "turn-failed", message }, text: "", usage: noUsage, stats };
+  log.branch("").decide(key, "turn.ended", () => data);
+  const at = { session: log.id, seq: log.lastSeq + 1, at: Date.now() };
+  return fold([...facts, { ...at, key, type: "turn.ended", data }]);
+}
+
+/** What is asked in it: the next one carries these on. */
+export function openIn(log: SessionLog, folded: Folded): string[] {
+  const below = requestId(log.id, `t${folded.turn}/`);
+  return log.pending().flatMap(({ id }) => (id.startsWith(below) ? [id] : []));
 }
 
 const note =

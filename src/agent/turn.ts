@@ -1,6 +1,5 @@
 import { NeedsInput, type Asking } from "../input/ask.ts";
 import { Stopped, type SessionLog } from "../journal/session.ts";
-import { requestId } from "../journal/store.ts";
 import {
   SageError,
   messageOf,
@@ -14,7 +13,7 @@ import {
 } from "../protocol/index.ts";
 import { createActivity } from "./activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "./context.ts";
-import { carry } from "./carry.ts";
+import { carry, endForeign, openIn } from "./carry.ts";
 import { compactNow } from "./compact.ts";
 import { loop } from "./loop.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
@@ -51,7 +50,7 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
   if (!folded.open && (log.said.at(-1)?.seq ?? 0) <= folded.sawUpTo) return nothingNew(log, folded);
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
   const turn = foreign
-    ? begin(log, endForeign(log, folded, facts), input, openIn(log, folded))
+    ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), input, openIn(log, folded))
     : begin(log, folded, input);
   try {
     return end(log, turn, await drive(log, turn));
@@ -77,22 +76,6 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
     // There is nothing to go on with: interrupted, it is over.
     return end(log, turn, status.status === "paused" && !log.closed ? { ...status, status: "cancelled" } : status);
   }
-}
-
-/** Ends a turn whose keys this version of the loop does not meet again, in one commit with the beginning of the next. */
-function endForeign(log: SessionLog, folded: Folded, facts: readonly Fact[]): Folded {
-  const key = `t${folded.turn}.ended`;
-  const message = `this turn was begun by another version of Sage (loop ${folded.open?.data.loop}, this is ${LOOP}) and goes on in a new one`;
-  const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
-  const data: TurnEnd = { status: "error", error: { code: "turn-failed", message }, text: "", usage: noUsage, stats };
-  log.branch("").decide(key, "turn.ended", () => data);
-  const at = { session: log.id, seq: log.lastSeq + 1, at: Date.now() };
-  return fold([...facts, { ...at, key, type: "turn.ended", data }]);
-}
-
-function openIn(log: SessionLog, folded: Folded): string[] {
-  const below = requestId(log.id, `t${folded.turn}/`);
-  return log.pending().flatMap(({ id }) => (id.startsWith(below) ? [id] : []));
 }
 
 function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[]): Turn {
