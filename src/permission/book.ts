@@ -16,6 +16,8 @@ export type RuleBook = {
   spelling(command: string): Rule | undefined;
   /** The rule for every command there is. */
   everyCommand: Rule | undefined;
+  /** The programs that deny and ask rules name. */
+  accused: readonly string[];
   /** Deny and ask rules that something among the suspects meets. */
   against(suspects: Suspects): { deny?: Rule; ask?: Rule };
 };
@@ -59,6 +61,7 @@ function write(rules: readonly CompiledRule[]): RuleBook {
     covering: (name) => [...(names.get(name) ?? []), ...(names.get(undefined) ?? [])],
     spelling: (command) => firstOf(texts.get(command.trim()) ?? []),
     everyCommand: firstOf(allow.filter(({ whole }) => whole)),
+    accused: [...heads.deny.keys(), ...heads.ask.keys()].filter((name) => name !== undefined),
     against(suspects) {
       const [denied, asked] = [meeting(heads.deny, suspects), meeting(heads.ask, suspects)];
       return { ...(denied && { deny: denied }), ...(asked && { ask: asked }) };

@@ -33,13 +33,13 @@ export function lexicalPath(path: string, { cwd, home }: Place): string {
   return resolve(cwd, path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path);
 }
 
-/** With `~`, `$HOME` and `$PWD` at its beginning taken for what they most likely stand for. */
+/** With `~`, `$HOME`, `$PWD` and `$(pwd)` at its beginning taken for what they most likely stand for. */
 export function expandHome(path: string, home: string): string {
   if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
-  const named = /^\$(HOME|\{HOME\}|PWD|\{PWD\})(\/|$)/.exec(path);
+  const named = /^(?:\$(HOME|\{HOME\}|PWD|\{PWD\}|\(\s*pwd\s*\))|`\s*pwd\s*`)(\/|$)/.exec(path);
   if (named === null) return path;
   const rest = path.slice(named[0].length);
-  return named[1]!.includes("HOME") ? join(home, rest) : join(".", rest);
+  return named[1]?.includes("HOME") === true ? join(home, rest) : join(".", rest);
 }
 
 /** By segments: /w is not inside /workspace. */

@@ -20,8 +20,25 @@ export function handedOn(words: readonly string[]): string[][] {
     if (/^-[xX]$/.test(word) && /^fd(find)?$/.test(name)) found.push([...rest]);
     if (/\s/.test(word) && (isCode(at) || takesScripts.has(name))) found.push(...scriptsIn(word));
     else if (isCode(at)) found.push(words.slice(at));
+    const bound = binds[name]?.(word, words[at - 1]);
+    if (bound !== undefined) found.push(...scriptsIn(bound));
   });
   return found;
+}
+
+/** What the shell is told to run under another name, or later. */
+const binds: Record<string, (word: string, before: string | undefined) => string | undefined> = {
+  alias: (word) => /^[^=]+=([^]+)$/.exec(word)?.[1],
+  hash: (word, before) => (before === "-p" ? word : undefined),
+  mapfile: (word, before) => (before === "-C" ? word : undefined),
+  readarray: (word, before) => (before === "-C" ? word : undefined),
+};
+
+/** Texts in code that an interpreter is given: any of them may be the name of a file. */
+export function textsInCode(words: readonly string[]): string[] {
+  if (!/^(python|node|nodejs|deno|bun|ruby|perl|php|lua)[\d.]*$/.test(baseName(words[0] ?? ""))) return [];
+  const code = words.filter((_, at) => /^(-[A-Za-z]*[cerp]|--eval|--print|eval)$/.test(words[at - 1] ?? ""));
+  return code.flatMap((text) => text.split(/["'`]/).filter((_, i) => i % 2 === 1));
 }
 
 /** What a shell is fed with by what only prints. */

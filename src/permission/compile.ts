@@ -82,6 +82,8 @@ function wordRuleOf(specifier: string, home: string): WordRule | undefined {
 /** Whether a rule speaks about this tool at all. A path rule for Read speaks about every tool that looks at files. */
 export function governs({ tool: named, whole, rule: { behavior } }: CompiledRule, tool: string): boolean {
   if (named === undefined) return false;
+  // `mcp__a___b` may be of the server a or of a_: only its whole name allows it.
+  if (behavior === "allow" && tool !== named && /^mcp__.*___/.test(tool)) return false;
   if (isNamed(named, tool)) return true;
   switch (named) {
     case "Read":

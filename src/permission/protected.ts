@@ -18,7 +18,16 @@ export function lossReason(path: string, sageHome?: string): string | undefined 
 /** A place that ends in a slash is a whole name, a file or a directory; any other is how a name begins. */
 const places: Record<string, string[]> = {
   "Sage's own settings": ["/.sage/", "/.mcp.json/"],
-  "instructions that agents follow": ["/agents.md/", "/claude.md/"],
+  "instructions that agents follow": [
+    ...[
+      "/agents.md/",
+      "/claude.md/",
+      "/gemini.md/",
+      "/.cursorrules/",
+      "/.windsurfrules/",
+      "/.github/copilot-instructions.md/",
+    ],
+  ],
   "settings of another agent": ["/.claude/", "/.codex/", "/.cursor/", "/.gemini/"],
   "keys and credentials": ["/.ssh/", "/.gnupg/", "/.aws/", "/.config/gh/", "/.netrc/", "/.npmrc/", "/.pypirc/"],
   "git runs programs named here": [
@@ -27,10 +36,12 @@ const places: Record<string, string[]> = {
   "run by the shell when it starts": [
     ...["/.bashrc/", "/.bash_profile/", "/.bash_login/", "/.bash_logout/", "/.bash_aliases/", "/.profile/"],
     ...["/.zshrc/", "/.zprofile/", "/.zshenv/", "/.zlogin/", "/.zlogout/", "/.envrc/", "/.config/fish/"],
+    ...["/etc/profile", "/etc/bash.bashrc/", "/etc/bashrc/", "/etc/zsh"],
   ],
   "started by the system": [
     ...["/etc/cron", "/var/spool/cron", "/.config/systemd/user/", "/.local/share/systemd/user/"],
     ...["/library/launchagents/", "/library/launchdaemons/", "/etc/systemd/"],
+    ...["/.config/autostart/", "/etc/ld.so.preload/"],
   ],
   "configures programs that tools run": [
     ...["/.vscode/", "/.idea/", "/.devcontainer/", "/.cargo/config", "/.yarnrc", "/.ripgreprc/"],
@@ -45,8 +56,8 @@ const guarding = new Set([
 ]);
 
 /**
- * Case, composition, invisible characters and trailing dots do not tell files apart on every disk, so a name that
- * differs from a protected one only in these is protected too.
+ * Case, composition, invisible characters, trailing dots and the name of a stream do not tell files apart on every disk, so
+ * a name that differs from a protected one only in these is protected too.
  */
 function fold(path: string): string {
   const plain = /^[\x20-\x7e]*$/.test(path)
@@ -58,7 +69,7 @@ function fold(path: string): string {
         .toLowerCase();
   return plain
     .split(/[/\\]/)
-    .map((name) => name.replace(/[. ]+$/, ""))
+    .map((name) => name.replace(/:.*$/, "").replace(/[. ]+$/, ""))
     .filter((name) => name !== "")
     .join("/");
 }

@@ -3,6 +3,7 @@ import type { CallPart, Rule } from "../protocol/index.ts";
 import type { Reach } from "./access.ts";
 import type { RuleBook } from "./book.ts";
 import type { CanonicalPath, Disk } from "./canonical.ts";
+import { textsInCode } from "./carriers.ts";
 import { viewOf } from "./command.ts";
 import type { CommandView } from "./command.ts";
 import { stepsOf } from "./flow.ts";
@@ -11,15 +12,17 @@ import type { Linking } from "./links.ts";
 import type { Step } from "./flow.ts";
 import type { ShellGrammar } from "./grammar.ts";
 import type { Word } from "./word.ts";
+import { namePattern } from "./path.ts";
 import { dynamic, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
 import type { Script } from "./script.ts";
 import { collect, isSuspected, suspectsIn, suspicionOf } from "./suspects.ts";
+import type { Suspect } from "./suspects.ts";
 import { suspiciousPaths, suspiciousRemoval, suspiciousWrite } from "./suspicions.ts";
 import { judgeTarget, marked } from "./target-view.ts";
 import { gluedTo, namesIn, operandTargets, redirectTargets } from "./targets.ts";
 import type { Target } from "./targets.ts";
-import { shownByGit, unknownParts } from "./unknown.ts";
+import { packed, shownByGit, unknownParts } from "./unknown.ts";
 import { currentFolder } from "./use.ts";
 
 /** What is known about a command line before mode and tool have their say. */
@@ -118,7 +121,8 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     parts.push(...unknownParts(view, where, reach));
     judged.push({ at: startOf(step), parts: [...commandPart(step, view, { book, exact, source }), ...parts] });
     if (reach.watchful) words.push(...doubtful(view, common.carries).flatMap((word) => namesIn(word, where)));
-    const shown = shownByGit(view, where, reach);
+    if (reach.watchful) words.push(...textsInCode(view.words.map(({ text }) => text ?? "")));
+    const shown = shownByGit(view, where, reach) ?? packed(view, where, reach);
     if (shown !== undefined) finding.hard ??= shown;
   }
   for (const { redirects, bases } of loose)
@@ -175,9 +179,18 @@ function commandPart(
       reason: rule ? `allowed by ${rule.text}` : view.reason,
       ...(rule && { rule: rule.text, found: rule }),
       ...(!allowed && { need }),
-      ...marked(book.against(collect(suspectsIn(command.words.map(({ text }) => text ?? dynamic))))),
+      ...marked(book.against(collect(suspected(command.words, book)))),
     },
   ];
+}
+
+/** `/bin/r?` may be any program that its last name fits. */
+function suspected(words: readonly Word[], book: RuleBook): Suspect[] {
+  const texts = words.map(({ text }) => text ?? dynamic);
+  const pattern = words[0]?.glob?.split("/").at(-1);
+  const fits = pattern === undefined ? undefined : namePattern(pattern);
+  const names = fits === undefined ? [] : book.accused.filter(fits);
+  return [...suspectsIn(texts), ...names.flatMap((name) => suspectsIn([name, ...texts.slice(1)]))];
 }
 
 /** The files of a command. Of a program that is known, and words that are not, any word may be one. */

@@ -8,6 +8,7 @@ import { gluedTo, namesIn, operandTargets } from "./targets.ts";
 import type { Target, Where } from "./targets.ts";
 import { trackedFiles } from "./tracked.ts";
 import type { Word } from "./word.ts";
+import { baseName } from "./words.ts";
 
 /**
  * What is asked about of a program that nothing is known about, although a rule allows it: that it works in another
@@ -104,6 +105,19 @@ export function shownByGit({ words }: CommandView, { bases }: Where, reach: Reac
   }
   return undefined;
 }
+
+/** Whole folders are packed or sent away with what a rule is against in them. */
+export function packed({ words }: CommandView, where: Where, reach: Reach): string | undefined {
+  if (!reach.watchful || !packers.has(baseName(words[0]?.text ?? ""))) return undefined;
+  const given = words.slice(1).filter(({ text, lead }) => !(text ?? lead).startsWith("-"));
+  for (const target of operandTargets({ readOnly: false, reads: given, writes: [], deep: true }, where)) {
+    const held = target.paths.map((path) => reach.ruledBelow(path, "Read").found).find(Boolean);
+    if (held !== undefined) return `${target.shown} holds what ${held.text} is about`;
+  }
+  return undefined;
+}
+
+const packers = new Set("tar gtar bsdtar zip 7z 7za rsync scp".split(" "));
 
 const summary = /^--(stat|numstat|shortstat|dirstat|name-only|name-status|summary|compact-summary|no-patch|quiet)|^-s$/;
 const patch = /^(-[a-zA-Z]*[puUL]|--patch|--unified|--cc|-c$|--full-diff|--word-diff|--color-words|--binary)/;

@@ -43,11 +43,14 @@ export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly
 function parse(address: string): URL | undefined {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
-  return url.username === "" && url.password === "" && url.hostname !== "" ? url : undefined;
+  return url.username === "" && url.password === "" && plainHost.test(url.hostname) ? url : undefined;
 }
 
+/** An address in brackets, or labels of which none is empty. */
+const plainHost = /^(\[[0-9a-f:.]+\]|[\w-]+(\.[\w-]+)*\.?)$/;
+
 function hostOf({ hostname }: URL): string {
-  return hostname.toLowerCase().replace(/\.+$/, "");
+  return hostname.toLowerCase().replace(/\.$/, "");
 }
 
 /** The rule's host: whole, or with `*.` for at least one more label. */
@@ -92,7 +95,10 @@ function decoded({ search, hash, pathname }: URL): string {
 export function isPrivateHost(host: string): boolean {
   if (host.startsWith("[")) return isPrivateAddress(host.slice(1, -1));
   if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPrivateAddress(host);
-  return !host.includes(".") || /\.(localhost|local|internal|lan|home|corp|intranet|home\.arpa|test|onion)$/.test(host);
+  return (
+    !host.includes(".") ||
+    /\.(localhost|localdomain|local|svc|internal|lan|home|corp|intranet|home\.arpa|test|onion)$/.test(host)
+  );
 }
 
 /** For what a name resolves to as well. */

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { isPlain, isPrinting } from "../../src/permission/sed.ts";
-import { bashIn } from "./asking.ts";
+import { answer, bash, bashIn, rulesOf } from "./asking.ts";
 
 /** A repository with a few files, and a folder in it that git would take for another one. */
 function workspace(t: TestContext) {
@@ -141,6 +141,63 @@ test("A2 values glued to options, options that a pattern stands for, and what is
   expect("ask", ["npm test --userconfig=./x", "npm test --globalc x"], ["+ Bash(npm test:*)"]);
   expect("ask", ["pnpm test --config.script-shell=./x"], ["+ Bash(pnpm test:*)"]);
   expect("ask", ["cargo test --manifest-path=/x/Cargo.toml"], ["+ Bash(cargo test:*)"]);
+});
+
+test("a deny meets patterns of program names, names that are bound to it, and files in code", (t) => {
+  for (const command of [
+    "/bin/r? x",
+    "/bin/r[m] x",
+    "r* x",
+    "alias q='rm x'; q",
+    "hash -p /bin/rm ls; ls x",
+    "mapfile -C 'rm x' a",
+  ])
+    assert.equal(answer(rulesOf("- Bash(rm:*)"), "Bash", { command }, { mode: "bypass" }).behavior, "deny", command);
+  assert.equal(bash("alias ll='ls -l'", "+ Bash", "- Bash(rm:*)"), "allow");
+  const expect = workspace(t);
+  const rules = ["+ Bash", "- Read(config*)"];
+  expect(
+    "deny",
+    [
+      'cat "$(pwd)/config"',
+      "cat `pwd`/config",
+      `python3 -c "print(open('config').read())"`,
+      `node -p 'require("fs").readFileSync("config")'`,
+    ],
+    rules,
+  );
+  expect("ask", ["tar czf a.tgz .", "zip -r a.zip sub .", "rsync -a ./ host:", "scp -r . host:"], rules);
+  expect("allow", ["tar czf a.tgz sub", `python3 -c "print('hello')"`, "git commit -m 'the config is new'"], rules);
+});
+
+test("A6 more that shells and agents start with is protected, also under the name of a stream", () => {
+  for (const file_path of [
+    ".git::$INDEX_ALLOCATION/config",
+    "GEMINI.md",
+    ".cursorrules",
+    ".github/copilot-instructions.md",
+    "/etc/profile.d/x.sh",
+    "/etc/zsh/zshrc",
+    "/home/me/.config/autostart/x.desktop",
+  ])
+    assert.equal(
+      answer(rulesOf("+ Edit"), "Write", { file_path, content: "" }, { mode: "bypass" }).behavior,
+      "ask",
+      file_path,
+    );
+  assert.equal(answer(rulesOf("+ Edit(./**)"), "Write", { file_path: ".github/x.yml", content: "" }).behavior, "allow");
+});
+
+test("a server's rule is not for one whose name only begins alike, and a host has no empty label", () => {
+  assert.equal(answer(rulesOf("+ mcp__a"), "mcp__a___b", {}).behavior, "ask");
+  assert.equal(answer(rulesOf("+ mcp__a__*"), "mcp__a___b", {}).behavior, "ask");
+  assert.equal(answer(rulesOf("- mcp__a"), "mcp__a___b", {}).behavior, "deny");
+  assert.equal(answer(rulesOf("+ mcp__a___b"), "mcp__a___b", {}).behavior, "allow");
+  const fetch = (url: string) => answer(rulesOf("+ WebFetch(domain:*.x.org)"), "WebFetch", { url }).behavior;
+  for (const url of ["https://..x.org", "https://a.x.org..", "https://*.x.org", "https://a..x.org"])
+    assert.equal(fetch(url), "ask", url);
+  for (const url of ["https://a.x.org.", "https://a_b.c.x.org", "https://A.x.org:8443/"])
+    assert.equal(fetch(url), "allow", url);
 });
 
 test("A1 printf sets a variable with every spelling of %n", (t) => {
