@@ -1,4 +1,4 @@
-import { unknown } from "./word.ts";
+import { optionOf, unknown } from "./word.ts";
 import type { Word } from "./word.ts";
 
 /** Which options a program may be given here. The list is closed: with any other, its words are not understood. */
@@ -10,6 +10,8 @@ export type Options = {
   long?: string;
   /** Options, as written, whose value is a file that is read. */
   files?: string;
+  /** What the values of its long options are does not matter, those of `files` aside. */
+  anyValue?: boolean;
   /** `-5` is a number of something. */
   digits?: boolean;
 };
@@ -35,7 +37,11 @@ export function argumentsOf(words: readonly Word[], options: Options): Arguments
   for (let i = 1; i < words.length; i++) {
     const word = words[i]!;
     const { text } = word;
-    if (text === undefined) {
+    const option = options.anyValue === true ? optionOf(word)?.slice(0, -1) : undefined;
+    if (option !== undefined) {
+      if (files.has(option) || (long.get(option.slice(2)) ?? "flag") === "flag") return undefined;
+      found.options.push({ name: option, value: undefined });
+    } else if (text === undefined) {
       // Whether one that may begin with anything is an option is for those to find out who can look at files.
       if (word.lead.startsWith("-")) return undefined;
       found.operands.push(word);

@@ -20,19 +20,20 @@ export function handedOn(words: readonly string[]): string[][] {
     if (/^-[xX]$/.test(word) && /^fd(find)?$/.test(name)) found.push([...rest]);
     if (/\s/.test(word) && (isCode(at) || takesScripts.has(name))) found.push(...scriptsIn(word));
     else if (isCode(at)) found.push(words.slice(at));
-    const bound = binds[name]?.(word, words[at - 1]);
+    const bound = binds.get(name)?.(word, words[at - 1]);
     if (bound !== undefined) found.push(...scriptsIn(bound));
   });
   return found;
 }
 
 /** What the shell is told to run under another name, or later. */
-const binds: Record<string, (word: string, before: string | undefined) => string | undefined> = {
-  alias: (word) => /^[^=]+=([^]+)$/.exec(word)?.[1],
-  hash: (word, before) => (before === "-p" ? word : undefined),
-  mapfile: (word, before) => (before === "-C" ? word : undefined),
-  readarray: (word, before) => (before === "-C" ? word : undefined),
-};
+const after = (option: string) => (word: string, before: string | undefined) => (before === option ? word : undefined);
+const binds = new Map<string, ReturnType<typeof after>>([
+  ["alias", (word) => /^[^=]+=([^]+)$/.exec(word)?.[1]],
+  ["hash", after("-p")],
+  ["mapfile", after("-C")],
+  ["readarray", after("-C")],
+]);
 
 /** Texts in code that an interpreter is given: any of them may be the name of a file. */
 export function textsInCode(words: readonly string[]): string[] {

@@ -12,6 +12,7 @@ import type { Known } from "./programs.ts";
 import { setsVariable } from "./readers.ts";
 import { isStar, matchesGlob, wild } from "./wild.ts";
 import type { Glob } from "./wild.ts";
+import { tamed } from "./targets.ts";
 import { transparent, unwrapped } from "./wrappers.ts";
 
 /** What is thought of one simple command, its files aside. */
@@ -31,10 +32,17 @@ export type CommandView = {
   unfit?: string;
 };
 
-type Rules = { book: RuleBook; exact: Rule | undefined; session: string; disk: Disk };
+type Rules = {
+  book: RuleBook;
+  exact: Rule | undefined;
+  session: string;
+  disk: Disk;
+  /** Nothing of the line has run by then that could make a file. */
+  first: boolean;
+};
 
-export function viewOf({ command, bases, moves }: Step, { book, exact, session, disk }: Rules): CommandView {
-  const words = unwrapped(command.words);
+export function viewOf({ command, bases, moves }: Step, { book, exact, session, disk, first }: Rules): CommandView {
+  const words = unwrapped(first ? command.words.map((word) => tamed(word, bases, disk)) : command.words);
   const name = words[0]?.text;
   const known: Known = name === undefined ? { kind: "other" } : programOf(words);
   const view = { words, known, allowed: false, meant: none };

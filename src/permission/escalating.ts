@@ -1,3 +1,4 @@
+import { optionOf } from "./word.ts";
 import type { Word } from "./word.ts";
 import { isPlain } from "./sed.ts";
 import { baseName, wrappers } from "./words.ts";
@@ -65,9 +66,9 @@ export function escalates(words: readonly Word[], literal: ReadonlySet<string>):
     seen.add(program);
     const rest = words.slice(at + 1);
     const isUnsure = (word: Word, i: number) => word.text === undefined && !isSafely(word, rest, i, program);
-    if (!mild.has(program) && rest.some(isUnsure)) return true;
-    // One that is not known keeps its place, or the next would be taken for it.
-    const all = rest.map(({ text }) => text ?? "\0");
+    if (rest.some(mild.has(program) ? isUnfinished : isUnsure)) return true;
+    // One that is not known keeps its place, or the next would be taken for it, and how it begins counts.
+    const all = rest.map(({ text, lead }) => text ?? `${lead}\0`);
     const args = all.filter((arg) => !literal.has(arg));
     if (checks.get(program)?.(args, all, literal) === true) return true;
     if (args.some((arg) => arg.startsWith("-") && risky.some((option) => uses(arg, option)))) return true;
@@ -76,13 +77,20 @@ export function escalates(words: readonly Word[], literal: ReadonlySet<string>):
 }
 
 /** A word that is not literal and yet surely no option. */
-function isSafely({ lead, splits, glob }: Word, words: readonly Word[], at: number, program: string): boolean {
+function isSafely({ lead, splits, glob, tame }: Word, words: readonly Word[], at: number, program: string): boolean {
   if (program === "uniq" || program === "xxd") return false;
+  if (tame === true) return true;
+  if (optionOf(words[at]!) !== undefined && !program.endsWith("tar")) return true;
   if (lead !== "" && !lead.startsWith("-") && (!splits || glob !== undefined)) return true;
   const before = words.slice(0, at).map(({ text }) => text);
   if (program === "git" && !splits && /^(-m|--message|-F|--author|--date|-b|-B)$/.test(before.at(-1) ?? ""))
     return true;
   return program !== "find" && program !== "gfind" && before.includes("--");
+}
+
+/** An option whose very name is not known to its end, such as `--scr$x`; `-j$(nproc)` is none. */
+function isUnfinished({ text, lead }: Word): boolean {
+  return text === undefined && /^-(-[^=]*|[A-Za-z]{2,})$/.test(lead);
 }
 
 function uses(arg: string, option: string): boolean {
@@ -130,13 +138,15 @@ function gitRuns(_: readonly string[], all: readonly string[], literal: Readonly
     if (subcommand === "config" && !asksConfig.test(`${after.join(" ")} `)) return true;
   }
   return (
-    given(before, /^(-c|--bare$)/) || given(all, /(^|=)[A-Za-z0-9+.-]+::/) || given(after, runners[subcommand] ?? /^-O/)
+    given(before, /^(-c|--bare$)/) ||
+    given(all, /(^|=)[A-Za-z0-9+.-]+::/) ||
+    given(after, runners.get(subcommand) ?? /^-O/)
   );
 }
 
 /** A star that was meant for git at large was not meant for its configuration, unless it is only asked for. */
 const asksConfig =
-  /^((--(global|local|system|worktree|show-origin|show-scope|name-only|null|bool|int|path|(no-)?includes|type=\S*)|-z) )*(--get|--get-all|--get-regexp|--list|-l|get|list) /;
+  /^((--(global|local|system|worktree|show-origin|show-scope|name-only|null|bool|int|path|(no-)?includes|type=\S*)|-z) )*((--get|--get-all|--get-regexp|--list|-l|get|list) |[\w-]+\.[\w.-]+ $)/;
 
 /** Meant by nobody who allows git at large: they run other programs, serve, or hand out passwords. */
 const servers = new Set(
@@ -146,17 +156,19 @@ const servers = new Set(
   ).split(" "),
 );
 
-const runners: Record<string, RegExp> = {
-  // On another repository's side it is packed by what is named there.
-  archive: /^(-[A-Za-z0-9]*o|--r)/,
-  clone: /^(-[A-Za-z0-9]*[cu]|--co)/,
-  grep: /^-[A-Za-z]*O/,
-  rebase: /^-[A-Za-z]*x/,
-  difftool: /^-[A-Za-z]*x/,
-  "filter-branch": /^/,
-  submodule: /^foreach$/,
-  bisect: /^run$/,
-};
+const runners = new Map<string, RegExp>(
+  Object.entries({
+    // On another repository's side it is packed by what is named there.
+    archive: /^(-[A-Za-z0-9]*o|--r)/,
+    clone: /^(-[A-Za-z0-9]*[cu]|--co)/,
+    grep: /^-[A-Za-z]*O/,
+    rebase: /^-[A-Za-z]*x/,
+    difftool: /^-[A-Za-z]*x/,
+    "filter-branch": /^/,
+    submodule: /^foreach$/,
+    bisect: /^run$/,
+  }),
+);
 
 /** Values are expanded, and what they call is run. */
 function runsInMake(arg: string): boolean {

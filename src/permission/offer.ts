@@ -34,7 +34,7 @@ function leading(words: readonly Word[]): string[] {
 
 /** How many words say what a command is about. Undefined: only all of them do. */
 function prefixLength([name = "", second = ""]: readonly string[]): number | undefined {
-  const program = families[name];
+  const program = Object.hasOwn(families, name) ? families[name] : undefined;
   if (program === undefined || baseName(name) !== name) return undefined;
   if (program.exact?.split(" ").includes(second) === true) return undefined;
   return program.three?.split(" ").includes(second) === true ? 3 : 2;

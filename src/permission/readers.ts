@@ -9,7 +9,7 @@ import type { Use } from "./use.ts";
 /** The use of a program that is known to read, undefined when it is given words that are not understood. */
 export function readerUse(words: readonly Word[]): Use | undefined {
   const name = words[0]?.text ?? "";
-  const special = specials[name];
+  const special = specials.get(name);
   if (special !== undefined) return special(words);
   const reader = readers.get(name);
   const given = reader && argumentsOf(words, reader);
@@ -31,7 +31,7 @@ export function readerUse(words: readonly Word[]): Use | undefined {
 }
 
 export function isReader(name: string): boolean {
-  return readers.has(name) || name in specials;
+  return readers.has(name) || specials.has(name);
 }
 
 type Reader = Options & {
@@ -122,6 +122,7 @@ reader("uniq", {
   most: 1,
 });
 reader("grep egrep fgrep", {
+  anyValue: true,
   flags: "abcEFGHhiILlnoPqRrsTUuVvwxyZz",
   values: "ABCDdefm",
   files: "-f --file",
@@ -136,6 +137,7 @@ reader("grep egrep fgrep", {
   follows: "-R --dereference-recursive",
 });
 reader("rg", {
+  anyValue: true,
   flags: "acFHhIilNnoPpqSsUuvwx0.",
   values: "ABCEefgjmMrtTd",
   files: "-f --file",
@@ -216,22 +218,25 @@ const text = (given: Arguments | undefined): Use | undefined =>
 const words = (all: readonly Word[]): Use | undefined => text({ operands: all.slice(1), options: [], files: [] });
 const files = (reads: Word[]): Use => ({ readOnly: true, reads, writes: [], deep: false });
 
-const specials: Record<string, (words: readonly Word[]) => Use | undefined> = {
-  true: words,
-  false: words,
-  // Everything after the name is printed; what looks like an option is one or is printed too.
-  echo: words,
-  // Not `-v`: an index in the name is evaluated, and commands in it run.
-  printf: (all) => (all[1]?.text?.startsWith("-") === true || setsVariable(all) ? undefined : words(all)),
-  test: testUse,
-  date: dateUse,
-  jq: jqUse,
-  sed: sedUse,
-  ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awkUse])),
-  find: findUse,
-  // Only in the form that looks a name up.
-  command: (all) => (/^-[vV]$/.test(all[1]?.text ?? "") ? text(argumentsOf(all, { flags: "vV" })) : undefined),
-};
+// A map, because a command may be called `constructor`.
+const specials = new Map<string, (words: readonly Word[]) => Use | undefined>(
+  Object.entries({
+    true: words,
+    false: words,
+    // Everything after the name is printed; what looks like an option is one or is printed too.
+    echo: words,
+    // Not `-v`: an index in the name is evaluated, and commands in it run.
+    printf: (all) => (all[1]?.text?.startsWith("-") === true || setsVariable(all) ? undefined : words(all)),
+    test: testUse,
+    date: dateUse,
+    jq: jqUse,
+    sed: sedUse,
+    ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awkUse])),
+    find: findUse,
+    // Only in the form that looks a name up.
+    command: (all) => (/^-[vV]$/.test(all[1]?.text ?? "") ? text(argumentsOf(all, { flags: "vV" })) : undefined),
+  }),
+);
 
 /** `printf -v name` does, and so does `%n` in a format, be it `%hn`; a format that is not known may hold one. */
 export function setsVariable([, first, second]: readonly Word[]): boolean {

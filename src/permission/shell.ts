@@ -111,7 +111,7 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     parts: redirectTargets(redirects, { ...common, bases }).flatMap((target) => judgeTarget(target, reach)),
   }));
   for (const step of steps) {
-    const view = viewOf(step, { book, exact, session, disk });
+    const view = viewOf(step, { book, exact, session, disk, first: step === steps[0] });
     const where = { ...common, bases: step.bases };
     if (view.blocks && !(exact && view.blocks.exactly)) finding.blocked ??= view.reason;
     const targets = targetsOf(step, view, where);

@@ -159,6 +159,14 @@ export function namesIn(word: Word, { bases, disk, source }: Omit<Where, "busy">
   return [word.lead, ...spelled, ...listed, ...(word.glob === undefined ? [] : look(word.glob))];
 }
 
+/** With its pattern looked up, if it has one. */
+export function tamed(word: Word, bases: readonly string[], disk: Disk): Word {
+  if (word.glob === undefined) return word;
+  const found = bases.map((base) => expand(word.glob!, base, disk));
+  const tame = found.every((names) => names?.every((name) => !name.startsWith("-")) === true);
+  return tame ? { ...word, tame } : word;
+}
+
 /** The files that a pattern stands for, spelled as the shell would; undefined when there are too many. */
 function expand(pattern: string, base: string, disk: Disk): string[] | undefined {
   let found = [pattern.startsWith("/") ? "/" : ""];

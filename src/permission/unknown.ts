@@ -6,6 +6,7 @@ import type { JudgedPart } from "./shell.ts";
 import { judgeTarget } from "./target-view.ts";
 import { gluedTo, namesIn, operandTargets } from "./targets.ts";
 import type { Target, Where } from "./targets.ts";
+import { repositoryOf } from "./repository.ts";
 import { trackedFiles } from "./tracked.ts";
 import type { Word } from "./word.ts";
 import { baseName } from "./words.ts";
@@ -94,16 +95,27 @@ export function shownByGit({ words }: CommandView, { bases }: Where, reach: Reac
   const rest = texts.slice(at + 1);
   if (!shows[subcommand]!(rest)) return undefined;
   for (const base of bases) {
+    const named = subcommand === "show" ? blobsIn(rest, base) : undefined;
     const places = rest.filter((text) => text !== "" && !text.startsWith("-")).map((text) => resolve(base, text));
-    const files = trackedFiles(
-      base,
-      places.filter((place) => statOf(place) !== undefined),
-    );
+    const there = places.filter((place) => statOf(place) !== undefined);
+    const files = named ?? trackedFiles(base, there);
     if (files === undefined) return `what git ${subcommand} would show cannot be told`;
     const rule = reach.ruledAmong(files);
     if (rule !== undefined) return `git ${subcommand} would show what ${rule.text} is about`;
   }
   return undefined;
+}
+
+/** The files of `show HEAD:a HEAD:./b`, when it shows nothing else. */
+function blobsIn(args: readonly string[], base: string): string[] | undefined {
+  const operands = args.filter((arg) => !arg.startsWith("-"));
+  const root = repositoryOf(base)?.root;
+  if (root === undefined || args.includes("") || operands.length === 0) return undefined;
+  const names = operands.map((arg) => /^[\w./@~^-]+:([^:]+)$/.exec(arg)?.[1]);
+  const isRelative = (name: string) => /^\.{1,2}\//.test(name);
+  return names.every((name) => name !== undefined)
+    ? names.map((name) => resolve(isRelative(name) ? base : root, name))
+    : undefined;
 }
 
 /** Whole folders are packed or sent away with what a rule is against in them. */

@@ -14,6 +14,8 @@ export type Word = {
   splits: boolean;
   /** Not literal because of file name patterns alone: the pattern, what is literal in it escaped. */
   glob: string | undefined;
+  /** A pattern whose files were looked up: none of them is called like an option. */
+  tame?: boolean;
   /** Commands that run to make this word. */
   scripts: Script[];
 };
@@ -23,6 +25,11 @@ export const unknown: Word = {
   ...{ start: 0, end: 0, text: undefined, lead: "", splits: false, glob: undefined },
   scripts: [],
 };
+
+/** `--include=*.ts`: which option it is stands fast, whatever becomes of its value. */
+export function optionOf({ text, lead, splits, glob }: Word): string | undefined {
+  return text === undefined && (!splits || glob !== undefined) ? /^--[a-z][a-z0-9-]*=/.exec(lead)?.[0] : undefined;
+}
 
 /** The next word, with its quotes and escapes removed as the shell would; undefined where there is none. */
 export function takeWord(c: Cursor): Word | undefined {

@@ -200,6 +200,57 @@ test("a server's rule is not for one whose name only begins alike, and a host ha
     assert.equal(fetch(url), "allow", url);
 });
 
+test("a command called like what every object has is a command like any other", () => {
+  for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
+    for (const command of [name, `git ${name}`, `alias ${name}`, `${name} x; ls`]) {
+      const rules = rulesOf(`- Bash(${command.split(";")[0]}:*)`, "+ Bash");
+      assert.equal(answer(rules, "Bash", { command }).behavior, "deny", command);
+      assert.equal(bash(command), "ask", command);
+    }
+    assert.equal(bash(`git ${name} -x`, "+ Bash(git:*)"), "allow", name);
+  }
+});
+
+test("what is surely no other option, no option at all, or one file of many is no reason to ask", (t) => {
+  const expect = workspace(t);
+  const rules = ["+ Bash(git:*)", "+ Bash(rg:*)", "+ Bash(npm test:*)", "+ Bash(go test:*)", "+ Bash(make:*)"];
+  expect("allow", ["grep -rn x sub --include=*.ts", 'grep -rn x sub "--exclude=$x"']);
+  expect(
+    "allow",
+    ["rg x --glob=*.ts", "git add *.txt", "git add * && git commit -m x", 'git log --format="$x"'],
+    rules,
+  );
+  expect("allow", ["git config user.name", "git config --global user.name"], rules);
+  expect("allow", ["make -j$(nl a.txt)"], rules);
+  expect("ask", ["cd odd && git add *", 'rg "--pre=$x" y', 'npm test "--scr$x"', 'go test "-ex$x" ./...'], rules);
+  expect(
+    "ask",
+    ['git fetch "ext::sh -c $x"', 'git log "--out$x"', "git config user.name me", "git config edit"],
+    rules,
+  );
+  expect("ask", ["touch -- -x && git add *"], [...rules, "+ Bash(touch:*)", "+ Edit(./**)"]);
+  expect("ask", ['grep "--file=$x" y sub/b.txt', 'grep "--fi$x" y sub/b.txt', 'cp "--target-directory=$x" a.txt sub']);
+});
+
+test("git show of one file is about that file alone", (t) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "sage-show-")));
+  t.after(() => rmSync(root, { recursive: true }));
+  mkdirSync(join(root, "sub"));
+  for (const name of [".env", "a.txt", "sub/a.txt"]) writeFileSync(join(root, name), "x\n");
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: root, env: { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1" } });
+  git("init", "-q");
+  git("add", "-A");
+  const where = { cwd: root, home: join(root, "home"), roots: [root] };
+  const judge = (command: string) => bashIn(where, command, "- Read(.env*)", "+ Bash(git:*)").behavior;
+  for (const command of ["git show HEAD:a.txt", "git show --textconv HEAD~2:sub/a.txt main:a.txt"])
+    assert.equal(judge(command), "allow", command);
+  for (const command of ["git show", "git show HEAD", "git show HEAD a.txt:b", "cd sub && git show HEAD:.env"])
+    assert.notEqual(judge(command), "allow", command);
+  for (const command of ["git show HEAD:.env", "cd sub && git show HEAD:../.env"])
+    assert.notEqual(judge(command), "allow", command);
+});
+
 test("A1 printf sets a variable with every spelling of %n", (t) => {
   const expect = workspace(t);
   const rules = ["+ Bash(printf:*)"];
