@@ -42,7 +42,7 @@ type Rules = {
 };
 
 export function viewOf({ command, bases, moves }: Step, { book, exact, session, disk, first }: Rules): CommandView {
-  const words = unwrapped(first ? command.words.map((word) => tamed(word, bases, disk)) : command.words);
+  const words = unwrapped(command.words);
   const name = words[0]?.text;
   const known: Known = name === undefined ? { kind: "other" } : programOf(words);
   const view = { words, known, allowed: false, meant: none };
@@ -68,7 +68,8 @@ export function viewOf({ command, bases, moves }: Step, { book, exact, session, 
   }
 
   const named = new Set([name, command.words[0]?.text ?? name]);
-  const covering = [...named].flatMap((one) => book.covering(one)).filter((each) => covers(each, words, command.words));
+  const given = first ? words.map((word) => tamed(word, bases, disk)) : words;
+  const covering = [...named].flatMap((one) => book.covering(one)).filter((each) => covers(each, given, command.words));
   const rule = firstOf(covering) ?? exact;
   const meant = new Set(covering.flatMap(({ words }) => [...(words?.literal ?? [])]));
   if (rule !== undefined) {
