@@ -9,6 +9,7 @@ import { permissionCard, type Asked, type AskingCard } from "./cards/permission.
 import { questionCard, textCard } from "./cards/question.ts";
 import { redacted } from "./cards/redact.ts";
 import { timeOf } from "./cards/time.ts";
+import type { Sent } from "./channel.ts";
 import { passes } from "./failure.ts";
 import { mayAnswer, type People } from "./people.ts";
 import { CARD_LIFE_MS, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
@@ -85,18 +86,16 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     }
   };
 
-  const sendCard = async (request: InputRequest, record: AskRecord): Promise<{ message: string; spoken: boolean }> => {
+  const sendCard = async (request: InputRequest, record: AskRecord): Promise<Sent & { spoken: boolean }> => {
     const target = targetFor(record);
     try {
       const { card } = make(request, record);
-      const { messageId } = await channel.sendCard({ ...target, uuid: uuidOf(record.rid, "card"), card });
-      return { message: messageId, spoken: false };
+      return { ...(await channel.sendCard({ ...target, uuid: uuidOf(record.rid, "card"), card })), spoken: false };
     } catch (error) {
       if (passes(error)) throw error;
       log(`the card of a request could not be sent: ${messageOf(error)}`);
       const text = plainWords(inWords(sending.redaction.value(request), record));
-      const { messageId } = await channel.sendText({ ...target, uuid: uuidOf(record.rid, "words"), text });
-      return { message: messageId, spoken: true };
+      return { ...(await channel.sendText({ ...target, uuid: uuidOf(record.rid, "words"), text })), spoken: true };
     }
   };
 
@@ -125,10 +124,11 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
       record = { ...record, file: await sendFile(record, file) };
       records.saveCard(record);
     }
-    const { message, spoken } = await sendCard(request, record);
+    const { messageId: message, at: shownAt = now(), spoken } = await sendCard(request, record);
     // A click may have come before the answer to the sending.
     const latest = records.card(record.rid);
-    records.saveCard({ ...(latest?.k === "ask" ? latest : record), message, at: now(), ...(spoken && { spoken }) });
+    const known = latest?.k === "ask" ? latest : record;
+    records.saveCard({ ...known, message, at: now(), shownAt, ...(spoken && { spoken }) });
   };
 
   const change = async (record: AskRecord, card: Card): Promise<void> => {

@@ -51,6 +51,9 @@ export type Target = {
   uuid: string;
 };
 
+/** `at`: by the platform's clock, like the time of a person's message; ours may be off. */
+export type Sent = { messageId: string; at?: number };
+
 export type ChannelStatus = {
   state: "idle" | "connecting" | "connected" | "reconnecting" | "failed" | "closed";
   since: number;
@@ -78,12 +81,12 @@ export interface FeishuChannel {
   onCard(handler: (click: CardClick) => Promise<CardAnswer>): void;
 
   /** A card given whole, or an entity made by `createEntity`. */
-  sendCard(card: Target & ({ card: object } | { cardId: string })): Promise<{ messageId: string }>;
+  sendCard(card: Target & ({ card: object } | { cardId: string })): Promise<Sent>;
   /** Replaces a card that was sent whole. */
   patchCard(messageId: string, card: object): Promise<void>;
-  sendText(text: Target & { text: string }): Promise<{ messageId: string }>;
-  sendFile(file: Target & { name: string; content: Buffer }): Promise<{ messageId: string }>;
-  sendImage(image: Target & { content: Buffer }): Promise<{ messageId: string }>;
+  sendText(text: Target & { text: string }): Promise<Sent>;
+  sendFile(file: Target & { name: string; content: Buffer }): Promise<Sent>;
+  sendImage(image: Target & { content: Buffer }): Promise<Sent>;
   /** A small sign under a message that it was seen. Never rejects: it is a courtesy. */
   react(messageId: string, emoji: string): Promise<void>;
   recall(messageId: string): Promise<void>;

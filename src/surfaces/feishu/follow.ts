@@ -52,10 +52,12 @@ export function followSession(
   { fresh, left }: { fresh: boolean; /** It is no longer followed. */ left(): void },
 ): Follow {
   const { channel, records, t, words, host, log, modes } = parts;
+  let lastHome = records.home(session);
+  /** Also when it was forgotten meanwhile: what is still followed still speaks somewhere. */
   const home = (): Home => {
-    const found = records.home(session);
-    if (!found) throw new Error(`session ${session} has no home`);
-    return found;
+    lastHome = records.home(session) ?? lastHome;
+    if (!lastHome) throw new Error(`session ${session} has no home`);
+    return lastHome;
   };
   const leaving = new AbortController();
   const handle = createExecutionHandle(host, session, AbortSignal.any([parts.signal, leaving.signal]));

@@ -201,7 +201,7 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
 
   function isEarlier({ at, chatId, sender }: Incoming, { id, session }: InputRequest): boolean {
     const cards = records.openCards(session, id).filter((one) => isAt(one, { chatId, openId: sender.openId }));
-    return cards.every((one) => one.message === undefined || at < one.at);
+    return cards.every((one) => one.message === undefined || at < (one.shownAt ?? one.at));
   }
 
   /** The one open request of a chat may be another session's. */

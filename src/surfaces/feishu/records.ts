@@ -38,6 +38,8 @@ type AskPart = {
   k: "ask";
   request: string;
   file?: "sent" | "failed" | "read";
+  /** Since when it can be seen, by the platform's clock. */
+  shownAt?: number;
   /** It could only be said in words. */
   spoken?: boolean;
   /** It is shown here, and answered by somebody elsewhere. */

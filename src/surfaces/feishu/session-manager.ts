@@ -3,6 +3,8 @@ import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
 import { CARD_LIFE_MS, sessionOf, type Home, type Place } from "./records.ts";
 
+const REMEMBER_MS = 60_000;
+
 export type Beginning = { cwd: string; model?: string };
 
 /** Which session a message belongs to, by bot, chat and thread; and every session that this bot speaks for. */
@@ -55,6 +57,14 @@ export function createSessionManager(
   };
   const speaksAt = ({ chat, root }: Home, message: Incoming): boolean =>
     chat === message.chatId && root === placeOf(message).root;
+  /** What is used is not forgotten. */
+  const remember = (home: Home, message: Incoming): void => {
+    if (now() - home.at < REMEMBER_MS) return;
+    records.setHome({ ...home, at: now() });
+    const { chat, group, thread } = placeOf(message);
+    if (!group || thread !== undefined) records.setPlace(home.session, chat, thread);
+    if (home.root !== undefined) records.setRoot(home.root, home.session);
+  };
   const settle = (home: Home, place: Place): void => {
     records.setHome(home);
     if (!place.group || place.thread !== undefined) records.setPlace(home.session, place.chat, place.thread);
@@ -64,7 +74,9 @@ export function createSessionManager(
   return {
     async find(message) {
       const found = await known(sessionHere(message));
-      return found && speaksAt(found.home(), message) ? found : undefined;
+      if (!found || !speaksAt(found.home(), message)) return undefined;
+      remember(found.home(), message);
+      return found;
     },
     hasLeft(message) {
       const home = records.home(sessionHere(message) ?? "");

@@ -358,6 +358,10 @@ test("what is code stays code, and headings, lists and emphasis stay", () => {
   assert.equal(markdownOf("see https://a.example/b."), "see `https://a.example/b.`");
   assert.equal(markdownOf("| a |\n|---|\n| 1 |"), "```text\n| a |\n|---|\n| 1 |\n```");
   assert.equal(markdownOf("```\nopen"), "```\nopen\n```");
+  // Read line by line the link is code; read as one paragraph it is not.
+  assert.doesNotMatch(markdownOf("a `b\nc` [click](https://x.example) `d"), /`[^`]*`[^`]*\[click\]\(/);
+  assert.equal(markdownOf("a `b"), "a &#96;b");
+  assert.equal(plainWords("[click](https://x.example)"), "[click]‹U+0028›https://x.example)");
 });
 
 test("secrets stay here, and how many there were is said; program, path and host stay legible", () => {

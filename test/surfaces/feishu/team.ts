@@ -61,7 +61,7 @@ export async function team(given: TeamOptions) {
       version: "test",
       executor: async (session) => new UnifiedExecutor(made, { workingDirectory: session.cwd }),
     });
-    const stores = openSurfaceStores(join(dir, "surfaces.db"));
+    const stores = openSurfaceStores(join(dir, "surfaces.db"), options?.now);
     const { appId, appSecret, url: domain } = feishu;
     const channel = openFeishu(
       { appId, appSecret, domain, mode: "socket" },

@@ -27,9 +27,9 @@ function inCode(text: string): string {
     .replace(tags, "‹U+003C›");
 }
 
-/** For a message that is no card: there mentions are written as tags, too. */
+/** For a message that is no card: there mentions are written as tags, too, and links as in Markdown. */
 export function plainWords(text: string): string {
-  return harmless(text).replace(tags, "‹U+003C›");
+  return harmless(text).replace(tags, "‹U+003C›").replaceAll("](", "]‹U+0028›");
 }
 
 /**
@@ -77,7 +77,8 @@ function spoken(text: string): string {
   return text
     .split(/(\b(?:https?|ftp|file|mailto|lark|feishu):[^\s<>)\]"'，。）】]+)/i)
     .map((piece, n) =>
-      n % 2 === 1 ? inline(piece) : piece.replace(/[&<[\]|$\\]|(?<!^\s*)>/g, (sign) => `&#${sign.charCodeAt(0)};`),
+      // A sign of code without its fellow would find one on another line, and turn what is between them round.
+      n % 2 === 1 ? inline(piece) : piece.replace(/[&<[\]|$\\`]|(?<!^\s*)>/g, (sign) => `&#${sign.charCodeAt(0)};`),
     )
     .join("");
 }

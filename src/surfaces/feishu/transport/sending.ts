@@ -1,5 +1,5 @@
 import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
-import type { FeishuChannel, Target } from "../channel.ts";
+import type { FeishuChannel, Sent, Target } from "../channel.ts";
 import { FeishuFailure } from "../failure.ts";
 import type { Answer, Api, CallOptions, Request } from "./api.ts";
 import type { Log } from "./config.ts";
@@ -68,13 +68,16 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
     });
   };
 
-  const send = (target: Target, type: string, content: object): Promise<{ messageId: string }> =>
+  const send = (target: Target, type: string, content: object): Promise<Sent> =>
     queues.run(`chat/${target.chat}`, async () => {
       const data = { msg_type: type, content: JSON.stringify(content), uuid: target.uuid };
       await chatPace(target.chat);
-      const sent = (await replyOrCreate(api, target, data))["data"] as { message_id?: string } | undefined;
+      const sent = (await replyOrCreate(api, target, data))["data"] as
+        | { message_id?: string; create_time?: string }
+        | undefined;
       if (sent?.message_id === undefined) throw new FeishuFailure("unknown", "Feishu gave no id for what was sent");
-      return { messageId: sent.message_id };
+      const at = Number(sent.create_time);
+      return { messageId: sent.message_id, ...(at > 0 && { at }) };
     });
 
   const upload = async (path: string, key: string, data: Record<string, unknown>): Promise<string> => {
