@@ -66,6 +66,7 @@ const en = {
   scopeFor: {
     p2p: "messages to the bot alone do not arrive",
     group: "messages in groups that mention the bot do not arrive",
+    threads: "in groups every message must mention the bot, also in its own thread",
     send: "the bot cannot write",
     update: "cards do not show that they were answered",
     stream: "replies appear in steps instead of flowing",
@@ -148,6 +149,7 @@ const zh: FeishuSetupTexts = {
   scopeFor: {
     p2p: "收不到发给机器人的单聊消息",
     group: "收不到群里 @ 机器人的消息",
+    threads: "在群里每条消息都要 @ 机器人，在它自己的话题里也一样",
     send: "机器人不能发消息",
     update: "卡片不会显示已经回答",
     stream: "回复会一段一段出现，而不是流式显示",

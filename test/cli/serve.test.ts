@@ -147,6 +147,7 @@ test("doctor says what is missing in the console", async () => {
     [
       "✗ the bot ability is of",
       "✗ the permission im:mes",
+      "· the permission im:mes",
       "· the permission cardki",
       "✗ no version is publish",
       "✗ the callback card.act",

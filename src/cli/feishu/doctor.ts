@@ -70,6 +70,7 @@ const needed = [
     what: "group",
     must: true,
   },
+  { scopes: ["im:message.group_msg"], what: "threads", must: false },
   { scopes: ["im:message:send_as_bot", "im:message"], what: "send", must: true },
   { scopes: ["im:message:update", "im:message", "im:message:send_as_bot"], what: "update", must: true },
   { scopes: ["cardkit:card:write"], what: "stream", must: false },
