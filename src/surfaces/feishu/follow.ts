@@ -15,7 +15,7 @@ import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.
 import { passes } from "./failure.ts";
 import { filesIn } from "./files.ts";
 import { CARD_LIFE_MS, uuidOf, type Home } from "./records.ts";
-import { createStreamer, targetOf } from "./streamer.ts";
+import { closeProgress, createStreamer, targetOf } from "./streamer.ts";
 import { createView, type SessionView } from "./view.ts";
 
 const FIRST_MS = 50;
@@ -234,11 +234,7 @@ export function followSession(
     if (left)
       job(async () => {
         records.endProgress(session);
-        const card = restartCard(view.working() || missed !== undefined, { t });
-        if (left.card === undefined) return channel.patchCard(left.message, card);
-        const settings = { config: { streaming_mode: false, summary: card.config["summary"] } };
-        await channel.entitySettings(left.card, settings).catch(() => {}); // it may stream no more
-        return channel.updateEntity(left.card, card);
+        await closeProgress(channel, left, restartCard(view.working() || missed !== undefined, { t }));
       });
     const open = new Set(view.open().map(({ id }) => id));
     for (const record of records.openCards(session)) {

@@ -1,7 +1,9 @@
-import { SageError, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
+import { SageError, messageOf, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
+import { restartCard, unknownCard } from "./cards/closed.ts";
 import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
 import { CARD_LIFE_MS, sessionOf, type Home, type Place } from "./records.ts";
+import { closeProgress } from "./streamer.ts";
 
 const REMEMBER_MS = 60_000;
 
@@ -31,7 +33,7 @@ export type SessionManager = {
 export function createSessionManager(
   parts: FollowParts & { app: string; cwd: string; resumes: boolean },
 ): SessionManager {
-  const { host, records, now, resumes } = parts;
+  const { channel, host, records, t, now, log, resumes } = parts;
   const follows = new Map<string, Follow>();
 
   const follow = (session: string, fresh = false): Follow => {
@@ -49,6 +51,27 @@ export function createSessionManager(
     const found = follow(session);
     await found.ready;
     return found;
+  };
+  /** Cards of a session that somebody deleted while nobody was here. What cannot be closed now is closed at the next start. */
+  const closeOrphan = (closing: Promise<void>, closed: () => void): void => {
+    closing
+      .then(closed)
+      .catch((error: unknown) => log(`a card of a deleted session could not be closed: ${messageOf(error)}`));
+  };
+  const tidy = (isAlive: (session: string) => boolean): void => {
+    for (const record of records.openCards()) {
+      if (isAlive(record.session)) continue;
+      const { message, spoken } = record;
+      const isCard = message !== undefined && !spoken;
+      closeOrphan(isCard ? channel.patchCard(message, unknownCard({ t })) : Promise.resolve(), () =>
+        records.closeCard(record),
+      );
+    }
+    for (const { session } of records.homes()) {
+      const left = isAlive(session) ? undefined : records.progress(session);
+      if (left)
+        closeOrphan(closeProgress(channel, left, restartCard(false, { t })), () => records.endProgress(session));
+    }
   };
   const sessionHere = ({ chatId, chatType, threadId, rootId }: Incoming): string | undefined => {
     const byRoot = rootId === undefined ? undefined : records.root(rootId);
@@ -120,6 +143,7 @@ export function createSessionManager(
     async restore() {
       const { sessions } = must(await host.send({ type: "sessions" }));
       const alive = new Map(sessions.map((row) => [row.id, row]));
+      tidy((session) => alive.has(session));
       for (const { session } of records.homes()) {
         const row = alive.get(session);
         // Older cards cannot be changed any more; a session that rests is followed when somebody speaks to it.

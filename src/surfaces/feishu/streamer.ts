@@ -16,7 +16,7 @@ import {
 import type { Redaction } from "./cards/redact.ts";
 import type { FeishuChannel, Target } from "./channel.ts";
 import { FeishuFailure, passes } from "./failure.ts";
-import { newRid, uuidOf, type Home, type Records } from "./records.ts";
+import { newRid, uuidOf, type Home, type ProgressRecord, type Records } from "./records.ts";
 
 /** The platform stops streaming by itself after ten minutes. */
 const ROLL_MS = 9 * 60_000;
@@ -44,7 +44,7 @@ export type Streamer = {
   reset(): void;
 };
 
-type Shown = { message: string; card?: string; since: number; out: string; steps: string };
+type Shown = ProgressRecord & { since: number; out: string; steps: string };
 
 export function targetOf(home: Home): Omit<Target, "uuid"> {
   const { chat, root, group } = home;
@@ -120,17 +120,6 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     }
   };
 
-  const close = async (at: Shown, card: Card): Promise<void> => {
-    if (at.card === undefined) return channel.patchCard(at.message, card);
-    const { summary } = card.config;
-    try {
-      await channel.entitySettings(at.card, { config: { streaming_mode: false, summary } });
-    } catch (error) {
-      if (!(error instanceof FeishuFailure) || error.kind !== "streaming") throw error; // it streams no more: fine
-    }
-    await channel.updateEntity(at.card, card);
-  };
-
   const forget = () => {
     shown = undefined;
     records.endProgress(home().session);
@@ -147,7 +136,9 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     fromStep += steps;
     carry = openFence(head);
     forget();
-    await close(at, card).catch((error: unknown) => log(`a card could not be closed: ${messageOf(error)}`));
+    await closeProgress(channel, at, card).catch((error: unknown) =>
+      log(`a card could not be closed: ${messageOf(error)}`),
+    );
   };
 
   return {
@@ -175,7 +166,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
       if (!at && ifShown) return false;
       const { card, cut } = finishedCard(view, finish, t);
       try {
-        if (at) await close(at, card);
+        if (at) await closeProgress(channel, at, card);
         else await channel.sendCard({ ...targetOf(home()), uuid, card });
       } catch (error) {
         if (passes(error)) throw error; // the same card, later
@@ -206,6 +197,18 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     if (now() - since > ROLL_MS) return true;
     return bytesOf(progressCard(view, { t, rid: "", streaming: true })) > ROLL_BYTES;
   }
+}
+
+/** The last picture of a card that showed progress. */
+export async function closeProgress(channel: FeishuChannel, at: ProgressRecord, card: Card): Promise<void> {
+  if (at.card === undefined) return channel.patchCard(at.message, card);
+  const { summary } = card.config;
+  try {
+    await channel.entitySettings(at.card, { config: { streaming_mode: false, summary } });
+  } catch (error) {
+    if (!(error instanceof FeishuFailure) || error.kind !== "streaming") throw error; // it streams no more: fine
+  }
+  await channel.updateEntity(at.card, card);
 }
 
 /** While it is being written, its last word is not shown: half a secret is not recognised as one. */

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { sqliteStore } from "../../../src/journal/sqlite.ts";
+import { deleteSession } from "../../../src/runtime/sessions.ts";
 import { bash } from "../../support/sage.ts";
 import { ask, said, team, until } from "./team.ts";
 
@@ -47,7 +49,6 @@ test("answered elsewhere while Sage was away: its card is folded on the way back
   await sage.surface.settled();
   await sage.crash();
   {
-    const { sqliteStore } = await import("../../../src/journal/sqlite.ts");
     const { respond } = await import("../../../src/input/respond.ts");
     const store = sqliteStore(join(sage.dir, "journal.db"));
     const [request] = store.pending();
@@ -75,6 +76,28 @@ test("a progress card of a process that is gone is closed, and the turn goes on 
   assert.notEqual(done.id, card.id);
   await sage.surface.settled();
   assert.ok(said(feishu, lin.chat).every(({ streaming }) => !streaming));
+});
+
+test("a session that was deleted while Sage was away leaves no card that waits or works", async () => {
+  await using sage = await team({ script: [{ calls: [mark] }] });
+  const { lin, mei, feishu, dir } = sage;
+  lin.say("go");
+  const card = await sage.card(lin.chat, "Allow once");
+  await sage.surface.settled();
+  const [asking] = sage.store.sessions();
+  await sage.restart([{ text: "a long story", delayMs: 60_000 }]);
+  mei.say("tell me");
+  const story = await sage.card(mei.chat, "Stop");
+  await sage.surface.settled();
+  const told = sage.store.sessions().find(({ id }) => id !== asking?.id);
+  await sage.crash();
+  const store = sqliteStore(join(dir, "journal.db"));
+  const home = { settings: join(dir, "settings.json"), output: join(dir, "output") };
+  for (const session of [asking, told]) deleteSession(store, home, session?.id ?? "", { by: "Ada", surface: "plain" });
+  store.close();
+  await sage.restart([]);
+  await feishu.until(lin.chat, ({ id, buttons }) => id === card.id && buttons.length === 0);
+  await feishu.until(mei.chat, ({ id, buttons, streaming }) => id === story.id && !streaming && buttons.length === 0);
 });
 
 test("the card that could not be sent before the crash is sent after it, once", async () => {
