@@ -113,6 +113,7 @@ export const zh: FeishuTexts = {
     declined: "选择不回答",
     stopped: "正在停止",
     notYours: "你无权回答此请求",
+    notStopper: "只有下达任务的人或审批人可以停止它",
     notTalker: "你无权使用此机器人",
     gone: "此请求已关闭",
     wrongCard: "此按钮属于另一张卡片",

@@ -136,6 +136,7 @@ const en = {
     declined: "Not answered, on purpose",
     stopped: "Stopping",
     notYours: "You may not answer this one",
+    notStopper: "Whoever gave the task, or an approver, may stop it",
     notTalker: "You may not use this bot",
     gone: "This request is no longer open",
     wrongCard: "This button belongs to another card",

@@ -55,7 +55,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
         return toast("success", await parts.resume(record.session, click.operator, place));
       }
       if (value.act !== "stop") return refuse(click, t.toast.wrongCard);
-      if (!follow || !mayStop(people, click.operator, follow.home().owner)) return refuse(click, t.toast.notYours);
+      if (!follow || !mayStop(people, click.operator, follow.home().owner)) return refuse(click, t.toast.notStopper);
       const reply = await follow.handle.finish(await parts.senderOf(click.operator.openId));
       return toast("info", reply.ok && reply.to !== "nothing" ? t.toast.stopped : t.toast.nothing);
     }

@@ -57,7 +57,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   const stop = async (message: Incoming): Promise<CommandResult> => {
     const follow = await here(message);
     if (!follow) return { text: t.nothingRuns };
-    if (!mayStop(people, message.sender, follow.home().owner)) return { text: t.toast.notYours };
+    if (!mayStop(people, message.sender, follow.home().owner)) return { text: t.toast.notStopper };
     const reply = must(await follow.handle.finish(await parts.senderOf(message.sender.openId)));
     return { text: reply.to === "nothing" ? t.nothingRuns : t.stopping };
   };

@@ -178,8 +178,8 @@ export function followSession(
       cut ??= await streamer.finish(shown, finish, { uuid });
       const target = targetOf(home());
       if (cut) await sendText(whole === "" ? shown.text : whole, uuidOf(uuid, "file"));
-      for (const { name, content, image } of found) {
-        const each = { ...target, uuid: uuidOf(uuid, name), content };
+      for (const [n, { name, content, image }] of found.entries()) {
+        const each = { ...target, uuid: uuidOf(uuid, n, name), content }; // two may have the same name
         await (image ? channel.sendImage(each) : channel.sendFile({ ...each, name }));
       }
     };

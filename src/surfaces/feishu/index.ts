@@ -64,6 +64,7 @@ export const defaultLimits: TurnLimits = {
   executionTimeout: 30 * 60_000,
 };
 
+const SWEEP_MS = 24 * 60 * 60_000;
 const NAME_MS = 500;
 const LONGEST_NAME = 60;
 
@@ -110,7 +111,11 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const clicks = createClicks({ records, sessions, people, t, log, senderOf, resume });
 
   const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${messageOf(error)}`));
-  forgetOldFiles(inbox, now()).catch((error: unknown) => log(`old files were not removed: ${messageOf(error)}`));
+  const sweep = () =>
+    void forgetOldFiles(inbox, now()).catch((error: unknown) => log(`old files were not removed: ${messageOf(error)}`));
+  sweep();
+  const sweeping = setInterval(sweep, SWEEP_MS).unref();
+  signal.addEventListener("abort", () => clearInterval(sweeping), { once: true });
   channel.onMessage(async (message) => {
     await ready;
     await bridge(message);

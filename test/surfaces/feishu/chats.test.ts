@@ -170,7 +170,7 @@ test("files and images go in by their path, within limits; what an answer links 
       { text: "seen" },
       { text: "seen again" },
       {
-        text: "Here: ![chart](chart.png) and [the report](out/report.txt), not [this](.env) nor [that](link) nor [them](/etc/passwd) nor [x](https://x.example)",
+        text: "Here: ![chart](chart.png) and [the report](out/report.txt), [another](report.txt), not [this](.env) nor [that](link) nor [them](/etc/passwd) nor [x](https://x.example)",
       },
     ],
   });
@@ -187,6 +187,7 @@ test("files and images go in by their path, within limits; what an answer links 
   mkdirSync(join(cwd, "out"));
   writeFileSync(join(cwd, "chart.png"), png);
   writeFileSync(join(cwd, "out/report.txt"), "数字");
+  writeFileSync(join(cwd, "report.txt"), "文字");
   writeFileSync(join(cwd, ".env"), "SECRET=1");
   symlinkSync("/etc/hostname", join(cwd, "link"));
   lin.say("show me");
@@ -195,11 +196,11 @@ test("files and images go in by their path, within limits; what an answer links 
   const sent = said(feishu, lin.chat).filter(({ kind }) => kind === "file" || kind === "image");
   assert.deepEqual(
     sent.map(({ kind }) => kind),
-    ["image", "file"],
+    ["image", "file", "file"],
   );
   assert.deepEqual(
     [...feishu.world.files.values()].filter(({ by }) => by === "bot").map(({ content }) => content.toString("hex")),
-    [png.toString("hex"), Buffer.from("数字").toString("hex")],
+    [png, "数字", "文字"].map((content) => Buffer.from(content).toString("hex")),
   );
 });
 

@@ -12,15 +12,16 @@ test("no bytes and no headers of a stranger are genuine, and none of them is too
     fc.json().map((text) => Buffer.from(text)),
     fc.base64String({ maxLength: 300 }).map((encrypt) => Buffer.from(JSON.stringify({ encrypt }))),
   );
-  const header = fc.option(fc.string({ unit: "binary" }), { nil: undefined });
+  const bytes = fc.uint8Array({ maxLength: 40 }).map((some) => Buffer.from(some).toString("latin1"));
+  const header = fc.option(bytes, { nil: undefined });
   const headers = fc.record({
     "x-lark-request-timestamp": fc.oneof(header, fc.constant(String(Math.floor(Date.now() / 1_000)))),
     "x-lark-request-nonce": header,
     "x-lark-signature": header,
   });
   fc.assert(
-    fc.property(body, headers, (bytes, given) => {
-      const verdict = verify({ headers: given, body: bytes }, keys, Date.now());
+    fc.property(body, headers, (sent, given) => {
+      const verdict = verify({ headers: given, body: sent }, keys, Date.now());
       assert.ok(!verdict.genuine && verdict.status >= 400 && verdict.status < 500);
     }),
     { numRuns: 200 },

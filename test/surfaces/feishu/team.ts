@@ -16,6 +16,8 @@ import { fakeFeishu, type FakeFeishu } from "../../support/feishu/platform.ts";
 import type { Seen } from "../../support/feishu/view.ts";
 import { config, type TestConfig } from "../../support/sage.ts";
 
+export { until } from "./bridge.ts";
+
 /** Asks a person for a line of text. */
 export const askName: Tool<{ prompt: string }> = {
   name: "AskText",
@@ -156,11 +158,3 @@ export type Team = Awaited<ReturnType<typeof team>>;
 /** What the bot has said in a chat, as people see it now. */
 export const said = (feishu: FakeFeishu, chat: string): Seen[] =>
   feishu.seen(chat).filter(({ from }) => from === "bot");
-
-export async function until(what: () => boolean, why = "it did not happen"): Promise<void> {
-  const started = performance.now();
-  while (!what()) {
-    if (performance.now() - started > 20_000) throw new Error(why);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
