@@ -89,6 +89,12 @@ suite("what may run is seen for what it is", () => {
     });
   }
 
+  for (const width of [60, 80, 100])
+    test(`at ${width} columns a request's title is on one row`, () => {
+      const [, title = ""] = requestLines(permission("Bash", { command: "ls" }), style(width));
+      assert.deepEqual(fitted([title], width), [title]);
+    });
+
   test("B3: a prompt leads with the action and puts the agent's own words below, marked as such and capped", () => {
     const description = `List files${" really".repeat(100)}`;
     const parts = [

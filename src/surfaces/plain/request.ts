@@ -23,10 +23,12 @@ export function requestLines(request: InputRequest, style: Style, place?: string
     place === undefined ? t.title[request.kind] : `${t.title[request.kind]} (${place})`,
     ...(permission ? [t.size(permission.characters, permission.lines)] : []),
   ].join(" · ");
-  const rule = "─".repeat(Math.max(2, Math.min(style.width ?? 60, 60) - columns(title) - 5));
+  const head = `── ${title} `;
+  // It is an ornament: never so long that it would be broken where this sign takes two columns.
+  const room = Math.min(60 - columns(title) - 5, Math.floor(((style.width ?? Infinity) - columns(head)) / 2));
   return [
     "",
-    paint.bold(paint.yellow(`── ${title} ${rule}`)),
+    paint.bold(paint.yellow(head + "─".repeat(Math.max(2, room)))),
     ...(permission ? permissionLines(permission, style) : askedLines(request, style)),
     ...(t.source[request.source] === "" ? [] : [paint.dim(t.source[request.source])]),
     ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), style.width)] : []),
