@@ -30,7 +30,7 @@ export function ending(resolution: Resolution, t: Texts): string {
     case "declined":
       return because(t.declined, resolution.reason);
     case "cancelled":
-      return because(t.cancelled, resolution.reason);
+      return because(t.cancelled, resolution.reason && stopReason(resolution.reason, t));
     case "superseded":
       return because(t.superseded, resolution.reason);
     case "no_surface":
@@ -38,6 +38,13 @@ export function ending(resolution: Resolution, t: Texts): string {
     default:
       return resolution satisfies never;
   }
+}
+
+/** That a person stopped something is kept in English, for the model; people read it in their own language. */
+export function stopReason(reason: string, t: Texts): string {
+  const [, by, what] = /^(.*) (stopped the turn|interrupted)$/s.exec(reason) ?? [];
+  if (by === undefined) return oneLine(reason);
+  return (what === "interrupted" ? t.someoneInterrupted : t.someoneStopped)(oneLine(by));
 }
 
 function saidBy(response: InputResponse, t: Texts): string {

@@ -16,7 +16,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Style } from "./paint.ts";
 import { createLive } from "./live.ts";
-import { ending, headline, whoOf } from "../../texts/resolution.ts";
+import { ending, headline, stopReason, whoOf } from "../../texts/resolution.ts";
 import { clipped, folded, framed } from "./safe.ts";
 
 /** What to write: text that goes on where the last one stopped, or lines of their own. */
@@ -233,9 +233,9 @@ export function outcomeLines(end: TurnEnd | (OutcomeStatus & { status: "error" }
       return [paint.dim(t.done(end.stats.toolCalls, tokens, t.duration(end.stats.durationMs), dollars(end.cost)))];
     }
     case "cancelled":
-      return [paint.yellow(t.turnCancelled(oneLine(end.reason)))];
+      return [paint.yellow(t.turnCancelled(stopReason(end.reason, t)))];
     case "paused":
-      return [paint.yellow(t.turnPaused(oneLine(end.reason)))];
+      return [paint.yellow(t.turnPaused(stopReason(end.reason, t)))];
     case "max-steps":
       return [paint.yellow(t.turnMaxSteps(end.steps))];
     case "needs-input":

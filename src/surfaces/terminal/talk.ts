@@ -88,11 +88,11 @@ export function createTalk(parts: Parts): Talk {
   const listed = () => [...all, ...(options.skills ?? [])].map(({ name, hint }) => `/${name.padEnd(12)} ${hint}`);
 
   const run = async ({ name, run: act }: SlashCommand, args: string) => {
+    transcript.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
     try {
       const result = await act(args);
       if (!result) return;
-      if ("text" in result)
-        transcript.add({ type: "note", tone: "dim", lines: result.text.split("\n").map(oneLine) }, { apart: true });
+      if ("text" in result) transcript.note("dim", ...result.text.split("\n").map(oneLine));
       else parts.switchTo(result.session);
     } catch (error) {
       transcript.note("danger", tt.commandFailed(name, oneLine(messageOf(error))));

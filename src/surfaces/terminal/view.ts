@@ -1,4 +1,5 @@
 import { oneLine, type Call, type Cost, type ToolInput, type TurnEnd } from "../../protocol/index.ts";
+import { stopReason } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { markdownRows } from "./markdown.ts";
@@ -212,9 +213,9 @@ function endRows(end: TurnEnd, { theme, t, width }: View): string[] {
       return own(theme.dim(line), width, 2);
     }
     case "cancelled":
-      return own(theme.warn(t.turnCancelled(oneLine(end.reason))), width, 2);
+      return own(theme.warn(t.turnCancelled(stopReason(end.reason, t))), width, 2);
     case "paused":
-      return own(theme.warn(t.turnPaused(oneLine(end.reason))), width, 2);
+      return own(theme.warn(t.turnPaused(stopReason(end.reason, t))), width, 2);
     case "max-steps":
       return own(theme.warn(t.turnMaxSteps(end.steps)), width, 2);
     case "needs-input":
