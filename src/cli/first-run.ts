@@ -5,6 +5,7 @@ import { saveKey, withKeys } from "../runtime/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../runtime/settings.ts";
 import { firstRunTexts, type FirstRunTexts } from "../texts/first-run.ts";
 import type { Lang } from "../texts/language.ts";
+import { fitted } from "../surfaces/plain/safe.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { noWords, readFlags } from "./flags.ts";
 import { typed, typedHidden } from "./prompt.ts";
@@ -40,7 +41,7 @@ export async function setup(args: string[]): Promise<number> {
 /** What to do when there is no model and a person is at the terminal. */
 export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave"> {
   const t = firstRunTexts(lang);
-  console.log([t.welcome, `  s  ${t.now}`, `  d  ${t.demo}`, `  l  ${t.leave}`].join("\n"));
+  say(t.welcome, `  s  ${t.now}`, `  d  ${t.demo}`, `  l  ${t.leave}`);
   for (;;) {
     const said = (await typed("s/d/l > "))?.toLowerCase();
     if (said === undefined || said === "l") return "leave";
@@ -58,9 +59,9 @@ async function setUpModel(lang: Lang): Promise<boolean> {
     if (draft === "leave") return false;
     if (draft === "back") continue;
     const problem = await tryOut(draft, home, t);
-    if (problem === undefined) console.log(t.works(draft.spec));
+    if (problem === undefined) say(t.works(draft.spec));
     else {
-      console.log([t.fails(problem), `  a  ${t.again}`, `  k  ${t.keep}`, `  l  ${t.leave}`].join("\n"));
+      say(t.fails(oneLine(problem)), `  a  ${t.again}`, `  k  ${t.keep}`, `  l  ${t.leave}`);
       const said = (await typed("a/k/l > "))?.toLowerCase();
       if (said === undefined || said === "l") return false;
       if (said !== "k") continue;
@@ -73,19 +74,20 @@ async function setUpModel(lang: Lang): Promise<boolean> {
 async function describe(t: FirstRunTexts): Promise<Draft | "back" | "leave"> {
   const known = Object.entries(defaultModels) as [keyof typeof defaultModels, string][];
   const names = known.map(([provider, model]) => `${provider}/${model}`);
-  console.log(
-    [t.which, ...[...names, t.own].map((what, n) => `  ${n + 1}  ${what}`), `  l  ${t.leave}`, t.change].join("\n"),
-  );
+  say(t.which, ...[...names, t.own].map((what, n) => `  ${n + 1}  ${what}`), `  l  ${t.leave}`, t.change);
   const said = (await typed("> "))?.toLowerCase();
   if (said === undefined || said === "l") return "leave";
   if (said === String(known.length + 1)) return describeServer(t);
   const chosen = known[Number(said) - 1];
-  if (!chosen) return "back";
+  if (!chosen) {
+    say(t.noChoice(oneLine(said), known.length + 1));
+    return "back";
+  }
   const [provider, model] = chosen;
   const variable = keyVariables[provider];
   const spec = `${provider}/${model}`;
   if (process.env[variable]) {
-    console.log(t.fromEnvironment(variable));
+    say(t.fromEnvironment(variable));
     return { spec, variable };
   }
   const key = await typedHidden(t.key(provider));
@@ -97,22 +99,20 @@ async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave
   if (said === undefined) return "leave";
   const baseURL = (said || LOCAL).replace(/\/+$/, "");
   if (!/^https?:$/.test(URL.parse(baseURL)?.protocol ?? "")) {
-    console.log(t.badAddress(oneLine(baseURL)));
+    say(t.badAddress(oneLine(baseURL)));
     return "back";
   }
   const key = await typedHidden(t.optionalKey);
   if (key === undefined) return "leave";
   if (!mayBeKey(key, t)) return "back";
-  console.log(t.asking(baseURL));
+  say(t.asking(baseURL));
   const models = await modelsOf(baseURL, key).catch((error: unknown) => {
-    console.log(t.noModels(messageOf(error)));
+    say(t.noModels(oneLine(reasonOf(error))));
     return [];
   });
   if (models.length > 0) {
     const more = models.length > LISTED ? [t.more(models.length - LISTED)] : [];
-    console.log(
-      [t.models, ...models.slice(0, LISTED).map((name, n) => `  ${n + 1}  ${oneLine(name)}`), ...more].join("\n"),
-    );
+    say(t.models, ...models.slice(0, LISTED).map((name, n) => `  ${n + 1}  ${oneLine(name)}`), ...more);
   }
   const model = await typed(t.modelName);
   if (model === undefined) return "leave";
@@ -122,10 +122,21 @@ async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave
   return { spec: `local/${name}`, provider, ...(key !== "" && { variable: "SAGE_LOCAL_API_KEY", key }) };
 }
 
+/** Sage's own lines, broken between words. */
+function say(...lines: string[]): void {
+  console.log(fitted(lines, process.stdout.columns || undefined).join("\n"));
+}
+
+/** What could not be fetched says why only in its cause. */
+function reasonOf(error: unknown): string {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return typeof cause?.code === "string" ? cause.code : messageOf(error);
+}
+
 /** It travels in a header, and what was copied with it by mistake would only show as a failure later. */
 function mayBeKey(key: string, t: FirstRunTexts): boolean {
   const fits = /^[\x21-\x7e]*$/.test(key);
-  if (!fits) console.log(t.badKey);
+  if (!fits) say(t.badKey);
   return fits;
 }
 
@@ -141,7 +152,7 @@ async function modelsOf(baseURL: string, key: string): Promise<string[]> {
 
 /** Why it does not work; undefined when the model said something. */
 async function tryOut(draft: Draft, home: Home, t: FirstRunTexts): Promise<string | undefined> {
-  console.log(t.trying(draft.spec));
+  say(t.trying(draft.spec));
   let first: string | undefined;
   const enough = new AbortController();
   try {
@@ -175,10 +186,10 @@ async function tryOut(draft: Draft, home: Home, t: FirstRunTexts): Promise<strin
 function keep(draft: Draft, home: Home, t: FirstRunTexts): void {
   if (draft.variable && draft.key) {
     const place = saveKey(home, process.env, draft.variable, draft.key);
-    console.log(place === "keychain" ? t.keptInKeychain : t.keptInFile(home.keys));
+    say(place === "keychain" ? t.keptInKeychain : t.keptInFile(home.keys));
   }
   changeSettings(home.settings, (settings) => withDraft(settings, draft));
-  console.log(t.saved(draft.spec, home.settings));
+  say(t.saved(draft.spec, home.settings));
 }
 
 function withDraft<S extends Partial<Settings>>(settings: S, { spec, provider, variable }: Draft): S {

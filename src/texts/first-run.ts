@@ -9,6 +9,7 @@ const en = {
   needsTerminal: `\`${sage("setup")}\` talks to a person at a terminal. Without one, set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own`,
   which: "Which model should Sage work with?",
   own: "a server of your own that speaks OpenAI's chat completions: Ollama, llama.cpp, vLLM, LM Studio, a company's gateway …",
+  noChoice: (said: string, last: number) => `"${said}" is none of them: type a number from 1 to ${last}, or l.`,
   change: "Nothing is final: run this again, edit the settings file, or use --model.",
   fromEnvironment: (variable: string) =>
     `${variable} is set in your environment and is used; nothing needs to be kept.`,
@@ -44,6 +45,7 @@ const zh: FirstRunTexts = {
   needsTerminal: `\`${sage("setup")}\` 需要有人在终端前操作。没有终端时，请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY，或为自己的服务器设置 OPENAI_BASE_URL`,
   which: "Sage 用哪个模型工作？",
   own: "你自己的服务器，支持 OpenAI 的 chat completions：Ollama、llama.cpp、vLLM、LM Studio、公司网关等",
+  noChoice: (said, last) => `没有“${said}”这一项：请输入 1 到 ${last} 的编号，或 l。`,
   change: "以后都可以改：再运行一次、编辑设置文件，或使用 --model。",
   fromEnvironment: (variable) => `环境变量 ${variable} 已设置，直接使用；不需要保存任何东西。`,
   key: (provider) => `${provider} 的密钥（不显示；直接回车返回）> `,

@@ -93,6 +93,8 @@ suite("the first run", () => {
     machine.env["ANTHROPIC_BASE_URL"] = model.anthropicURL;
     writeFileSync(join(machine.dir, "keep"), "");
     const terminal = machine.terminal(["setup"]);
+    await terminal.answer(which, "gpt-5");
+    await terminal.until('"gpt-5" is none of them: type a number from 1 to 3, or l.');
     await terminal.answer(which, "1");
     await terminal.answer(/Key for anthropic .* > /, "wrong-key-1");
     await terminal.until(/That did not work: .*no such key/);
