@@ -41,7 +41,7 @@ const en = {
   // Leaving
   again: "Ctrl-C again leaves; nothing is lost.",
   interrupting: "Interrupting… (Ctrl-C again leaves)",
-  cancelling: "Cancelling the request and the turn… (Ctrl-C again leaves)",
+  cancelling: "Cancelling the request and the turn… (Ctrl-C again, now: leaves and keeps them)",
 
   // What is typed
   placeholder: "What is to be done? (@file, /command, !shell, Ctrl-G for your editor)",
@@ -129,7 +129,7 @@ const zh: TerminalTexts = {
 
   again: "再按一次 Ctrl-C 离开；不会丢失任何内容。",
   interrupting: "正在打断……（再按一次 Ctrl-C 离开）",
-  cancelling: "正在取消这个请求和这一轮……（再按一次 Ctrl-C 离开）",
+  cancelling: "正在取消这个请求和这一轮……（马上再按一次 Ctrl-C：离开并保留它们）",
 
   placeholder: "要做什么？（@文件、/命令、!shell，Ctrl-G 打开你的编辑器）",
   shellPrefix: "这是你自己运行的；输出会随你的下一条消息交给代理。",

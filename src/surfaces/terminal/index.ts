@@ -23,6 +23,8 @@ import { rowsOf } from "./view.ts";
 export type { SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
 
 const TWICE_MS = 2_000;
+/** Whoever presses Ctrl-C twice wants to leave, and leaving answers nothing: what waits is cancelled only after this long. */
+const SECOND_MS = 700;
 
 /** A session on a terminal: what happens scrolls by as any program's output does, what is asked and written stands at the bottom. */
 export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
@@ -47,6 +49,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   let busySince = now();
   let thinking = false;
   let hint = "";
+  let cancelling: NodeJS.Timeout | undefined;
   let away = false;
   let closed = false;
 
@@ -129,7 +132,8 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   function bottom(width: number): string[] {
     if (closed || away) return [];
     const panel = desk.panel();
-    if (panel) return ["", ...panel.render(width)];
+    const hints = hint === "" ? [] : [theme.warn(clipped(hint, width))];
+    if (panel) return ["", ...panel.render(width), ...hints];
     const [first, ...others] = desk.open();
     const waits = first
       ? [tt.collapsed(1 + others.length, nameOf(first.request), t.duration(Math.max(0, now() - first.request.at)))]
@@ -137,7 +141,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     return [
       "",
       ...(first ? waits.map((line) => theme.warn(clipped(`◆ ${line}`, width))) : statusRow(doing(), look(width))),
-      ...(hint === "" ? [] : [theme.warn(clipped(hint, width))]),
+      ...hints,
       ...writing.render(width),
       footRow(progress, `${oneLine(progress.model ?? options.model)} · ${session}`, look(width)),
     ];
@@ -213,6 +217,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
 
   function finish(how: typeof ended): void {
     ended = how;
+    clearTimeout(cancelling);
     stop.abort();
   }
 
@@ -239,6 +244,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
 
   function end(): void {
     closed = true;
+    clearTimeout(cancelling);
     pulse.stop();
     desk.dispose();
     restore();
@@ -314,7 +320,9 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
       case "interrupt":
         if (own && !situation.waiting && !progress.working) return own.stop();
         hint = situation.waiting ? tt.cancelling : tt.interrupting;
-        return void interrupt();
+        if (!situation.waiting) return void interrupt();
+        cancelling ??= setTimeout(interrupt, SECOND_MS);
+        return;
       case "clear":
         return writing.set("");
       case "ask":
@@ -333,6 +341,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   }
 
   async function interrupt(): Promise<void> {
+    cancelling = undefined;
     const reply = await host.send({ type: "interrupt", session, ...sender });
     if (!reply.ok) transcript.note("danger", t.sendingFailed(oneLine(reply.message)));
     hint = "";

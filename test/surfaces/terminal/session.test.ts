@@ -99,7 +99,26 @@ suite("a session on a terminal", () => {
     await other.until("End.");
   });
 
-  test("Esc interrupts, the turn goes on with what is said; Ctrl-C twice leaves and resolves nothing", async () => {
+  test("at a request: Ctrl-C once cancels it and the turn, twice leaves and resolves nothing", async () => {
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { calls: [bash("echo x > x.txt")] }], {
+      task: "go",
+    });
+    await at.until("Permission needed");
+    at.press("\x03");
+    await at.until("Cancelling the request and the turn");
+    await at.until("The turn was cancelled");
+    assert.deepEqual(at.sage.store.pending(at.sage.session), []);
+    at.enter("again");
+    await at.until("Permission needed");
+    await new Promise((resolve) => setTimeout(resolve, 2_000)); // the first one is forgotten
+    at.press("\x03", "\x03");
+    const { why, waiting } = await at.surface.done;
+    assert.deepEqual({ why, waiting }, { why: "interrupted", waiting: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 1_000)); // nor is it cancelled afterwards
+    assert.equal(at.sage.store.pending(at.sage.session).length, 1);
+  });
+
+  test("Esc interrupts, the turn goes on with what is said; Ctrl-D leaves and resolves nothing", async () => {
     await using at = await sageOnScreen(
       [{ text: "one two three four five six seven eight", delayMs: 3_000 }, { calls: [bash("echo x > x.txt")] }],
       { task: "go" },
