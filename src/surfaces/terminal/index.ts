@@ -15,7 +15,7 @@ import { Screen } from "./screen.ts";
 import { createStage } from "./stage.ts";
 import { footRow, nameOf, statusRow, workOf, type Doing } from "./status.ts";
 import { createTalk } from "./talk.ts";
-import { backgroundOf, colorOf, createTheme, isLight } from "./theme.ts";
+import { backgroundOf, colorOf, createTheme, learnBackground } from "./theme.ts";
 import { createTranscript } from "./transcript.ts";
 import { isKeyRelease, isKeyRepeat, KeepScrollback, setCapabilityOverrides } from "./tui.ts";
 import { rowsOf } from "./view.ts";
@@ -46,7 +46,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   let ended: Pick<TerminalEnd, "why" | "session"> = { why: "ended" };
   let unfolded = false;
   let lastInterrupt = -Infinity;
-  let busySince = now();
+  let [busy, busySince] = [false, now()];
   let thinking = false;
   let hint = "";
   let cancelling: NodeJS.Timeout | undefined;
@@ -121,6 +121,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   }
 
   function doing(): Doing {
+    if (busy !== progress.working) [busy, busySince] = [progress.working, now()];
     const [first] = desk.open();
     const own = talk.shell();
     if (first) return { type: "waiting", since: first.request.at };
@@ -230,16 +231,10 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     screen.setFocus(writing);
     screen.start();
     redraw();
-    void learnBackground();
-  }
-
-  /** Where nothing says whether the terminal is light or dark, the terminal is asked; many answer. */
-  async function learnBackground(): Promise<void> {
-    if (theme.color === "none" || env["COLORFGBG"] !== undefined) return;
-    const colour = await screen.queryTerminalBackgroundColor({ timeoutMs: 1_000 });
-    if (!colour || !isLight(colour)) return;
-    Object.assign(theme, createTheme({ color: theme.color, background: "light" }));
-    redraw();
+    void learnBackground(theme, env, () => screen.queryTerminalBackgroundColor({ timeoutMs: 1_000 })).then(() => {
+      desk.panel()?.invalidate();
+      redraw();
+    });
   }
 
   function end(): void {
@@ -321,7 +316,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
         if (own && !situation.waiting && !progress.working) return own.stop();
         hint = situation.waiting ? tt.cancelling : tt.interrupting;
         if (!situation.waiting) return void interrupt();
-        cancelling ??= setTimeout(interrupt, SECOND_MS);
+        cancelling ??= setTimeout(() => void interrupt(), SECOND_MS);
         return;
       case "clear":
         return writing.set("");

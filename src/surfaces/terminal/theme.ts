@@ -70,7 +70,16 @@ export function backgroundOf(env: Env): Background {
   return number !== undefined && (Number(number) === 7 || Number(number) >= 9) ? "light" : "dark";
 }
 
+/** Where nothing says whether the terminal is light or dark, the terminal is asked; many answer. */
+export async function learnBackground(theme: Theme, env: Env, ask: () => Promise<Colour | undefined>): Promise<void> {
+  if (theme.color === "none" || env["COLORFGBG"] !== undefined) return;
+  const colour = await ask();
+  if (colour && isLight(colour)) Object.assign(theme, createTheme({ color: theme.color, background: "light" }));
+}
+
+type Colour = { r: number; g: number; b: number };
+
 /** By how bright a colour looks, of 255. */
-export function isLight({ r, g, b }: { r: number; g: number; b: number }): boolean {
+function isLight({ r, g, b }: Colour): boolean {
   return 0.299 * r + 0.587 * g + 0.114 * b > 140;
 }

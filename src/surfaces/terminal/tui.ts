@@ -3,22 +3,15 @@ import { ProcessTerminal, truncateToWidth, TuiMainScreen, visibleWidth, type Ter
 
 export {
   CURSOR_MARKER,
-  Container,
   decodeKittyPrintable,
   Editor,
   fuzzyFilter,
-  fuzzyMatch,
-  Input,
   isKeyRelease,
   isKeyRepeat,
-  Loader,
   Markdown,
   matchesKey,
   parseKey,
   setCapabilityOverrides,
-  SelectList,
-  Spacer,
-  Text,
   truncateToWidth,
   visibleWidth,
   wrapTextWithAnsi,
@@ -26,18 +19,11 @@ export {
 export type {
   AutocompleteItem,
   AutocompleteProvider,
-  AutocompleteSuggestions,
   Component,
-  EditorTheme,
   Focusable,
-  KeyId,
   MarkdownTheme,
-  OverlayHandle,
-  SelectItem,
-  SelectListTheme,
   Terminal,
   TUI,
-  TuiInputListener,
 } from "@earendil-works/pi-tui";
 
 /** A line that is too wide would end the process; here it is cut. The cursor is the terminal's own, for input methods. */
