@@ -9,7 +9,7 @@ import { baseName, wrappers } from "./words.ts";
  */
 const options = new Map(
   Object.entries({
-    "find gfind": "-exec -ok -delete -fprint -fls",
+    "find gfind": "-exec -ok -delete -fprint -fls -files0-from",
     "fd fdfind": "-x -X --exec*",
     "wc gwc du gdu": "--files0-from",
     rg: "--pre --hostname-bin -z --search-zip",

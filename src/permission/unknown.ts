@@ -68,13 +68,18 @@ function touched(name: string, base: string, { disk }: Where, reach: Reach): str
   return reach.guarded({ lexical, real });
 }
 
-const folderOption = /^(-C|--directory|--cwd|--chdir|--prefix|--work-tree|--git-dir|--manifest-path)(?:=?([^]+))?$/;
+const folderOptions = "--directory --cwd --chdir --prefix --work-tree --git-dir --manifest-path".split(" ");
 
 function foldersIn(words: readonly Word[]): Word[] {
   return words.flatMap((word, i): Word[] => {
-    const [, option, value] = folderOption.exec(word.text ?? "") ?? [];
-    if (option === undefined) return [];
-    if (value !== undefined) return [{ ...word, text: value, lead: value }];
+    const { text = "" } = word;
+    // Abbreviated, or after other letters: `--dir x`, `-kC x`.
+    const [, long, given] = /^(--[a-z-]{2,})(?:=([^]*))?$/.exec(text) ?? [];
+    const isLong = long !== undefined && folderOptions.some((option) => option.startsWith(long));
+    const short = /^-[A-Za-z]{0,3}?C=?([^]*)$/.exec(text)?.[1];
+    if (!isLong && short === undefined) return [];
+    const value = given ?? short ?? "";
+    if (value !== "") return [{ ...word, text: value, lead: value }];
     const next = words[i + 1];
     return next === undefined ? [] : [next];
   });

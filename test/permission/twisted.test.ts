@@ -138,6 +138,10 @@ test("A2 values glued to options, options that a pattern stands for, and what is
   expect("allow", ["grep --exclude-from=a.txt -n5 x a.txt"], ["+ Bash(grep:*)"]);
   expect("ask", ["cd odd && make *", "cd odd && make -k -- *", "make V='1;./evil'"], ["+ Bash(make:*)"]);
   expect("allow", ["make -j4 test V=1", "make odd/*", "cd sub && make *"], ["+ Bash(make:*)"]);
+  expect("ask", ["make --dir=/etc", "make -kC /etc", "make -kC/etc", "make --directory /etc"], ["+ Bash(make:*)"]);
+  expect("allow", ["make -kC sub", "make --dir sub -j4", "make -C"], ["+ Bash(make:*)"]);
+  expect("ask", ["find . -files0-from a.txt"], ["+ Bash(find:*)"]);
+  expect("ask", ["npm test --prefi /etc"], ["+ Bash(npm test:*)"]);
   expect("ask", ["npm test --userconfig=./x", "npm test --globalc x"], ["+ Bash(npm test:*)"]);
   expect("ask", ["pnpm test --config.script-shell=./x"], ["+ Bash(pnpm test:*)"]);
   expect("ask", ["cargo test --manifest-path=/x/Cargo.toml"], ["+ Bash(cargo test:*)"]);
