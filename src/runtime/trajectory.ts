@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import type { Fact } from "../protocol/index.ts";
 import type { Redaction } from "./redact.ts";
 
@@ -11,11 +11,16 @@ export function* trajectory(facts: Iterable<Fact>, redaction: Redaction): Genera
 /** Whole or not at all, and for its owner alone: a reader never meets half a file. */
 export function writeLines(path: string, lines: Iterable<string>): void {
   const draft = `${path}.${process.pid}.tmp`;
-  const file = openSync(draft, "w", 0o600);
   try {
-    for (const line of lines) writeSync(file, line);
-  } finally {
-    closeSync(file);
+    const file = openSync(draft, "w", 0o600);
+    try {
+      for (const line of lines) writeSync(file, line);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   }
-  renameSync(draft, path);
 }

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Skill } from "../context/skills.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 import { memoryStore } from "../journal/memory.ts";
@@ -189,7 +189,10 @@ export class SageAgentSDK {
     });
   }
 
-  async #open(host: LocalHost, { session, workingDirectory }: RunOptions): Promise<string> {
+  async #open(host: LocalHost, { session, workingDirectory, recordTrajectory: file }: RunOptions): Promise<string> {
+    // Before anything costs money: a turn that was paid for must not end in a missing folder.
+    if (file !== undefined && !statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
+      throw new SageError("config-invalid", `recordTrajectory: there is no folder for ${file}`);
     if (session !== undefined && !this.#store.session(session))
       throw new SageError("session-unknown", `there is no session ${session} to go on with`);
     const cwd = workingDirectory ?? this.#options.workingDirectory ?? process.cwd();

@@ -125,6 +125,8 @@ test("recordTrajectory writes the session as JSON lines when a turn ends or stop
   const model = scripted([{ calls: [bash("env echo v3ry-s3cret-value")] }, { text: "done" }]);
   const env = { ...process.env, SOME_API_KEY: "v3ry-s3cret-value" };
   const sage = new SageAgentSDK({ model, workingDirectory: here.dir, env });
+  const nowhere = sage.runWithOptions("say it", { recordTrajectory: here.path("no/such/run.jsonl") });
+  await assert.rejects(nowhere, { code: "config-invalid" }, "before the model is asked");
   const agent = await sage.openTurns({ recordTrajectory: file });
   await agent.runTurn("say it");
   await agent.answerQuestion(true);
