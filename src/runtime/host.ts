@@ -112,10 +112,9 @@ export function createHost(parts: HostParts): LocalHost {
       if (closing.signal.aborted) return;
       titles?.stop();
       leaving.abort();
-      const all = runner.all();
-      for (const one of all) one.leave();
+      const left = Promise.allSettled(runner.leaveAll());
       const patience = new Promise((resolve) => setTimeout(resolve, LEAVING_MS).unref());
-      await Promise.race([Promise.allSettled(all.map((one) => one.done)), patience]); // a tool may not listen
+      await Promise.race([left, patience]); // a tool may not listen
       closing.abort();
       await moments.end();
       store.close();

@@ -26,12 +26,15 @@ export type Running = {
   /** Puts it to sleep if it waits for people alone, and has done so since it was asked the last time. */
   drowse(): void;
   leave(): void;
+  /** It was told to leave: whoever speaks now is not heard by it any more. */
+  readonly leaving: boolean;
 };
 
-/** The sessions whose turns run in this process; `all`: those that were begun here. */
+/** The sessions whose turns run in this process. */
 export type Runner = {
   of(session: string): Running | undefined;
-  all(): Running[];
+  /** For good: those that were begun here end, and nothing begins after them. */
+  leaveAll(): Promise<unknown>[];
   start(session: string): Running;
   /** Starts a session here unless somebody else runs it: they hear of what was written by themselves. */
   wake(session: string): void;
@@ -56,6 +59,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const { store, executor, supervision, blocks, moments, titles, serve, sleepAfterMs, maySleep } = parts;
   const running = runningOn(store);
   const mine = new Set<Running>();
+  let closing = false;
   const turnstile = createTurnstile();
   // One look at all of them now and then, and none while nothing runs.
   let sweeping: NodeJS.Timeout | undefined;
@@ -69,7 +73,7 @@ export function createRunner(parts: RunnerParts): Runner {
   /** One turn after the other, until nothing said is left unseen. */
   const start = (id: string): Running => {
     const before = running.get(id);
-    if (before) return before;
+    if (before && (closing || !before.leaving)) return before;
     let log: SessionLog | undefined;
     let left = false;
     let early: Stopped | undefined;
@@ -119,10 +123,11 @@ export function createRunner(parts: RunnerParts): Runner {
         return { outcome: { ...outcome, messages: [], toolHistory: [] }, knew: held.lastSeq };
       }
       if (!left && goesOn(store, held, outcome)) return "again";
-      running.delete(id); // in the same breath: who speaks now starts a new one
+      letGo(); // in the same breath: who speaks now starts a new one
       return { outcome };
     };
     const turns = async (): Promise<AgentOutcome> => {
+      if (before) await before.done.catch(() => {}); // told where it was asked for
       const session = known(store, id);
       sleepy = maySleep(session);
       moments.start(session);
@@ -185,6 +190,9 @@ export function createRunner(parts: RunnerParts): Runner {
         }
         idleAt = dozing ? undefined : idle;
       },
+      get leaving() {
+        return left;
+      },
       leave() {
         left = true;
         log?.close();
@@ -213,11 +221,17 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   const wake = (id: string): void => {
-    if (running.has(id) || known(store, id).owned) return;
-    start(id);
+    const here = running.get(id);
+    if (here ? here.leaving : !known(store, id).owned) start(id);
   };
 
-  return { of: (session) => running.get(session), all: () => [...mine], start, wake };
+  const leaveAll = (): Promise<unknown>[] => {
+    closing = true;
+    for (const one of mine) one.leave();
+    return [...mine].map(({ done }) => done);
+  };
+
+  return { of: (session) => running.get(session), leaveAll, start, wake };
 }
 
 const shared = new WeakMap<Store, Map<string, Running>>();

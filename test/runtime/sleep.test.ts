@@ -145,3 +145,17 @@ test("one that cannot be woken at the first try is not lost: it is tried again, 
   assert.equal((await host.run("s")).text, "done");
   await host.close();
 });
+
+test("who speaks while a turn is being left is heard after it", async () => {
+  using here = workspace();
+  const { store, host, outcome } = await drowsy(here.dir, [{ text: "here again", delayMs: 200 }]);
+  await until(() => store.load("s").some(({ type }) => type === "turn.begun"));
+  host.leave("s");
+  await host.send({ type: "say", session: "s", text: "still there?", ...lin });
+  const next = host.run("s");
+  assert.equal((await outcome).status, "paused");
+  const { text, messages } = await next;
+  assert.equal(text, "here again");
+  assert.match(JSON.stringify(messages), /still there\?/);
+  await host.close();
+});
