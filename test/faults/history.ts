@@ -28,6 +28,7 @@ export type Observation =
   | { type: "shown"; surface: string; session: string; request: string; durable: boolean; open: string[] }
   /** What a surface sent and what it was told. No reply: it never came, so nobody knows. */
   | { type: "answered"; surface: string; response: InputResponse; reply: CommandReply<"respond"> | undefined }
+  /** Somebody spoke. Where no reply came it may or may not be on disk. */
   | { type: "said"; session: string }
   /** The world was changed. `durable`: the newest fact on disk at that moment; not known where a real process did it. */
   | { type: "executed"; session: string; mark: string; tool: string; input: ToolInput; durable?: number }

@@ -171,7 +171,7 @@ function createStage(world: World, { sessions, promptTimeout, sleepAfterMs, seed
         const process = await alive(action.slot);
         const session = ids[action.session]!;
         const said = await process.send({ type: "say", session, text: `at ${time.now().mono}`, ...by });
-        if (said?.ok) world.observe(process.name, { type: "said", session });
+        if (said?.ok !== false) world.observe(process.name, { type: "said", session });
         return;
       }
       case "answer": {

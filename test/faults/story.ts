@@ -74,7 +74,7 @@ export async function tell(world: World, telling: Telling): Promise<{ process: P
 async function begin(world: World, process: Process, session: string): Promise<void> {
   await process.send({ type: "open", session, cwd: world.dir });
   const said = await process.send({ type: "say", session, text: "go", id: "first", by: "Lin", surface: "a" });
-  if (said?.ok) world.observe(process.name, { type: "said", session });
+  if (said?.ok !== false) world.observe(process.name, { type: "said", session });
 }
 
 /** A surface with a person at it. */
