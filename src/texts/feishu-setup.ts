@@ -25,11 +25,13 @@ const en = {
   needsTerminal: `\`${sage("feishu setup")}\` talks to a person at a terminal. Without one, set FEISHU_APP_ID, FEISHU_APP_SECRET and FEISHU_APPROVERS; docs/feishu.md has all of them`,
   welcome:
     "Sage in Feishu or Lark. You need an app of your own in the developer console; docs/feishu.md leads there step by step.",
-  askDomain: "Feishu or Lark? (feishu/lark, or the address of a platform of your own; Enter for feishu) > ",
+  askDomain: (before: string) =>
+    `Feishu or Lark? (feishu/lark, or the address of a platform of your own; Enter for ${before}) > `,
   askAppId: (before: string) => `App ID${before ? ` (Enter for ${before})` : ""} > `,
   askSecret: (kept: boolean) => `App Secret (not shown${kept ? "; Enter keeps the one there is" : ""}) > `,
-  askMode:
-    "How should events come? 1 over a connection that Sage opens: no address needed (or Enter)   2 to a webhook of yours > ",
+  askMode: (before: string) =>
+    `How should events come? 1 over a connection that Sage opens: no address needed   2 to a webhook of yours   (Enter for ${before}) > `,
+  badChoice: (text: string) => `1 or 2 is wanted; got "${text}"`,
   askEncryptKey: (kept: boolean) => `Encrypt Key (not shown${kept ? "; Enter keeps the one there is" : ""}) > `,
   askToken: (kept: boolean) => `Verification Token (not shown${kept ? "; Enter keeps the one there is" : ""}) > `,
   askApprovers: (before: string) =>
@@ -115,10 +117,12 @@ const zh: FeishuSetupTexts = {
   usage: `\`${sage("feishu")}\` 有：setup（写入配置并试用）和 doctor（说明还缺什么）`,
   needsTerminal: `\`${sage("feishu setup")}\` 需要有人在终端前操作。没有终端时，请设置 FEISHU_APP_ID、FEISHU_APP_SECRET 和 FEISHU_APPROVERS；全部变量见 docs/feishu.zh.md`,
   welcome: "在飞书或 Lark 里使用 Sage。你需要在开发者后台有一个自己的应用；docs/feishu.zh.md 有逐步说明。",
-  askDomain: "飞书还是 Lark？（feishu/lark，或自己平台的地址；直接回车为 feishu）> ",
+  askDomain: (before) => `飞书还是 Lark？（feishu/lark，或自己平台的地址；直接回车为 ${before}）> `,
   askAppId: (before) => `App ID${before ? `（直接回车为 ${before}）` : ""} > `,
   askSecret: (kept) => `App Secret（不显示${kept ? "；直接回车保留原来的" : ""}）> `,
-  askMode: "事件怎样到达？ 1 由 Sage 建立长连接，不需要地址（或直接回车）   2 发到你的 webhook > ",
+  askMode: (before) =>
+    `事件怎样到达？ 1 由 Sage 建立长连接，不需要地址   2 发到你的 webhook   （直接回车为 ${before}）> `,
+  badChoice: (text) => `请输入 1 或 2；现为“${text}”`,
   askEncryptKey: (kept) => `Encrypt Key（不显示${kept ? "；直接回车保留原来的" : ""}）> `,
   askToken: (kept) => `Verification Token（不显示${kept ? "；直接回车保留原来的" : ""}）> `,
   askApprovers: (before) =>

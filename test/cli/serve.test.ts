@@ -186,10 +186,26 @@ test("setup asks, tries, finds out who is there, and keeps secrets where only th
     model: "openai/x",
     feishu: { appId: feishu.appId, domain: feishu.url, mode: "socket", approvers: [lin.openId] },
   });
+  // Once more, as after a renewed secret: whoever only presses Enter changes nothing.
+  const before = JSON.parse(readFileSync(settings, "utf8")) as { feishu: object };
+  writeFileSync(settings, JSON.stringify({ ...before, feishu: { ...before.feishu, mode: "webhook" } }));
+  const again = machine.terminal(["feishu", "setup"], { env: { SAGE_KEYS: "file", NO_PROXY: "127.0.0.1" } });
+  for (const asked of ["Feishu or Lark?", "App ID", "App Secret", "How should events come?"])
+    await again.answer(asked, "");
+  await again.answer("Encrypt Key", "key");
+  await again.answer("Verification Token", "token");
+  await again.answer("Who may approve?", "");
+  await again.answer("Who else may give tasks?", "");
+  assert.equal(await again.code, 0);
+  assert.deepEqual(JSON.parse(readFileSync(settings, "utf8")), {
+    ...before,
+    feishu: { ...before.feishu, mode: "webhook" },
+  });
   const keys = join(machine.env["SAGE_HOME"] ?? "", "keys.json");
   assert.equal(statSync(keys).mode & 0o777, 0o600);
   assert.match(readFileSync(keys, "utf8"), new RegExp(feishu.appSecret));
-  const doctor = await machine.sage(["feishu", "doctor"], { env: { SAGE_KEYS: "file", NO_PROXY: "127.0.0.1" } });
+  const env = { SAGE_KEYS: "file", NO_PROXY: "127.0.0.1", FEISHU_MODE: "socket" };
+  const doctor = await machine.sage(["feishu", "doctor"], { env });
   assert.match(doctor.out, /1 person may approve/);
 });
 

@@ -37,9 +37,10 @@ async function walk(t: FeishuSetupTexts): Promise<void> {
   const env = withKeys(process.env, home);
   const before = readSettings(home.settings).feishu ?? {};
   console.log(t.welcome);
+  const usually = before.domain ?? "feishu";
   const named = await until(
-    t.askDomain,
-    (text) => (domainOf(text || "feishu") ? text || "feishu" : undefined),
+    t.askDomain(usually),
+    (text) => (domainOf(text || usually) ? text || usually : undefined),
     t.badDomain,
   );
   const appId = await until(
@@ -61,7 +62,13 @@ async function walk(t: FeishuSetupTexts): Promise<void> {
     }
   };
   const appSecret = await secret("FEISHU_APP_SECRET", t.askSecret);
-  const mode = (await line(t.askMode)) === "2" ? "webhook" : "socket";
+  const choice = before.mode === "webhook" ? "2" : "1";
+  const chosen = await until(
+    t.askMode(choice),
+    (text) => (/^[12]?$/.test(text) ? text || choice : undefined),
+    t.badChoice,
+  );
+  const mode = chosen === "2" ? "webhook" : "socket";
   const app: FeishuApp = { appId, appSecret, domain: domainOf(named) ?? "", mode };
   if (mode === "webhook") {
     app.encryptKey = await secret("FEISHU_ENCRYPT_KEY", t.askEncryptKey);
