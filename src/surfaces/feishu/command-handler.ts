@@ -71,8 +71,16 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     return follow;
   };
 
+  const folders = [...new Set([parts.cwd, ...parts.folders])];
+  const isAllowed = (path: string) => folders.some((one) => isIn(realOf(one), path));
+  /** A session that an approver brought here may work anywhere; those that others begin may not. */
+  const folderFor = ({ sender }: Incoming, follow: Follow | undefined): string => {
+    const cwd = follow?.home().cwd ?? parts.cwd;
+    return isAllowed(realOf(cwd)) || mayApprove(people, sender) ? cwd : parts.cwd;
+  };
+
   const fresh = async (message: Incoming, task: string): Promise<CommandResult> => {
-    const cwd = (await sessions.find(message))?.home().cwd ?? parts.cwd;
+    const cwd = folderFor(message, await sessions.find(message));
     const follow = await begin(message, { cwd, ...(parts.model !== undefined && { model: parts.model }) });
     return task === "" ? { text: t.newSession(follow.home().cwd) } : { task, follow };
   };
@@ -148,7 +156,6 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
 
   const cd = async (message: Incoming, to: string): Promise<CommandResult> => {
     const now = (await here(message))?.home().cwd ?? parts.cwd;
-    const folders = [...new Set([parts.cwd, ...parts.folders])];
     if (to === "") return { text: t.cdWhich(now, folders) };
     const path = resolve(now, to.replace(/^~(?=$|\/)/, homedir()));
     let real: string;
@@ -158,7 +165,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     } catch {
       return { text: folders.some((one) => isIn(one, path)) ? t.cdMissing(path) : t.cdRefused(path) };
     }
-    if (!folders.some((one) => isIn(realOf(one), real))) return { text: t.cdRefused(path) };
+    if (!isAllowed(real)) return { text: t.cdRefused(path) };
     const model = (await here(message))?.home().model ?? parts.model;
     await begin(message, { cwd: real, ...(model !== undefined && { model }) });
     return { text: t.newSession(real) };
@@ -168,7 +175,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     const home = (await here(message))?.home();
     if (name === "") return { text: t.modelNow(home?.model ?? parts.model ?? "", parts.models) };
     if (!parts.models.includes(name)) return { text: t.modelRefused(name) };
-    await begin(message, { cwd: home?.cwd ?? parts.cwd, model: name });
+    await begin(message, { cwd: folderFor(message, await here(message)), model: name });
     return { text: t.modelNew(name) };
   };
 

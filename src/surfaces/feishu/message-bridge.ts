@@ -125,7 +125,7 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     }
     const from = await parts.senderOf(message.sender.openId);
     const reply = await follow.handle.sendAnswer(response, from);
-    if (reply.ok) return channel.react(message.messageId, "DONE");
+    if (reply.ok) return void channel.react(message.messageId, "DONE"); // nothing waits for a courtesy
     // The same message, come again after a restart, has won already.
     if (reply.resolution && reply.resolution.by === from.by && reply.resolution.surface === from.surface) return;
     return say(message, reply.resolution ? t.raceLost(whoOf(reply.resolution, t)) : t.failedToSay(reply.message));
@@ -196,7 +196,7 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
 
   async function note(message: Incoming, follow: Follow, text: string): Promise<void> {
     await task(message, follow, text);
-    await channel.react(message.messageId, "Get");
+    void channel.react(message.messageId, "Get");
   }
 
   function isEarlier({ at, chatId, sender }: Incoming, { id, session }: InputRequest): boolean {

@@ -123,9 +123,10 @@ export function createSessionManager(
       const { sessions } = must(await host.send({ type: "sessions" }));
       const row = sessions.find(({ id }) => id === session);
       if (!row) throw new SageError("session-unknown", `there is no session ${session}`);
-      const fresh = records.home(session) === undefined;
-      settle({ ...homeAt(place, session), cwd: row.cwd, at: now() }, place);
-      const found = follow(session, fresh);
+      const before = records.home(session);
+      const chosen = before?.model === undefined ? {} : { model: before.model };
+      settle({ ...homeAt(place, session), cwd: row.cwd, ...chosen, at: now() }, place);
+      const found = follow(session, before === undefined);
       await found.ready;
       return found;
     },
