@@ -534,6 +534,7 @@ suite("a permission", () => {
     assert.deepEqual(asked.responses, []);
     asked.press(tmuxEnd);
     assert.match(asked.seen(), /no rule covers it\n[^]*1 Allow once\n/);
+    assert.doesNotMatch(asked.seen(), /has not been on the screen yet/);
     asked.press(keys.home, "1", enter);
     assert.equal(asked.only()?.type, "granted");
     const other = opened(permission("Bash", { command: long }), { rows: 24 });

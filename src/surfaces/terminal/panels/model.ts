@@ -33,7 +33,7 @@ export type Model<S> = {
     context: { seenEnd: boolean },
   ): { choices: string[]; focus: { from: number; to: number } };
   /** What went wrong or is missing. */
-  note(state: S): string;
+  note(state: S, context: { seenEnd: boolean }): string;
   keys(state: S, draw: Draw): string[];
   /** The person is in a text: Home and End are its keys. */
   writes(state: S): boolean;

@@ -117,7 +117,12 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
     },
     render(width) {
       const draw: Draw = { theme, t: texts(lang), p, width, focused };
-      const note = phase.at === "sent" ? p.sending : phase.at === "refused" ? phase.message : model.note(state);
+      const below = () => {
+        const note =
+          phase.at === "sent" ? p.sending : phase.at === "refused" ? phase.message : model.note(state, { seenEnd });
+        const notes = noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn);
+        return { ...model.choices(state, draw, { seenEnd }), notes };
+      };
       const { lines, must = lines.length } = body(draw);
       const sections = {
         head: [
@@ -126,8 +131,7 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
         ],
         body: lines,
         must,
-        ...model.choices(state, draw, { seenEnd }),
-        notes: noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn),
+        ...below(),
         keys: keyLines(model.keys(state, draw), draw),
       };
       const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: p.rowsShown };
@@ -136,7 +140,7 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
       if (laid.endShown && !seenEnd) {
         seenEnd = true;
         // What was locked is free now, and the choices say so.
-        laid.lines = lay({ ...sections, ...model.choices(state, draw, { seenEnd }) }, room).lines;
+        laid.lines = lay({ ...sections, ...below() }, room).lines;
       }
       return laid.lines;
     },

@@ -40,7 +40,7 @@ export function permissionModel(
     page: () => "",
     body: (_state, draw) => permissionBody(asked, description, draw),
     choices: (state, draw, { seenEnd }) => permissionChoices(asked, state, { draw, seenEnd }),
-    note: ({ note }) => note,
+    note: ({ note }, { seenEnd }) => (seenEnd && note === words.p.lockedNote ? "" : note),
     keys: (state, draw) => permissionKeys(asked, state, draw),
     writes: ({ stage, always }) =>
       stage === "always" ? alwaysRows(asked)[always.row]?.type === "own" : stage !== "choices",
