@@ -32,7 +32,7 @@ export type CallItem = {
   /** Who let it run, or did not. */
   answer?: string;
   /** Calls of the subagent that it runs, in order. */
-  inner: { at: string; call: Call }[];
+  inner: { at: string; call: Call; failed?: boolean }[];
 };
 
 export type TextItem = { type: "text"; key: string; text: string; done: boolean };
@@ -157,7 +157,10 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
   };
 
   const finished = ({ key, data, at }: Fact<"call.finished">): void => {
-    const item = calls.get(placeOf({ key }));
+    const place = placeOf({ key });
+    const within = data.ok ? undefined : calls.get(rootOf(place))?.inner.find(({ at: inside }) => inside === place);
+    if (within) within.failed = true;
+    const item = calls.get(place);
     if (!item) return;
     const silent = stopped && !data.ok && data.text.startsWith("Not run:");
     item.until = at;

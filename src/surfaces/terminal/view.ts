@@ -157,8 +157,8 @@ function innerRows({ inner }: CallItem, view: View): string[] {
   const shown = unfolded ? inner : inner.slice(-INNER_ROWS);
   return [
     ...(shown.length < inner.length ? [theme.dim(`  ⎿ ${tt.inside(inner.length - shown.length)}`)] : []),
-    ...shown.map(({ call }) => {
-      const tool = toolName(call, width);
+    ...shown.map(({ call, failed }) => {
+      const tool = `${failed ? "✗ " : ""}${toolName(call, width)}`;
       const summary = clipped(call.malformed ?? summaryOf(call.input), width - 6 - visibleWidth(tool));
       return theme.dim(truncateToWidth(`  ⎿ ${tool} ${summary}`, width, ""));
     }),

@@ -137,6 +137,16 @@ suite("a session on a terminal", () => {
     assert.equal(at.sage.store.pending(at.sage.session).length, 1);
   });
 
+  test("what a subagent may not do is seen to have failed", async () => {
+    const task = { tool: "Task", input: { description: "look around", prompt: "list files", agent: "Explore" } };
+    const calls = [{ tool: "Glob", input: { pattern: "*" } }, bash("touch x")];
+    await using at = await sageOnScreen(
+      { "": [{ calls: [task] }, { text: "End." }], Explore: [{ calls }, { text: "Looked." }] },
+      { task: "go" },
+    );
+    assert.match(await at.until("End."), /● Task look around[^\n]*\n {2}⎿ Glob \*\n {2}⎿ ✗ Bash touch x\n/);
+  });
+
   test("Ctrl-C: clears what is typed, then asks, then leaves", async () => {
     await using at = await sageOnScreen([]);
     await at.until("What is to be done?");
