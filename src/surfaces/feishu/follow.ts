@@ -94,6 +94,14 @@ export function followSession(
       .catch((error: unknown) => log(`session ${session}: ${messageOf(error)}`));
   };
 
+  /** An old card that cannot be changed just now holds up nothing new; but it is changed after what was sent before. */
+  let mending: Promise<unknown> = ready;
+  const mend = (work: () => Promise<void>): void => {
+    mending = Promise.all([mending, chain])
+      .then(() => persist(work, parts.signal))
+      .catch((error: unknown) => log(`session ${session}: ${messageOf(error)}`));
+  };
+
   /** The more cards change at once, the less often each does. */
   const pace = () => Math.max(modes.entities ? NEXT_MS : PATCH_MS, modes.active * SHARE_MS);
 
@@ -137,7 +145,7 @@ export function followSession(
       }
       case "input.resolved": {
         const request = view.request(fact.data.requestId)?.request;
-        if (request) job(() => asker.settle(request, fact.data), fact.seq);
+        if (request) mend(() => asker.settle(request, fact.data));
         return flushSoon(CALM_MS);
       }
       case "turn.interrupted":
@@ -242,7 +250,7 @@ export function followSession(
       const known = view.request(record.request);
       if (known?.resolution) {
         const { request, resolution } = known;
-        job(() => asker.settle(request, resolution));
+        mend(() => asker.settle(request, resolution));
       }
     }
     for (const request of view.open()) job(() => asker.present(request));
@@ -305,6 +313,7 @@ export function followSession(
     },
     async settled() {
       for (let before; before !== chain;) await (before = chain);
+      await mending;
     },
   };
 }

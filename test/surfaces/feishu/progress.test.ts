@@ -177,3 +177,19 @@ test("no secret of a command reaches a chat, neither as a question nor as a step
   assert.match(done.summary ?? "", /^Done · .*first line second line$/);
   assert.ok(!JSON.stringify(feishu.world.calls).includes(secret));
 });
+
+test("an old card that cannot be changed does not keep the next one from being shown", async () => {
+  await using sage = await team({
+    script: [{ calls: [ask("First?")] }, { calls: [ask("Second?")] }, { text: "the end" }],
+    timings: { retryMs: 5 },
+  });
+  const { lin, feishu } = sage;
+  lin.say("go");
+  await sage.sees(lin.chat, /First\?/);
+  await sage.surface.settled();
+  feishu.failNext(/PATCH .*im\/v1\/messages/, { status: 500, code: 1500, times: 1_000 });
+  lin.say("one");
+  await sage.sees(lin.chat, /Second\?/);
+  lin.say("two");
+  await sage.sees(lin.chat, /Done[^]*the end/);
+});
