@@ -152,11 +152,23 @@ async function recoverTwice(world: World, session: string, life: Life): Promise<
     const process = world.boot({ ...life, fault: undefined });
     await process.send({ type: "resume", session });
     await settle(world);
+    while (isLooking(world, session)) await new Promise((resolve) => setTimeout(resolve, 2));
+    await settle(world);
     observeSettled(world, [process]);
     world.observe(process.name, { type: "recovered", session, state: stateOf(world, session) });
     process.crash();
     await process.bury();
   }
+}
+
+/** A call whose end is unknown is asked about once a real program has looked what it changed, and that takes its time. */
+function isLooking(world: World, session: string): boolean {
+  const facts = world.facts(session);
+  const keys = new Set(facts.map(({ key }) => key));
+  return facts.some(({ key, type }) => {
+    const [, call, round] = /^(.*)\/run(\d+)\.finished$/.exec(key) ?? [];
+    return type === "call.unknown" && !keys.has(`${call}/lost${round}`) && !keys.has(`${call}/done`);
+  });
 }
 
 /** Until nothing happens by itself any more. */
