@@ -22,13 +22,16 @@ type Parts = {
   saveDraft(requestId: string, draft: Draft): void;
   /** The keyboard is for this panel now, or for the editor. */
   focus(panel: Panel | undefined): void;
+  /** What was shown was answered elsewhere, and nothing came in its place. */
+  taken(): void;
 };
 
-export function createDesk({ createPanel, respond, saveDraft, focus }: Parts): Desk {
+export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Parts): Desk {
   let open: PendingRequest[] = [];
   let panel: Panel | undefined;
   let aside: string | undefined;
   const drafts = new Map<string, Draft>();
+  const answering = new Set<string>();
 
   const close = () => {
     panel?.dispose();
@@ -65,7 +68,9 @@ export function createDesk({ createPanel, respond, saveDraft, focus }: Parts): D
   };
 
   const answer = async (id: string, response: InputResponse) => {
+    answering.add(id);
     const reply = await respond(response);
+    answering.delete(id);
     // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
     if (reply.ok || reply.resolution) return remove(id);
     if (panel?.requestId === id) panel.refused(reply.message);
@@ -73,9 +78,11 @@ export function createDesk({ createPanel, respond, saveDraft, focus }: Parts): D
 
   const remove = (id: string) => {
     if (!open.some(({ request }) => request.id === id)) return;
+    const elsewhere = panel?.requestId === id && !answering.has(id);
     open = open.filter(({ request }) => request.id !== id);
     drafts.delete(id);
     settle();
+    if (elsewhere && !panel) taken();
   };
 
   return {

@@ -7,7 +7,7 @@ import { createWriting } from "./editor.ts";
 import { keyOf, stopOf, type Key } from "./input.ts";
 import { leftovers, notification, title, titleStack } from "./notify.ts";
 import type { Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
-import { createPanel } from "./panels/panel.ts";
+import { createPanel, QUIET_MS } from "./panels/panel.ts";
 import { createProgress } from "./progress.ts";
 import { createPulse } from "./pulse.ts";
 import { clipped } from "./rows.ts";
@@ -51,6 +51,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   let hint = "";
   let cancelling: NodeJS.Timeout | undefined;
   let away = false;
+  let takenAt = -Infinity;
   let closed = false;
 
   const stage = createStage({
@@ -110,6 +111,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     },
     saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
     focus: (panel) => screen.setFocus(panel ?? writing),
+    taken: () => void (now() - lastInterrupt > TWICE_MS && (takenAt = now())), // unless the person cancelled it
   });
 
   function redraw(): void {
@@ -263,6 +265,11 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
 
   function pressed(data: string): { consume: true } | undefined {
     if (isKeyRelease(data)) return { consume: true };
+    // Keys that were on their way to a panel say nothing to the agent once somebody else has answered it.
+    if (desk.panel() === undefined && Math.abs(now() - takenAt) < QUIET_MS) {
+      takenAt = now();
+      return { consume: true };
+    }
     const key = keyOf(data);
     if (hint !== "" && key !== "interrupt") hint = "";
     if (!key || !takes(key)) return undefined;

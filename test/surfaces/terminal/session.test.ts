@@ -86,6 +86,26 @@ suite("a session on a terminal", () => {
     assert.equal(text.includes("Permission needed"), false);
   });
 
+  test("keys on their way to a panel that somebody else has just answered say nothing", async (test) => {
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }, { text: "Two." }], {
+      task: "go",
+    });
+    await at.until("Permission needed");
+    const [request] = await at.sage.open();
+    test.mock.timers.enable({ apis: ["Date"], now: Date.now() });
+    await at.sage.answer({ type: "granted", requestId: request?.id ?? "" }, "Mei");
+    await at.until("End.");
+    at.press("1", "\r");
+    test.mock.timers.tick(400);
+    at.enter("now");
+    await at.until("Two.");
+    const said = at.sage.store.since(at.sage.session, 0).filter((fact) => fact.type === "user.said");
+    assert.deepEqual(
+      said.map(({ data }) => data.text),
+      ["go", "now"],
+    );
+  });
+
   test("a second terminal follows, answers, and both say so", async () => {
     await using at = await sageOnScreen([{ text: "Hello.", calls: [bash("echo x > x.txt")] }, { text: "End." }], {
       task: "go",
