@@ -56,7 +56,7 @@ export async function serve(args: string[]): Promise<number> {
   let leaving = false;
   const { host } = daemon;
   const { output } = home;
-  const surface = feishu && (await openSurface(feishu, { host, surfaces, env, output, model: spec, lang, log }));
+  const surface = feishu && (await openSurface(feishu, { host, surfaces, home, env, output, model: spec, lang, log }));
   const http = createHttp({
     ready: () => {
       const status = surface?.channel.status();

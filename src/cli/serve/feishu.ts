@@ -1,5 +1,8 @@
+import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Host } from "../../protocol/index.ts";
+import { loadConfig } from "../../runtime/config.ts";
+import type { Home } from "../../runtime/home.ts";
 import { createRedaction } from "../../runtime/redact.ts";
 import type { SurfaceStores } from "../../runtime/surface-store.ts";
 import type { Log } from "../../surfaces/feishu/transport/config.ts";
@@ -10,6 +13,7 @@ import type { FeishuConfig } from "../feishu/config.ts";
 export type SurfaceParts = {
   host: Host;
   surfaces: SurfaceStores;
+  home: Home;
   env: NodeJS.ProcessEnv;
   /** Sessions may read there, wherever they work. */
   output: string;
@@ -22,7 +26,7 @@ export type SurfaceParts = {
 /** Feishu as a surface of the daemon. */
 export async function openSurface(
   feishu: FeishuConfig,
-  { host, surfaces, env, output, model, lang, log }: SurfaceParts,
+  { host, surfaces, home, env, output, model, lang, log }: SurfaceParts,
 ): Promise<{ channel: OpenFeishu; attach(signal: AbortSignal): Promise<void> }> {
   const { openFeishu } = await import("../../surfaces/feishu/transport/open.ts");
   const store = surfaces.of(`feishu/${feishu.appId}`);
@@ -38,9 +42,23 @@ export async function openSurface(
         inbox: join(output, "feishu"),
         hostRecovers: true,
         redaction: createRedaction(env),
+        mayRead: (path, cwd) => mayRead(path, cwd, { home, env }),
         log: (line) => log("warn", line),
       });
       await attached.ready;
     },
   };
+}
+
+/** By the rules as they stand in that folder now; whoever would be asked about it has not been. */
+export async function mayRead(
+  path: string,
+  cwd: string,
+  { home, env }: Pick<SurfaceParts, "home" | "env">,
+): Promise<boolean> {
+  const { loadDecision } = await import("../permissions/decision.ts");
+  const decide = await loadDecision();
+  const { rules } = loadConfig(home, cwd, env);
+  const where = { mode: "default", cwd, home: homedir(), roots: [cwd] } as const;
+  return decide({ rules, ...where, tool: "Read", input: { file_path: path } }).result.behavior === "allow";
 }

@@ -68,30 +68,33 @@ function imageType(content: Buffer): string | undefined {
   return undefined;
 }
 
+type Sending = { redaction: Redaction; mayRead(path: string, cwd: string): Promise<boolean> };
+
 export type OutFile = { name: string; content: Buffer; image: boolean };
 
 /**
- * Files of the session's own folder that an answer links to. Nothing hidden, nothing from elsewhere, by way of a link neither:
- * a chat has more readers than a terminal.
+ * Files of the session's own folder that an answer links to. Nothing hidden, nothing from elsewhere, by way of a link neither, and
+ * nothing that a rule keeps the agent from reading: a chat has more readers than a terminal.
  */
-export async function filesIn(text: string, cwd: string, redaction: Redaction): Promise<OutFile[]> {
+export async function filesIn(text: string, cwd: string, sending: Sending): Promise<OutFile[]> {
   const links = [...text.matchAll(/!?\[[^\]\n]*\]\(<?([^)>\s]+)>?\)/g)].map(([, target = ""]) => target);
   const found: OutFile[] = [];
   for (const target of new Set(links)) {
     if (found.length >= MOST_OUT) break;
     if (/^[a-z][\w+.-]*:|^#/i.test(target)) continue;
-    const file = await ownFile(target, cwd, redaction).catch(() => undefined);
+    const file = await ownFile(target, cwd, sending).catch(() => undefined);
     if (file) found.push(file);
   }
   return found;
 }
 
-async function ownFile(target: string, cwd: string, redaction: Redaction): Promise<OutFile | undefined> {
+async function ownFile(target: string, cwd: string, { redaction, mayRead }: Sending): Promise<OutFile | undefined> {
   const root = await realpath(cwd);
   const path = await realpath(resolve(root, decodeURIComponent(target)));
   const inside = relative(root, path);
   if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) return undefined;
   if (inside.split(sep).some((part) => part.startsWith("."))) return undefined;
+  if (!(await mayRead(path, cwd))) return undefined;
   const { size } = await stat(path);
   if (size === 0 || size > LARGEST_OUT) return undefined;
   const content = await readFile(path);

@@ -29,7 +29,11 @@ const CALM_MS = 600;
 /** While the platform is out of reach, nothing else could be sent either. */
 const AGAIN_MS = [2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
 
-export type FollowParts = AskerParts & { host: Host; signal: AbortSignal };
+export type FollowParts = AskerParts & {
+  host: Host;
+  signal: AbortSignal;
+  mayRead(path: string, cwd: string): Promise<boolean>;
+};
 
 /** One session, from its facts to the messages of its chat. */
 export type Follow = {
@@ -182,7 +186,7 @@ export function followSession(
     let cut: boolean | undefined;
     const tell = async () => {
       const uuid = uuidOf(session, "end", seq);
-      const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts.redaction) : [];
+      const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts) : [];
       cut ??= await streamer.finish(shown, finish, { uuid });
       const target = targetOf(home());
       if (cut) await sendText(whole === "" ? shown.text : whole, uuidOf(uuid, "file"));

@@ -46,6 +46,8 @@ export type FeishuOptions = {
   hostRecovers?: boolean;
   /** Takes secrets out of everything that goes to a chat. */
   redaction?: Redaction;
+  /** May this file of a session's folder be read there without asking? What may not be is not sent either. */
+  mayRead(path: string, cwd: string): Promise<boolean>;
   now?(): number;
   log?(line: string): void;
   signal: AbortSignal;
@@ -98,7 +100,15 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     log,
     modes: { entities: true, active: 0 },
   };
-  const sessions = createSessionManager({ ...sending, host, signal, app, cwd, resumes: !options.hostRecovers });
+  const sessions = createSessionManager({
+    ...sending,
+    host,
+    signal,
+    app,
+    cwd,
+    mayRead: options.mayRead,
+    resumes: !options.hostRecovers,
+  });
   const commands = createCommandHandler({
     ...{ host, records, sessions, people, t, cwd, redaction, now, senderOf, ...model },
     folders: options.folders ?? [],

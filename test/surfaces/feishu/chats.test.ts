@@ -170,7 +170,7 @@ test("files and images go in by their path, within limits; what an answer links 
       { text: "seen" },
       { text: "seen again" },
       {
-        text: "Here: ![chart](chart.png) and [the report](out/report.txt), [another](report.txt), not [this](.env) nor [that](link) nor [them](/etc/passwd) nor [x](https://x.example)",
+        text: "Here: ![chart](chart.png) and [the report](out/report.txt), [another](report.txt), not [denied](denied.txt) nor [this](.env) nor [that](link) nor [them](/etc/passwd) nor [x](https://x.example)",
       },
     ],
   });
@@ -188,6 +188,7 @@ test("files and images go in by their path, within limits; what an answer links 
   writeFileSync(join(cwd, "chart.png"), png);
   writeFileSync(join(cwd, "out/report.txt"), "数字");
   writeFileSync(join(cwd, "report.txt"), "文字");
+  writeFileSync(join(cwd, "denied.txt"), "for nobody");
   writeFileSync(join(cwd, ".env"), "SECRET=1");
   symlinkSync("/etc/hostname", join(cwd, "link"));
   lin.say("show me");

@@ -79,6 +79,7 @@ export async function team(given: TeamOptions) {
     const surface = attachFeishu(host, {
       ...{ channel, store: stores.of(`feishu/${appId}`), app: appId, people, cwd, lang, signal: leaving.signal },
       inbox: join(dir, "inbox"),
+      mayRead: async (path) => !path.endsWith("denied.txt"),
       log: (line) => void logged.push(line),
       ...options,
     });
