@@ -265,12 +265,12 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
 
   function pressed(data: string): { consume: true } | undefined {
     if (isKeyRelease(data)) return { consume: true };
+    const key = keyOf(data);
     // Keys that were on their way to a panel say nothing to the agent once somebody else has answered it.
-    if (desk.panel() === undefined && Math.abs(now() - takenAt) < QUIET_MS) {
+    if (key !== "interrupt" && desk.panel() === undefined && Math.abs(now() - takenAt) < QUIET_MS) {
       takenAt = now();
       return { consume: true };
     }
-    const key = keyOf(data);
     if (hint !== "" && key !== "interrupt") hint = "";
     if (!key || !takes(key)) return undefined;
     if (!isKeyRepeat(data)) act(key);
