@@ -18,7 +18,7 @@ type Loadable = Omit<ModelChoice, "load"> & { load(options: { standby: boolean }
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** In the order in which they are preferred when nobody names one. */
-export const defaultModels = { anthropic: "claude-sonnet-5-5", openai: "gpt-5" };
+export const defaultModels = { anthropic: "claude-sonnet-5-5", openai: "gpt-6.1-sol" };
 
 type Known = keyof typeof defaultModels;
 
@@ -100,14 +100,26 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
     modelId,
     async load({ standby }) {
       const address = { modelId, ...(baseURL !== undefined && { baseURL }), ...(apiKey !== undefined && { apiKey }) };
-      const model =
-        provider === "anthropic"
-          ? (await import("./anthropic.ts")).anthropic(address)
-          : (await import("./openai.ts")).openai({ name: provider, ...address });
+      const model = await connect(provider, address);
       const { throughEndpoint } = await import("./endpoint.ts");
       return throughEndpoint(model, { provider, baseURL, limits, secret: apiKey, standby });
     },
   };
+}
+
+async function connect(
+  provider: string,
+  address: { modelId: string; baseURL?: string; apiKey?: string },
+): Promise<Model> {
+  if (provider === "anthropic") return (await import("./anthropic.ts")).anthropic(address);
+  const { baseURL } = address;
+  if (baseURL === undefined || isOpenAI(provider, baseURL)) return (await import("./responses.ts")).responses(address);
+  return (await import("./openai.ts")).openai({ name: provider, ...address, baseURL });
+}
+
+/** OpenAI itself, and not one of the many servers that speak its older format. */
+export function isOpenAI(provider: string, baseURL: string | undefined): boolean {
+  return provider === "openai" && (baseURL === undefined || URL.parse(baseURL)?.hostname === known.openai.host);
 }
 
 async function loadScripted(path: string): Promise<Model> {

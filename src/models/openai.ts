@@ -6,7 +6,7 @@ import { fromProvider, idleTimeoutMs } from "./provider.ts";
 export type OpenAIOptions = {
   modelId: string;
   /** Up to and including /v1. Any server that speaks Chat Completions will do. */
-  baseURL?: string;
+  baseURL: string;
   apiKey?: string;
   /** What the provider is called in the model's id. */
   name?: string;
@@ -14,19 +14,13 @@ export type OpenAIOptions = {
 };
 
 export function openai(options: OpenAIOptions): Model {
-  const { modelId, baseURL = "https://api.openai.com/v1", apiKey, name = "openai" } = options;
+  const { modelId, baseURL, apiKey, name = "openai" } = options;
   const provider = createOpenAICompatible({
     name,
     baseURL,
     includeUsage: true,
     fetch: createFetch(options.idleTimeoutMs ?? idleTimeoutMs),
     ...(apiKey !== undefined && { apiKey }),
-    ...(new URL(baseURL).hostname === "api.openai.com" && { transformRequestBody: renameMaxTokens }),
   });
   return fromProvider({ id: `${name}/${modelId}`, model: provider.chatModel(modelId) });
-}
-
-/** OpenAI's reasoning models refuse the old name that every other server knows. */
-function renameMaxTokens({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
-  return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
 }

@@ -9,7 +9,8 @@ export type Prices = Readonly<Record<string, Price>>;
 /** List prices of the default models, as published in October 2026. Of everything else only the person knows what they pay. */
 const listed: Prices = {
   "anthropic/claude-sonnet-5-5": { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
-  "openai/gpt-5": { input: 1.25, output: 10, cacheRead: 0.125 },
+  // Up to 272,000 tokens of input, which is where Sage makes room; above that OpenAI asks for more.
+  "openai/gpt-6.1-sol": { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 },
 };
 
 /** Undefined when nobody knows the price: a guess would be taken for a bill. */

@@ -6,7 +6,8 @@ const UNKNOWN = 200_000;
 const windows: readonly [RegExp, number][] = [
   [/\bgpt-4o/, 128_000],
   [/\bgpt-4\.1/, 1_000_000],
-  [/\bgpt-5/, 272_000],
+  // Longer ones are taken, at twice the price.
+  [/\bgpt-[56]/, 272_000],
 ];
 
 export function contextWindow(model: string): number {

@@ -36,7 +36,7 @@ Running
   --deny                      nobody is asked; permissions and questions are refused
                               (-p without either: stops at the first request with exit code 3)
   --bypass                    ask for no ordinary permission at all; deny and ask rules still hold
-  --model <provider/name>     for example anthropic/claude-sonnet-5-5, openai/gpt-5;
+  --model <provider/name>     for example anthropic/claude-sonnet-5-5, openai/gpt-6.1-sol;
                               scripted/<file> plays a JSON list of turns instead
   --fallback-model <p/name>   goes on with the turn when the model cannot be had
   --max-steps <n>             model replies per turn (100)
@@ -147,7 +147,7 @@ const zh: HelpTexts = {
   --deny                      不问人；许可和提问一律拒绝
                               （-p 而两者皆无：遇到第一个请求即停，退出码 3）
   --bypass                    普通许可一概不问；deny 和 ask 规则仍然有效
-  --model <提供方/名称>       例如 anthropic/claude-sonnet-5-5、openai/gpt-5；
+  --model <提供方/名称>       例如 anthropic/claude-sonnet-5-5、openai/gpt-6.1-sol；
                               scripted/<文件> 改为播放 JSON 写成的剧本
   --fallback-model <提供方/名称> 模型不可用时，由它接着做完这一轮
   --max-steps <n>             每轮的模型回复数（100）

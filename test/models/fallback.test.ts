@@ -72,10 +72,10 @@ test("a fallback that cannot work is refused at the start", () => {
 
 test("a cost is known only where the price is", () => {
   const usage = { inputTokens: 1_000_000, cacheReadTokens: 600_000, cacheWriteTokens: 100_000, outputTokens: 10_000 };
-  const prices = { "local/x": { input: 1, output: 2 }, "openai/gpt-5": { input: 0, output: 0 } };
+  const prices = { "local/x": { input: 1, output: 2 }, "openai/gpt-6.1-sol": { input: 0, output: 0 } };
   assert.equal(costOf(usage, "local/x", prices), 1.02);
   assert.equal(costOf(usage, "anthropic/claude-sonnet-5-5"), 0.6 + 0.12 + 0.25 + 0.1);
-  assert.equal(costOf(usage, "openai/gpt-5", prices), 0, "the person's own price wins");
+  assert.equal(costOf(usage, "openai/gpt-6.1-sol", prices), 0, "the person's own price wins");
   assert.equal(costOf(noUsage, "scripted", prices), undefined);
   assert.equal(costOf(usage, "toString", prices), undefined);
 });

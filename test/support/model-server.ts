@@ -41,9 +41,9 @@ export type RequestBody = {
   [field: string]: unknown;
 };
 
-type Wire = "anthropic" | "openai";
+type Wire = "anthropic" | "openai" | "responses";
 
-/** A server on this machine that speaks Anthropic's Messages and OpenAI's Chat Completions, and plays one `Play` per request. */
+/** A server on this machine that speaks Anthropic's Messages, OpenAI's Chat Completions and its Responses, and plays one `Play` per request. */
 export async function modelServer(...plays: (Play | ((body: RequestBody) => Play))[]) {
   const requests: ServedRequest[] = [];
   const always: { play?: (body: RequestBody) => Play } = {};
@@ -61,7 +61,7 @@ export async function modelServer(...plays: (Play | ((body: RequestBody) => Play
     requests.push({ path: request.url ?? "", headers: request.headers, body, gone });
     const next = plays.shift() ?? always.play ?? { status: 501, message: "the test has no play for this request" };
     await play(
-      request.url?.endsWith("/messages") ? "anthropic" : "openai",
+      request.url?.endsWith("/messages") ? "anthropic" : request.url?.endsWith("/responses") ? "responses" : "openai",
       response,
       typeof next === "function" ? next(body) : next,
     );
@@ -103,12 +103,15 @@ async function play(wire: Wire, response: ServerResponse, next: Play): Promise<v
   }
   if (ending === "cut") response.destroy();
   else if (typeof ending === "object")
-    response.end(event(wire, wire === "anthropic" ? { type: "error", error: ending } : { error: ending }));
+    response.end(
+      event(wire, wire === "openai" ? { error: ending } : { type: "error", sequence_number: 1, error: ending }),
+    );
   else if (ending === "end") response.end();
 }
 
 /** The reply as it goes over the wire, one element for each server-sent event. */
 export function chunksOf(wire: Wire, reply: ServedReply): string[] {
+  if (wire === "responses") return responsesEvents(reply).map((data) => event(wire, data));
   return wire === "anthropic"
     ? anthropicEvents(reply).map((data) => event(wire, data))
     : [...openaiEvents(reply).map((data) => event(wire, data)), "data: [DONE]\n\n"];
@@ -212,6 +215,73 @@ function openaiEvents({ thinking, text, calls = [], usage = { input: 10, output:
         completion_tokens: usage.output,
         total_tokens: usage.input + usage.output,
         prompt_tokens_details: { cached_tokens: usage.cacheRead ?? 0 },
+      },
+    },
+  ];
+}
+
+function responsesEvents({ thinking, text, calls = [], usage = { input: 10, output: 5 }, stop }: ServedReply) {
+  const about = { id: "resp_1", created_at: 1, model: "test" };
+  const items = [
+    ...(thinking
+      ? [
+          {
+            item: { type: "reasoning", id: "rs_1", summary: [], encrypted_content: null as string | null },
+            between: [
+              { type: "response.reasoning_summary_part.added", item_id: "rs_1", summary_index: 0 },
+              ...halves(thinking.text).map((delta) => ({
+                type: "response.reasoning_summary_text.delta",
+                item_id: "rs_1",
+                summary_index: 0,
+                delta,
+              })),
+              { type: "response.reasoning_summary_part.done", item_id: "rs_1", summary_index: 0 },
+            ],
+            done: { type: "reasoning", id: "rs_1", summary: [], encrypted_content: thinking.signature },
+          },
+        ]
+      : []),
+    ...(text === undefined
+      ? []
+      : [
+          {
+            item: { type: "message", id: "msg_1" },
+            between: halves(text).map((delta) => ({ type: "response.output_text.delta", item_id: "msg_1", delta })),
+            done: { type: "message", id: "msg_1" },
+          },
+        ]),
+    ...calls.map((call, n) => {
+      const item = { type: "function_call", id: `fc_${n}`, call_id: call.id, name: call.tool, arguments: "" };
+      return {
+        item,
+        between: halves(call.arguments).map((delta) => ({
+          type: "response.function_call_arguments.delta",
+          item_id: item.id,
+          output_index: n,
+          delta,
+        })),
+        done: { ...item, arguments: call.arguments, status: "completed" },
+      };
+    }),
+  ];
+  return [
+    { type: "response.created", response: about },
+    ...items.flatMap(({ item, between, done }, output_index) => [
+      { type: "response.output_item.added", output_index, item },
+      ...between,
+      { type: "response.output_item.done", output_index, item: done },
+    ]),
+    {
+      type: stop === undefined ? "response.completed" : "response.incomplete",
+      response: {
+        ...about,
+        incomplete_details: stop === undefined ? null : { reason: stop },
+        usage: {
+          input_tokens: usage.input,
+          input_tokens_details: { cached_tokens: usage.cacheRead ?? 0 },
+          output_tokens: usage.output,
+          output_tokens_details: { reasoning_tokens: 0 },
+        },
       },
     },
   ];
