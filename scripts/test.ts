@@ -35,7 +35,7 @@ async function runTests(): Promise<boolean> {
     process.execPath,
     [
       "--test",
-      `--test-concurrency=${Math.max(2, availableParallelism())}`,
+      `--test-concurrency=${availableParallelism() + 1}`,
       "--test-timeout=60000",
       `--import=${new URL("deadline.ts", import.meta.url).href}`,
       `--test-reporter=${process.stdout.isTTY ? "spec" : new URL("reporter.ts", import.meta.url).href}`,
