@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { Parser, TreeCursor } from "web-tree-sitter";
 
 /** What the grammar made of a piece of text: plain data, so that no tree has to be freed by anyone else. */
@@ -38,6 +39,9 @@ export function loadedGrammar(): ShellGrammar | undefined {
 export async function load(read: (name: WasmName) => Promise<Uint8Array>): Promise<ShellGrammar> {
   const [runtime, bash] = await Promise.all([genuine("web-tree-sitter.wasm"), genuine("tree-sitter-bash.wasm")]);
   const { Parser, Language } = await import("web-tree-sitter");
+  // The optimising compiler takes half a gigabyte and half a second for the grammar's one huge function, and every command that
+  // is started meanwhile pays for it too. The first compiler's code reads a command in a fraction of a millisecond: never optimise.
+  setFlagsFromString("--wasm-tiering-budget=1000000000");
   await Parser.init({ wasmBinary: runtime });
   const parser = new Parser();
   parser.setLanguage(await Language.load(bash));

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load, loadedGrammar, loadGrammar, wasmFile } from "../../src/permission/grammar.ts";
@@ -31,4 +32,19 @@ test("a tree is plain data, and says whether it can be relied on", async () => {
   for (const text of ["ls (", "'", "if x", `${"$(".repeat(500)}x${")".repeat(500)}`])
     assert.equal(grammar?.parse(text)?.sound, false, text.slice(0, 20));
   for (let i = 0; i < 2_000; i++) grammar?.parse("ls && ls | ls"); // trees are freed, or this would grow by the megabyte
+});
+
+test("reading commands again and again does not set the optimising compiler on the grammar, which takes half a gigabyte", () => {
+  const grammar = JSON.stringify(new URL("../../src/permission/grammar.ts", import.meta.url).href);
+  const program = `
+    const { loadGrammar } = await import(${grammar});
+    const read = await loadGrammar();
+    for (let n = 0; n < 30; n++) {
+      read.parse("echo " + n + " | sort > out.txt");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    console.log(process.resourceUsage().maxRSS);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
+  assert.ok(Number(stdout) > 0, stderr);
+  assert.ok(Number(stdout) < 300_000, `${stdout.trim()} kB`);
 });
