@@ -1,4 +1,5 @@
-import type { InputRequest } from "../protocol/index.ts";
+import { neededOf, offersOf, type InputRequest } from "../protocol/index.ts";
+import { offerLines } from "../surfaces/plain/keeping.ts";
 import { createPaint, type Style } from "../surfaces/plain/paint.ts";
 import { wholeRequest } from "../surfaces/plain/request.ts";
 import { fitted } from "../surfaces/plain/safe.ts";
@@ -57,13 +58,24 @@ export function openLines(
 ): string[] {
   const t = cliTexts(lang);
   const how = t.howToAnswer(alone ? request.session : request.id, flagsFor(request, t));
-  return [...wholeRequest(request, style), how, ...howLines(request, t)];
+  return [...wholeRequest(request, style), how, ...howLines(request, style, t)];
 }
 
-function howLines(request: InputRequest, t: CliTexts): string[] {
+function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {
   switch (request.kind) {
-    case "permission":
-      return [t.alsoPermission];
+    case "permission": {
+      const { rules, files } = offerLines(request, style);
+      if (request.hard || rules.length === 0) return [t.alsoPermission];
+      const offers = offersOf(request);
+      const how = [...(offers.length > 1 ? [t.alwaysNth] : []), ...(files.length > 0 ? [t.alwaysTo] : [])];
+      return [
+        t.alsoPermission,
+        t.alsoAlways(style.t.always(neededOf(offers).length)),
+        ...rules,
+        ...(how.length > 0 ? [style.paint.dim(`     ${how.join(" · ")}`)] : []),
+        ...files,
+      ];
+    }
     case "question":
       return [request.questions.length > 1 ? t.alsoQuestions : t.alsoQuestion];
     case "text":

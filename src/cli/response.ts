@@ -6,6 +6,7 @@ import {
   type InputRequest,
   type InputResponse,
   type Question,
+  type RuleDestination,
   type RuleGrant,
 } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
@@ -128,8 +129,8 @@ function rulesOf(request: InputRequest, { nth, to = "session", rule }: RuleFlags
   if (offers && rule !== undefined) return [{ rule, behavior: "allow", destination }];
   const chosen = nth === undefined ? neededOf(offers ?? []) : (offers?.slice(Number(nth) - 1, Number(nth)) ?? []);
   if (chosen.length === 0) throw new SageError("request-invalid", t.noSuggestion(offers?.length ?? 0));
-  if (chosen.some(({ places }) => places.every((place) => place.destination !== destination)))
-    throw new SageError("request-invalid", t.noPlace(destination));
+  const fits = (to: RuleDestination) => chosen.every(({ places }) => places.some((place) => place.destination === to));
+  if (!fits(destination)) throw new SageError("request-invalid", t.noPlace(destination, destinations.filter(fits)));
   return chosen.map((offer) => ({ rule: offer.rule, behavior: offer.behavior, destination }));
 }
 

@@ -1,6 +1,8 @@
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
+const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
+
 const en = {
   unknownFlag: (flag: string, closest: string | undefined) =>
     `there is no flag ${flag}${closest ? `; did you mean ${closest}?` : ""} (${sage("--help")} lists them)`,
@@ -68,7 +70,10 @@ const en = {
   incomplete: (given: number, of: number) =>
     `${given} of ${of} questions are answered; answer the others too, or add --partial to submit it so`,
   anOption: "…",
-  alsoPermission: '  (also: --always, --no --reason "…", --stop)',
+  alsoPermission: '  (also: --no --reason "…", --stop)',
+  alsoAlways: (what: string) => `  --always: ${what}`,
+  alwaysNth: "--always 2: that one alone",
+  alwaysTo: "--to local: keep it in that file",
   alsoQuestion: '  (an option by its text or number, or --other "your own words"; also: --decline, --stop)',
   alsoQuestions:
     '  (question number = option, by its text or number; or --other "1=your own words"; also: --partial, --decline, --stop)',
@@ -81,7 +86,8 @@ const en = {
     n === 0
       ? "no rule is offered for this one: leave out --always, or write one with --rule where rules may allow it"
       : `--always takes the number of a rule that is offered, from 1 to ${n}`,
-  noPlace: (place: string) => `nothing can be kept under "${place}" here; \`${sage("inbox")}\` shows where it can`,
+  noPlace: (place: string, places: readonly string[]) =>
+    `nothing can be kept under "${place}" for this request, only under: ${places.join(", ")}. (The files of a project take rules in sessions that began after \`${sage("trust")}\`.)`,
   whichQuestion: (choice: string, questions: readonly string[]) =>
     `which question does "${choice}" answer? Write "question=answer"; the questions are:\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag: string) => `${flag} expects a JSON object`,
@@ -97,8 +103,10 @@ const en = {
     open: (path: string, mode: string, fix: string) =>
       `${path} can be read by others (${mode}): run \`chmod ${fix} ${path}\``,
     noJournal: "no journal yet; the first session begins one",
-    journal: (sessions: number, pending: number) => `journal opens: ${sessions} sessions, ${pending} open requests`,
-    chain: (sessions: number) => `hash chain holds in all ${sessions} sessions`,
+    journal: (sessions: number, pending: number) =>
+      `journal opens: ${count(sessions, "session")}, ${count(pending, "open request")}`,
+    chain: (sessions: number) =>
+      `hash chain holds in ${sessions === 1 ? "the one session" : `all ${sessions} sessions`}`,
     broken: (session: string, seq: number, key: string) =>
       `the record of session ${session} was changed or damaged at ${seq} (${key}): keep a copy of the journal and do not rely on what follows`,
     settings: (path: string) => `settings are valid (${path})`,
@@ -171,7 +179,10 @@ const zh: CliTexts = {
   },
   incomplete: (given, of) => `${of} 个问题只回答了 ${given} 个；请把其余的也答上，或加 --partial 就这样提交`,
   anOption: "…",
-  alsoPermission: '  （还可以：--always、--no --reason "…"、--stop）',
+  alsoPermission: '  （还可以：--no --reason "…"、--stop）',
+  alsoAlways: (what) => `  --always：${what}`,
+  alwaysNth: "--always 2：只按那一条",
+  alwaysTo: "--to local：存入相应文件",
   alsoQuestion: '  （选项的文字或编号，或 --other "自己的话"；还可以：--decline、--stop）',
   alsoQuestions: '  （问题编号=选项的文字或编号；或 --other "1=自己的话"；还可以：--partial、--decline、--stop）',
   alsoText: "  （还可以：--decline、--stop）",
@@ -183,7 +194,8 @@ const zh: CliTexts = {
     n === 0
       ? "这一项没有可供保留的规则：请去掉 --always，或在规则可以允许时用 --rule 自己写"
       : `--always 应为所列规则的编号，从 1 到 ${n}`,
-  noPlace: (place) => `这里不能存到 "${place}"；\`${sage("inbox")}\` 会显示可用的位置`,
+  noPlace: (place, places) =>
+    `这个请求的规则不能存到 "${place}"，只能存到：${places.join("、")}。（项目的文件要在 \`${sage("trust")}\` 之后开始的会话里才能存规则。）`,
   whichQuestion: (choice, questions) =>
     `"${choice}" 回答的是哪个问题？请写成 "问题=回答"；问题有：\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag) => `${flag} 应为 JSON 对象`,

@@ -317,6 +317,10 @@ suite("sage answer", () => {
       assert.equal(refused.code, code, refused.err);
       assert.match(refused.err, message);
     }
+    assert.match(
+      (await machine.sage(["inbox"])).out,
+      /--always: .*with rule 1 of these\n {2}1 {2}│ Bash\(node one\.js\)\n/,
+    );
     assert.match((await answer("--always")).out, /allowed, and from now on Bash\(node one\.js\) \(in this session\)/);
     assert.equal((await machine.sage(["-p", "--resume", session, "--model", model])).code, 0);
 
@@ -428,7 +432,7 @@ suite("the rest of the command line", () => {
     const fine = await doctor();
     assert.match(
       fine.out,
-      /hash chain holds in all 1 sessions[^]*✓ model anthropic\/[^]*ripgrep[^]*Everything is fine\.\n$/,
+      /journal opens: 1 session, 0 open requests[^]*hash chain holds in the one session[^]*✓ model anthropic\/[^]*ripgrep[^]*Everything is fine\.\n$/,
     );
     assert.equal(fine.code, 0);
     const home = machine.env["SAGE_HOME"] ?? "";

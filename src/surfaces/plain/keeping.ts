@@ -10,22 +10,35 @@ import { keyOf } from "./answers.ts";
 import type { Style } from "./paint.ts";
 import { exact, framed } from "./safe.ts";
 
-/** What "always" would keep, and where: the exact rules, their notes, and the files. */
+/** What "always" would keep, and where, with what to type at the prompt. */
 export function ruleLines(request: PermissionRequest, style: Style): string[] {
-  const { t, paint, width } = style;
+  const { t, paint } = style;
+  const { rules, files } = offerLines(request, style);
+  if (rules.length === 0) return [];
+  const how = [
+    ...(offersOf(request).length > 1 ? [t.alwaysOther] : []),
+    ...(files.length > 0 ? [t.alwaysPlace] : []),
+    t.alwaysOwn,
+  ];
+  return [...rules, paint.dim(`     ${how.join(" · ")}`), ...files];
+}
+
+/** The exact rules that are offered, with their notes, and the files that could keep them. */
+export function offerLines(
+  request: PermissionRequest,
+  { paint, width, ...style }: Style,
+): { rules: string[]; files: string[] } {
   const offers = offersOf(request);
-  const narrow = { ...style, width: width && width - 3 };
+  const narrow = { ...style, paint, width: width && width - 3 };
   const rules = offers.flatMap(({ rule, note }, n) => [
     ...exact(rule, narrow).map((row, part) => (part === 0 ? `${`${n + 1}`.padStart(3)}${row}` : `   ${row}`)),
     ...(note === undefined ? [] : framed(note, narrow).map((row) => paint.dim(`   ${row}`))),
   ]);
-  const files = new Map(offers.flatMap(({ places }) => places.map(({ destination, file }) => [destination, file])));
-  const kept = [...files].flatMap(([destination, file]) =>
+  const places = new Map(offers.flatMap(({ places }) => places.map(({ destination, file }) => [destination, file])));
+  const files = [...places].flatMap(([destination, file]) =>
     file === undefined ? [] : exact(`${destination.padEnd(8)}${file}`, narrow).map((row) => paint.dim(`   ${row}`)),
   );
-  if (rules.length === 0) return [];
-  const how = [...(offers.length > 1 ? [t.alwaysOther] : []), ...(kept.length > 0 ? [t.alwaysPlace] : []), t.alwaysOwn];
-  return [...rules, paint.dim(`     ${how.join(" · ")}`), ...kept];
+  return { rules, files };
 }
 
 /** A rule to be written by the person, beginning from one that is there. */
