@@ -66,18 +66,21 @@ ${body(facts, t, lang)}
 
 function body(facts: readonly Fact[], t: PageTexts, lang: Lang): Markup[] {
   const index = indexOf(facts);
+  const words = texts(lang);
   const asked = (key: string): Markup[] =>
     (index.asked.get(key) ?? []).map(({ data }) => {
       const end = index.ends.get(data.id);
-      const how = end ? headline(end, texts(lang)) : t.open;
-      return markup`<p class="asked">${t.asked}: ${harmless(data.why)} — <b>${harmless(how)}</b></p>`;
+      const how = end ? headline(end, words) : t.open;
+      return markup`<p class="asked">${t.asked}: ${harmless(words.because(data.why))} — <b>${harmless(how)}</b></p>`;
     });
   const shown = new Set<string>();
   const call = (key: string, { tool, input }: Call): Markup => {
     shown.add(key);
     const end = index.results.get(key);
     const failed =
-      end?.type === "call.finished" && !end.data.ok ? markup` <span class="failed">${t.failed}</span>` : "";
+      end?.type === "call.finished" && !end.data.ok
+        ? markup` <span class="failed">${end.data.refused ? t.refused : t.failed}</span>`
+        : "";
     const unknown = end?.type === "call.unknown" ? markup`<p class="failed">${t.unknown}</p>` : "";
     const result = end?.type === "call.finished" ? folded(t.result, end.data.text, t) : "";
     return markup`<section class="call"><h3>${visible(tool)}${failed}</h3>
@@ -118,8 +121,10 @@ ${asked(key)}${unknown}${result}</section>`;
       case "input.requested": // those of a call stand with it
         return shown.has(callOf(fact.key)) ? [] : asked(callOf(fact.key));
       case "rule.added": {
-        const { rule, destination, by } = fact.data;
-        return [note(`${t.rule}: ${visible(rule)} (${destination}, ${harmless(by)})`)];
+        const { rule, destination, by, problem } = fact.data;
+        // One that could not be saved holds in its session all the same.
+        if (problem !== undefined) return [note(words.ruleNotSaved(visible(rule), harmless(problem)))];
+        return [note(`${t.rule}: ${visible(rule)} (${words.destination[destination]}, ${harmless(by)})`)];
       }
       case "context.compacted":
         return [note(t.compacted(fact.data.tokens.before, fact.data.tokens.after))];

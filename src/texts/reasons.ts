@@ -186,6 +186,9 @@ const zh: Record<string, string> = {
   "The address carries {} characters after the ?, which is enough to carry data away.":
     "网址在 ? 之后带有 {} 个字符，足以带走数据。",
   "The address may carry a secret away.": "网址可能带走秘密。",
+  "Answer questions?": "回答问题？",
+  "the settings of {} are not trusted, or changed since, so nothing is saved there; run `sage trust` there first":
+    "{} 的设置未受信任，或此后有改动，所以不在那里保存；请先在那里运行 `sage trust`",
   "writes {}": "写入 {}",
   "reads {}": "读取 {}",
 };

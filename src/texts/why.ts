@@ -1,5 +1,6 @@
 import type { RuleDestination } from "../protocol/index.ts";
 import type { Lang } from "./language.ts";
+import { reasonIn } from "./reasons.ts";
 
 const en = {
   session: (id: string, cwd: string, title: string) => `Session ${id} in ${cwd}: ${title}`,
@@ -46,12 +47,12 @@ const zh: WhyTexts = {
   fileOther: "此后它又被改动过，改动者日志并不知道。",
   fileGone: "它已经不在了。",
   decision: { allowed: "已允许", refused: "已拒绝", answered: "已回答", open: "在等回答" },
-  because: (reason) => `原因：${reason}`,
+  because: (reason) => `原因：${reasonIn("zh", reason)}`,
   byRule: (rule, where) => `依据规则 ${rule}（${where}）`,
   ruleFrom: (source, from) => (source === "session" ? `本会话中${from ? `由 ${from} ` : ""}给出` : (from ?? source)),
-  askedAt: (time, why) => `${time} 提出：${why}`,
+  askedAt: (time, why) => `${time} 提出：${reasonIn("zh", why)}`,
   rule: (rule, by, where) => `${by} 添加了规则：${rule}（${where}）`,
-  notSaved: (problem) => `没有存下：${problem}`,
+  notSaved: (problem) => `没有存下：${reasonIn("zh", problem)}`,
   edited: "输入经过修改：",
   run: { ok: "已运行", failed: "已运行，失败", unknown: "已开始，结局不明", open: "正在运行" },
   ran: (how, time) => `${how}，${time}`,

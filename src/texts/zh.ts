@@ -119,7 +119,7 @@ export const zh: Texts = {
   earlier: (n) => `… 之前还有 ${n} 轮`,
   facts: "另一个进程正在运行这个会话：它的文字完成后才会出现。你可以在这里回答和发言。",
   ruleAdded: (rule, file) => `${file ? `已存入 ${file}` : "本会话"}的规则：${rule}`,
-  ruleNotSaved: (rule, why) => `规则没有存下，只在本会话内有效：${rule}（${why}）`,
+  ruleNotSaved: (rule, why) => `规则没有存下，只在本会话内有效：${rule}（${reasonIn("zh", why)}）`,
   compacted: (before, after) => `已为对话腾出空间：约 ${before} → ${after} 个 token。`,
   unknownEnd: (why) => `结果未知：${why}`,
   modelChosen: (model, who) => `下一轮起使用模型：${model}（${who}选定）。`,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -105,4 +105,27 @@ test("export: facts as JSON lines and a page, for other eyes", async (t) => {
       await browser.close();
     }
   });
+});
+
+test("the page says of a refused call that it was refused, and of a rule that was not saved that it holds in the session", async () => {
+  using here = new Machine();
+  const model = here.script({ calls: [bash("env echo one"), bash("env echo two")] }, { text: "done" });
+  assert.equal((await here.sage(["-p", "go", "--model", model])).code, 3);
+  const [one, two] = await here.pending();
+  assert.ok(one && two);
+  assert.equal((await here.sage(["answer", one.id, "--always", "--to", "local"])).code, 0);
+  assert.equal((await here.sage(["answer", two.id, "--no"])).code, 0);
+  // Meanwhile the project brings settings, which nobody has trusted.
+  mkdirSync(join(here.cwd, ".sage"));
+  writeFileSync(join(here.cwd, ".sage", "settings.json"), JSON.stringify({ permissions: { allow: ["Bash(x)"] } }));
+  assert.equal((await here.sage(["-p", "--continue"])).code, 0);
+  const { out } = await here.sage(["export", "--format", "html"]);
+  assert.match(out, /<span class="failed">refused<\/span>/);
+  assert.doesNotMatch(out, /<span class="failed">failed|Rule added/);
+  assert.match(out, /Rule for this session only, for it was not saved: Bash\(.*not trusted/);
+  for (const command of [["export", "--format", "html"], ["why"]]) {
+    const chinese = (await here.sage([...command, "--lang", "zh"])).out;
+    assert.match(chinese, /没有规则涵盖这次调用[^]*设置未受信任/);
+    assert.doesNotMatch(chinese, /No rule covers|not trusted/);
+  }
 });
