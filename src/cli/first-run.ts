@@ -47,6 +47,7 @@ export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave">
     if (said === undefined || said === "l") return "leave";
     if (said === "" || said === "d") return "demo";
     if (said === "s") return (await setUpModel(lang)) ? "set up" : "leave";
+    say(t.noLetter(oneLine(said)));
   }
 }
 

@@ -31,7 +31,7 @@ const en = {
   ranTool: (tool: string, ok: boolean) => `${tool} ran${ok ? "" : " and failed"}`,
   next: [
     "Every one of these was on disk before the next thing happened: killing Sage at any point would have lost nothing.",
-    `To work on your own code: set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL for a local server), then run ${sage()}.`,
+    `To work on your own code: \`${sage("setup")}\` chooses a model (or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL), then \`${sage()}\`.`,
   ],
 };
 
@@ -67,7 +67,7 @@ const zh: DemoTexts = {
   ranTool: (tool, ok) => `${tool} 运行了${ok ? "" : "，但失败了"}`,
   next: [
     "每一步在下一步发生之前都已写入磁盘：无论何时杀掉 Sage，什么都不会丢。",
-    `要用在自己的代码上：设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY（本地服务器用 OPENAI_BASE_URL），然后运行 ${sage()}。`,
+    `要用在自己的代码上：用 \`${sage("setup")}\` 选择模型（或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 OPENAI_BASE_URL），然后运行 \`${sage()}\`。`,
   ],
 };
 

@@ -28,6 +28,7 @@ const en = {
     `${files} output ${files === 1 ? "file" : "files"} that no session names (${megabytes(bytes)}): removed`,
   journal: (before: number, after: number) => `journal: ${megabytes(before)} → ${megabytes(after)}`,
   busy: "the journal was not made smaller: somebody is using it",
+  nothingToRemove: "no session is empty, and no output is without a session",
   dryRun: "(--dry-run: nothing was changed)",
 };
 
@@ -53,6 +54,7 @@ const zh: SessionTexts = {
   output: (files, bytes) => `${files} 个不再被提到的输出文件（${megabytes(bytes)}）：已移除`,
   journal: (before, after) => `日志：${megabytes(before)} → ${megabytes(after)}`,
   busy: "日志未能缩小：有进程正在使用它",
+  nothingToRemove: "没有空的会话，也没有不再被提到的输出",
   dryRun: "（--dry-run：没有改动任何东西）",
 };
 

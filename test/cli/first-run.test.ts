@@ -49,6 +49,8 @@ suite("the first run", () => {
   test("a person is asked what to do; Enter plays the demo, leaving changes nothing", async () => {
     using machine = fresh();
     const leaving = machine.terminal(["mend it"]);
+    await leaving.answer(choice, "x");
+    await leaving.until("type s, d or l");
     await leaving.answer(choice, "l");
     assert.equal(await leaving.code, 0);
     const playing = machine.terminal([]);

@@ -83,6 +83,7 @@ test("retention and gc tell what they remove, and remove nothing that is open or
   store.release(running.id, epoch);
   store.close();
   assert.match((await here.sage(["sessions", "gc"])).out, /journal: \d/);
+  assert.match((await here.sage(["sessions", "gc", "--dry-run"])).out, /^no session is empty.*\n\(--dry-run/);
   assert.deepEqual(readdirSync(output), [kept]);
 
   // One of the two that name it goes, then the other.

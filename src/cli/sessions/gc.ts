@@ -28,6 +28,7 @@ export async function gc(args: string[]): Promise<number> {
   if (unused.length > 0) console.log(w.empty(unused.length));
   const { files, bytes } = collectOutput(store, home.output, { dryRun });
   if (files > 0) console.log(w.output(files, bytes));
+  if (unused.length === 0 && files === 0) console.log(w.nothingToRemove);
   if (dryRun) console.log(w.dryRun);
   else console.log(shrunk(home.journal, store, w));
   await host.close();
