@@ -151,6 +151,7 @@ export const en = {
   done: (calls: number, tokens: number, time: string, cost = "") =>
     `Done: ${plural(calls, "tool call")}, ${plural(tokens, "token")}, ${time}${cost && `, ${cost}`}`,
   turnCancelled: (why: string) => `The turn was cancelled: ${why}`,
+  personStopped: "stopped by the person",
   someoneStopped: (by: string) => `${by} stopped the turn`,
   someoneInterrupted: (by: string) => `${by} interrupted`,
   youCancelled: "The turn was cancelled.",

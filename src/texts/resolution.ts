@@ -42,6 +42,7 @@ export function ending(resolution: Resolution, t: Texts): string {
 
 /** That a person stopped something is kept in English, for the model; people read it in their own language. */
 export function stopReason(reason: string, t: Texts): string {
+  if (reason === "stopped by the person") return t.personStopped;
   const [, by, what] = /^(.*) (stopped the turn|interrupted)$/s.exec(reason) ?? [];
   if (by === undefined) return oneLine(reason);
   return (what === "interrupted" ? t.someoneInterrupted : t.someoneStopped)(oneLine(by));

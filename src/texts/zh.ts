@@ -134,6 +134,7 @@ export const zh: Texts = {
   done: (calls, tokens, time, cost) =>
     `完成：${calls} 次工具调用，${tokens} 个 token，${time}${cost ? `，${cost}` : ""}`,
   turnCancelled: (why) => `本轮已取消：${why}`,
+  personStopped: "由人停止",
   someoneStopped: (by) => `${by} 停止了本轮`,
   someoneInterrupted: (by) => `${by} 打断了本轮`,
   youCancelled: "本轮已取消。",

@@ -361,6 +361,7 @@ suite("sage answer", () => {
       [stopped.code, stopped.out],
       [0, "Recorded: cancelled (stopped by the person)\nThe turn is stopped.\n"],
     );
+    assert.match((await machine.sage(["why", "--lang", "zh"])).out, /已取消 \(由人停止\)/);
     assert.equal((await machine.sage(["answer", "nobody", "--yes"])).code, 2);
   });
 });
