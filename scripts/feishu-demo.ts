@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { askUser, bash } from "../test/support/sage.ts";
@@ -106,8 +106,6 @@ const submitted = await mei.submit(form.id, { q0: "o1", q1: ["o0", "o1"], q1_oth
 await sage.sees(group, new RegExp(t.done));
 await show(`Mei: ${submitted.toast?.content}`);
 
-const dir = join(tmpdir(), "sage-feishu-demo");
-mkdirSync(dir, { recursive: true });
-const file = join(dir, `dialogue.${lang}.html`);
+const file = join(mkdtempSync(join(tmpdir(), "sage-feishu-demo-")), `dialogue.${lang}.html`);
 writeFileSync(file, page({ title: words.title, about: words.about, lang, scenes }));
 console.log(file);
