@@ -119,7 +119,7 @@ export function createSockets(client: Json): Sockets {
     count: () => connections.length,
     connected: () => ever,
     drop() {
-      for (const { socket } of connections) socket.terminate();
+      for (const { socket } of connections.splice(0)) socket.terminate(); // gone at once, whoever comes back quickly
     },
     silence() {
       for (const one of connections) one.silent = true;
