@@ -192,9 +192,10 @@ test("files and images go in by their path, within limits; what an answer links 
   writeFileSync(join(cwd, ".env"), "SECRET=1");
   symlinkSync("/etc/hostname", join(cwd, "link"));
   lin.say("show me");
-  await feishu.until(lin.chat, ({ kind }) => kind === "file");
+  const files = () => said(feishu, lin.chat).filter(({ kind }) => kind === "file" || kind === "image");
+  await until(() => files().length >= 3);
   await sage.surface.settled();
-  const sent = said(feishu, lin.chat).filter(({ kind }) => kind === "file" || kind === "image");
+  const sent = files();
   assert.deepEqual(
     sent.map(({ kind }) => kind),
     ["image", "file", "file"],
