@@ -4,6 +4,7 @@ import { Machine, bash, mark } from "../support/cli.ts";
 
 test("inbox --watch shows requests of every session as they open and end", async () => {
   using here = new Machine();
+  await here.sage(["sessions"]); // the journal is there
   const words = here.start(["inbox", "--watch"]);
   const lines = here.start(["inbox", "--watch", "--json"]);
   await words.until("Nobody is waiting for you yet");
