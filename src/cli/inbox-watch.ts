@@ -1,5 +1,5 @@
 import type { Store } from "../journal/store.ts";
-import type { InputRequest } from "../protocol/index.ts";
+import { messageOf, type InputRequest } from "../protocol/index.ts";
 import { inboxTexts } from "../texts/inbox.ts";
 import type { Lang } from "../texts/language.ts";
 import { headline } from "../texts/resolution.ts";
@@ -36,12 +36,16 @@ export async function watchInbox(store: Store, { lang, json, show, signal }: Wat
   };
   if (!json) console.error(w.watching(store.pending().length));
   look();
+  let failed = "";
   await new Promise<void>((done) => {
     const timer = setInterval(() => {
       try {
         look();
-      } catch {
-        // a journal that is busy for a moment: look again
+        failed = "";
+      } catch (error) {
+        // A journal that is busy for a moment: look again. One that stays so is told of, and once.
+        const why = messageOf(error);
+        if (why !== failed) console.error(`sage: ${(failed = why)}`);
       }
     }, LOOK_MS);
     const stop = () => {

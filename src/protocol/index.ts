@@ -6,6 +6,7 @@ export * from "./message.ts";
 export * from "./options.ts";
 export * from "./outcome.ts";
 export * from "./permission.ts";
+export * from "./progress.ts";
 export * from "./request.ts";
 export * from "./state.ts";
 export * from "./subagent.ts";

@@ -14,7 +14,7 @@ import { texts } from "../../texts/texts.ts";
 import { createAsking } from "./asking.ts";
 import { keyboard, pipe, type Input, type Output } from "./lines.ts";
 import { createPaint, type Style } from "./paint.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress } from "../../protocol/index.ts";
 import { headline } from "../../texts/resolution.ts";
 import { createScreen } from "./screen.ts";
 import { createTalking } from "./talking.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { oneLine, type Command, type Host, type Sender } from "../../protocol/index.ts";
 import type { Style } from "./paint.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "../../protocol/index.ts";
 import { wholeRequest } from "./request.ts";
 
 /** What a person says when nothing is asked: messages, and commands to this surface. */

@@ -8,7 +8,7 @@ import { keyOf, stopOf, type Key } from "./input.ts";
 import { leftovers, notification, title, titleStack } from "./notify.ts";
 import type { Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
 import { createPanel, QUIET_MS } from "./panels/panel.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress } from "../../protocol/index.ts";
 import { createPulse } from "./pulse.ts";
 import { clipped } from "./rows.ts";
 import { Screen } from "./screen.ts";

@@ -1,7 +1,7 @@
 import type { InputRequest } from "../../protocol/index.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "../../protocol/index.ts";
 import { clipped } from "./rows.ts";
 import type { Theme } from "./theme.ts";
 import { visibleWidth } from "./tui.ts";

@@ -4,7 +4,7 @@ import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { SlashCommand, TerminalOptions } from "./options.ts";
 import { readTyped } from "./input.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "../../protocol/index.ts";
 import { nameOf } from "./status.ts";
 import type { BoxItem, Transcript } from "./transcript.ts";
 

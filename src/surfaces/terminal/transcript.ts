@@ -11,7 +11,7 @@ import {
 import { headline, whoOf } from "../../texts/resolution.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { finishedUpTo } from "./chunks.ts";
-import { placeOf } from "./progress.ts";
+import { placeOf } from "../../protocol/index.ts";
 
 export type Tone = "dim" | "warn" | "danger" | "good";
 

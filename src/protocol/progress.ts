@@ -1,4 +1,6 @@
-import { addUsage, noUsage, type Fact, type OutcomeStatus, type Usage } from "../../protocol/index.ts";
+import type { Fact } from "./fact.ts";
+import { addUsage, noUsage, type Usage } from "./message.ts";
+import type { OutcomeStatus } from "./outcome.ts";
 
 /** What a session is doing and what it has used, read off the facts. */
 export type Progress = {
