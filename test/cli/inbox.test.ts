@@ -13,6 +13,7 @@ test("inbox --watch shows requests of every session as they open and end", async
     3,
   );
   await words.until(/echo ran >> ran\.txt[^]*Waits until[^]*Session \w{8} in .* ago/);
+  await lines.until(/"type":"requested"/); // it says nothing before, and may have been slow to start
   const [request] = await here.pending();
   await here.sage(["answer", request?.id ?? "", "--no", "--reason", "不行"]);
   await words.until(/permit0: Answered .*不行/);
