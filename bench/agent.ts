@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { UnifiedExecutor } from "../src/agent/executor.ts";
-import { createSubagentRegistry } from "../src/agent/subagents.ts";
+import { UnifiedExecutor } from "../src/agent/turn/executor.ts";
+import { createSubagentRegistry } from "../src/agent/state/subagents.ts";
 import { noHooks } from "../src/hooks/hooks.ts";
 import { respond } from "../src/input/respond.ts";
 import { openSession, type SessionLog } from "../src/journal/session.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decide, type DecisionInput } from "../src/permission/decide.ts";
-import { load, loadGrammar, wasmFile } from "../src/permission/grammar.ts";
+import { load, loadGrammar, wasmFile } from "../src/permission/shell/read/grammar.ts";
 import type { Rule } from "../src/protocol/index.ts";
 import { median, percentile, type Row } from "./measure.ts";
 

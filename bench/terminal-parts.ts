@@ -1,4 +1,4 @@
-import type { Terminal } from "../src/surfaces/terminal/tui.ts";
+import type { Terminal } from "../src/surfaces/terminal/draw/tui.ts";
 
 /** A terminal of 100×30 that only counts what it is given. */
 export function countingTerminal(): { terminal: Terminal; bytes(): number } {

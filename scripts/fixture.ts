@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { version } from "../src/runtime/version.ts";
+import { version } from "../src/config/version.ts";
 import { write } from "../test/faults/fixture.ts";
 import { story, tell } from "../test/faults/story.ts";
 import { createWorld } from "../test/faults/world.ts";

@@ -7,11 +7,12 @@ import { parseSync, Visitor } from "rolldown/utils";
 const root = new URL("../", import.meta.url);
 
 const heart = ["protocol", "journal", "input", "permission", "tools", "models", "context", "hooks"];
-const wired = [...heart, "texts", "agent", "mcp", "runtime"];
+const host = [...heart, "texts", "view", "agent", "mcp", "config"];
 
 const doors: Record<string, string[]> = {
   protocol: [],
   texts: ["protocol"],
+  view: ["protocol", "texts"],
   journal: ["protocol"],
   input: ["protocol", "journal"],
   permission: ["protocol"],
@@ -21,14 +22,19 @@ const doors: Record<string, string[]> = {
   hooks: ["protocol"],
   agent: heart,
   mcp: ["protocol", "tools"],
-  runtime: wired,
-  sdk: wired,
-  "surfaces/*": ["protocol", "texts"],
-  cli: [...wired, "sdk", "surfaces/*"],
+  config: ["protocol", "permission", "tools", "context", "hooks"],
+  host,
+  archive: [...host, "host"],
+  sdk: [...host, "host", "archive"],
+  "surfaces/*": ["protocol", "texts", "view"],
+  cli: [...host, "host", "archive", "sdk", "surfaces/*"],
 };
 
+/** Rooms that must run in a browser. */
+const browser = ["protocol", "texts", "view"];
+
 /** Small enough to read at once: a feature that does not fit belongs in another room. */
-const oneScreen = ["src/agent/loop.ts", "src/agent/executor.ts", "src/agent/call.ts"];
+const oneScreen = ["src/agent/turn/loop.ts", "src/agent/turn/executor.ts", "src/agent/call/call.ts"];
 
 const sources = globSync("src/**/*.{ts,mts,tsx,js,mjs}", { cwd: root }).map((path) => path.replaceAll(sep, "/"));
 
@@ -37,6 +43,20 @@ test("every room imports only through its doors", () => {
     sources.flatMap((path) => trespasses(path, read(path))),
     [],
   );
+});
+
+test("folders of one room import each other in one direction only", () => {
+  assert.deepEqual(backEdges(sources.flatMap((path) => folderEdges(path, read(path)))), []);
+});
+
+test("two folders that import each other are named with the files that do it", () => {
+  const edges = [
+    ...folderEdges("src/agent/call/perform.ts", 'import { a } from "../turn/loop.ts";'),
+    ...folderEdges("src/agent/turn/loop.ts", 'import { b } from "../call/call.ts"; import { c } from "./turn.ts";'),
+  ];
+  assert.deepEqual(backEdges(edges), [
+    "src/agent/call → src/agent/turn → src/agent/call: src/agent/call/perform.ts imports src/agent/turn/loop.ts",
+  ]);
 });
 
 test("a file fits on a few screens, the loop and one call on one each", () => {
@@ -51,32 +71,32 @@ test("a file fits on a few screens, the loop and one call on one each", () => {
 test("a trespass is named with what the room may import, whatever form the import takes", () => {
   const may = "agent may import: protocol, journal, input, permission, tools, models, context, hooks";
   const source = `
-    import { host } from "../runtime/host.ts";
-    import type { Panel } from "../surfaces/terminal/view.ts";
-    export * from "../cli/main.ts";
-    export { start } from "../sdk/index.ts";
-    const lazy = () => import("../mcp/client.ts");
-    let typed: import("../texts/en.ts").Table;
-    // import { nothing } from "../cli/comment.ts";
-    const text = 'import { nothing } from "../cli/string.ts"';
-    import { judge } from "../permission/judge.ts";
+    import { host } from "../../host/host.ts";
+    import type { Panel } from "../../surfaces/terminal/view.ts";
+    export * from "../../cli/main.ts";
+    export { start } from "../../sdk/index.ts";
+    const lazy = () => import("../../mcp/client.ts");
+    let typed: import("../../texts/en.ts").Table;
+    // import { nothing } from "../../cli/comment.ts";
+    const text = 'import { nothing } from "../../cli/string.ts"';
+    import { judge } from "../../permission/judge.ts";
     import { z } from "zod";
     import { helper } from "./helper.ts";
   `;
   assert.deepEqual(
-    trespasses("src/agent/executor.ts", source),
+    trespasses("src/agent/turn/executor.ts", source),
     [
-      "src/runtime/host.ts",
+      "src/host/host.ts",
       "src/surfaces/terminal/view.ts",
       "src/cli/main.ts",
       "src/sdk/index.ts",
       "src/mcp/client.ts",
       "src/texts/en.ts",
-    ].map((target) => `src/agent/executor.ts imports ${target}; ${may}`),
+    ].map((target) => `src/agent/turn/executor.ts imports ${target}; ${may}`),
   );
 });
 
-test("a surface sees protocol, texts and itself, never another surface", () => {
+test("a surface sees protocol, texts, view and itself, never another surface", () => {
   const source = `
     import "../../../protocol/index.ts";
     import "../../../texts/en.ts";
@@ -84,7 +104,7 @@ test("a surface sees protocol, texts and itself, never another surface", () => {
     import "../../terminal/view.ts";
   `;
   assert.deepEqual(trespasses("src/surfaces/plain/parts/row.ts", source), [
-    "src/surfaces/plain/parts/row.ts imports src/surfaces/terminal/view.ts; surfaces/plain may import: protocol, texts",
+    "src/surfaces/plain/parts/row.ts imports src/surfaces/terminal/view.ts; surfaces/plain may import: protocol, texts, view",
   ]);
 });
 
@@ -134,12 +154,53 @@ function trespasses(path: string, source: string): string[] {
   return found;
 }
 
+type Edge = { from: string; to: string; path: string; target: string };
+
+/** Imports from one folder of a room into another. */
+function folderEdges(path: string, source: string): Edge[] {
+  // The command line's root dispatches to its commands and holds what they share: main.ts alone imports them.
+  if (path === "src/cli/main.ts") return [];
+  const from = posix.dirname(path);
+  return scan(path, source).imports.flatMap((specifier) => {
+    const target = specifier === undefined ? undefined : resolve(path, specifier);
+    if (target === undefined || roomOf(target) !== roomOf(path)) return [];
+    const to = posix.dirname(target);
+    return to === from ? [] : [{ from, to, path, target }];
+  });
+}
+
+/** Every folder that can be reached from itself, with one file on the way. */
+function backEdges(edges: readonly Edge[]): string[] {
+  const folders = [...new Set(edges.map(({ from }) => from))].sort();
+  const found = new Map<string, string>();
+  for (const start of folders) {
+    const way = wayBack(start, edges);
+    const name = way && [...new Set(way.map(({ from }) => from))].sort().join(" ");
+    if (way?.[0] && name !== undefined && !found.has(name))
+      found.set(name, `${[start, ...way.map(({ to }) => to)].join(" → ")}: ${way[0].path} imports ${way[0].target}`);
+  }
+  return [...found.values()];
+}
+
+function wayBack(start: string, edges: readonly Edge[]): Edge[] | undefined {
+  const queue: Edge[][] = edges.filter(({ from }) => from === start).map((edge) => [edge]);
+  const seen = new Set<string>();
+  for (let way = queue.shift(); way; way = queue.shift()) {
+    const end = way.at(-1)?.to ?? start;
+    if (end === start) return way;
+    if (seen.has(end)) continue;
+    seen.add(end);
+    for (const edge of edges) if (edge.from === end) queue.push([...way, edge]);
+  }
+  return undefined;
+}
+
 function trespass(path: string, room: string, specifier: string | undefined): string[] {
   if (specifier === undefined) {
     return [`${path} imports a computed path; write the paths out, so that the doors can be checked`];
   }
-  if (room === "protocol" && specifier.startsWith("node:")) {
-    return [`${path} imports ${specifier}; protocol must run in a browser`];
+  if (browser.includes(room) && specifier.startsWith("node:")) {
+    return [`${path} imports ${specifier}; ${room} must run in a browser`];
   }
   const target = resolve(path, specifier);
   if (target === undefined || target === "package.json") return [];

@@ -2,9 +2,9 @@ import { userInfo } from "node:os";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
-import { sageHome } from "../runtime/home.ts";
-import { createHost, type LocalHost } from "../runtime/host.ts";
-import { version } from "../runtime/version.ts";
+import { sageHome } from "../config/home.ts";
+import { createHost, type LocalHost } from "../host/host.ts";
+import { version } from "../config/version.ts";
 
 /** The journal alone, for commands that look and answer but run no turn. */
 export function openJournal(env: NodeJS.ProcessEnv): { host: LocalHost; store: Store } {

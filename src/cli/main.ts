@@ -1,20 +1,23 @@
+import { join } from "node:path";
 import { SageError, messageOf } from "../protocol/error.ts";
+import { startsAs } from "../texts/command.ts";
+import { startedBy } from "./started-by.ts";
 
 // Each command is a file of its own, loaded when it is called: most of what Sage can do is not needed for most calls.
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
-  sessions: async () => (await import("./sessions.ts")).sessions,
-  inbox: async () => (await import("./inbox.ts")).inbox,
-  answer: async () => (await import("./answer.ts")).answer,
-  why: async () => (await import("./why.ts")).why,
-  export: async () => (await import("./export.ts")).exportSession,
-  doctor: async () => (await import("./doctor.ts")).doctor,
-  permissions: async () => (await import("./permissions.ts")).permissions,
-  trust: async () => (await import("./trust.ts")).trustFolder,
-  setup: async () => (await import("./first-run.ts")).setup,
-  serve: async () => (await import("./serve.ts")).serve,
-  feishu: async () => (await import("./feishu.ts")).feishu,
-  demo: async () => (await import("./demo.ts")).demo,
-  help: async () => (await import("./help.ts")).help,
+  sessions: async () => (await import("./commands/sessions.ts")).sessions,
+  inbox: async () => (await import("./commands/inbox.ts")).inbox,
+  answer: async () => (await import("./commands/answer.ts")).answer,
+  why: async () => (await import("./commands/why.ts")).why,
+  export: async () => (await import("./commands/export.ts")).exportSession,
+  doctor: async () => (await import("./commands/doctor.ts")).doctor,
+  permissions: async () => (await import("./commands/permissions.ts")).permissions,
+  trust: async () => (await import("./commands/trust.ts")).trustFolder,
+  setup: async () => (await import("./commands/setup.ts")).setup,
+  serve: async () => (await import("./commands/serve.ts")).serve,
+  feishu: async () => (await import("./commands/feishu.ts")).feishu,
+  demo: async () => (await import("./commands/demo.ts")).demo,
+  help: async () => (await import("./commands/help.ts")).help,
 };
 
 /** What an agent's commands must not do in the person's name. */
@@ -26,6 +29,8 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 
 process.on("uncaughtException", crash);
 
+startsAs(startedBy(process.env, { source: import.meta.url.endsWith(".ts"), root: join(import.meta.dirname, "../..") }));
+
 const code = await main(process.argv.slice(2)).catch(explain);
 process.stdout.write("", () => process.exit(code));
 
@@ -33,12 +38,12 @@ async function main(given: string[]): Promise<number> {
   const args = commandFirst(given);
   const flags = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
   if (flags.includes("--help") || flags.includes("-h"))
-    return (await import("./help.ts")).help(args, Object.keys(commands));
-  if (flags.includes("--version")) return (await import("./help.ts")).showVersion();
+    return (await import("./commands/help.ts")).help(args, Object.keys(commands));
+  if (flags.includes("--version")) return (await import("./commands/help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
   if (forPeople.test(args.slice(0, 2).join(" "))) (await import("./person-only.ts")).forPeopleOnly(process.env);
   if (command) return (await command())(args.slice(1));
-  return (await import("./run.ts")).run(args, Object.keys(commands));
+  return (await import("./commands/run.ts")).run(args, Object.keys(commands));
 }
 
 /** `sage --lang zh doctor`: the language may stand before a command, as it may before a task. */

@@ -1,5 +1,5 @@
 import { oneLine } from "../protocol/index.ts";
-import type { Receipt } from "../runtime/receipts.ts";
+import type { Receipt } from "../archive/receipts.ts";
 import type { Style } from "../surfaces/plain/paint.ts";
 import { headline, timeOf } from "../texts/resolution.ts";
 import { clipped, exact, fitted } from "../surfaces/plain/safe.ts";

@@ -1,7 +1,5 @@
 import {
   SageError,
-  neededOf,
-  offersOf,
   type Answers,
   type InputRequest,
   type InputResponse,
@@ -11,6 +9,7 @@ import {
 } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { usage, type Flags } from "./flags.ts";
+import { neededOf, offersOf } from "../view/describe.ts";
 
 export const answerOptions = {
   yes: { type: "boolean" },
@@ -82,7 +81,7 @@ export async function responseOf(
     case "--stop":
       return { type: "cancelled", ...frame, ...reason };
     case "--json": {
-      const { parseResponse } = await import("../runtime/socket/door.ts");
+      const { parseResponse } = await import("../host/socket/door.ts");
       return parseResponse({ ...jsonObject("--json", values.json ?? "", t), requestId: request.id });
     }
     default:

@@ -1,7 +1,7 @@
 import type { Store } from "../journal/store.ts";
-import { sageHome } from "../runtime/home.ts";
-import { retain } from "../runtime/sessions.ts";
-import { ageMs, readSettings } from "../runtime/settings.ts";
+import { sageHome } from "../config/home.ts";
+import { retain } from "../archive/sessions.ts";
+import { ageMs, readSettings } from "../config/settings.ts";
 import type { Lang } from "../texts/language.ts";
 import { sessionTexts } from "../texts/sessions.ts";
 

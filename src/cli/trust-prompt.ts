@@ -1,11 +1,11 @@
 import { oneLine } from "../protocol/index.ts";
-import type { Home } from "../runtime/home.ts";
-import { projectSchema, type ProjectSettings } from "../runtime/settings.ts";
-import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../runtime/trust.ts";
+import type { Home } from "../config/home.ts";
+import { projectSchema, type ProjectSettings } from "../config/settings.ts";
+import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../config/trust.ts";
 import type { Style } from "../surfaces/plain/paint.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
-import { styleOf } from "./inbox.ts";
+import { styleOf } from "./style.ts";
 import { typed } from "./prompt.ts";
 import { entryLines, type Entry } from "./rule-lines.ts";
 

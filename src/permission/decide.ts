@@ -1,11 +1,11 @@
 import { messageOf } from "../protocol/index.ts";
 import type { PermissionMode, PermissionResult, Rule, RuleDestination } from "../protocol/index.ts";
-import { bookOf } from "./book.ts";
-import type { RuleBook } from "./book.ts";
+import { bookOf } from "./rules/book.ts";
+import type { RuleBook } from "./rules/book.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";
-import type { ShellGrammar } from "./grammar.ts";
-import { isBuiltIn } from "./rules.ts";
+import type { ShellGrammar } from "./shell/read/grammar.ts";
+import { isBuiltIn } from "./rules/rules.ts";
 
 /** One call and everything its permission depends on, the disk aside. */
 export type DecisionInput = {

@@ -1,18 +1,18 @@
 import type { CallPart, PermissionResult, Rule } from "../protocol/index.ts";
-import { createReach } from "./access.ts";
-import type { RuleBook } from "./book.ts";
-import { openDisk } from "./canonical.ts";
-import { uncovered } from "./command.ts";
-import { firstOf } from "./compile.ts";
+import { createReach } from "./rules/access.ts";
+import type { RuleBook } from "./rules/book.ts";
+import { openDisk } from "./paths/canonical.ts";
+import { uncovered } from "./shell/judge/command.ts";
+import { firstOf } from "./rules/compile.ts";
 import type { DecisionInput } from "./decide.ts";
 import { judgeFiles } from "./files.ts";
 import { hits, unusable } from "./finding.ts";
 import type { Finding } from "./finding.ts";
-import { pathTools } from "./rules.ts";
-import { judgeShell } from "./shell.ts";
-import type { ShellCall } from "./shell.ts";
+import { pathTools } from "./rules/rules.ts";
+import { judgeShell } from "./shell/judge/shell.ts";
+import type { ShellCall } from "./shell/judge/shell.ts";
 import { judgeWeb } from "./web.ts";
-import { matchesGlob } from "./wild.ts";
+import { matchesGlob } from "./text/wild.ts";
 
 /** What the rules have to say about a call, and what is known about tools of its kind. */
 export function examine(call: DecisionInput, book: RuleBook): Finding {

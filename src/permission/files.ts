@@ -1,8 +1,8 @@
 import { messageOf } from "../protocol/index.ts";
-import type { Reach } from "./access.ts";
-import type { RuleBook } from "./book.ts";
-import { canonicalPath, troubleWithPath } from "./canonical.ts";
-import type { CanonicalPath, Disk } from "./canonical.ts";
+import type { Reach } from "./rules/access.ts";
+import type { RuleBook } from "./rules/book.ts";
+import { canonicalPath, troubleWithPath } from "./paths/canonical.ts";
+import type { CanonicalPath, Disk } from "./paths/canonical.ts";
 import { unusable } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 

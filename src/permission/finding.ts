@@ -1,6 +1,6 @@
 import type { CallPart, PermissionResult, Rule } from "../protocol/index.ts";
-import type { RuleBook } from "./book.ts";
-import { firstOf } from "./compile.ts";
+import type { RuleBook } from "./rules/book.ts";
+import { firstOf } from "./rules/compile.ts";
 
 /** What the rules and the tool have to say about a call, before the order of steps decides. */
 export type Finding = {

@@ -1,9 +1,9 @@
 import type { Rule } from "../protocol/index.ts";
-import type { RuleGroup } from "./book.ts";
-import type { CompiledRule } from "./compile.ts";
-import { firstOf } from "./compile.ts";
-import { looksSecret } from "./secret.ts";
-import { matchesGlob, star } from "./wild.ts";
+import type { RuleGroup } from "./rules/book.ts";
+import type { CompiledRule } from "./rules/compile.ts";
+import { firstOf } from "./rules/compile.ts";
+import { looksSecret } from "./text/secret.ts";
+import { matchesGlob, star } from "./text/wild.ts";
 
 const longestQuery = 256;
 

@@ -9,7 +9,7 @@ import { chooseModel } from "../models/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Script } from "../models/scripted.ts";
 import type { Prices } from "../models/prices.ts";
-import { loadRules, type RuleLists } from "../permission/rules.ts";
+import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
 import {
   SageError,
   isSuccess,
@@ -21,11 +21,11 @@ import {
   type PermissionMode,
   type SubagentDefinition,
 } from "../protocol/index.ts";
-import { assemble } from "../runtime/assemble.ts";
-import type { LocalHost } from "../runtime/host.ts";
-import { answersOf, scriptOf, type RecordedAnswer } from "../runtime/recording.ts";
-import { createRedaction } from "../runtime/redact.ts";
-import { trajectory, writeLines } from "../runtime/trajectory.ts";
+import { assemble } from "../host/assemble.ts";
+import type { LocalHost } from "../host/host.ts";
+import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
+import { createRedaction } from "../config/redact.ts";
+import { trajectory, writeLines } from "../archive/trajectory.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 

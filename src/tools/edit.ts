@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
-import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
+import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { contentSchema, explain, hashOf, lookAgain, operandOf, readState, replaceFile, sha256 } from "./file.ts";

@@ -4,7 +4,7 @@ import { mkdir, open, readlink, realpath, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { canonicalPath } from "../permission/canonical.ts";
+import { canonicalPath } from "../permission/paths/canonical.ts";
 import type { ToolPlace } from "./tool.ts";
 
 export type FileState =

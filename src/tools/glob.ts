@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import { z } from "zod";
-import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
+import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
 import { messageOf } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { compileGlob } from "./glob-match.ts";

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { z } from "zod";
-import { isInside, troubleWithPath } from "../permission/canonical.ts";
+import { isInside, troubleWithPath } from "../permission/paths/canonical.ts";
 
 export const pathSchema = z
   .string()

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync, readFileSync } from "node:fs";
-import { canonicalPath } from "../permission/canonical.ts";
+import { canonicalPath } from "../permission/paths/canonical.ts";
 import { splitLines, type Preview, type PreviewLine } from "../protocol/index.ts";
 import type { ToolPlace } from "./tool.ts";
 

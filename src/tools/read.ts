@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 import { z } from "zod";
-import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
+import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { explain, readState, showSize } from "./file.ts";

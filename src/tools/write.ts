@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { canonicalPath, lexicalPath } from "../permission/canonical.ts";
+import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import {

@@ -1,8 +1,8 @@
 // One hold on a session, several turns after each other: for code that has the executor itself in hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
-import { drain } from "../../src/agent/strategy.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { drain } from "../../src/agent/turn/strategy.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { allow, bash, config, workspace } from "../support/sage.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
-import { fold } from "../../src/agent/projection.ts";
+import { fold } from "../../src/agent/turn/projection.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { AutoResponse, ExecutionMode } from "../../src/protocol/index.ts";
 import type { Tool } from "../../src/tools/tool.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { changesSince } from "../../src/agent/changes.ts";
+import { changesSince } from "../../src/agent/call/changes.ts";
 import { workspace } from "../support/sage.ts";
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { fold } from "../../src/agent/projection.ts";
+import { fold } from "../../src/agent/turn/projection.ts";
 import { applyCompaction, transcript } from "../../src/context/compaction.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import type { Prices } from "../../src/models/prices.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import { config, workspace } from "../support/sage.ts";

@@ -1,7 +1,7 @@
 // The three tests of the founding document, nearly word for word.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { InputChannel } from "../../src/input/channel.ts";
 import { isSuccess } from "../../src/protocol/index.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";

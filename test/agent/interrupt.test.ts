@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
-import { LifecycleManager } from "../../src/agent/lifecycle.ts";
-import { Memory } from "../../src/agent/memory.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
+import { Memory } from "../../src/agent/state/memory.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
-import { createHost } from "../../src/runtime/host.ts";
+import { createHost } from "../../src/host/host.ts";
 import { noUsage, type Delta, type Fact } from "../../src/protocol/index.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 
@@ -237,7 +237,7 @@ test("a turn stops at its step limit, and a broken model ends in an outcome", as
 test("a subagent's context refuses questions with a clear error and shows its ancestry on permissions", async () => {
   using here = workspace();
   const store = memoryStore();
-  const { judgeCall } = await import("../../src/agent/judge.ts");
+  const { judgeCall } = await import("../../src/agent/call/judge.ts");
   const made = config({ script: [], dir: here.dir, store });
   const context = {
     session: "s",
@@ -257,11 +257,12 @@ test("a subagent's context refuses questions with a clear error and shows its an
     memory: new Memory(undefined),
     tree: { permits: [], waiting: [], usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
     activity: { during: <T>(work: () => Promise<T>) => work() },
+    loop: () => assert.fail("no subagent is run here"),
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };
   assert.match(judgeCall(context, call).reason, /not available to a subagent/);
   assert.equal(judgeCall({ ...context, asksRoot: true }, call).behavior, "ask");
-  const { openRequest } = await import("../../src/agent/request.ts");
+  const { openRequest } = await import("../../src/agent/call/request.ts");
   store.create("s", { cwd: here.dir, version: "test" });
   const log = openSession(store, "s");
   const bashCall = { type: "call" as const, id: "2", ...bash("make") };

@@ -4,16 +4,16 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFile
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { noUsage } from "../../src/protocol/index.ts";
-import { loadConfig } from "../../src/runtime/config.ts";
-import { sageHome } from "../../src/runtime/home.ts";
-import { createHost } from "../../src/runtime/host.ts";
-import { projectTrust, trust } from "../../src/runtime/trust.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { sageHome } from "../../src/config/home.ts";
+import { createHost } from "../../src/host/host.ts";
+import { projectTrust, trust } from "../../src/config/trust.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 

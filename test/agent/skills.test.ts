@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fold } from "../../src/agent/projection.ts";
+import { fold } from "../../src/agent/turn/projection.ts";
 import type { Skill } from "../../src/context/skills.ts";
 import { allow, bash, sageWith, workspace } from "../support/sage.ts";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import {
   BatchStrategy,
   drain,
   StandardStrategy,
   StreamingStrategy,
   type ExecutionStrategy,
-} from "../../src/agent/strategy.ts";
+} from "../../src/agent/turn/strategy.ts";
 import type { Delta, Fact } from "../../src/protocol/index.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
-import { drain } from "../../src/agent/strategy.ts";
-import { createSubagentRegistry } from "../../src/agent/subagents.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { drain } from "../../src/agent/turn/strategy.ts";
+import { createSubagentRegistry } from "../../src/agent/state/subagents.ts";
 import { respond } from "../../src/input/respond.ts";
 import { openSession, type SessionLog } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { Turns } from "../../src/models/scripted.ts";
 import type { ExecutionOptions, Fact, InputResponse, TurnLimits } from "../../src/protocol/index.ts";
-import { createHost } from "../../src/runtime/host.ts";
+import { createHost } from "../../src/host/host.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
 
 const lin = { by: "Lin", surface: "test" };

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openDaemon } from "../../src/cli/serve/daemon.ts";
+import { openDaemon } from "../../src/cli/commands/serve/daemon.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { sageHome } from "../../src/runtime/home.ts";
-import { openSurfaceStores } from "../../src/runtime/surface-store.ts";
-import { projectTrust, trust } from "../../src/runtime/trust.ts";
+import { sageHome } from "../../src/config/home.ts";
+import { openSurfaceStores } from "../../src/host/surface-store.ts";
+import { projectTrust, trust } from "../../src/config/trust.ts";
 import { bash, workspace } from "../support/sage.ts";
 
 test("sessions of two folders run in one process, each by the rules of its own folder as they are when its turn begins", async () => {

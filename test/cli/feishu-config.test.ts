@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { domainOf, feishuConfig, portOf } from "../../src/cli/feishu/config.ts";
+import { domainOf, feishuConfig, portOf } from "../../src/cli/commands/feishu/config.ts";
 import { SageError } from "../../src/protocol/index.ts";
 import { feishuSetupTexts } from "../../src/texts/feishu-setup.ts";
 import { workspace } from "../support/sage.ts";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { createFiles, rank } from "../../src/cli/terminal/files.ts";
-import { createHistory } from "../../src/cli/terminal/history.ts";
-import { ownEditor, ownNotice, ownShell } from "../../src/cli/terminal/programs.ts";
-import { sageHome } from "../../src/runtime/home.ts";
-import { createRedaction } from "../../src/runtime/redact.ts";
+import { createFiles, rank } from "../../src/cli/run/terminal/files.ts";
+import { createHistory } from "../../src/cli/run/terminal/history.ts";
+import { ownEditor, ownNotice, ownShell } from "../../src/cli/run/terminal/programs.ts";
+import { sageHome } from "../../src/config/home.ts";
+import { createRedaction } from "../../src/config/redact.ts";
 import { workspace } from "../support/sage.ts";
 
 const never = new AbortController().signal;

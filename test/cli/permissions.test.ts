@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
-import { convertRule, type Origin } from "../../src/cli/permissions/claude-code.ts";
-import { knownTools } from "../../src/runtime/config.ts";
+import { convertRule, type Origin } from "../../src/cli/commands/permissions/claude-code.ts";
+import { knownTools } from "../../src/config/config.ts";
 import { Machine } from "../support/cli.ts";
 
 const put = (path: string, value: unknown) => {

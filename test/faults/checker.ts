@@ -1,6 +1,6 @@
 // Nothing lost, nothing twice: thirteen things that hold whatever was killed, cut, filled up or sent twice, and when.
 import { isDeepStrictEqual } from "node:util";
-import { fold } from "../../src/agent/projection.ts";
+import { fold } from "../../src/agent/turn/projection.ts";
 import type { Fact } from "../../src/protocol/index.ts";
 import { checkCalls } from "./calls.ts";
 import { broken, eventsOf, plain, requestsOf, type Event, type History, type Violation } from "./history.ts";

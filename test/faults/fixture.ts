@@ -1,6 +1,6 @@
 // A journal as this version writes it, kept so that later versions must still read it.
 import { hash } from "node:crypto";
-import { fold } from "../../src/agent/projection.ts";
+import { fold } from "../../src/agent/turn/projection.ts";
 import type { Fact } from "../../src/protocol/index.ts";
 
 /** The first line says what the facts behind it must come to. */

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { anthropic } from "../../src/models/anthropic.ts";
 import { throughEndpoint } from "../../src/models/endpoint.ts";
 import { openai } from "../../src/models/openai.ts";
-import { createHost } from "../../src/runtime/host.ts";
+import { createHost } from "../../src/host/host.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { Wire } from "../support/flaky.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";

@@ -95,7 +95,7 @@ export const mutants: Mutant[] = [
     name: "says recorded without recording",
     changes: [
       {
-        file: "src/runtime/together.ts",
+        file: "src/host/together.ts",
         from: "store.appendAll(all);",
         to: "all.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },
@@ -130,17 +130,17 @@ export const mutants: Mutant[] = [
     name: "runs a call whose request was cancelled",
     changes: [
       {
-        file: "src/agent/call.ts",
+        file: "src/agent/call/call.ts",
         from: 'resolution.outcome !== "superseded") return',
         to: '!["superseded", "cancelled"].includes(resolution.outcome)) return',
       },
       {
-        file: "src/agent/request.ts",
+        file: "src/agent/call/request.ts",
         from: 'if (resolution.outcome === "cancelled") d.stop',
         to: 'if (resolution.by === "") d.stop',
       },
       {
-        file: "src/agent/call.ts",
+        file: "src/agent/call/call.ts",
         from: "if (!granted || judged.behavior",
         to: 'if (!granted) return { ...judged, behavior: "allow" as const };\n      if (judged.behavior',
       },
@@ -151,7 +151,7 @@ export const mutants: Mutant[] = [
     name: "forgets a result when a turn is folded",
     changes: [
       {
-        file: "src/agent/projection.ts",
+        file: "src/agent/turn/projection.ts",
         from: "results[Number(place[1])] = fact.data;",
         to: 'results[Number(place[1])] = { ...fact.data, text: "" };',
       },
@@ -162,7 +162,7 @@ export const mutants: Mutant[] = [
     name: "writes something anew at each recovery",
     changes: [
       {
-        file: "src/agent/turn.ts",
+        file: "src/agent/turn/turn.ts",
         from: '  lifecycle.transition({ state: "executing", phase: "preparingContext" });\n',
         to: '  lifecycle.transition({ state: "executing", phase: "preparingContext" });\n  log.add(`again/${log.epoch}`, "call.unknown", { reason: "" });\n',
       },
@@ -178,8 +178,8 @@ export const mutants: Mutant[] = [
   {
     name: "runs what the person edited away",
     changes: [
-      { file: "src/agent/request.ts", from: "verdict.input ?? call.input", to: "call.input" },
-      { file: "src/agent/perform.ts", from: "!isStill(c, tool, input, digest)", to: "!isStill" },
+      { file: "src/agent/call/request.ts", from: "verdict.input ?? call.input", to: "call.input" },
+      { file: "src/agent/call/perform.ts", from: "!isStill(c, tool, input, digest)", to: "!isStill" },
     ],
     scene: "edited",
   },

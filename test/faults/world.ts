@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import type { Model } from "../../src/models/model.ts";
@@ -19,7 +19,7 @@ import {
   type SubagentDefinition,
   type ToolInput,
 } from "../../src/protocol/index.ts";
-import { createHost, type LocalHost } from "../../src/runtime/host.ts";
+import { createHost, type LocalHost } from "../../src/host/host.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { config } from "../support/sage.ts";
 import { plain, type Event, type History, type Observation } from "./history.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
-import { createHost } from "../../src/runtime/host.ts";
+import { createHost } from "../../src/host/host.ts";
 import type { Hook } from "../../src/hooks/hook.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { anthropic } from "../../src/models/anthropic.ts";
 import { throughEndpoint } from "../../src/models/endpoint.ts";
 import { openai } from "../../src/models/openai.ts";
 import { textOf, type AgentOutcome, type Delta, type Fact } from "../../src/protocol/index.ts";
-import { createHost } from "../../src/runtime/host.ts";
+import { createHost } from "../../src/host/host.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { flaky, type Wire } from "../support/flaky.ts";
 import { modelServer, type RequestBody, type ServedReply } from "../support/model-server.ts";

@@ -1,6 +1,6 @@
 import { decide } from "../../src/permission/decide.ts";
 import type { DecisionInput } from "../../src/permission/decide.ts";
-import { loadGrammar } from "../../src/permission/grammar.ts";
+import { loadGrammar } from "../../src/permission/shell/read/grammar.ts";
 import type { PermissionResult, Rule } from "../../src/protocol/index.ts";
 
 export const grammar = await loadGrammar();

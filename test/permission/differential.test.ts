@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
-import { readCommand } from "../../src/permission/reading.ts";
-import { stepsOf } from "../../src/permission/flow.ts";
-import { createReach } from "../../src/permission/access.ts";
-import { bookOf } from "../../src/permission/book.ts";
-import { openDisk } from "../../src/permission/canonical.ts";
+import { readCommand } from "../../src/permission/shell/judge/reading.ts";
+import { stepsOf } from "../../src/permission/shell/judge/flow.ts";
+import { createReach } from "../../src/permission/rules/access.ts";
+import { bookOf } from "../../src/permission/rules/book.ts";
+import { openDisk } from "../../src/permission/paths/canonical.ts";
 import { answer, bash, grammar, rulesOf } from "./asking.ts";
 
 const payloads = [

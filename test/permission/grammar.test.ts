@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { load, loadedGrammar, loadGrammar, wasmFile } from "../../src/permission/grammar.ts";
+import { load, loadedGrammar, loadGrammar, wasmFile } from "../../src/permission/shell/read/grammar.ts";
 
 test("the grammar is loaded once, and then at hand", async () => {
   const [one, other] = await Promise.all([loadGrammar(), loadGrammar()]);
@@ -35,7 +35,7 @@ test("a tree is plain data, and says whether it can be relied on", async () => {
 });
 
 test("reading commands again and again does not set the optimising compiler on the grammar, which takes half a gigabyte", () => {
-  const grammar = JSON.stringify(new URL("../../src/permission/grammar.ts", import.meta.url).href);
+  const grammar = JSON.stringify(new URL("../../src/permission/shell/read/grammar.ts", import.meta.url).href);
   const program = `
     const { loadGrammar } = await import(${grammar});
     const read = await loadGrammar();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readFilter } from "../../src/permission/filter.ts";
+import { readFilter } from "../../src/permission/rules/filter.ts";
 import { answer, bashIn, pathInput, rulesOf } from "./asking.ts";
 
 const nowhere = { cwd: "/w", roots: [] };

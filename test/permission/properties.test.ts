@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { decide } from "../../src/permission/decide.ts";
-import { linesOf } from "../../src/permission/lines.ts";
-import { readCommand } from "../../src/permission/reading.ts";
-import { loadRules, parseRule } from "../../src/permission/rules.ts";
-import { looksSecret } from "../../src/permission/secret.ts";
-import { suggest } from "../../src/permission/suggest.ts";
-import { escapeSpecifier, star, wild } from "../../src/permission/wild.ts";
+import { linesOf } from "../../src/permission/shell/suspect/lines.ts";
+import { readCommand } from "../../src/permission/shell/judge/reading.ts";
+import { loadRules, parseRule } from "../../src/permission/rules/rules.ts";
+import { looksSecret } from "../../src/permission/text/secret.ts";
+import { suggest } from "../../src/permission/suggest/suggest.ts";
+import { escapeSpecifier, star, wild } from "../../src/permission/text/wild.ts";
 import type { Rule } from "../../src/protocol/index.ts";
 import { answer, callOf, grammar } from "./asking.ts";
 

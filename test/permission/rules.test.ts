@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadRules, parseRule, readRule } from "../../src/permission/rules.ts";
+import { loadRules, parseRule, readRule } from "../../src/permission/rules/rules.ts";
 
 test("a rule is a tool, or a tool and a specifier that is kept as written", () => {
   const readings: Record<string, object> = {

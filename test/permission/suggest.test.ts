@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
-import { looksSecret } from "../../src/permission/secret.ts";
-import { suggest } from "../../src/permission/suggest.ts";
+import { looksSecret } from "../../src/permission/text/secret.ts";
+import { suggest } from "../../src/permission/suggest/suggest.ts";
 import type { Rule } from "../../src/protocol/index.ts";
 import { callOf, rulesOf } from "./asking.ts";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { spelledOut } from "../../src/permission/braces.ts";
-import { trackedFiles } from "../../src/permission/tracked.ts";
+import { spelledOut } from "../../src/permission/text/braces.ts";
+import { trackedFiles } from "../../src/permission/programs/tracked.ts";
 import { bash, bashIn } from "./asking.ts";
 
 function repository(t: TestContext) {

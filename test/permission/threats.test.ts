@@ -573,7 +573,7 @@ test("A7: a configuration file of ripgrep is not read by the commands that run u
 
 test("A6 an agent that runs Sage itself is asked about, whatever the rules and the mode", async () => {
   const { decide } = await import("../../src/permission/decide.ts");
-  const { loadGrammar } = await import("../../src/permission/grammar.ts");
+  const { loadGrammar } = await import("../../src/permission/shell/read/grammar.ts");
   const grammar = await loadGrammar();
   const rules = [{ behavior: "allow", text: "Bash", source: "user" } as const];
   for (const command of [
@@ -610,7 +610,7 @@ test("A6 an agent that runs Sage itself is asked about, whatever the rules and t
 
 test("A1, A2 what a red team got through is asked about now", async () => {
   const { decide } = await import("../../src/permission/decide.ts");
-  const { loadGrammar } = await import("../../src/permission/grammar.ts");
+  const { loadGrammar } = await import("../../src/permission/shell/read/grammar.ts");
   const grammar = await loadGrammar();
   const where = { cwd: "/tmp", home: "/root", roots: ["/tmp"], tool: "Bash", grammar, mode: "default" as const };
   const judge = (command: string, ...allow: string[]) =>
@@ -661,13 +661,13 @@ test("A1, A2 what a red team got through is asked about now", async () => {
 });
 
 test("A7 a repository that hides what its configuration names is not looked at without asking", async (t) => {
-  const { programKeyIn } = await import("../../src/permission/repository.ts");
+  const { programKeyIn } = await import("../../src/permission/programs/repository.ts");
   assert.notEqual(programKeyIn('[core]\n\tlongpaths = x \\\n[user]\n\tfsmonitor = "touch x"'), undefined);
   assert.notEqual(programKeyIn("[blame]\n\tignoreRevsFile = /etc/passwd"), undefined);
   const { mkdtempSync, mkdirSync, rmSync, writeFileSync } = await import("node:fs");
   const { tmpdir } = await import("node:os");
   const { join } = await import("node:path");
-  const { troubleInRepository } = await import("../../src/permission/repository.ts");
+  const { troubleInRepository } = await import("../../src/permission/programs/repository.ts");
   const dir = mkdtempSync(join(tmpdir(), "sage-repository-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   mkdirSync(join(dir, ".git"));
@@ -684,7 +684,7 @@ test("A7 a repository that hides what its configuration names is not looked at w
 
 test("A2 a star meant for git, wc or tar at large does not cover what writes elsewhere or names programs", async () => {
   const { decide } = await import("../../src/permission/decide.ts");
-  const { loadGrammar } = await import("../../src/permission/grammar.ts");
+  const { loadGrammar } = await import("../../src/permission/shell/read/grammar.ts");
   const grammar = await loadGrammar();
   const judge = (command: string, ...allow: string[]) =>
     decide({

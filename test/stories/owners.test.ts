@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { respond } from "../../src/input/respond.ts";
 import { groupLives } from "../../src/journal/process.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import type { Fact, InputRequest, WatchEvent } from "../../src/protocol/index.ts";
-import { createHost, type LocalHost } from "../../src/runtime/host.ts";
+import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { start } from "../support/process.ts";
 import { bash, config, workspace } from "../support/sage.ts";
 

@@ -2,10 +2,10 @@
 // argv: <dir> <session>; the script is <dir>/script.json. ANSWER=self answers every request as it opens; OPTIONS are execution options.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
-import { createHost } from "../../src/runtime/host.ts";
+import { createHost } from "../../src/host/host.ts";
 import { config } from "./sage.ts";
 
 const [dir = "", session = "s"] = process.argv.slice(2);

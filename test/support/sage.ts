@@ -1,8 +1,8 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AgentConfig } from "../../src/agent/context.ts";
-import { builtinSubagents, createSubagentRegistry } from "../../src/agent/subagents.ts";
+import type { AgentConfig } from "../../src/agent/state/context.ts";
+import { builtinSubagents, createSubagentRegistry } from "../../src/agent/state/subagents.ts";
 import type { Skill } from "../../src/context/skills.ts";
 import { createSkill } from "../../src/tools/skill.ts";
 import { createTask } from "../../src/tools/task.ts";
@@ -11,7 +11,7 @@ import type { Store } from "../../src/journal/store.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { Model } from "../../src/models/model.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
-import { UnifiedExecutor } from "../../src/agent/executor.ts";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import type {
   AgentOutcome,
   CommandReply,
@@ -22,7 +22,7 @@ import type {
   Rule,
   SubagentDefinition,
 } from "../../src/protocol/index.ts";
-import { createHost, type LocalHost } from "../../src/runtime/host.ts";
+import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 

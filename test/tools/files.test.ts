@@ -5,8 +5,8 @@ import { chmodSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, statSy
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { canonicalPath, isInside } from "../../src/permission/canonical.ts";
-import { protectedReason } from "../../src/permission/protected.ts";
+import { canonicalPath, isInside } from "../../src/permission/paths/canonical.ts";
+import { protectedReason } from "../../src/permission/paths/protected.ts";
 import { edit } from "../../src/tools/edit.ts";
 import { readState, replaceFile } from "../../src/tools/file.ts";
 import { read } from "../../src/tools/read.ts";

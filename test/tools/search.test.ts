@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readFilter } from "../../src/permission/filter.ts";
+import { readFilter } from "../../src/permission/rules/filter.ts";
 import { compileGlob } from "../../src/tools/glob-match.ts";
 import { glob } from "../../src/tools/glob.ts";
 import { grep } from "../../src/tools/grep.ts";

@@ -1,6 +1,4 @@
 import {
-  neededOf,
-  offersOf,
   type Answer,
   type Answers,
   type InputRequest,
@@ -12,6 +10,7 @@ import {
 import type { FeishuTexts } from "../../texts/feishu.ts";
 import { takesOther, type QuestionRequest } from "./cards/question.ts";
 import type { Decision } from "./state.ts";
+import { neededOf, offersOf } from "../../view/describe.ts";
 
 /** An answer, or why it is none, in words for the person. */
 export type Read = { response: InputResponse } | { problem: string };

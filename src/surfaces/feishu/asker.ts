@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { describeRequest, harmless, messageOf, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import { harmless, messageOf, type InputRequest, type Resolution } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { actionText } from "./cards/action.ts";
 import type { Card } from "./cards/card.ts";
@@ -14,6 +14,7 @@ import { passes } from "./failure.ts";
 import { mayAnswer, type People } from "./people.ts";
 import { CARD_LIFE_MS, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
 import { targetOf, type Sending } from "./streamer.ts";
+import { describeRequest } from "../../view/describe.ts";
 
 /** A card is sent anew before it is too old to be clicked. */
 const RENEW_MS = CARD_LIFE_MS - 24 * 60 * 60_000;

@@ -14,11 +14,11 @@ import { texts } from "../../texts/texts.ts";
 import { createAsking } from "./asking.ts";
 import { keyboard, pipe, type Input, type Output } from "./lines.ts";
 import { createPaint, type Style } from "./paint.ts";
-import { createProgress } from "../../protocol/index.ts";
 import { headline } from "../../texts/resolution.ts";
 import { createScreen } from "./screen.ts";
 import { createTalking } from "./talking.ts";
 import { createView, outcomeLines, recorded, type Piece } from "./view.ts";
+import { createProgress } from "../../view/progress.ts";
 
 export type PlainOptions = {
   session: string;

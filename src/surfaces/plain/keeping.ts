@@ -1,14 +1,9 @@
-import {
-  neededOf,
-  offersOf,
-  type PermissionRequest,
-  type RuleDestination,
-  type RuleGrant,
-} from "../../protocol/index.ts";
+import { type PermissionRequest, type RuleDestination, type RuleGrant } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { keyOf } from "./answers.ts";
 import type { Style } from "./paint.ts";
 import { exact, framed } from "./safe.ts";
+import { neededOf, offersOf } from "../../view/describe.ts";
 
 /** What "always" would keep, and where, with what to type at the prompt. */
 export function ruleLines(request: PermissionRequest, style: Style): string[] {

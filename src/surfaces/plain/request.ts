@@ -1,19 +1,10 @@
-import {
-  describeRequest,
-  neededOf,
-  offersOf,
-  oneLine,
-  type Block,
-  type Description,
-  type InputRequest,
-  type PermissionRequest,
-  type Question,
-} from "../../protocol/index.ts";
+import { oneLine, type InputRequest, type PermissionRequest, type Question } from "../../protocol/index.ts";
 import type { Dialog } from "./input.ts";
 import { ruleLines } from "./keeping.ts";
 import type { Style } from "./paint.ts";
 import { leftOf, timeOf } from "../../texts/resolution.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
+import { describeRequest, neededOf, offersOf, type Block, type Description } from "../../view/describe.ts";
 
 /** What is asked and why: the action itself first, the agent's words about it last. */
 export function requestLines(request: InputRequest, style: Style, place?: string): string[] {

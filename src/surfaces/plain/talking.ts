@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { oneLine, type Command, type Host, type Sender } from "../../protocol/index.ts";
 import type { Style } from "./paint.ts";
-import type { Progress } from "../../protocol/index.ts";
 import { wholeRequest } from "./request.ts";
+import type { Progress } from "../../view/progress.ts";
 
 /** What a person says when nothing is asked: messages, and commands to this surface. */
 export type Talking = {

@@ -1,5 +1,5 @@
 import { harmless } from "../../protocol/index.ts";
-import { fuzzyFilter, type AutocompleteItem, type AutocompleteProvider } from "./tui.ts";
+import { fuzzyFilter, type AutocompleteItem, type AutocompleteProvider } from "./draw/tui.ts";
 
 export type Completable = { name: string; hint: string };
 

@@ -1,6 +1,6 @@
 import { createCompletion, type Sources } from "./completion.ts";
-import type { Theme } from "./theme.ts";
-import { CURSOR_MARKER, Editor, truncateToWidth, type Component, type TUI } from "./tui.ts";
+import type { Theme } from "./draw/theme.ts";
+import { CURSOR_MARKER, Editor, truncateToWidth, type Component, type TUI } from "./draw/tui.ts";
 
 /** Where the person writes. */
 export type Writing = Component & {

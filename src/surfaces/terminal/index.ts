@@ -8,17 +8,17 @@ import { keyOf, stopOf, type Key } from "./input.ts";
 import { leftovers, notification, title, titleStack } from "./notify.ts";
 import type { Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
 import { createPanel, QUIET_MS } from "./panels/panel.ts";
-import { createProgress } from "../../protocol/index.ts";
 import { createPulse } from "./pulse.ts";
-import { clipped } from "./rows.ts";
+import { clipped } from "./draw/rows.ts";
 import { Screen } from "./screen.ts";
 import { createStage } from "./stage.ts";
 import { footRow, nameOf, statusRow, workOf, type Doing } from "./status.ts";
 import { createTalk } from "./talk.ts";
-import { backgroundOf, colorOf, createTheme, learnBackground } from "./theme.ts";
+import { backgroundOf, colorOf, createTheme, learnBackground } from "./draw/theme.ts";
 import { createTranscript } from "./transcript.ts";
-import { isKeyRelease, isKeyRepeat, KeepScrollback, setCapabilityOverrides } from "./tui.ts";
+import { isKeyRelease, isKeyRepeat, KeepScrollback, setCapabilityOverrides } from "./draw/tui.ts";
 import { rowsOf } from "./view.ts";
+import { createProgress } from "../../view/progress.ts";
 
 export type { SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
 

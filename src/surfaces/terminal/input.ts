@@ -1,4 +1,4 @@
-import { matchesKey } from "./tui.ts";
+import { matchesKey } from "./draw/tui.ts";
 
 /** What a submitted text is. */
 export type Typed =

@@ -1,6 +1,6 @@
 import type { OutcomeStatus, SageErrorCode } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
-import type { Terminal as Device } from "./tui.ts";
+import type { Terminal as Device } from "./draw/tui.ts";
 
 /** Something to be typed after a slash. It may have a text to show, or another session to go on with. */
 export type SlashCommand = {

@@ -1,4 +1,4 @@
-import { SafeTui, visibleWidth, type Terminal } from "./tui.ts";
+import { SafeTui, visibleWidth, type Terminal } from "./draw/tui.ts";
 
 /** What is on the screen: rows that are drawn for good, and below them the ones that still change. */
 export type Frame = { above: string[]; live: string[] };

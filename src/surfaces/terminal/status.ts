@@ -1,11 +1,11 @@
 import type { InputRequest } from "../../protocol/index.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
-import type { Progress } from "../../protocol/index.ts";
-import { clipped } from "./rows.ts";
-import type { Theme } from "./theme.ts";
-import { visibleWidth } from "./tui.ts";
+import { clipped } from "./draw/rows.ts";
+import type { Theme } from "./draw/theme.ts";
+import { visibleWidth } from "./draw/tui.ts";
 import { dollars, summaryOf } from "./view.ts";
+import type { Progress } from "../../view/progress.ts";
 
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 

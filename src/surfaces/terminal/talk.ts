@@ -4,9 +4,9 @@ import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { SlashCommand, TerminalOptions } from "./options.ts";
 import { readTyped } from "./input.ts";
-import type { Progress } from "../../protocol/index.ts";
 import { nameOf } from "./status.ts";
 import type { BoxItem, Transcript } from "./transcript.ts";
+import type { Progress } from "../../view/progress.ts";
 
 /** What a person says: messages, commands to Sage, and commands to their own shell. */
 export type Talk = {

@@ -11,7 +11,7 @@ import {
 import { headline, whoOf } from "../../texts/resolution.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { finishedUpTo } from "./chunks.ts";
-import { placeOf } from "../../protocol/index.ts";
+import { placeOf } from "../../view/progress.ts";
 
 export type Tone = "dim" | "warn" | "danger" | "good";
 

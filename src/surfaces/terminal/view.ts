@@ -2,11 +2,11 @@ import { oneLine, type Call, type Cost, type ToolInput, type TurnEnd } from "../
 import { stopReason } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
-import { markdownRows } from "./markdown.ts";
-import { clipped, margined, own } from "./rows.ts";
-import type { Theme } from "./theme.ts";
+import { markdownRows } from "./draw/markdown.ts";
+import { clipped, margined, own } from "./draw/rows.ts";
+import type { Theme } from "./draw/theme.ts";
 import type { CallItem, Item } from "./transcript.ts";
-import { truncateToWidth, visibleWidth } from "./tui.ts";
+import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
 
 /** What a thing is drawn with. */
 export type View = {

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHttp, listen } from "../../../src/cli/serve/http.ts";
+import { createHttp, listen } from "../../../src/cli/commands/serve/http.ts";
 import type { SurfaceStore } from "../../../src/protocol/index.ts";
-import { openSurfaceStores } from "../../../src/runtime/surface-store.ts";
+import { openSurfaceStores } from "../../../src/host/surface-store.ts";
 import type { Incoming } from "../../../src/surfaces/feishu/channel.ts";
 import type { FeishuApp, Timings } from "../../../src/surfaces/feishu/transport/config.ts";
 import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";

@@ -10,7 +10,7 @@ import { permissionCard, type Asked } from "../../../src/surfaces/feishu/cards/p
 import { finishedCard, progressCard } from "../../../src/surfaces/feishu/cards/progress.ts";
 import { questionCard, textCard } from "../../../src/surfaces/feishu/cards/question.ts";
 import { redacted } from "../../../src/surfaces/feishu/cards/redact.ts";
-import { createRedaction } from "../../../src/runtime/redact.ts";
+import { createRedaction } from "../../../src/config/redact.ts";
 import { feishuTexts } from "../../../src/texts/feishu.ts";
 import { texts } from "../../../src/texts/texts.ts";
 import { checkCard } from "../../support/feishu/card-check.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { deleteSession } from "../../../src/runtime/sessions.ts";
+import { deleteSession } from "../../../src/archive/sessions.ts";
 import { askUser, bash, question } from "../../support/sage.ts";
 import { ask, said, team, until } from "./team.ts";
 
@@ -312,8 +312,8 @@ test("of the turns that ended elsewhere while nobody was here, the last one is t
   await sage.surface.settled();
   const [session] = sage.store.sessions();
   await sage.crash();
-  const { createHost } = await import("../../../src/runtime/host.ts");
-  const { UnifiedExecutor } = await import("../../../src/agent/executor.ts");
+  const { createHost } = await import("../../../src/host/host.ts");
+  const { UnifiedExecutor } = await import("../../../src/agent/turn/executor.ts");
   const { sqliteStore } = await import("../../../src/journal/sqlite.ts");
   const { config } = await import("../../support/sage.ts");
   const store = sqliteStore(join(dir, "journal.db"));

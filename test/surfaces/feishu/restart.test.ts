@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "../../../src/journal/sqlite.ts";
-import { deleteSession } from "../../../src/runtime/sessions.ts";
+import { deleteSession } from "../../../src/archive/sessions.ts";
 import { bash } from "../../support/sage.ts";
 import { ask, said, team, until } from "./team.ts";
 

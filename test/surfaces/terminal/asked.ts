@@ -7,8 +7,8 @@ import type {
   ToolInput,
 } from "../../../src/protocol/index.ts";
 import { createPanel, type Panel, type Queue } from "../../../src/surfaces/terminal/panels/panel.ts";
-import { createTheme, type ColorDepth } from "../../../src/surfaces/terminal/theme.ts";
-import { CURSOR_MARKER } from "../../../src/surfaces/terminal/tui.ts";
+import { createTheme, type ColorDepth } from "../../../src/surfaces/terminal/draw/theme.ts";
+import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 
 const frame = { id: "s/t0/0/0/ask0", session: "s", at: 0, agent: [], why: "no rule covers it", digest: "" };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { InputRequest, Question } from "../../../src/protocol/index.ts";
-import { CURSOR_MARKER, visibleWidth } from "../../../src/surfaces/terminal/tui.ts";
+import { CURSOR_MARKER, visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 
 const bash = permission(

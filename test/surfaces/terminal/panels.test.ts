@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { InputRequest, PermissionRequest, PermissionSuggestion, Preview } from "../../../src/protocol/index.ts";
-import { backgroundOf, colorOf, createTheme } from "../../../src/surfaces/terminal/theme.ts";
-import { CURSOR_MARKER } from "../../../src/surfaces/terminal/tui.ts";
+import { backgroundOf, colorOf, createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
+import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 
 const { up, down, left, right, enter, newline, esc, tab, space, erase, pageDown, paste } = keys;

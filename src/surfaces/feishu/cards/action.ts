@@ -1,8 +1,8 @@
-import type { Block, Description } from "../../../protocol/index.ts";
 import type { FeishuTexts } from "../../../texts/feishu.ts";
 import type { Texts } from "../../../texts/texts.ts";
 import { markdown, note, panel, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
+import type { Block, Description } from "../../../view/describe.ts";
 
 export type CardTexts = { t: FeishuTexts; words: Texts };
 

@@ -1,9 +1,10 @@
-import { describeRequest, type InputRequest, type InputResponse, type Resolution } from "../../../protocol/index.ts";
+import { type InputRequest, type InputResponse, type Resolution } from "../../../protocol/index.ts";
 import type { FeishuTexts } from "../../../texts/feishu.ts";
 import { actionElements, clipTo, type CardTexts } from "./action.ts";
 import { card, fits, markdown, note, type Card, type Element, type Template } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
 import { timeOf } from "./time.ts";
+import { describeRequest } from "../../../view/describe.ts";
 
 type Closing = CardTexts & { now: number };
 

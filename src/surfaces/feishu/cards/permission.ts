@@ -1,8 +1,9 @@
-import { describeRequest, neededOf, offersOf, type PermissionRequest } from "../../../protocol/index.ts";
+import { type PermissionRequest } from "../../../protocol/index.ts";
 import { actionElements, actionText, clipTo, reasonElements, type CardTexts } from "./action.ts";
 import { button, card, fits, form, input, markdown, note, row, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
 import { timeOf } from "./time.ts";
+import { describeRequest, neededOf, offersOf } from "../../../view/describe.ts";
 
 /** What a card has to know beside the request. */
 export type Asked = CardTexts & {

@@ -1,9 +1,9 @@
 import { harmless, tokens, visible } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import type { Texts } from "../../../texts/texts.ts";
-import { wrap } from "../rows.ts";
-import type { Theme } from "../theme.ts";
-import { CURSOR_MARKER, visibleWidth, wrapTextWithAnsi } from "../tui.ts";
+import { wrap } from "../draw/rows.ts";
+import type { Theme } from "../draw/theme.ts";
+import { CURSOR_MARKER, visibleWidth, wrapTextWithAnsi } from "../draw/tui.ts";
 import { fieldRows, type Field } from "./field.ts";
 
 /** What a view draws with. */

@@ -1,6 +1,6 @@
 import { harmless, tokens } from "../../../protocol/index.ts";
-import type { Theme } from "../theme.ts";
-import { CURSOR_MARKER, visibleWidth } from "../tui.ts";
+import type { Theme } from "../draw/theme.ts";
+import { CURSOR_MARKER, visibleWidth } from "../draw/tui.ts";
 import type { Key } from "./key.ts";
 
 /** A text being written. `at` is where the caret stands, never inside of a character. */

@@ -1,5 +1,5 @@
 import { oneLine, type InputRequest } from "../../../protocol/index.ts";
-import { visibleWidth } from "../tui.ts";
+import { visibleWidth } from "../draw/tui.ts";
 import { framed, own, type Draw } from "./draw.ts";
 import type { Queue } from "./panel.ts";
 

@@ -1,4 +1,4 @@
-import { decodeKittyPrintable, isKeyRelease, isKeyRepeat, matchesKey, parseKey } from "../tui.ts";
+import { decodeKittyPrintable, isKeyRelease, isKeyRepeat, matchesKey, parseKey } from "../draw/tui.ts";
 
 /** What the person pressed. `text` is what a text field would take. */
 export type Key = { name: string; text?: string; /** The key was held down. */ repeat?: true };

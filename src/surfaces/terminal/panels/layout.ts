@@ -1,5 +1,5 @@
-import type { Theme } from "../theme.ts";
-import { truncateToWidth, visibleWidth } from "../tui.ts";
+import type { Theme } from "../draw/theme.ts";
+import { truncateToWidth, visibleWidth } from "../draw/tui.ts";
 
 /** The lines of a panel from top to bottom; `body` scrolls, the choices follow the person, the rest stands. */
 export type Sections = {

@@ -2,8 +2,8 @@ import type { Draft, InputResponse, PendingRequest } from "../../../protocol/ind
 import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";
-import type { Theme } from "../theme.ts";
-import type { Component, Focusable } from "../tui.ts";
+import type { Theme } from "../draw/theme.ts";
+import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "./draw.ts";
 import { headLines, keyLines, noteLines } from "./frame.ts";
 import { readKey, type Key } from "./key.ts";

@@ -1,14 +1,12 @@
 import {
   canonicalJson,
-  neededOf,
-  offersOf,
   type Draft,
-  type Offer,
   type PermissionRequest,
   type RuleDestination,
   type RuleGrant,
 } from "../../../protocol/index.ts";
 import { createField, isBlank, type Field } from "./field.ts";
+import { neededOf, offersOf, type Offer } from "../../../view/describe.ts";
 
 export type Choice = "once" | "always" | "no" | "reason" | "edit" | "comment" | "stop";
 

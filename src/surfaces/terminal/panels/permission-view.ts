@@ -1,5 +1,5 @@
-import { oneLine, visible, type Block, type Description, type PermissionRequest } from "../../../protocol/index.ts";
-import { clipped } from "../rows.ts";
+import { oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
+import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { aboutLines } from "./frame.ts";
 import type { Body } from "./model.ts";
@@ -13,6 +13,7 @@ import {
   type AlwaysRow,
   type PermissionState,
 } from "./permission-state.ts";
+import type { Block, Description } from "../../../view/describe.ts";
 
 /** What will run first, whole, and to be seen to its end; then how it was judged; the agent's words about it last. */
 export function permissionBody(request: PermissionRequest, asked: Description, draw: Draw): Body {

@@ -1,5 +1,4 @@
 import {
-  describeRequest,
   messageOf,
   type InputResponse,
   type PendingRequest,
@@ -25,6 +24,7 @@ import {
   type PermissionState,
 } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys } from "./permission-view.ts";
+import { describeRequest } from "../../../view/describe.ts";
 
 export function permissionModel(
   { request, draft }: PendingRequest,

@@ -1,8 +1,8 @@
 import { oneLine } from "../../../protocol/index.ts";
-import { visibleWidth } from "../tui.ts";
+import { visibleWidth } from "../draw/tui.ts";
 import { aboutLines } from "./frame.ts";
 import { choiceRows, exact, framed, own, type Draw, type Row } from "./draw.ts";
-import { clipped } from "../rows.ts";
+import { clipped } from "../draw/rows.ts";
 import {
   answerOf,
   answersOf,

@@ -1,0 +1,79 @@
+import type { HookOutcome } from "../../hooks/hook.ts";
+import type { StepScope } from "../../journal/durable.ts";
+import type { Call, ToolResult, Verdict } from "../../protocol/index.ts";
+import type { ExecutionContext } from "../state/context.ts";
+import { judgeCall, readyToJudge } from "./judge.ts";
+
+/** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
+export async function judgeHooked(c: ExecutionContext, call: Call, scope: StepScope): Promise<Verdict> {
+  const { hooks } = c.config;
+  await readyToJudge(call);
+  if (c.memory.refused(call)) return refusedBefore;
+  if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool)) return judgeCall(c, call);
+  const before = await hooks.run("beforeCall", eventOf(c, call), scope.signal);
+  let verdict = weigh(judgeCall(c, call, before.input), before);
+  if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
+    const event = eventOf(c, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
+    const asked = await hooks.run("permissionRequest", { ...event, why: verdict.reason }, scope.signal);
+    verdict = weigh(verdict, { ...asked, input: undefined });
+  }
+  return verdict;
+}
+
+const refusedBefore: Verdict = {
+  behavior: "deny",
+  repeated: true,
+  reason: "the person refused this very call before, and nothing was said since",
+  effect: "reads",
+  digest: "",
+};
+
+/** After the call, inside its own step: what a hook adds becomes part of the result. */
+export async function afterCall(
+  c: ExecutionContext,
+  call: Call,
+  result: ToolResult,
+  scope: StepScope,
+): Promise<ToolResult> {
+  if (!c.config.hooks.has("afterCall", call.tool) || scope.signal.aborted) return result;
+  const { context, problems } = await c.config.hooks.run(
+    "afterCall",
+    { ...eventOf(c, call), result: { ok: result.ok, text: result.text } },
+    scope.signal,
+  );
+  for (const problem of problems) scope.delta("notice", problem);
+  return context.length > 0
+    ? { ...result, text: [result.text, ...context.map(quoted).map(c.config.redact)].join("\n") }
+    : result;
+}
+
+/** A rule's deny beats every hook; a hook's deny and ask beat every allow; a hook's allow answers only an ordinary ask. */
+function weigh(verdict: Verdict, { decision, reason, context, problems }: HookOutcome): Verdict {
+  const told =
+    context.length > 0 ? { ...verdict, context: [...(verdict.context ?? []), ...context.map(quoted)] } : verdict;
+  if (verdict.behavior === "deny") return told;
+  if (decision === "deny") return { ...told, behavior: "deny", reason };
+  if (problems.length > 0)
+    return {
+      ...told,
+      behavior: "ask",
+      hard: true,
+      hooked: true,
+      reason: `${problems.join("; ")}, so a person decides`,
+    };
+  if (decision === "ask") return { ...told, behavior: "ask", hard: true, hooked: true, reason };
+  if (decision === "allow" && verdict.behavior === "ask" && !verdict.hard)
+    return { ...told, behavior: "allow", reason };
+  return told;
+}
+
+function eventOf(
+  c: ExecutionContext,
+  call: Call,
+): { session: string; cwd: string; agent: readonly string[]; tool: string; input: Call["input"] } {
+  return { session: c.session, cwd: c.options.workingDirectory, agent: c.agent, tool: call.tool, input: call.input };
+}
+
+function quoted(context: string): string {
+  return `(A hook of the person adds: ${context})`;
+}

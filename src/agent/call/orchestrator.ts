@@ -1,0 +1,71 @@
+import { NeedsInput } from "../../input/ask.ts";
+import type { Durable } from "../../journal/durable.ts";
+import { Stopped } from "../../journal/session.ts";
+import { SageError, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import { runCall } from "./call.ts";
+import type { ExecutionContext } from "../state/context.ts";
+import { judgeHooked } from "./hooked.ts";
+import { openRequest } from "./request.ts";
+import { notRun } from "./words.ts";
+
+/**
+ * One reply's calls: judge all, open all requests in the model's order, then each goes its own way.
+ * Readers start at once; writers keep the model's order, so one that waits for a person holds the later ones.
+ */
+export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<ToolResult[]> {
+  // Interrupted before they were judged: they have their results, and are not judged now.
+  const over = calls.map((_, n) => d.branch(`${n}`)).filter((line) => line.known("done"));
+  if (over.length === calls.length && !d.known("judged"))
+    return over.map((line) => line.decide("done", "call.finished", () => notRun(undefined)));
+  const verdicts = await judgeAll(d, c, calls);
+  if (verdicts instanceof Stopped)
+    return calls.map((_, n) => d.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
+  const lines = calls.map((call, n) => ({ call, line: d.branch(`${n}`), verdict: verdicts[n] as Verdict }));
+  const asked = lines.map(({ line, verdict, call }) =>
+    verdict.behavior === "ask" && !d.stopped && !line.known("done")
+      ? openRequest(line, c, call, verdict, 0)
+      : undefined,
+  );
+  let before: Promise<unknown> | undefined;
+  const results = lines.map(({ line, verdict, call }, n) => {
+    const result = runCall(line, c, call, { verdict, asked: asked[n], before });
+    if (verdict.effect === "writes") before = result;
+    return result;
+  });
+  const all = results[0] && results.length === 1 ? [await results[0]] : await allOf(results);
+  c.memory.noteRefusals(calls, all);
+  pauseIfRefused(d, c);
+  return all;
+}
+
+/** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
+function pauseIfRefused(d: Durable, { memory, agent }: ExecutionContext): void {
+  if (memory.refusalsInRow < 5 || d.known("paused")) return;
+  // What the person says next is for the main agent: a subagent would never hear it, and gives its task back.
+  if (agent.length > 0)
+    throw new SageError("turn-failed", "the person refused five of its calls in a row; ask them how to go on");
+  d.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
+  d.stop(new Stopped("interrupted", "five calls in a row were refused; say how to go on"));
+}
+
+async function judgeAll(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<Verdict[] | Stopped> {
+  try {
+    const { verdicts } = await d.step("judged", "calls.judged", async (scope) => {
+      const judged: Verdict[] = [];
+      for (const call of calls) judged.push(await judgeHooked(c, call, scope)); // hooks in order
+      return { verdicts: judged };
+    });
+    return verdicts;
+  } catch (error) {
+    if (error instanceof Stopped && error.why !== "leaving") return error;
+    throw error;
+  }
+}
+
+/** Waits for every call, also when one of them failed: nothing of a step goes on behind the loop's back. */
+async function allOf(running: readonly Promise<ToolResult>[]): Promise<ToolResult[]> {
+  const settled = await Promise.allSettled(running);
+  const failures = settled.filter((one) => one.status === "rejected").map((one) => one.reason as unknown);
+  if (failures.length > 0) throw failures.find((reason) => !(reason instanceof NeedsInput)) ?? failures[0];
+  return settled.map((one) => (one as PromiseFulfilledResult<ToolResult>).value);
+}

@@ -1,0 +1,148 @@
+import { ask, NeedsInput } from "../../input/ask.ts";
+import type { Durable, OnceOptions, StepScope } from "../../journal/durable.ts";
+import { Stopped } from "../../journal/session.ts";
+import { readFilter } from "../../permission/rules/filter.ts";
+import { messageOf, type Call, type ToolInput, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import type { Tool, ToolScope } from "../../tools/tool.ts";
+import type { ExecutionContext } from "../state/context.ts";
+import { delegate } from "../subagent/delegate.ts";
+import { afterCall } from "./hooked.ts";
+import { anchorOf, isStill, placeOf, rulesOf } from "./judge.ts";
+import { recover } from "./recover.ts";
+import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
+import { waitForPerson } from "../state/states.ts";
+import { changedSince, tellWaiting, withComment, withContext } from "./words.ts";
+
+/** Runs an allowed call in the way its effect permits. */
+export async function perform(
+  d: Durable,
+  c: ExecutionContext,
+  call: Call,
+  { verdict, comment, approved }: { verdict: Verdict; comment: string | undefined; approved: boolean },
+): Promise<ToolResult> {
+  const tool = toolFor(c, call);
+  const input = inputOf(tool, call, verdict);
+  const run = async (scope: ToolScope) => {
+    const result = await execute(tool, input, scope);
+    return withContext(withComment({ ...result, text: c.config.redact(result.text) }, comment), verdict);
+  };
+  const timed = (scope: StepScope) =>
+    c.activity.during(async () => afterCall(c, { ...call, input }, await run(effectScope(c, scope)), scope));
+  switch (verdict.effect) {
+    case "reads":
+      return d.step("run0", "call.finished", timed);
+    case "waits": {
+      // Loop code on its own branch: entered again on replay, everything it asks is keyed below its call.
+      const result = await run(waitingScope(c, d));
+      return d.decide("done", "call.finished", () => result);
+    }
+    case "writes":
+      for (let round = 0; ; round++) {
+        const once = await d
+          .once(`run${round}`, timed, onceOptions(c, tool, input, { verdict, approved }))
+          .catch(unlessChanged);
+        if (once === "changed") return d.decide("done", "call.finished", changedSince);
+        if (once.ok) return once.value;
+        const result = await recover(d, c, { tool, input, verdict, round, ...once }).catch(endUnknown);
+        if (result !== "rerun") return d.decide("done", "call.finished", () => withComment(result, comment));
+      }
+    default:
+      return verdict.effect satisfies never;
+  }
+}
+
+class Changed extends Error {}
+
+/** The turn was stopped before anybody could say what became of it: then that is what the model hears. */
+function endUnknown(error: unknown): ToolResult {
+  if (!(error instanceof Stopped) || error.why === "leaving") throw error;
+  return {
+    ok: false,
+    text: "This was started, and how it ended is not known. Check what it left behind before anything else.",
+  };
+}
+
+function onceOptions(
+  c: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+  { verdict, approved }: { verdict: Verdict; approved: boolean },
+): OnceOptions<ToolResult> {
+  const { digest, effect, before } = verdict;
+  const reconcile = tool.reconcile?.bind(tool);
+  return {
+    started() {
+      // The last look before the effect, and only then: on replay it has happened, whatever the world looks like now.
+      // Where only a rule allowed it, an earlier call of the same reply may have changed the file.
+      if ((approved || !tool.operand) && !isStill(c, tool, input, digest)) throw new Changed();
+      return { tool: tool.name, effect, digest, ...(before !== undefined && { before }) };
+    },
+    ...(reconcile && {
+      reconcile: (was) => reconcile(input, { ...placeOf(c), before: was.before ?? "" }),
+    }),
+  };
+}
+
+function unlessChanged(error: unknown): "changed" {
+  if (error instanceof Changed) return "changed";
+  throw error;
+}
+
+/** A tool that throws has failed, and a failure is a result. Only what the loop itself raised passes through. */
+async function execute(tool: Tool, input: ToolInput, scope: ToolScope): Promise<ToolResult> {
+  try {
+    return await tool.execute(input, scope);
+  } catch (error) {
+    if (error instanceof Stopped || error instanceof NeedsInput) throw error;
+    return { ok: false, text: scope.signal.aborted ? "Interrupted." : `${tool.name} failed: ${messageOf(error)}` };
+  }
+}
+
+function effectScope(c: ExecutionContext, scope: StepScope): ToolScope {
+  return {
+    get signal() {
+      return scope.signal;
+    },
+    ...surroundings(c),
+    output: (text) => scope.delta("output", c.config.redact(text)),
+    waiting: (question) => scope.delta("notice", tellWaiting(c, c.config.redact(question))),
+    spawned: (pid) => scope.spawned(pid),
+    delegate: notHere,
+    requestInput: notHere,
+  };
+}
+
+/** A reader or writer runs inside one step of the journal; asking and delegating are steps of their own. */
+async function notHere(): Promise<never> {
+  throw new Error(
+    'only a tool with the effect "waits" may ask or delegate while it runs; this one should describe its request with `request`',
+  );
+}
+
+function waitingScope(c: ExecutionContext, d: Durable): ToolScope {
+  let asked = 0;
+  return {
+    get signal() {
+      return d.signal;
+    },
+    ...surroundings(c),
+    output() {},
+    spawned() {},
+    delegate: (task) => delegate(d, c, task),
+    async requestInput(body, why) {
+      if (c.agent.length > 0 && !c.asksRoot)
+        throw new Error("a subagent may not ask the person; report what you need to know instead");
+      const asks = { ...body, source: "tool", agent: c.agent, why, digest: "" } as const;
+      const opened = ask(d, `ask${asked++}`, asks, c.asking);
+      const resolution = await waitForPerson(c, opened);
+      endTurnIfSaid(d, resolution, opened.request);
+      return resolution;
+    },
+  };
+}
+
+function surroundings(c: ExecutionContext): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env"> {
+  const { keepDir, env, home } = c.config;
+  const mayRead = readFilter(rulesOf(c), { cwd: anchorOf(c), home });
+  return { ...placeOf(c), seen: (path) => c.memory.seen(path), keepDir, env, ...(mayRead && { mayRead }) };
+}

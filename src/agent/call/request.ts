@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { ask } from "../../input/ask.ts";
+import type { Durable, Opened } from "../../journal/durable.ts";
+import { Stopped } from "../../journal/session.ts";
+import { isInside } from "../../permission/paths/canonical.ts";
+import { suggest } from "../../permission/suggest/suggest.ts";
+import { messageOf } from "../../protocol/index.ts";
+import type {
+  Call,
+  InputRequest,
+  InputResponse,
+  NewRequest,
+  PermissionSuggestion,
+  Preview,
+  Resolution,
+  RuleGrant,
+  ToolInput,
+  Verdict,
+} from "../../protocol/index.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { ExecutionContext } from "../state/context.ts";
+import { decisionInput, judgeCall, placeOf, readyToJudge } from "./judge.ts";
+
+/** Opens what a call has to ask: the tool's own request, or the permission to run it. */
+export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict: Verdict, round: number): Opened {
+  const tool = toolFor(c, call);
+  const input = inputOf(tool, call, verdict);
+  const frame = { agent: c.agent, why: verdict.reason, digest: verdict.digest };
+  if (tool.request) return ask(d, `ask${round}`, { ...frame, source: "tool", ...tool.request(input) }, c.asking);
+  const request: NewRequest = {
+    ...frame,
+    source: "approval",
+    kind: "permission",
+    tool: tool.name,
+    input,
+    hard: verdict.hard ?? false,
+    suggestions: [],
+  };
+  if (verdict.parts) request.parts = verdict.parts;
+  if (typeof input["description"] === "string") request.description = input["description"];
+  if (!request.hard)
+    request.suggestions = suggest(decisionInput(c, tool, input)).flatMap((one) => inEveryPlace(one, c));
+  const preview = previewOf(tool, input, c);
+  if (preview) request.preview = preview;
+  const opened = ask(d, `permit${round}`, request, c.asking);
+  // What a hook asked about, no rule answers.
+  if (!opened.resolution && !verdict.hooked) {
+    const permit = { request: opened.request, judge: () => judgeCall(c, call, verdict.input) };
+    c.tree.permits = [...c.tree.permits, permit];
+    void readyToJudge(call); // a rule may be added in a process that has not judged anything yet
+  }
+  return opened;
+}
+
+/** For this session, and for each file in which the rule may be kept. */
+function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionContext): PermissionSuggestion[] {
+  const { ruleFiles = {} } = config;
+  const kept = (["local", "project", "user"] as const).flatMap((destination) => {
+    const file = ruleFiles[destination];
+    return file === undefined ? [] : [{ ...suggestion, destination, file }];
+  });
+  return [suggestion, ...kept];
+}
+
+function previewOf(tool: Tool, input: ToolInput, c: ExecutionContext): Preview | undefined {
+  try {
+    const preview = tool.preview?.(input, placeOf(c));
+    const inside = preview && c.config.roots.some((root) => isInside(root, preview.path));
+    return preview && !inside ? { ...preview, outside: true } : preview;
+  } catch {
+    return undefined; // the input itself is shown, whole
+  }
+}
+
+/** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */
+export function endTurnIfSaid(d: Durable, resolution: Resolution, request: InputRequest): void {
+  if (resolution.outcome === "cancelled") d.stop(new Stopped("cancelled", resolution.reason));
+  if (resolution.outcome !== "timed_out" || resolution.response) return;
+  d.stop(new Stopped(request.deadline?.policy === "cancel" ? "cancelled" : "timeout", resolution.reason));
+}
+
+/** Saves the rules a person gave with a grant, and judges what else is open again: one "always" answers its twins. */
+export async function addRules(
+  d: Durable,
+  c: ExecutionContext,
+  { rules = [] }: InputResponse & { type: "granted" },
+  { round, by }: { round: number; by: string },
+): Promise<void> {
+  for (const [n, grant] of rules.entries()) {
+    const rule = await d.step(`rule${round}.${n}`, "rule.added", async () => ({ ...grant, by, ...save(c, grant) }));
+    c.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
+  }
+  if (rules.length === 0) return;
+  const added = new Set(rules.map(({ rule }) => rule));
+  for (const { request, judge } of c.tree.permits) {
+    const { behavior, rule = "" } = judge();
+    if (behavior === "ask" || !added.has(rule)) continue;
+    closePermit(c, request.id);
+    const frame = { requestId: request.id, by, surface: "rule", at: Date.now() };
+    d.resolve({ ...frame, outcome: "superseded", reason: `decided by the new rule ${rule}` });
+  }
+}
+
+export function closePermit({ tree }: ExecutionContext, id: string): void {
+  tree.permits = tree.permits.filter(({ request }) => request.id !== id);
+}
+
+/** A rule that could not be saved still holds for this session, and the person hears of it. */
+function save(c: ExecutionContext, grant: RuleGrant): { saved?: string; problem?: string } {
+  if (grant.destination === "session") return {};
+  try {
+    return { saved: c.config.saveRule(grant) };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+/** A turn that went on without one of its tools would go wrong; it waits until the tool is back. */
+export function toolFor(c: ExecutionContext, call: Call): Tool {
+  const tool = c.config.tools.get(call.tool);
+  if (tool) return tool;
+  throw new Stopped(
+    "leaving",
+    `this turn needs the tool ${call.tool}, which is not there; start Sage with it and resume`,
+  );
+}
+
+/** It was judged by what the tool took then; a skill or a subagent may be gone since, and the turn waits for it as for a tool. */
+export function inputOf(tool: Tool, call: Call, verdict: Verdict): ToolInput {
+  const parsed = tool.inputSchema.safeParse(verdict.input ?? call.input);
+  if (parsed.success) return parsed.data as ToolInput;
+  const problem = z.prettifyError(parsed.error);
+  throw new Stopped(
+    "leaving",
+    `this turn needs ${call.tool} as it was; start Sage with that and resume. Now: ${problem}`,
+  );
+}

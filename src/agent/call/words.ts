@@ -1,0 +1,81 @@
+import type { Stopped } from "../../journal/session.ts";
+import type { Resolution, ToolResult, Verdict } from "../../protocol/index.ts";
+import type { ExecutionContext } from "../state/context.ts";
+
+/** What the model reads when a call did not run. Plain about what happened, so that nothing can be taken for consent. */
+export function refused(verdict: Verdict): ToolResult {
+  if (verdict.repeated) return { ...failure(`Not run: ${verdict.reason}.`), refused: true };
+  return failure(
+    verdict.rule
+      ? `Not run: ${verdict.reason}. Do not try to get round the rule; choose another way or ask.`
+      : `Not run: ${verdict.reason}.`,
+  );
+}
+
+export function notApproved(resolution: Resolution): ToolResult {
+  switch (resolution.outcome) {
+    case "answered":
+    case "partial":
+      if (resolution.by === "auto")
+        return failure(`Not run: ${resolution.response.type === "denied" ? resolution.response.reason : "refused"}.`);
+      return {
+        ...failure(
+          `Not run: the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`,
+        ),
+        refused: true,
+      };
+    case "declined":
+      return failure(`Not run: the person chose not to decide.${quote("Their words", resolution.reason)}`);
+    case "timed_out":
+      return failure(`Not run: ${resolution.reason}. Silence is not consent.`);
+    case "cancelled":
+      return failure(`Not run: the turn was cancelled (${resolution.reason}).`);
+    case "no_surface":
+      return failure(`Not run: it needs a person's approval, and ${resolution.reason}.`);
+    case "superseded":
+      return failure(`Not run: ${resolution.reason}.`);
+    default:
+      return resolution satisfies never;
+  }
+}
+
+export function notRun(stopped: Stopped | undefined): ToolResult {
+  const because = {
+    interrupted: "the person interrupted",
+    cancelled: "the turn was cancelled",
+    timeout: "the turn's time was up",
+    leaving: "Sage was closed",
+  };
+  return failure(`Not run: ${because[stopped?.why ?? "interrupted"]} before it started.`);
+}
+
+export function changedSince(): ToolResult {
+  return failure("Not run: what would run is not what was approved. Make the call again.");
+}
+
+export function withContext(result: ToolResult, { context }: Verdict): ToolResult {
+  return context ? { ...result, text: [result.text, ...context].join("\n") } : result;
+}
+
+/** The person's own words, marked as theirs, in the result of the same call. */
+export function withComment(result: ToolResult, comment: string | undefined): ToolResult {
+  return comment
+    ? { ...result, text: `${result.text}${quote("\nThe person approved this and said", comment)}` }
+    : result;
+}
+
+function quote(lead: string, words: string | undefined): string {
+  return words?.trim() ? ` ${lead}: "${words}"` : "";
+}
+
+function failure(text: string): ToolResult {
+  return { ok: false, text };
+}
+
+/** A command is left alone while it waits for an answer that nobody can type: the person may stop it. */
+export function tellWaiting(c: Pick<ExecutionContext, "config">, question: string): string {
+  return (
+    c.config.commandWaits?.(question) ??
+    `The command seems to wait for an answer that nobody can type here: ${question} — interrupt it, or let its time run out.`
+  );
+}

@@ -1,8 +1,0 @@
-import type { ExecutionOptions } from "../protocol/index.ts";
-
-/** The defaults, in one place. */
-export function executionOptions(
-  given: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
-): ExecutionOptions {
-  return { mode: { type: "interactive" }, maxSteps: 100, autoCompactThreshold: 0.8, llmOptions: {}, ...given };
-}

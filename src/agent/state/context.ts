@@ -1,0 +1,109 @@
+import type { Asking } from "../../input/ask.ts";
+import type { Durable } from "../../journal/durable.ts";
+import type { Hooks } from "../../hooks/hook.ts";
+import type { Model } from "../../models/model.ts";
+import type { Prices } from "../../models/prices.ts";
+import type {
+  ExecutionOptions,
+  Fact,
+  InputRequest,
+  Message,
+  OutcomeStatus,
+  PermissionMode,
+  RuleFiles,
+  RuleGrant,
+  SubagentDefinition,
+  Rule,
+  Summary,
+  ToolUse,
+  Usage,
+} from "../../protocol/index.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+import type { Activity } from "./activity.ts";
+import type { LifecycleManager } from "./lifecycle.ts";
+import type { Memory, Permit } from "./memory.ts";
+import type { SubagentRegistry } from "./subagents.ts";
+
+/** What an agent is made of; shared by all its turns and never changed by one. */
+export type AgentConfig = {
+  model: Model;
+  /** Writes summaries; the model itself when there is none. */
+  smallModel?: Model;
+  /** Beside the list prices that are known. */
+  prices?: Prices;
+  tools: ToolRegistry;
+  rules: readonly Rule[];
+  permissionMode: PermissionMode;
+  system: string;
+  home: string;
+  /** Folders in which reading needs no permission. */
+  roots: readonly string[];
+  /** What tools give to the processes they start. */
+  env: NodeJS.ProcessEnv;
+  /** Where output too long for the model is kept. */
+  keepDir: string;
+  hooks: Hooks;
+  subagents: SubagentRegistry;
+  /** The system prompt of a subagent. */
+  subagentSystem(child: {
+    definition: SubagentDefinition;
+    agent: readonly string[];
+    workingDirectory: string;
+    tools: readonly string[];
+  }): string;
+  /** Puts a rule where the person wants it, and gives the file; throws when it is not saved. */
+  saveRule(grant: RuleGrant): string;
+  /** Where rules may be kept, for the prompt that offers it. */
+  ruleFiles?: RuleFiles;
+  /** What a person is told when a command waits for somebody to type, in their language; English without it. */
+  commandWaits?(question: string): string;
+  /** Takes secrets out of tool output, before journal and model alike. */
+  redact(text: string): string;
+};
+
+/** Everything one turn needs. The executor keeps nothing between turns. */
+export type ExecutionContext = {
+  session: string;
+  config: AgentConfig;
+  options: ExecutionOptions;
+  asking: Asking;
+  /** Names from the root's child down to this agent; empty for the root. */
+  agent: readonly string[];
+  /** A subagent whose definition says so may put questions to the root's surfaces. */
+  asksRoot: boolean;
+  /** Rules given in this session, on top of the configured ones. */
+  sessionRules: Rule[];
+  memory: Memory;
+  /** What is open and what was used, in the whole tree of agents. */
+  tree: {
+    permits: readonly Permit[];
+    /** For a person, oldest first. */
+    waiting: readonly InputRequest[];
+    usage: Usage;
+    usd: number | undefined;
+    modelCalls: number;
+    toolCalls: number;
+  };
+  activity: Activity;
+  /** Runs a subagent; handed down because the loop itself imports the calls that start one. */
+  loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus>;
+  /** The root's. */
+  lifecycle: LifecycleManager;
+};
+
+/** How far a turn has come; what its outcome is made of, also when it ends half-way. */
+export type Progress = {
+  messages: Message[];
+  /** What people said; grows while the turn runs. */
+  said: readonly Fact<"user.said">[];
+  /** Messages up to this seq are in `messages`. */
+  sawUpTo: number;
+  /** How many tokens the first so many messages are, with everything before them; 0 when nobody has counted yet. */
+  counted: { messages: number; tokens: number };
+  /** What stands in place of the beginning, if anything does. */
+  summary: Summary | undefined;
+  maxSteps: number;
+  steps: number;
+  toolHistory: ToolUse[];
+  text: string;
+};

@@ -1,0 +1,40 @@
+import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { ToolInput } from "../../protocol/index.ts";
+import type { Tool } from "../../tools/tool.ts";
+
+/** What an approval is bound to: the tool, its exact input, the file it changes (by its real path), and what the tool promised to take. */
+export function digestOf(
+  tool: Tool,
+  schema: () => unknown,
+  input: ToolInput,
+  file: { path: string; hash: string } | undefined,
+): string {
+  const changed = file ? `${file.path}\n${file.hash}` : "";
+  return hash("sha256", `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(tool, schema)}`, "base64url");
+}
+
+/** sha-256 of a file's content; "" when it cannot be read, which for a file to be created is the same as not there. */
+export function hashFile(path: string): string {
+  try {
+    return hash("sha256", readFileSync(path), "hex");
+  } catch {
+    return "";
+  }
+}
+
+/** JSON with sorted keys: equal inputs give equal text however they were written. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === "object" && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+const schemas = new WeakMap<Tool, string>();
+function schemaHash(tool: Tool, schema: () => unknown): string {
+  let known = schemas.get(tool);
+  if (known === undefined) schemas.set(tool, (known = hash("sha256", canonical(schema()), "base64url")));
+  return known;
+}

@@ -1,0 +1,63 @@
+import { SageError, type AgentState, type InterruptAction, type StateTransition } from "../../protocol/index.ts";
+
+type Name = AgentState["state"];
+
+/** What may follow what. A turn that ended may be followed by another; nothing follows an error but a new start. */
+const legal: Record<Name, readonly Name[]> = {
+  initializing: ["idle", "executing", "error"],
+  idle: ["executing", "error"],
+  executing: ["executing", "waitingForConfirmation", "paused", "completed", "error"],
+  waitingForConfirmation: ["executing", "waitingForConfirmation", "paused", "completed", "error"],
+  paused: ["executing", "completed", "error"],
+  completed: ["idle", "executing"],
+  error: ["idle", "executing"],
+};
+
+const LONGEST_HISTORY = 1_000;
+
+/** Where an agent is, how it came there, and what an interrupt means there. */
+export class LifecycleManager {
+  #state: AgentState = { state: "initializing" };
+  #history: StateTransition[] = [];
+  readonly #changed: (change: StateTransition) => void;
+
+  constructor(changed: (change: StateTransition) => void = () => {}) {
+    this.#changed = changed;
+  }
+
+  get state(): AgentState {
+    return this.#state;
+  }
+  get history(): readonly StateTransition[] {
+    return this.#history;
+  }
+
+  transition(to: AgentState): void {
+    const from = this.#state;
+    if (!legal[from.state].includes(to.state))
+      throw new SageError("turn-failed", `an agent cannot go from ${from.state} to ${to.state}`);
+    const change = { from, to, at: Date.now() };
+    this.#state = to;
+    this.#history.push(change);
+    if (this.#history.length > LONGEST_HISTORY) this.#history.shift();
+    this.#changed(change);
+  }
+
+  /** What an interrupt does here: pauses work, cancels what waits for a person, and is nothing otherwise. */
+  handleInterrupt(): InterruptAction {
+    switch (this.#state.state) {
+      case "executing":
+        this.transition({ state: "paused", reason: "interrupted" });
+        return "pause";
+      case "waitingForConfirmation":
+        return "cancel";
+      default:
+        return "ignore";
+    }
+  }
+
+  /** Was the agent told to stop working? */
+  checkInterrupt(): boolean {
+    return this.#state.state === "paused";
+  }
+}

@@ -1,0 +1,95 @@
+import type { Call, Effect, InputRequest, ToolResult, Verdict } from "../../protocol/index.ts";
+import { canonical } from "./digest.ts";
+
+/** An open permission request, to be judged again when a rule is added. */
+export type Permit = { request: InputRequest; judge(): Verdict };
+
+/** The reason of a verdict that uses such a grant. */
+export const grantedUnder = (id: string): string => `approved before the update, under ${id}`;
+
+/** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
+export class Memory {
+  #seen: Map<string, string> | undefined;
+  #wrote: Map<string, string> | undefined;
+  #refused: Set<string> | undefined;
+  #grants: Map<string, string> | undefined;
+  #last: string | undefined;
+  #repeats = 0;
+  refusalsInRow = 0;
+
+  #allowed: readonly string[] | undefined;
+
+  constructor(seen: Map<string, string> | undefined, allowed?: readonly string[]) {
+    this.#seen = seen;
+    this.#allowed = allowed;
+  }
+
+  /** The tools of the skill in use, if it names any. */
+  get allowed(): readonly string[] | undefined {
+    return this.#allowed;
+  }
+
+  /** sha-256 of a file as the model last saw it. */
+  seen(path: string): string | undefined {
+    return this.#seen?.get(path);
+  }
+  /** sha-256 of what this turn last wrote to a file. */
+  wrote(path: string): string | undefined {
+    return this.#wrote?.get(path);
+  }
+  /** What the model knows of files now: later calls of the same reply count on it. */
+  remember(result: ToolResult, effect: Effect): ToolResult {
+    if (result.allowedTools) this.#allowed = result.allowedTools === "all" ? undefined : result.allowedTools;
+    for (const [path, hash] of Object.entries(result.seen ?? {})) {
+      (this.#seen ??= new Map()).set(path, hash);
+      if (effect === "writes") (this.#wrote ??= new Map()).set(path, hash);
+    }
+    return result;
+  }
+
+  /** How often in a row the same calls had the same results. */
+  repeats(calls: readonly Call[], results: readonly ToolResult[]): number {
+    const last = calls.map((call, n) => `${sameCall(call)}\n${results[n]?.text}`).join("\n");
+    this.#repeats = last === this.#last ? this.#repeats + 1 : 1;
+    this.#last = last;
+    return this.#repeats;
+  }
+  forgetRepeats(): void {
+    this.#repeats = 0;
+  }
+
+  /** A yes to a request of a turn that did not live to use it. */
+  grant({ id, digest }: InputRequest): void {
+    (this.#grants ??= new Map()).set(digest, id);
+  }
+  /** The request under which this was allowed; once. */
+  takeGrant(digest: string): string | undefined {
+    const id = this.#grants?.get(digest);
+    this.#grants?.delete(digest);
+    return id;
+  }
+
+  /** Did the person refuse this very call since they last said something? */
+  refused(call: Call): boolean {
+    return this.#refused?.has(sameCall(call)) ?? false;
+  }
+  /** In the order of the calls and from their results alone, so that a replay remembers the same. */
+  noteRefusals(calls: readonly Call[], results: readonly ToolResult[]): void {
+    for (const [n, call] of calls.entries()) {
+      if (results[n]?.ok) this.refusalsInRow = 0;
+      if (!results[n]?.refused) continue;
+      (this.#refused ??= new Set()).add(sameCall(call));
+      this.refusalsInRow++;
+    }
+  }
+  /** The person spoke: what they refused before may be asked again. */
+  forgetRefusals(): void {
+    this.#refused = undefined;
+    this.refusalsInRow = 0;
+  }
+}
+
+/** The same tool with the same input, however it was written. */
+function sameCall({ tool, input }: Call): string {
+  return `${tool}\n${canonical(input)}`;
+}

@@ -1,0 +1,67 @@
+import type { Opened } from "../../journal/durable.ts";
+import type { SessionLog } from "../../journal/session.ts";
+import type { ExecutionPhase, OutcomeStatus, Resolution } from "../../protocol/index.ts";
+import type { ExecutionContext } from "./context.ts";
+import { LifecycleManager } from "./lifecycle.ts";
+
+/** A lifecycle whose changes of state are facts. They ride with whatever caused them, and replay never asks for them. */
+export function journaledLifecycle(log: SessionLog): LifecycleManager {
+  return new LifecycleManager((change) => {
+    // A log that is closed keeps nothing any more: the person left, or somebody else has the session.
+    const isPhase = change.from.state === "executing" && change.to.state === "executing";
+    if (!isPhase && !log.closed) log.add(`state/${log.epoch}.${next(log)}`, "state.changed", change);
+  });
+}
+
+/** One log may serve several turns, each with a lifecycle of its own: their changes are counted together. */
+const counted = new WeakMap<SessionLog, number>();
+
+function next(log: SessionLog): number {
+  const n = counted.get(log) ?? 0;
+  counted.set(log, n + 1);
+  return n;
+}
+
+/** The root's phase, for whoever watches; subagents work inside its tool phase. */
+export function enterPhase({ agent, lifecycle }: ExecutionContext, phase: ExecutionPhase): void {
+  if (agent.length === 0 && lifecycle.state.state === "executing") lifecycle.transition({ state: "executing", phase });
+}
+
+/** Waits for a person, anywhere in the tree, and says so for as long as anybody in it waits. */
+export function waitForPerson(c: ExecutionContext, opened: Opened): Promise<Resolution> {
+  if (opened.resolution) return Promise.resolve(opened.resolution);
+  const { tree } = c;
+  tree.waiting = [...tree.waiting, opened.request];
+  nameWaiting(c);
+  // A wait that is broken off ends the attempt, whose end has a state of its own.
+  return opened.wait().then((resolution) => {
+    tree.waiting = tree.waiting.filter((request) => request !== opened.request);
+    nameWaiting(c);
+    return resolution;
+  });
+}
+
+/** The state names the request that has waited longest. */
+function nameWaiting({ lifecycle, tree }: ExecutionContext): void {
+  const [first] = tree.waiting;
+  const { state } = lifecycle;
+  const named = state.state === "waitingForConfirmation" ? state.requestId : undefined;
+  if (named === first?.id || (state.state !== "executing" && named === undefined)) return;
+  if (first) lifecycle.transition({ state: "waitingForConfirmation", reason: first.why, requestId: first.id });
+  else lifecycle.transition({ state: "executing", phase: "executingTools" });
+}
+
+export function endState(lifecycle: LifecycleManager, status: OutcomeStatus): void {
+  switch (status.status) {
+    case "paused":
+      if (!lifecycle.checkInterrupt()) lifecycle.transition({ state: "paused", reason: status.reason });
+      break;
+    case "error":
+      lifecycle.transition({ state: "error", error: status.error });
+      break;
+    case "needs-input":
+      break; // it waits, and has said for what
+    default:
+      lifecycle.transition({ state: "completed", reason: status.status });
+  }
+}

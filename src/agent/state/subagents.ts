@@ -1,0 +1,73 @@
+import { SageError, type SubagentDefinition } from "../../protocol/index.ts";
+
+const reading = ["Read", "Glob", "Grep"];
+
+/** The types that are always there. */
+export const builtinSubagents: readonly SubagentDefinition[] = [
+  {
+    name: "Explore",
+    type: "explore",
+    description: "Finds out where and how something is done in the code. Reads only.",
+    prompt:
+      "Find what you were asked for and report where it is (path:line) and how it hangs together. Change nothing.",
+    toolAccess: { restricted: reading },
+    workingDirectory: "inherited",
+  },
+  {
+    name: "Plan",
+    type: "plan",
+    description: "Works out how something should be done, step by step, before anyone does it. Reads only.",
+    prompt:
+      "Make a plan that somebody else can follow: the files to change and how, in which order, how to check each step, what could go wrong. Change nothing.",
+    toolAccess: { restricted: [...reading, "WebSearch"] },
+    workingDirectory: "inherited",
+  },
+  {
+    name: "Execute",
+    type: "execute",
+    description: "Carries out a task whose steps are clear, and reports what was done and checked.",
+    prompt: "Do exactly what the task says, check it by running something, and report what is different now.",
+    toolAccess: { restricted: [...reading, "Write", "Edit", "Bash", "TodoWrite"] },
+    workingDirectory: "inherited",
+  },
+  {
+    name: "GeneralPurpose",
+    type: "generalPurpose",
+    description: "For anything that would fill your own context: research, or work with many steps.",
+    prompt: "Do the task with whatever it needs, and report the result.",
+    toolAccess: "inherited",
+    workingDirectory: "inherited",
+  },
+  {
+    name: "CodeReview",
+    type: "codeReview",
+    description: "Reads a change or a file critically and reports defects, most serious first. Reads only.",
+    prompt:
+      "Look for what is wrong: mistakes, missing cases, unsafe input, work done twice, what a reader would stumble over. Report each with path:line and why it matters; no praise.",
+    toolAccess: { restricted: reading },
+    workingDirectory: "inherited",
+  },
+];
+
+export type SubagentRegistry = {
+  get(name: string): SubagentDefinition | undefined;
+  list(): readonly SubagentDefinition[];
+  /** A definition of the same name takes the place of the earlier one. */
+  register(definition: SubagentDefinition): void;
+};
+
+export function createSubagentRegistry(
+  definitions: readonly SubagentDefinition[] = builtinSubagents,
+): SubagentRegistry {
+  const byName = new Map<string, SubagentDefinition>();
+  const register = (definition: SubagentDefinition) => {
+    if (!/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u.test(definition.name))
+      throw new SageError(
+        "config-invalid",
+        `a subagent's name should be letters, digits, - and _ (at most 64); got ${JSON.stringify(definition.name)}`,
+      );
+    byName.set(definition.name, definition);
+  };
+  for (const definition of definitions) register(definition);
+  return { get: (name) => byName.get(name), list: () => [...byName.values()], register };
+}

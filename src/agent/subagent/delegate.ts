@@ -1,0 +1,92 @@
+import { isAbsolute, resolve } from "node:path";
+import type { Durable } from "../../journal/durable.ts";
+import { Stopped } from "../../journal/session.ts";
+import { SageError, type SubagentDefinition, type ToolResult } from "../../protocol/index.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
+import { Memory } from "../state/memory.ts";
+
+/** Deeper than this nobody can follow who asked whom for what. */
+const DEEPEST = 3;
+const STEPS = 50;
+
+/** Runs a task in a subagent: the same loop under a longer key, with its own context and never more rights. */
+export async function delegate(
+  d: Durable,
+  c: ExecutionContext,
+  { agent, prompt }: { agent: string; prompt: string },
+): Promise<ToolResult> {
+  const definition = c.config.subagents.get(agent);
+  if (!definition) {
+    const names = c.config.subagents.list().map(({ name }) => name);
+    return { ok: false, text: `There is no subagent "${agent}"; there are ${names.join(", ")}.` };
+  }
+  const child = childContext(c, definition);
+  const progress = begin(prompt, definition.maxSteps ?? STEPS);
+  const begun = d.known("sub/0/model");
+  try {
+    const ended = await c.loop(d.branch("sub"), child, progress);
+    if (ended.status === "success") return { ok: true, text: progress.text };
+    return {
+      ok: false,
+      text: `It stopped after ${progress.steps} steps without finishing. Its last words: ${progress.text}`,
+    };
+  } catch (error) {
+    // A subagent whose model fails has failed; the agent above it can still do something about it.
+    if (error instanceof SageError && error.code === "model-unavailable")
+      return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
+    // Whatever it has done must not sound like nothing happened.
+    if (error instanceof Stopped && error.why !== "leaving" && (begun || progress.steps > 0)) {
+      d.withdraw(error.message);
+      const text = `Interrupted before it had finished; what it did by then stays done. Its last words: ${progress.text || "none"}`;
+      return { ok: false, text };
+    }
+    throw error;
+  }
+}
+
+function childContext(c: ExecutionContext, definition: SubagentDefinition): ExecutionContext {
+  const agent = [...c.agent, definition.name];
+  const workingDirectory = directoryOf(definition, c.options.workingDirectory);
+  const tools = toolsOf(definition, c.config.tools, agent.length);
+  const config: AgentConfig = {
+    ...c.config,
+    tools,
+    system: c.config.subagentSystem({ definition, agent, workingDirectory, tools: tools.names() }),
+  };
+  return {
+    ...c,
+    config,
+    agent,
+    asksRoot: definition.ask === "root" && (c.agent.length === 0 || c.asksRoot),
+    options: { ...c.options, workingDirectory },
+    memory: new Memory(undefined, c.memory.allowed),
+  };
+}
+
+function toolsOf({ toolAccess, ask }: SubagentDefinition, parent: ToolRegistry, depth: number): ToolRegistry {
+  const asking = ask === "root" ? ["AskUserQuestion"] : [];
+  const granted = typeof toolAccess === "object" ? parent.filterByNames([...toolAccess.restricted, ...asking]) : parent;
+  const unfit = [...(ask === "root" ? [] : ["AskUserQuestion"]), ...(depth >= DEEPEST ? ["Task"] : [])];
+  return granted.filterByNames(granted.names().filter((name) => !unfit.includes(name)));
+}
+
+function directoryOf({ workingDirectory: where }: SubagentDefinition, parent: string): string {
+  if (where === "inherited") return parent;
+  if (where === "processCwd") return process.cwd();
+  return isAbsolute(where.explicit) ? where.explicit : resolve(parent, where.explicit);
+}
+
+function begin(prompt: string, maxSteps: number): Progress {
+  return {
+    messages: [{ role: "user", text: prompt }],
+    said: [],
+    sawUpTo: 0,
+    counted: { messages: 0, tokens: 0 },
+    summary: undefined,
+    maxSteps,
+    steps: 0,
+    toolHistory: [],
+    text: "",
+  };
+}

@@ -1,0 +1,36 @@
+import type { StepScope } from "../../journal/durable.ts";
+import type { ModelScope } from "../../models/model.ts";
+import type { FactData } from "../../protocol/index.ts";
+import type { ExecutionContext, Progress } from "../state/context.ts";
+import { between } from "./projection.ts";
+import { enterPhase } from "../state/states.ts";
+
+/** One reply to everything said so far; what comes in while it is on its way is for the next step. */
+export function callModel(c: ExecutionContext, p: Progress, scope: StepScope): Promise<FactData["model.replied"]> {
+  const { model, tools, system } = c.config;
+  const sawUpTo = Math.max(p.sawUpTo, p.said.at(-1)?.seq ?? 0);
+  const fresh = between(p.said, p.sawUpTo, sawUpTo);
+  enterPhase(c, "callingLlm");
+  return c.activity.during(async () => {
+    const messages = fresh.length > 0 ? [...p.messages, ...fresh] : p.messages;
+    const reply = await model.reply(
+      { system, messages, tools: tools.offers(), options: c.options.llmOptions, agent: c.agent },
+      modelScope(scope),
+    );
+    return { ...reply, sawUpTo };
+  });
+}
+
+function modelScope(scope: StepScope): ModelScope {
+  return {
+    get signal() {
+      return scope.signal;
+    },
+    text: (delta) => scope.delta("text", delta),
+    reasoning: (delta) => scope.delta("reasoning", delta),
+    retry(reason) {
+      scope.restart();
+      scope.delta("notice", reason);
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { rejoin } from "../../input/ask.ts";
+import type { SessionLog } from "../../journal/session.ts";
+import { requestId } from "../../journal/store.ts";
+import {
+  SageError,
+  noUsage,
+  type Fact,
+  type InputRequest,
+  type Resolution,
+  type TurnEnd,
+} from "../../protocol/index.ts";
+import { askUser } from "../../tools/ask-user.ts";
+import type { ExecutionContext } from "../state/context.ts";
+import { grantedUnder } from "../state/memory.ts";
+import { fold, type Folded } from "./projection.ts";
+import { addRules, endTurnIfSaid } from "../call/request.ts";
+import { waitForPerson } from "../state/states.ts";
+import { notApproved } from "../call/words.ts";
+
+const LONGEST = 500;
+
+/**
+ * The turn before this one was begun by another version of the loop, which does not meet its keys again. Whatever was asked in it
+ * stays open under its id; once all of it is answered, the model is told, and goes on.
+ */
+export async function carry(
+  log: SessionLog,
+  c: ExecutionContext,
+  turn: { key: string; carries: string[] },
+): Promise<void> {
+  const d = log.branch(turn.key).branch("carried");
+  const ends = await Promise.all(
+    turn.carries.map(async (id, n) => {
+      const { request, resolution } = find(log, id);
+      const opened = { request, resolution, wait: () => log.wait(id) };
+      const end = await waitForPerson(c, { ...opened, wait: () => rejoin(opened, c.asking) });
+      endTurnIfSaid(d, end, request);
+      if (end.outcome === "answered" && end.response.type === "granted")
+        await addRules(d.branch(`${n}`), c, end.response, { round: 0, by: end.by });
+      return { request, end };
+    }),
+  );
+  if (d.stopped) throw d.stopped;
+  for (const { request, end } of ends) if (isGrant(end) && !isUsed(log.loaded, request.id)) c.memory.grant(request);
+  const text = [note, ...ends.map(({ request, end }) => `- ${asked(request)}\n  ${answer(request, end)}`)].join("\n");
+  // Under a key of its own: told once, however often the turn is begun again.
+  log.store.append(log.id, {
+    key: `said/${turn.key}.carried`,
+    type: "user.said",
+    at: Date.now(),
+    data: { text, by: "sage", surface: "update" },
+  });
+}
+
+/** Ends a turn whose keys this version of the loop does not meet again, in one commit with the beginning of the next. */
+export function endForeign(
+  log: SessionLog,
+  folded: Folded,
+  { facts, loop }: { facts: readonly Fact[]; loop: number },
+): Folded {
+  const key = `t${folded.turn}.ended`;
+  const message = `this turn was begun by another version of Sage (loop ${folded.open?.data.loop}, this is ${loop}) and goes on in a new one`;
+  const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
+  const data: TurnEnd = { status: "error", error: { code: "turn-failed", message }, text: "", usage: noUsage, stats };
+  log.branch("").decide(key, "turn.ended", () => data);
+  const at = { session: log.id, seq: log.lastSeq + 1, at: Date.now() };
+  return fold([...facts, { ...at, key, type: "turn.ended", data }]);
+}
+
+/** What is asked in it: the next one carries these on. */
+export function openIn(log: SessionLog, folded: Folded): string[] {
+  const below = requestId(log.id, `t${folded.turn}/`);
+  return log.pending().flatMap(({ id }) => (id.startsWith(below) ? [id] : []));
+}
+
+const note =
+  "[Sage was updated in the middle of the turn, and goes on here. A call without a result was not run, unless its result says that it was started. What was open then, and what became of it:]";
+
+function find(log: SessionLog, id: string): { request: InputRequest; resolution: Resolution | undefined } {
+  const found = log.store.find(id);
+  if (!found) throw new SageError("journal-damaged", `the turn goes on with the request ${id}, and there is none`);
+  return found;
+}
+
+/** The person saw exactly this and said yes, or wants what was cut off to run again. */
+function isGrant(end: Resolution): boolean {
+  if (end.outcome !== "answered") return false;
+  if (end.response.type === "granted") return end.response.input === undefined;
+  return (
+    end.response.type === "answers" &&
+    Object.values(end.response.answers).some(({ selected }) => selected[0] === "rerun")
+  );
+}
+
+function isUsed(facts: readonly Fact[], id: string): boolean {
+  return facts.some(
+    (fact) => fact.type === "calls.judged" && fact.data.verdicts.some((one) => one.reason === grantedUnder(id)),
+  );
+}
+
+function asked(request: InputRequest): string {
+  switch (request.kind) {
+    case "permission":
+      return `May ${request.tool} run with ${short(JSON.stringify(request.input))}?`;
+    case "question":
+      return request.questions.map(({ question }) => short(question)).join(" ");
+    case "text":
+      return short(request.prompt);
+    default:
+      return request satisfies never;
+  }
+}
+
+function answer(request: InputRequest, end: Resolution): string {
+  if (request.kind === "question") return askUser.answered?.({ questions: request.questions }, end).text ?? "";
+  if (end.outcome === "answered" && end.response.type === "granted") {
+    const { input, comment } = end.response;
+    const how = input ? ` with this input instead: ${short(JSON.stringify(input))}` : "";
+    const said = comment === undefined ? "" : ` They add: ${JSON.stringify(comment)}`;
+    return `The person allowed it${how}. It has not run: make the call if it is still needed.${said}`;
+  }
+  if (end.outcome === "answered" && end.response.type === "text")
+    return `In the person's own words: ${JSON.stringify(end.response.text)}`;
+  return notApproved(end).text;
+}
+
+function short(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

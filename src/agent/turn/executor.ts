@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { bridge } from "../../input/bridge.ts";
+import type { Asking } from "../../input/ask.ts";
+import type { InputChannel } from "../../input/channel.ts";
+import { openSession, type SessionLog } from "../../journal/session.ts";
+import type { Store } from "../../journal/store.ts";
+import type { AgentOutcome, Delta, ExecutionMode, ExecutionOptions, Fact } from "../../protocol/index.ts";
+import type { AgentConfig } from "../state/context.ts";
+import { follow } from "./follow.ts";
+import type { LifecycleManager } from "../state/lifecycle.ts";
+import { executionOptions } from "../state/options.ts";
+import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
+import { journaledLifecycle } from "../state/states.ts";
+import { compactTurn, runTurn } from "./turn.ts";
+
+/** One attempt at a session's turn. */
+export type Execution = {
+  log: SessionLog;
+  lifecycle?: LifecycleManager;
+  /** A mistake of ours leaves the turn open and is thrown: the caller begins again, or ends it. */
+  supervised?: boolean;
+};
+
+/** Keeps nothing between turns: what a turn needs is in the session's facts. */
+export class UnifiedExecutor {
+  readonly #config: AgentConfig & { store: Store };
+  readonly #options: ExecutionOptions;
+  readonly #channel: InputChannel | undefined;
+  readonly #ask: Asking;
+
+  constructor(
+    config: AgentConfig & { store: Store },
+    options: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
+    channel?: InputChannel,
+  ) {
+    this.#config = config;
+    this.#channel = channel;
+    const auto = channel?.autoResponse;
+    this.#options = executionOptions({
+      ...(auto !== undefined && { mode: { type: "nonInteractive", autoResponse: auto } }),
+      ...options,
+    });
+    const { mode, promptTimeout } = this.#options;
+    this.#ask = { store: config.store, mode, ...(promptTimeout !== undefined && { promptTimeout }) };
+  }
+
+  /** Runs the session's open turn, or begins one with what was said. Yields every fact and delta; ends in the outcome. */
+  execute(execution: Execution): AsyncGenerator<Fact | Delta, AgentOutcome> {
+    const { log, lifecycle = journaledLifecycle(log), supervised = false } = execution;
+    const input = { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle, supervised };
+    const channel = this.#channel;
+    const withdraw =
+      channel && channel.autoResponse === undefined ? bridge(this.#config.store, log.id, channel) : undefined;
+    return follow(this.#config.store, log.id, () => runTurn(log, input), withdraw);
+  }
+
+  /** Makes room in an idle session's conversation, by hand. */
+  compact({ log, lifecycle = journaledLifecycle(log) }: Execution): Promise<AgentOutcome> {
+    return compactTurn(log, {
+      config: this.#config,
+      options: this.#options,
+      asking: this.#asking(),
+      lifecycle,
+      supervised: false,
+    });
+  }
+
+  /** Shared by all turns, unless each has to count its own requests. */
+  #asking(): Asking {
+    return this.#channel?.policy === "reject" ? { ...this.#ask, reject: new Set() } : this.#ask;
+  }
+
+  /** The same agent, asking in another way. */
+  withMode(mode: ExecutionMode): UnifiedExecutor {
+    return new UnifiedExecutor(this.#config, { ...this.#options, mode });
+  }
+
+  executeWithStrategy(strategy: ExecutionStrategy, execution: Execution): Promise<AgentOutcome> {
+    return strategy.execute(this, execution);
+  }
+
+  /** One task in a session of its own, to its end. */
+  async executeTask(task: string, strategy: ExecutionStrategy = StandardStrategy): Promise<AgentOutcome> {
+    const { store } = this.#config;
+    const session = randomUUID();
+    store.create(session, { cwd: this.#options.workingDirectory, version: "sdk" });
+    const said = { text: task, by: "caller", surface: "sdk" };
+    store.append(session, { key: "said/0", type: "user.said", at: Date.now(), data: said });
+    const log = openSession(store, session);
+    try {
+      return await strategy.execute(this, { log });
+    } finally {
+      log.release();
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { applyCompaction } from "../../context/compaction.ts";
+import {
+  callsOf,
+  type Call,
+  type Fact,
+  type Message,
+  type Reply,
+  type Rule,
+  type Summary,
+  type ToolResult,
+  type TurnEnd,
+} from "../../protocol/index.ts";
+
+/** A session as the fold of its facts. */
+export type Folded = {
+  /** The conversation up to the last turn that ended; an open turn is replayed, not folded. */
+  messages: Message[];
+  /** Messages of people up to this seq are in there. */
+  sawUpTo: number;
+  /** What the provider counted for the first so many of them. */
+  counted: { messages: number; tokens: number };
+  summary: Summary | undefined;
+  seen: Map<string, string> | undefined;
+  rules: Rule[];
+  /** Number of the turn that is open, or comes next. */
+  turn: number;
+  open: Fact<"turn.begun"> | undefined;
+  /** How the last turn ended. */
+  ended: TurnEnd | undefined;
+  /** The open turn was stopped for good while nobody ran it. */
+  cancelledBy: string | undefined;
+};
+
+export function fold(facts: readonly Fact[]): Folded {
+  const folded: Folded = {
+    messages: [],
+    sawUpTo: 0,
+    counted: { messages: 0, tokens: 0 },
+    summary: undefined,
+    seen: undefined,
+    rules: [],
+    turn: 0,
+    open: undefined,
+    ended: undefined,
+    cancelledBy: undefined,
+  };
+  let ofTurn: Fact[] = [];
+  for (const fact of facts) {
+    // Rules of files are read from the files: a person may have taken them back there.
+    if (fact.type === "rule.added" && (fact.data.destination === "session" || fact.data.problem !== undefined))
+      folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
+    else if (fact.type === "turn.begun") {
+      folded.open = fact;
+      folded.cancelledBy = undefined;
+    } else if (fact.type === "turn.interrupted" && folded.open && fact.data.to === "cancel")
+      folded.cancelledBy = fact.data.by;
+    if (fact.type !== "turn.ended") {
+      ofTurn.push(fact);
+      continue;
+    }
+    addTurn(folded, ofTurn);
+    folded.turn++;
+    folded.open = undefined;
+    folded.cancelledBy = undefined;
+    folded.ended = fact.data;
+    // What was said while the turn ran and was not seen by it belongs to the next one.
+    ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
+  }
+  return folded;
+}
+
+function addTurn(folded: Folded, facts: readonly Fact[]): void {
+  const said = facts.filter((fact) => fact.type === "user.said");
+  const hear = (upTo: number) => {
+    folded.messages.push(...between(said, folded.sawUpTo, upTo));
+    folded.sawUpTo = Math.max(folded.sawUpTo, upTo);
+  };
+  let calls: readonly Call[] = [];
+  let results: (ToolResult | undefined)[] = [];
+  let known: (Fact["type"] | undefined)[] = [];
+  const close = () => {
+    if (calls.length > 0)
+      folded.messages.push(
+        toolMessage(
+          calls,
+          calls.map((_, n) => results[n] ?? unfinished(known[n])),
+        ),
+      );
+    [calls, results, known] = [[], [], []];
+  };
+  for (const fact of facts) {
+    const place = /^t\d+\/\d+\/(?:model$|compact1?$|(\d+)\/[^/]+$)/.exec(fact.key); // deeper keys are a subagent's own conversation
+    if (fact.type === "turn.begun") hear(fact.data.sawUpTo);
+    else if (!place) continue;
+    else if (fact.type === "model.replied") {
+      close();
+      hear(fact.data.sawUpTo);
+      folded.messages.push(assistantMessage(fact.data));
+      calls = callsOf(fact.data);
+      const { inputTokens, outputTokens } = fact.data.usage;
+      if (inputTokens > 0) folded.counted = { messages: folded.messages.length, tokens: inputTokens + outputTokens };
+    } else if (fact.type === "context.compacted") {
+      close();
+      folded.messages = applyCompaction(folded.messages, fact.data);
+      folded.summary = fact.data.summary ?? folded.summary;
+      folded.counted = { messages: 0, tokens: 0 };
+    } else if (fact.type === "call.started" || fact.type === "call.unknown" || fact.type === "input.resolved") {
+      known[Number(place[1])] = fact.type;
+    } else if (fact.type === "call.finished") {
+      results[Number(place[1])] = fact.data;
+      for (const [path, hash] of Object.entries(fact.data.seen ?? {})) (folded.seen ??= new Map()).set(path, hash);
+    }
+  }
+  close();
+}
+
+/** The turn ended before this call had a result: what is known of it must not sound like nothing happened. */
+function unfinished(last: Fact["type"] | undefined): ToolResult {
+  const text =
+    last === "call.started" || last === "call.unknown"
+      ? "This was started, and how it ended is not known: the turn ended before. Check what it left behind."
+      : last === "input.resolved"
+        ? "Not run: the person had answered, and the turn ended before."
+        : "Not run: the turn ended before.";
+  return { ok: false, text };
+}
+
+export function between(said: readonly Fact<"user.said">[], after: number, upTo: number): Message[] {
+  if ((said.at(-1)?.seq ?? 0) <= after) return [];
+  return said
+    .filter(({ seq }) => seq > after && seq <= upTo)
+    .map(({ data }) => ({ role: "user", text: data.expanded ?? data.text }));
+}
+
+export function assistantMessage({ parts, model }: Reply): Message {
+  return { role: "assistant", parts, model };
+}
+
+export function toolMessage(calls: readonly Call[], results: readonly ToolResult[]): Message {
+  return {
+    role: "tool",
+    results: calls.map(({ id, tool }, n) => ({ call: id, tool, result: results[n] as ToolResult })),
+  };
+}

@@ -1,0 +1,38 @@
+import type { AgentOutcome, Delta, ExecutionMode, Fact } from "../../protocol/index.ts";
+import type { Execution, UnifiedExecutor } from "./executor.ts";
+
+/** A way to run a turn. The loop is the same in all of them: a strategy decides who hears what, and who may be asked. */
+export interface ExecutionStrategy {
+  readonly name: string;
+  execute(executor: UnifiedExecutor, execution: Execution): Promise<AgentOutcome>;
+}
+
+/** To the end, in silence. */
+export const StandardStrategy: ExecutionStrategy = {
+  name: "standard",
+  execute: (executor, execution) => drain(executor.execute(execution), () => {}),
+};
+
+/** Every fact and delta as it comes. */
+export function StreamingStrategy(onEvent: (event: Fact | Delta) => void): ExecutionStrategy {
+  return { name: "streaming", execute: (executor, execution) => drain(executor.execute(execution), onEvent) };
+}
+
+/** Nobody is asked: the turn runs as far as it can without a person and stays open for one. */
+export const BatchStrategy: ExecutionStrategy = {
+  name: "batch",
+  execute: (executor, execution) => drain(executor.withMode(batch).execute(execution), () => {}),
+};
+
+const batch: ExecutionMode = { type: "batch" };
+
+export async function drain(
+  events: AsyncGenerator<Fact | Delta, AgentOutcome>,
+  onEvent: (event: Fact | Delta) => void,
+): Promise<AgentOutcome> {
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) return value;
+    onEvent(value);
+  }
+}

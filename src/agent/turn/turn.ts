@@ -1,0 +1,205 @@
+import { NeedsInput, type Asking } from "../../input/ask.ts";
+import { Stopped, type SessionLog } from "../../journal/session.ts";
+import {
+  SageError,
+  messageOf,
+  noUsage,
+  type AgentOutcome,
+  type ExecutionOptions,
+  type Fact,
+  type OutcomeStatus,
+  type TurnEnd,
+  type TurnLimits,
+} from "../../protocol/index.ts";
+import { createActivity } from "../state/activity.ts";
+import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
+import { carry, endForeign, openIn } from "./carry.ts";
+import { compactNow } from "./compact.ts";
+import { loop } from "./loop.ts";
+import type { LifecycleManager } from "../state/lifecycle.ts";
+import { Memory } from "../state/memory.ts";
+import { endState } from "../state/states.ts";
+import { between, fold, type Folded } from "./projection.ts";
+
+/** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
+const LOOP = 1;
+
+export type TurnInput = {
+  config: AgentConfig;
+  options: ExecutionOptions;
+  asking: Asking;
+  lifecycle: LifecycleManager;
+  supervised: boolean;
+};
+
+type Turn = {
+  key: string;
+  at: number;
+  carries: string[] | undefined;
+  cancelledBy: string | undefined;
+  /** Messages up to this seq are older than the turn. */
+  heard: number;
+  c: ExecutionContext;
+  p: Progress;
+};
+
+/** From `turn.begun` to an outcome, whatever happens on the way. */
+export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
+  const facts = log.begin();
+  const folded = fold(facts);
+  if (!folded.open && (log.said.at(-1)?.seq ?? 0) <= folded.sawUpTo) return nothingNew(log, folded);
+  const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
+  const turn = foreign
+    ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), input, openIn(log, folded))
+    : begin(log, folded, input);
+  try {
+    return end(log, turn, await drive(log, turn));
+  } catch (error) {
+    // An abort reaches us in many disguises; the reason behind it is what counts.
+    const reason = log.stopped ?? error;
+    if (input.supervised && isMistake(reason)) throw reason;
+    return end(log, turn, statusOf(reason, log));
+  }
+}
+
+/** A turn of its own that only makes room: nobody has to say anything for it, and it folds like any other. */
+export async function compactTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
+  const folded = fold(log.begin());
+  if (folded.open) throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
+  const turn = begin(log, folded, input);
+  try {
+    const worth = await compactNow(log.branch(turn.key).branch("0"), turn.c, turn.p);
+    turn.p.text = worth ? "" : "There is too little to be worth a summary.";
+    return end(log, turn, { status: "success" });
+  } catch (error) {
+    const status = statusOf(log.stopped ?? error, log);
+    // There is nothing to go on with: interrupted, it is over.
+    return end(log, turn, status.status === "paused" && !log.closed ? { ...status, status: "cancelled" } : status);
+  }
+}
+
+function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[]): Turn {
+  const { config, options, asking, lifecycle } = input;
+  const key = `t${folded.turn}`;
+  const { maxSteps, sawUpTo, carries } = log.branch("").decide(key, "turn.begun", () => ({
+    loop: LOOP,
+    maxSteps: options.maxSteps,
+    sawUpTo: log.said.at(-1)?.seq ?? 0,
+    ...(open && { carries: open }),
+  }));
+  // A turn that goes on for another is held to what was said last in that one.
+  const from = carries ? Math.min(folded.sawUpTo, sawUpTo - 1) : folded.sawUpTo;
+  const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, sawUpTo);
+  lifecycle.transition({ state: "executing", phase: "preparingContext" });
+  return {
+    key,
+    at: folded.open?.at ?? Date.now(),
+    carries,
+    cancelledBy: folded.cancelledBy,
+    heard: folded.sawUpTo,
+    p: {
+      messages: [...folded.messages, ...between(log.said, folded.sawUpTo, sawUpTo)],
+      said: log.said,
+      sawUpTo,
+      counted: folded.counted,
+      summary: folded.summary,
+      maxSteps,
+      steps: 0,
+      toolHistory: [],
+      text: "",
+    },
+    c: {
+      session: log.id,
+      config,
+      loop,
+      options,
+      asking: { ...asking, ...prompt },
+      agent: [],
+      asksRoot: false,
+      sessionRules: folded.rules,
+      lifecycle,
+      memory: new Memory(folded.seen),
+      tree: { permits: [], waiting: [], usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+      activity: createActivity(limit, () =>
+        log.stop(new Stopped("timeout", `the turn worked for ${limit} ms, which is its limit`)),
+      ),
+    },
+  };
+}
+
+/** The message that begins a turn says how long it may take; one that joins it says nothing about it. */
+function limitsOf(said: readonly Fact<"user.said">[], after: number, upTo: number): TurnLimits {
+  return said.find(({ seq }) => seq > after && seq <= upTo)?.data.limits ?? {};
+}
+
+function drive(log: SessionLog, { key, carries, cancelledBy, heard, c, p }: Turn): Promise<OutcomeStatus> {
+  if (cancelledBy !== undefined) throw new Stopped("cancelled", `${cancelledBy} stopped the turn`);
+  // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
+  if (!carries && (log.said.at(-1)?.seq ?? 0) <= heard) return Promise.resolve({ status: "success" });
+  const go = () => loop(log.branch(key), c, p);
+  return carries ? carry(log, c, { key, carries }).then(go) : go();
+}
+
+function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): AgentOutcome {
+  const { steps, messages, toolHistory, text } = p;
+  const { usage, usd, modelCalls, toolCalls } = c.tree;
+  const stats = { steps, modelCalls, toolCalls, durationMs: Date.now() - at };
+  const ended: TurnEnd = {
+    ...status,
+    text,
+    usage,
+    ...(usd !== undefined && modelCalls > 0 && { cost: { usd } }),
+    stats,
+  };
+  const outcome: AgentOutcome = { ...ended, session: log.id, messages, toolHistory };
+  try {
+    endState(c.lifecycle, status);
+    if (status.status === "paused" || status.status === "needs-input") return outcome;
+    if (log.closed) return outcome; // somebody else's turn now, or nobody's: nothing of it may be ended from here
+    const root = log.branch("");
+    root.withdraw(status.status === "cancelled" ? status.reason : "the turn ended");
+    root.decide(`${key}.ended`, "turn.ended", () => ended);
+    log.flush();
+    return outcome;
+  } catch (error) {
+    // Nothing can be recorded any more: the turn stays open, and goes on when it can.
+    return status.status === "error" ? outcome : { ...outcome, ...failed(error) };
+  }
+}
+
+/** Asked to run with nothing to do: the last turn's outcome stands. */
+function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome {
+  if (!ended) throw new SageError("input-invalid", `nothing was said in session ${log.id} yet`);
+  return { ...ended, session: log.id, messages, toolHistory: [] };
+}
+
+function statusOf(error: unknown, log: SessionLog): OutcomeStatus {
+  if (error instanceof NeedsInput) {
+    log.flush(); // on disk before anyone hears that they are needed
+    return { status: "needs-input", requests: log.store.pending(log.id).map(({ id }) => id) };
+  }
+  if (!(error instanceof Stopped)) return failed(error);
+  switch (error.why) {
+    case "interrupted":
+    case "leaving":
+      return { status: "paused", reason: error.message };
+    case "cancelled":
+      return { status: "cancelled", reason: error.message };
+    case "timeout":
+      return { status: "error", error: { code: "timeout", message: error.message } };
+    default:
+      return error.why satisfies never;
+  }
+}
+
+/** Nothing that a turn is meant to meet. */
+function isMistake(error: unknown): boolean {
+  return !(error instanceof SageError || error instanceof Stopped || error instanceof NeedsInput);
+}
+
+function failed(error: unknown): OutcomeStatus & { status: "error" } {
+  return {
+    status: "error",
+    error: { code: error instanceof SageError ? error.code : "turn-failed", message: messageOf(error) },
+  };
+}

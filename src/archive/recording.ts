@@ -1,0 +1,176 @@
+import { NeedsInput } from "../input/ask.ts";
+import { taskHash, type Script, type ScriptedTurn } from "../models/scripted.ts";
+import {
+  SageError,
+  callsOf,
+  canonicalJson,
+  textOf,
+  type AutoResponder,
+  type Call,
+  type Fact,
+  type InputRequest,
+  type InputResponse,
+  type Reply,
+  type Resolution,
+  type ToolInput,
+} from "../protocol/index.ts";
+import type { Redaction } from "../config/redact.ts";
+
+type Asked =
+  | { kind: "permission"; tool: string; input: ToolInput }
+  | { kind: "question"; questions: string[] }
+  | { kind: "text"; prompt: string };
+
+/** What somebody answered, and to what. */
+export type RecordedAnswer = { asked: Asked; by: string; response: ResponseBody };
+
+/** A response without the id of its request, which is another one in every session. */
+type ResponseBody = InputResponse extends infer R ? (R extends InputResponse ? Omit<R, "requestId"> : never) : never;
+
+/**
+ * The model's replies of a session as a script that plays them again: the root's, and those of every subagent by its path and its task.
+ * Ids that a provider gave are left out, and whatever only that provider can read.
+ */
+export function scriptOf(facts: readonly Fact[]): Script {
+  const scripts: Record<string, ScriptedTurn[]> = { "": [] };
+  const tasks = new Map<string, Call>();
+  for (const fact of facts) {
+    if (fact.type === "context.compacted" && fact.data.summary?.text)
+      scripts[[...pathOf(fact.key, tasks), "summary"].join("/")] = [{ text: fact.data.summary.text }];
+    if (fact.type !== "model.replied") continue;
+    const step = fact.key.slice(0, -"/model".length);
+    for (const [n, call] of callsOf(fact.data).entries()) if (call.tool === "Task") tasks.set(`${step}/${n}`, call);
+    const name = nameOf(fact.key, tasks);
+    (scripts[name] ??= []).push(turnOf(fact.data));
+  }
+  const { "": root = [], ...others } = scripts;
+  return Object.keys(others).length === 0 ? root : { "": root, ...others };
+}
+
+/** What people answered in a session, in the order in which they were asked. */
+export function answersOf(facts: readonly Fact[]): RecordedAnswer[] {
+  const ends = new Map(
+    facts.flatMap((fact) => (fact.type === "input.resolved" ? [[fact.data.requestId, fact.data] as const] : [])),
+  );
+  return facts.flatMap((fact) => {
+    const resolution = fact.type === "input.requested" ? ends.get(fact.data.id) : undefined;
+    const response = resolution && responseOf(resolution);
+    if (fact.type !== "input.requested" || !resolution || !response) return [];
+    const { requestId: _, ...body } = response;
+    return [{ asked: askedOf(fact.data), by: resolution.by, response: body }];
+  });
+}
+
+/**
+ * Answers as was recorded: the first answer to the same thing that was not given yet. What nobody answered then stays open, and the
+ * turn ends in `needs-input`. A rule that was given then holds for the session alone: replaying changes no settings.
+ */
+export function replayAnswers(
+  recorded: readonly RecordedAnswer[],
+  { redaction }: { redaction?: Redaction } = {},
+): AutoResponder {
+  const left = recorded.map((one) => ({ key: canonicalJson(one.asked), response: one.response, used: false }));
+  return (request) => {
+    const asked = askedOf(request);
+    const key = canonicalJson(redaction ? fixed(redaction, asked) : asked);
+    const found = left.find((one) => one.key === key && !one.used);
+    if (!found) throw new NeedsInput(request.id);
+    found.used = true;
+    const response = { ...found.response, requestId: request.id };
+    if (response.type !== "granted" || !response.rules) return response;
+    return { ...response, rules: response.rules.map((rule) => ({ ...rule, destination: "session" as const })) };
+  };
+}
+
+/** For a file that is kept beside the code: without secrets, and the same however often it is recorded. */
+export function fixed<T>(redaction: Redaction, recorded: T): T {
+  return JSON.parse(JSON.stringify(redaction.value(recorded)).replace(/\[secret #[0-9a-f]{6}\]/g, "[secret]")) as T;
+}
+
+export async function parseAnswers(text: string, path: string): Promise<RecordedAnswer[]> {
+  const { z } = await import("zod");
+  const input = z.record(z.string(), z.unknown());
+  const asked = z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("permission"), tool: z.string(), input }),
+    z.strictObject({ kind: z.literal("question"), questions: z.array(z.string()) }),
+    z.strictObject({ kind: z.literal("text"), prompt: z.string() }),
+  ]);
+  const response = z.looseObject({ type: z.enum(["answers", "granted", "denied", "text", "cancelled"]) });
+  try {
+    const list = z.array(z.strictObject({ asked, by: z.string(), response }));
+    return list.parse(JSON.parse(text)) as unknown as RecordedAnswer[];
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw new SageError(
+      "config-invalid",
+      `${path} should be a list of answers as --record-answers writes it: ${reason}`,
+    );
+  }
+}
+
+function turnOf(reply: Reply): ScriptedTurn {
+  const reasoning = reply.parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])).join("");
+  const text = textOf(reply);
+  const calls = callsOf(reply).map(({ tool, input, malformed }) => ({
+    tool,
+    input,
+    ...(malformed !== undefined && { malformed }),
+  }));
+  const usage = Object.fromEntries(Object.entries(reply.usage).filter(([, tokens]) => tokens > 0));
+  const usual = reply.finish === (calls.length > 0 ? "calls" : "stop");
+  return {
+    ...(reasoning !== "" && { reasoning }),
+    ...(text !== "" && { text }),
+    ...(calls.length > 0 && { calls }),
+    ...(Object.keys(usage).length > 0 && { usage }),
+    ...(!usual && { finish: reply.finish }),
+  };
+}
+
+/** Several subagents of one kind are told apart by what they were asked to do. */
+function nameOf(key: string, tasks: ReadonlyMap<string, Call>): string {
+  const path = pathOf(key, tasks);
+  if (path.length === 0) return "";
+  const task = tasks.get(key.slice(0, key.lastIndexOf("/sub/")));
+  return `${path.join("/")}@${taskHash(String(task?.input["prompt"]))}`;
+}
+
+function pathOf(key: string, tasks: ReadonlyMap<string, Call>): string[] {
+  const at = key.lastIndexOf("/sub/");
+  if (at < 0) return [];
+  const call = key.slice(0, at);
+  return [...pathOf(call, tasks), String(tasks.get(call)?.input["agent"])];
+}
+
+function askedOf(request: InputRequest): Asked {
+  switch (request.kind) {
+    case "permission":
+      return { kind: "permission", tool: request.tool, input: request.input };
+    case "question":
+      return { kind: "question", questions: request.questions.map(({ question }) => question) };
+    case "text":
+      return { kind: "text", prompt: request.prompt };
+    default:
+      return request satisfies never;
+  }
+}
+
+/** Undefined where nobody answered: a deadline, a rule and a run without people come about by themselves again. */
+function responseOf(resolution: Resolution): InputResponse | undefined {
+  const { requestId } = resolution;
+  switch (resolution.outcome) {
+    case "answered":
+    case "partial":
+      return resolution.response;
+    case "declined":
+      return { type: "denied", requestId, reason: resolution.reason };
+    case "cancelled":
+      return { type: "cancelled", requestId, reason: resolution.reason };
+    case "timed_out":
+    case "superseded":
+    case "no_surface":
+      return undefined;
+    default:
+      return resolution satisfies never;
+  }
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { settle } from "../input/respond.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
+import { SageError, type Sender } from "../protocol/index.ts";
+import { newSessionId } from "../host/commands.ts";
+import { cutAt, forkOf } from "./fork.ts";
+import type { Home } from "../config/home.ts";
+import { dropOutput, outputOf } from "./output.ts";
+import { receiptsOf, type Receipt } from "./receipts.ts";
+import { known } from "../host/runner.ts";
+import { projectFiles } from "../config/settings.ts";
+import { projectRoot } from "../config/trust.ts";
+
+const LONGEST_TITLE = 200;
+const LONGEST_KEPT = 500;
+
+type Kept = Pick<Home, "settings" | "output">;
+
+export function renameSession(store: Store, session: string, title: string, sender: Sender): void {
+  known(store, session);
+  const line = title.replace(/[\p{C}\s]+/gu, " ").trim();
+  if (line === "") throw new SageError("input-invalid", "a title should have at least one letter");
+  const data = { title: [...line].slice(0, LONGEST_TITLE).join(""), ...sender };
+  store.append(session, { key: `title/${randomUUID()}`, type: "session.titled", at: Date.now(), data });
+}
+
+/** A new session that begins where the other is, or was at `at`. The other is left as it is, running or not. */
+export function forkSession(store: Store, session: string, at: string | undefined, sender: Sender): string {
+  const { title } = known(store, session);
+  const facts = store.load(session);
+  const fork = forkOf(facts, cutAt(facts, at));
+  const id = newSessionId();
+  store.housekeeping.copy(id, fork);
+  if (title !== "") renameSession(store, id, `${title} (fork)`, sender);
+  return id;
+}
+
+/** First ends its requests, so that whoever sees one learns what became of it; what was allowed in it stays on record. */
+export function deleteSession(store: Store, home: Kept, session: string, sender: Sender): void {
+  const { cwd, title, owned } = known(store, session);
+  if (owned) throw new SageError("session-owned", `session ${session} is running; stop it first`);
+  const reason = "the session was deleted";
+  for (const request of store.pending(session))
+    settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason });
+  const facts = store.load(session);
+  const receipts = receiptsOf(facts, ruleFiles(home, cwd)).map(slim);
+  store.housekeeping.remove(session, facts.at(-1)?.seq ?? 0, { session, cwd, title, ...sender, receipts });
+  dropOutput(store, home.output, outputOf(facts));
+}
+
+/** What is kept of sessions, in ms; for ever where nothing is said. */
+export type Retention = { sessions?: number | undefined; receipts?: number | undefined };
+
+export type Retained = {
+  removed: SessionRow[];
+  /** As old, and kept: a turn of theirs is open. */
+  open: SessionRow[];
+  forgotten: number;
+};
+
+/** Deletes what is older than the person wants to keep. Never a session with an open turn: somebody may still answer it. */
+export function retain(store: Store, home: Kept, retention: Retention, now = Date.now()): Retained {
+  const { sessions = Infinity, receipts = Infinity } = retention;
+  const old = store.sessions().filter(({ lastAt }) => now - lastAt > sessions);
+  const isOpen = ({ open, owned, pending }: SessionRow) => open || owned || pending > 0;
+  const removed: SessionRow[] = [];
+  for (const session of old.filter((one) => !isOpen(one))) {
+    try {
+      deleteSession(store, home, session.id, { by: "retention", surface: "settings" });
+      removed.push(session);
+    } catch (error) {
+      // Somebody goes on with it at this very moment: then it is not old.
+      if (!(error instanceof SageError && ["session-owned", "request-pending", "journal-locked"].includes(error.code)))
+        throw error;
+    }
+  }
+  const forgotten = receipts === Infinity ? 0 : store.housekeeping.forget(now - receipts);
+  return { removed, open: old.filter(isOpen), forgotten };
+}
+
+/** Rules are known by their source; which file that is depends on where the session works. */
+export function ruleFiles(home: Pick<Home, "settings">, cwd: string): Parameters<typeof receiptsOf>[1] {
+  return (source) => {
+    if (source === "user") return home.settings;
+    return source === "session" || !existsSync(cwd) ? undefined : projectFiles(projectRoot(cwd))[source];
+  };
+}
+
+/** Who allowed what outlives the conversation; what was written in it does not. */
+function slim(receipt: Receipt): Receipt {
+  const asked = receipt.asked.map(({ request, ...one }) => {
+    if (request.kind !== "permission") return { request, ...one };
+    const { preview: _preview, parts: _parts, ...rest } = request;
+    return { request: { ...rest, suggestions: [], input: {} }, ...one };
+  });
+  return { ...receipt, asked, input: shortened(receipt.input) as Receipt["input"] };
+}
+
+function shortened(value: unknown): unknown {
+  if (typeof value === "string")
+    return value.length > LONGEST_KEPT ? `${value.slice(0, LONGEST_KEPT).toWellFormed()}…` : value;
+  if (Array.isArray(value)) return value.map(shortened);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));
+}

@@ -1,0 +1,126 @@
+import { sqliteStore } from "../../journal/sqlite.ts";
+import { splitRequestId, type Store } from "../../journal/store.ts";
+import { oneLine, SageError, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import { sageHome } from "../../config/home.ts";
+import { ending, headline } from "../../texts/resolution.ts";
+import { cliTexts, type CliTexts } from "../../texts/cli.ts";
+import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/texts.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { readFlags, usage } from "../flags.ts";
+import { openJournal, person } from "../journal.ts";
+import { answerOptions, responseOf } from "../response.ts";
+
+/** Answers a request whether or not a Sage runs: the answer is on disk before anyone is told. */
+export async function answer(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, answerOptions);
+  // `--always 2`: the number is not the flag's own, for it may be left out.
+  const nth = values.always && positionals.length > 1 ? positionals.find((word) => /^\d+$/.test(word)) : undefined;
+  const [target, stray] = positionals.filter((word) => word !== nth);
+  if (!target?.trim() || stray !== undefined) throw usage(t.answerWhat);
+  const { host, store } = openJournal(process.env);
+  const request = find(store, target, t);
+  const reply =
+    "outcome" in request
+      ? ({ ok: false, message: "", resolution: request } as const)
+      : await host.send({
+          type: "respond",
+          response: await responseOf(request, { ...values, nth }, t),
+          by: person(),
+          surface: "cli",
+        });
+  await host.close();
+  if (!reply.ok) {
+    console.error(`sage: ${reply.resolution ? headline(reply.resolution, texts(lang)) : reply.message}`);
+    return exitCodes.failure;
+  }
+  console.log(t.recorded(oneLine(ending(reply.resolution, texts(lang)))));
+  const { session } = splitRequestId(reply.resolution.requestId);
+  // Whoever stopped the turn does not want to go on with it.
+  if (reply.resolution.outcome === "cancelled") {
+    if (!reply.running) await endTurn(session, lang);
+    return exitCodes.success;
+  }
+  if (reply.running) console.log(t.takenUp);
+  else if (values.run) return goOn(session, values.model, lang);
+  else console.log(t.thenResume(session));
+  return exitCodes.success;
+}
+
+/** Nobody runs it, so the turn is ended here: no model is needed for that. */
+async function endTurn(session: string, lang: Lang): Promise<void> {
+  const { assemble } = await import("../../host/assemble.ts");
+  const { inboxTexts } = await import("../../texts/inbox.ts");
+  const home = sageHome(process.env);
+  const nobody = { id: "none", reply: () => Promise.reject(new Error("a stopped turn asks no model")) };
+  const host = assemble({
+    store: sqliteStore(home.journal),
+    model: async () => nobody,
+    rules: [],
+    permissionMode: "default",
+    options: { mode: { type: "batch" } },
+    env: process.env,
+    output: home.output,
+  });
+  try {
+    await host.send({ type: "interrupt", session, cancel: true, by: person(), surface: "cli" });
+    await host.run(session);
+    console.log(inboxTexts(lang).turnEnded);
+  } catch (error) {
+    // Somebody has taken the session up meanwhile, and ends it.
+    if (!(error instanceof SageError && error.code === "session-owned")) throw error;
+  } finally {
+    await host.close();
+  }
+}
+
+async function goOn(session: string, model: string | undefined, lang: Lang): Promise<number> {
+  const { begin, goOnWith, lastingSpec, modelOfSession, openSage, openStore } = await import("../wiring.ts");
+  const { print } = await import("../run/print.ts");
+  const store = openStore(sageHome(process.env));
+  const row = store.session(session);
+  // A process that only waited for this answer has taken it up meanwhile, and may be at its end already.
+  if (row?.owned || !row?.open) {
+    store.close();
+    console.log(cliTexts(lang).takenUp);
+    return exitCodes.success;
+  }
+  const { home, choice } = begin(process.env, lastingSpec(model) ?? modelOfSession(store, session));
+  if (!choice) throw new SageError("config-invalid", cliTexts(lang).noModel);
+  const { cwd } = row;
+  const options = { mode: { type: "batch" } } as const;
+  const sage = openSage({ home, choice, store, cwd, lang, permissionMode: "default", options });
+  try {
+    await goOnWith(sage, session, model);
+    return await print(sage, { session, task: undefined, format: "text", lang });
+  } finally {
+    await sage.host.close();
+  }
+}
+
+/** By id, by the start of one, or by the session if it waits for one thing only. */
+function find(store: Store, target: string, t: CliTexts): InputRequest | Resolution {
+  const open = store.pending();
+  const found = open.filter(({ id }) => id.startsWith(target));
+  const exact = open.find(({ id }) => id === target) ?? (found.length === 1 ? found[0] : undefined);
+  if (exact) return exact;
+  if (found.length > 1)
+    throw usage(
+      t.ambiguous(
+        target,
+        found.map(({ id }) => id),
+      ),
+    );
+  const ended = store.find(target)?.resolution ?? lastOf(store, target);
+  if (ended) return ended;
+  throw new SageError("request-unknown", t.unknownRequest(target));
+}
+
+/** How the last request that was named so ended: by the start of its id, or by its session. */
+function lastOf(store: Store, target: string): Resolution | undefined {
+  const { session: of } = splitRequestId(target);
+  const [named, second] = store.sessions().filter(({ id }) => id.startsWith(of));
+  const session = store.session(of) ?? (second ? undefined : named);
+  const ends = session ? store.load(session.id).filter((fact) => fact.type === "input.resolved") : [];
+  return ends.findLast(({ data }) => data.requestId.startsWith(target))?.data;
+}

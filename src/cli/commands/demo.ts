@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { sqliteStore } from "../../journal/sqlite.ts";
+import { scripted } from "../../models/scripted.ts";
+import { callsOf, oneLine, type Fact } from "../../protocol/index.ts";
+import { assemble } from "../../host/assemble.ts";
+import { attachPlain } from "../../surfaces/plain/index.ts";
+import { headline } from "../../texts/resolution.ts";
+import { demoTexts, type DemoTexts } from "../../texts/demo.ts";
+import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/texts.ts";
+import { drawable } from "../run/chat.ts";
+import { demoScript } from "./demo/script.ts";
+import { exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { readFlags } from "../flags.ts";
+import { wantsColor } from "../style.ts";
+import { ask, person } from "../journal.ts";
+import { onLeave } from "../leaving.ts";
+
+/** The real thing in a temporary folder, with a script in the model's place. */
+export async function demo(args: string[]): Promise<number> {
+  const { lang, values } = readFlags(args, { plain: { type: "boolean" } });
+  const t = demoTexts(lang);
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-demo-")));
+  const cwd = join(dir, "project");
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, "README.md"), t.readme);
+
+  const { stdin, stdout } = process;
+  const alone = !stdin.isTTY;
+  const drawn = !alone && !values.plain && drawable(process.env);
+  const store = sqliteStore(join(dir, "journal.db"));
+  const host = assemble({
+    store,
+    model: async () => scripted(demoScript(t, alone ? 30 : 600), "demo"),
+    rules: [],
+    permissionMode: "default",
+    options: { mode: { type: "interactive" } },
+    // The program it writes is run by the Node that runs Sage.
+    env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` },
+    output: join(dir, "output"),
+  });
+  const remove = () => rmSync(dir, { recursive: true, force: true });
+  process.on("exit", remove); // however it ends
+  const leave = async () => {
+    await host.close();
+    remove();
+  };
+  const leaving = onLeave(leave);
+  try {
+    if (!drawn) console.log(t.intro.join("\n"));
+    const { session } = await ask(host, { type: "open", cwd });
+    const given = { session, task: t.task, once: true, lang, by: person(), signal: leaving.signal };
+    const surface = drawn
+      ? (await import("../../surfaces/terminal/index.ts")).attachTerminal(host, {
+          ...given,
+          header: t.intro.join("\n"),
+          model: "demo",
+          env: process.env,
+          logDirectory: dir,
+        })
+      : attachPlain(host, {
+          ...given,
+          fleeting: true,
+          input: alone ? Readable.from(["1", t.remark, "y", "y"].map((line) => `${line}\n`)) : stdin,
+          echo: (line) => `${t.itself} ${line}`,
+          output: stdout,
+          color: wantsColor(stdout),
+        });
+    process.on("SIGINT", surface.interrupt);
+    const { last } = await surface.done;
+    if (leaving.signal.aborted) return await leaving.code;
+    console.log(["", t.summary, ...storyOf(store.load(session), t, lang, drawn), "", ...t.next].join("\n"));
+    return last ? exitCodeOf(last) : exitCodes.interrupted;
+  } finally {
+    if (!leaving.signal.aborted) await leave();
+  }
+}
+
+function storyOf(facts: readonly Fact[], t: DemoTexts, lang: Lang, drawn: boolean): string[] {
+  const me = { by: person(), surface: drawn ? "tui" : "plain" };
+  const calls = facts.flatMap((fact) =>
+    fact.type === "model.replied"
+      ? callsOf(fact.data).map(({ tool }, n) => [fact.key.replace(/model$/, `${n}/`), tool] as const)
+      : [],
+  );
+  const toolAt = (key: string) => calls.find(([prefix]) => key.startsWith(prefix))?.[1];
+  return facts.flatMap((fact) => {
+    if (fact.type === "input.requested")
+      return [`  ${t.asked[fact.data.kind]}${fact.data.kind === "permission" ? `: ${fact.data.tool}` : ""}`];
+    if (fact.type === "input.resolved") return [`    ${oneLine(headline(fact.data, texts(lang), me))}`];
+    const ran = fact.type === "call.finished" && /\/run\d/.test(fact.key) ? toolAt(fact.key) : undefined;
+    return ran !== undefined && fact.type === "call.finished" ? [`  ${t.ranTool(ran, fact.data.ok)}`] : [];
+  });
+}

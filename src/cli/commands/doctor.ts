@@ -1,0 +1,125 @@
+import { existsSync, statSync } from "node:fs";
+import { REMOVED } from "../../journal/housekeeping.ts";
+import { sqliteStore } from "../../journal/sqlite.ts";
+import { messageOf } from "../../protocol/index.ts";
+import { loadConfig } from "../../config/config.ts";
+import { loadContent } from "../../config/content.ts";
+import { sageHome, type Home } from "../../config/home.ts";
+import { withKeys } from "../../config/keys.ts";
+import type { CliTexts } from "../../texts/cli.ts";
+import { sage } from "../../texts/command.ts";
+import { journalTexts, type JournalTexts } from "../../texts/journal.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { noWords, readFlags } from "../flags.ts";
+import { modelOf } from "../wiring.ts";
+
+/** Looks and tells; nothing is started, and nothing mended but the indexes, when asked to. */
+export async function doctor(args: string[]): Promise<number> {
+  const { positionals, values, t, lang } = readFlags(args, { rebuild: { type: "boolean", default: false } });
+  noWords("doctor", positionals, t);
+  let problems = 0;
+  const ok = (text: string) => console.log(`✓ ${text}`);
+  const bad = (text: string) => {
+    problems++;
+    console.log(`✗ ${text}`);
+  };
+  const check = async (work: () => void | Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      bad(messageOf(error));
+    }
+  };
+  const report = { ok, bad, note: (text: string) => console.log(`· ${text}`), t: t.doctor };
+
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) >= 24) ok(t.doctor.node(node));
+  else bad(t.doctor.oldNode(node));
+  await check(() => checkModes(sageHome(process.env), report));
+  await check(() => checkJournal(sageHome(process.env), report));
+  await check(() => checkIndexes(sageHome(process.env), { ...report, t: journalTexts(lang) }, values.rebuild));
+  await check(() => checkConfig(sageHome(process.env), report, t));
+  await check(() => checkRipgrep(report));
+
+  console.log(problems === 0 ? t.doctor.fine : t.doctor.problems(problems));
+  return problems === 0 ? exitCodes.success : exitCodes.failure;
+}
+
+type Report = {
+  ok(text: string): void;
+  bad(text: string): void;
+  note(text: string): void;
+  t: CliTexts["doctor"];
+};
+
+function checkModes({ dir, journal, settings, trust, keys, surfaces }: Home, { ok, bad, note, t }: Report): void {
+  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust, keys, surfaces];
+  const open = files.filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
+  for (const path of open) {
+    const mode = (statSync(path).mode & 0o777).toString(8);
+    // Settings hold rules and names of variables, no key: that others may read them is worth a word and no alarm.
+    (path === settings ? note : bad)(t.open(path, mode, path === dir ? "700" : "600"));
+  }
+  if (open.every((path) => path === settings)) ok(t.home(dir));
+}
+
+function checkJournal({ journal }: Home, { ok, bad, note, t }: Report): void {
+  if (!existsSync(journal)) return note(t.noJournal);
+  const store = sqliteStore(journal);
+  try {
+    const sessions = store.sessions();
+    ok(t.journal(sessions.length, store.pending().length));
+    const broken = sessions.flatMap(({ id }) => {
+      const at = store.verify(id);
+      return at ? [{ id, ...at }] : [];
+    });
+    const left = store.housekeeping.verifyRemoved();
+    if (left) broken.push({ id: REMOVED, ...left });
+    for (const { id, seq, key } of broken) bad(t.broken(id, seq, key));
+    if (broken.length === 0) ok(t.chain(sessions.length));
+  } finally {
+    store.close();
+  }
+}
+
+/** What is listed as open is what is open: the list is an index, and can be made again. */
+function checkIndexes(
+  { journal }: Home,
+  { ok, bad, t }: Omit<Report, "t"> & { t: JournalTexts },
+  rebuild: boolean,
+): void {
+  if (!existsSync(journal)) return;
+  const store = sqliteStore(journal);
+  try {
+    if (rebuild) {
+      store.rebuildIndexes();
+      return ok(t.rebuilt(store.pending().length));
+    }
+    const { missing, stale } = store.lookAtIndexes();
+    if (missing + stale === 0) ok(t.index);
+    else bad(t.wrongIndex(missing, stale, sage("doctor --rebuild")));
+  } finally {
+    store.close();
+  }
+}
+
+function checkConfig(home: Home, { ok, bad, note, t }: Report, { noModel, untrusted }: CliTexts): void {
+  const { settings, warnings, trust } = loadConfig(home, process.cwd(), process.env);
+  warnings.push(...loadContent(home, trust).warnings);
+  for (const warning of warnings) bad(warning);
+  if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
+  if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(trust.root));
+  const choice = modelOf(settings, withKeys(process.env, home));
+  if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
+  else note(noModel);
+}
+
+async function checkRipgrep({ ok, bad, t }: Report): Promise<void> {
+  try {
+    const { rgPath } = await import("@vscode/ripgrep");
+    if (existsSync(rgPath)) ok(t.ripgrep);
+    else bad(t.noRipgrep(rgPath));
+  } catch (error) {
+    bad(t.noRipgrep(messageOf(error)));
+  }
+}

@@ -1,0 +1,33 @@
+import { realpathSync } from "node:fs";
+import { createRedaction } from "../../config/redact.ts";
+import { sageHome } from "../../config/home.ts";
+import { writeLines } from "../../archive/trajectory.ts";
+import { exportTexts } from "../../texts/export.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { lastSessionIn, sessionBy } from "../find-session.ts";
+import { readFlags, usage } from "../flags.ts";
+import { exportFormats, linesOf } from "../page/export-lines.ts";
+import { openStore } from "../wiring.ts";
+
+const options = { format: { type: "string" }, output: { type: "string", short: "o" } } as const;
+
+/** A session for other eyes: as facts, as a page, or to be played again. Secrets are left out of all of them. */
+export async function exportSession(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const [target, stray] = positionals;
+  if (stray !== undefined) throw usage(t.noWords("export", stray));
+  const asked = values.format ?? (values.output?.endsWith(".html") ? "html" : "jsonl");
+  const format = exportFormats.find((one) => one === asked);
+  if (!format) throw usage(t.expected("--format", t.oneOf(exportFormats), asked));
+  const store = openStore(sageHome(process.env));
+  const session = target === undefined ? lastSessionIn(store, realpathSync("."), t) : sessionBy(store, target, t);
+  const redaction = createRedaction(process.env);
+  const lines = linesOf(store, session, { format, redaction, lang });
+  if (values.output === undefined) for (const line of lines) process.stdout.write(line);
+  else writeLines(values.output, lines);
+  store.close();
+  const w = exportTexts(lang);
+  if (values.output !== undefined) console.error(w.written(values.output));
+  if (redaction.removed() > 0) console.error(w.removed(redaction.removed()));
+  return exitCodes.success;
+}

@@ -1,0 +1,58 @@
+import { type InputRequest } from "../../protocol/index.ts";
+import { fitted } from "../../surfaces/plain/safe.ts";
+import { cliTexts } from "../../texts/cli.ts";
+import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/texts.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { noWords, readFlags } from "../flags.ts";
+import { ask, openJournal } from "../journal.ts";
+import { openLines } from "../open-lines.ts";
+import { styleOf } from "../style.ts";
+
+const options = { json: { type: "boolean" }, watch: { type: "boolean" } } as const;
+
+/** Every open request of every session, with enough to answer it from here. */
+export async function inbox(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  noWords("inbox", positionals, t);
+  const { host, store } = openJournal(process.env);
+  const style = styleOf(process.stdout, lang);
+  const show = (request: InputRequest) => {
+    const alone = store.pending(request.session).length === 1;
+    const lines = [
+      ...openLines(request, style, { lang, alone }),
+      whereLine(request, store.session(request.session), lang),
+    ];
+    console.log(fitted(lines, style.width).join("\n"));
+  };
+  try {
+    if (values.watch) {
+      const { watchInbox } = await import("./inbox/watch.ts");
+      await watchInbox(store, { lang, json: values.json === true, show, signal: leaving() });
+      return exitCodes.success;
+    }
+    const { requests } = await ask(host, { type: "pending" });
+    if (values.json) console.log(JSON.stringify(requests, undefined, 2));
+    else if (requests.length === 0) console.log(t.inboxEmpty);
+    else for (const { request } of requests) show(request);
+    return exitCodes.success;
+  } finally {
+    await host.close();
+  }
+}
+
+/** Whoever looks may leave, or stop reading. */
+function leaving(): AbortSignal {
+  const gone = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => gone.abort());
+  process.stdout.once("error", () => gone.abort());
+  return gone.signal;
+}
+
+function whereLine(request: InputRequest, session: { cwd: string } | undefined, lang: Lang): string {
+  return cliTexts(lang).inSession(
+    request.session,
+    session?.cwd ?? "?",
+    texts(lang).duration(Math.max(1_000, Date.now() - request.at)),
+  );
+}

@@ -1,0 +1,47 @@
+import { oneLine, SageError } from "../../../protocol/index.ts";
+import { loadConfig } from "../../../config/config.ts";
+import { sageHome } from "../../../config/home.ts";
+import { permissionTexts } from "../../../texts/permissions.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { readFlags, usage } from "../../flags.ts";
+import { destinationOf, destinations } from "./destination.ts";
+import { rulesIn } from "../../rules-in.ts";
+
+const options = { to: { type: "string" } } as const;
+
+/** Into the person's own file for this project, unless told otherwise: nothing shared by accident. */
+export async function add(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const texts = permissionTexts(lang);
+  const [behavior, ...words] = positionals;
+  if ((behavior !== "allow" && behavior !== "ask" && behavior !== "deny") || words.length === 0)
+    throw usage(texts.addHow);
+  const rule = words.join(" ");
+  const destination = destinationOf(values.to, t) ?? "local";
+  const load = () => loadConfig(sageHome(process.env), process.cwd(), process.env);
+  const config = load();
+  const file = config.saveRule({ rule, behavior, destination });
+  console.log(texts.saved(oneLine(rule), oneLine(file)));
+  for (const warning of load().warnings.filter((one) => !config.warnings.includes(one)))
+    console.error(`sage: ${oneLine(warning)}`);
+  return exitCodes.success;
+}
+
+export async function remove(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const texts = permissionTexts(lang);
+  if (positionals.length === 0) throw usage(texts.removeHow);
+  const rule = positionals.join(" ");
+  const home = sageHome(process.env);
+  const config = loadConfig(home, process.cwd(), process.env);
+  const asked = destinationOf(values.to, t);
+  const found = rulesIn(config, home.settings).filter((one) => one.rule === rule && one.counts);
+  const places = destinations.filter(
+    (place) => (asked ?? place) === place && found.some(({ source }) => source === place),
+  );
+  if (places.length > 1) throw usage(texts.inSeveral(oneLine(rule), places));
+  const file = places[0] && config.dropRule(rule, places[0]);
+  if (file === undefined) throw new SageError("config-invalid", texts.notFound(oneLine(rule)));
+  console.log(texts.removed(oneLine(rule), oneLine(file)));
+  return exitCodes.success;
+}

@@ -1,0 +1,80 @@
+import { homedir } from "node:os";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import { loadRules, type RuleLists } from "../../../permission/rules/rules.ts";
+import { messageOf, type PermissionResult, type Rule } from "../../../protocol/index.ts";
+import { permissionTexts } from "../../../texts/permissions.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { readFlags, usage } from "../../flags.ts";
+import { loadDecision, type Question } from "./decision.ts";
+
+const list = z.array(z.string()).optional();
+const schema = z.object({
+  rules: z.object({ deny: list, ask: list, allow: list }).default({}),
+  mode: z.enum(["default", "bypass"]).default("default"),
+  cwd: z.string(),
+  home: z.string().optional(),
+  roots: z.array(z.string()).optional(),
+  tool: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  mcpTools: z.record(z.string(), z.object({ requiresUserInteraction: z.boolean().optional() })).optional(),
+});
+
+type Decide = (question: Question) => { result: PermissionResult };
+
+/** One question per line, one answer per line, in the same order; what is wrong with one does not stop the rest. */
+export async function check(args: string[]): Promise<number> {
+  const { values, lang } = readFlags(args, { stdin: { type: "boolean" } });
+  if (!values.stdin) throw usage(permissionTexts(lang).checkHow);
+  const answer = createAnswer(await loadDecision());
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() === "") continue;
+    const roomy = process.stdout.write(`${JSON.stringify(answer(line))}\n`);
+    if (!roomy) await new Promise((resolve) => process.stdout.once("drain", resolve));
+  }
+  return exitCodes.success;
+}
+
+function createAnswer(decide: Decide): (line: string) => object {
+  const rulesOf = createRuleCache();
+  return (line) => {
+    let id: unknown;
+    const framed = (answer: object) => (id === undefined ? answer : { id, ...answer });
+    try {
+      const question: unknown = JSON.parse(line);
+      if (question !== null && typeof question === "object" && "id" in question) ({ id } = question);
+      const parsed = schema.safeParse(question);
+      if (!parsed.success) return framed({ error: z.prettifyError(parsed.error) });
+      const { rules, home = homedir(), roots = [parsed.data.cwd], mcpTools = {}, ...rest } = parsed.data;
+      const { requiresUserInteraction } = mcpTools[rest.tool] ?? {};
+      const { result } = decide({
+        ...rest,
+        rules: rulesOf(rules as RuleLists),
+        home,
+        roots,
+        ...(requiresUserInteraction !== undefined && { requiresUserInteraction }),
+      });
+      return framed(answerOf(result));
+    } catch (error) {
+      return framed({ error: messageOf(error) });
+    }
+  };
+}
+
+function answerOf({ behavior, rule, source, reason, parts }: PermissionResult): object {
+  return { behavior: behavior === "passthrough" ? "ask" : behavior, rule, source, reason, parts };
+}
+
+/** Rules are taken apart once per object, and thousands of lines share a few sets of them. */
+function createRuleCache(): (lists: RuleLists) => Rule[] {
+  const known = new Map<string, Rule[]>();
+  return (lists) => {
+    const key = JSON.stringify([lists.deny, lists.ask, lists.allow]);
+    let rules = known.get(key);
+    if (!rules) {
+      if (known.size > 1_000) known.clear();
+      known.set(key, (rules = loadRules(lists, "user").rules));
+    }
+    return rules;
+  };
+}

@@ -1,0 +1,94 @@
+import { homedir } from "node:os";
+import { decisionSteps } from "../../../permission/decide.ts";
+import { oneLine, SageError, visible, type PermissionResult, type ToolInput } from "../../../protocol/index.ts";
+import { loadConfig, knownTools } from "../../../config/config.ts";
+import { sageHome } from "../../../config/home.ts";
+import type { Style } from "../../../surfaces/plain/paint.ts";
+import { rows } from "../../../surfaces/plain/safe.ts";
+import { permissionTexts, type PermissionTexts } from "../../../texts/permissions.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { readFlags, usage } from "../../flags.ts";
+import { styleOf } from "../../style.ts";
+import { loadDecision } from "./decision.ts";
+
+/** What would become of a call here and now, and by which rule of which file. Nothing runs. */
+export async function explain(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, { json: { type: "boolean" }, bypass: { type: "boolean" } });
+  const t = permissionTexts(lang);
+  const [tool, ...words] = positionals;
+  if (tool === undefined || words.length === 0) throw usage(t.explainHow);
+  const home = sageHome(process.env);
+  const { rules, ruleFiles, warnings } = loadConfig(home, process.cwd(), process.env);
+  const decide = await loadDecision();
+  const { step, result } = decide({
+    rules,
+    mode: values.bypass ? "bypass" : "default",
+    cwd: process.cwd(),
+    home: homedir(),
+    roots: [process.cwd()],
+    tool,
+    input: inputOf(tool, words.join(" "), t),
+  });
+  const file = result.source && result.source !== "session" ? ruleFiles[result.source] : undefined;
+  const number = decisionSteps.indexOf(step) + 1;
+  if (values.json)
+    console.log(
+      JSON.stringify({ ...result, step: number, stepName: step, ...(file !== undefined && { file }) }, undefined, 2),
+    );
+  else {
+    const lines = resultLines(tool, result, file, styleOf(process.stdout, lang), t);
+    console.log(lines.toSpliced(1, 0, `  ${t.step(number, t.steps[step])}`).join("\n"));
+  }
+  for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
+  return exitCodes.success;
+}
+
+const mainField: Record<string, string> = {
+  Bash: "command",
+  Read: "file_path",
+  Write: "file_path",
+  Edit: "file_path",
+  Grep: "path",
+  Glob: "path",
+  WebFetch: "url",
+};
+
+/** JSON is an input; anything else is the field that rules look at. */
+function inputOf(tool: string, text: string, t: PermissionTexts): ToolInput {
+  if (text.startsWith("{")) {
+    try {
+      return JSON.parse(text) as ToolInput;
+    } catch {
+      // a command may begin with a brace as well
+    }
+  }
+  const field = mainField[tool];
+  if (field !== undefined) return { [field]: text };
+  if (knownTools().has(tool) || tool.startsWith("mcp__")) throw usage(t.explainHow);
+  throw new SageError("usage", t.noTool(oneLine(tool), [...knownTools()]));
+}
+
+function resultLines(
+  tool: string,
+  { behavior, reason, rule, source, hard, parts = [] }: PermissionResult,
+  file: string | undefined,
+  style: Style,
+  t: PermissionTexts,
+): string[] {
+  const {
+    paint,
+    t: { because },
+  } = style;
+  const colour = { allow: paint.green, deny: paint.red, ask: paint.yellow, passthrough: paint.yellow }[behavior];
+  return [
+    `${paint.bold(oneLine(tool))} ${colour(t.behavior[behavior])}`,
+    ...(rule !== undefined && source !== undefined ? [`  ${t.byRule(oneLine(rule), t.source[source], file)}`] : []),
+    `  ${oneLine(because(reason))}`,
+    ...(hard ? [`  ${t.hard}`] : []),
+    ...(parts.length > 0 ? [t.parts] : []),
+    ...parts.flatMap((part) => [
+      ...rows(visible(part.text).split("\n"), style),
+      paint.dim(`    ${t.behavior[part.behavior]}${part.reason === "" ? "" : `: ${oneLine(because(part.reason))}`}`),
+    ]),
+  ];
+}

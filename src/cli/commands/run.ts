@@ -1,0 +1,192 @@
+import { realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { sageHome, type Home } from "../../config/home.ts";
+import { readSettings } from "../../config/settings.ts";
+import type { ExecutionMode, ExecutionOptions } from "../../protocol/index.ts";
+import type { CliTexts } from "../../texts/cli.ts";
+import type { Lang } from "../../texts/language.ts";
+import type { Late } from "../run/chat.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { lastSessionIn, sessionBy } from "../find-session.ts";
+import { closest, count, duration, readFlags, usage, type Flags } from "../flags.ts";
+import { formats, type Format } from "../run/format.ts";
+import { ask } from "../journal.ts";
+import { begin, goOnWith, lastingSpec, modelOfSession, openSage, openStore } from "../wiring.ts";
+import { asksTrust } from "../trust-prompt.ts";
+
+const options = {
+  print: { type: "boolean", short: "p" },
+  "output-format": { type: "string" },
+  yes: { type: "boolean" },
+  deny: { type: "boolean" },
+  bypass: { type: "boolean" },
+  model: { type: "string" },
+  "fallback-model": { type: "string" },
+  "max-steps": { type: "string" },
+  timeout: { type: "string" },
+  "prompt-timeout": { type: "string" },
+  continue: { type: "boolean", short: "c" },
+  resume: { type: "string", short: "r" },
+  cwd: { type: "string" },
+  record: { type: "string" },
+  replay: { type: "string" },
+  "record-answers": { type: "string" },
+  "replay-answers": { type: "string" },
+  plain: { type: "boolean" },
+} as const;
+
+type Values = Flags<typeof options>["values"];
+
+/** `sage [task]` and `sage -p`. */
+export async function run(args: string[], commands: readonly string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const words = positionals.length === 0 ? undefined : positionals.join(" ");
+  checkFlags(values, t);
+  if (!values.print) checkCommand(positionals, commands, t);
+  const format = formatOf(values, t);
+  const recording = recordingOf(values) ? await import("../run/recording.ts") : undefined;
+  recording?.checkFolders(values, lang);
+  const replayed = values["replay-answers"];
+  const execution = {
+    ...executionOptions(values, t),
+    ...(recording && replayed !== undefined && { mode: await recording.replayMode(replayed, lang) }),
+  };
+  const cwd = directory(values.cwd, t);
+  const again = values.continue === true || values.resume !== undefined;
+
+  const store = again ? openStore(sageHome(process.env)) : undefined;
+  const found =
+    store && (values.resume === undefined ? lastSessionIn(store, cwd, t) : sessionBy(store, values.resume, t));
+  const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
+  const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
+  const { home, choice } = begin(process.env, spec, values["fallback-model"]);
+  if (!choice) {
+    const next = await withoutModel(t, lang, { args, asked: words !== undefined || again || values.print === true });
+    return next === "again" ? run(args, commands) : next;
+  }
+  const asked = !values.print && process.stdin.isTTY && process.stdout.isTTY;
+  if (asked && (await asksTrust(home, found?.cwd ?? cwd, lang)) === "leave") return exitCodes.success;
+  const late: Late = {};
+  const sage = openSage({
+    home,
+    choice,
+    fallback: values["fallback-model"],
+    store: store ?? openStore(home),
+    cwd: found?.cwd ?? cwd,
+    lang,
+    permissionMode: values.bypass ? "bypass" : "default",
+    options: execution,
+    asked,
+    onModelError: (error) => late.failed?.(error),
+  });
+  let begun: string | undefined;
+  const session = async () => {
+    // Where the first turn begins at once, one that cannot begin leaves no session behind.
+    if (words !== undefined || values.print) await sage.ready();
+    const model = spec !== undefined && { model: spec };
+    if (found) await goOnWith(sage, found.id, named);
+    return (begun = found?.id ?? (await ask(sage.host, { type: "open", cwd, ...model })).session);
+  };
+  try {
+    if (!values.print) {
+      const { chat } = await import("../run/chat.ts");
+      return await chat(sage, { session: await session(), task: words, lang, late, plain: values.plain === true });
+    }
+    const { readTask } = await import("../run/stdin.ts");
+    const task = await readTask(words, { mayBeMissing: again }, t);
+    if (task === undefined && !again) throw usage(t.nothingToDo);
+    const { print } = await import("../run/print.ts");
+    const code = await print(sage, { session: await session(), task, format, lang });
+    if (recording && replayed !== undefined && code === exitCodes.needsPerson && begun !== undefined)
+      recording.tellUnanswered(sage.store, begun, replayed, lang);
+    return code;
+  } finally {
+    await sage.host.close();
+    if (begun !== undefined) recording?.writeRecordings(home, begun, values, lang);
+    await keepInOrder(home, lang);
+  }
+}
+
+function checkFlags(values: Values, t: CliTexts): void {
+  if (values.yes && values.deny) throw usage(t.conflict("--yes", "--deny"));
+  if (values.bypass && values.deny) throw usage(t.conflict("--bypass", "--deny"));
+  if (values.continue && values.resume !== undefined) throw usage(t.conflict("--continue", "--resume"));
+  if (values.resume !== undefined && values.cwd !== undefined) throw usage(t.conflict("--resume", "--cwd"));
+  for (const flag of ["yes", "deny"] as const)
+    if (values[flag] && values["replay-answers"] !== undefined)
+      throw usage(t.conflict(`--${flag}`, "--replay-answers"));
+  if (values.replay !== undefined && values.model !== undefined) throw usage(t.conflict("--replay", "--model"));
+  if (values["replay-answers"] !== undefined && !values.print) throw usage(t.only("--replay-answers", "-p"));
+  if (values["output-format"] !== undefined && !values.print) throw usage(t.only("--output-format", "-p"));
+}
+
+/** Nothing is opened where the settings say nothing about it. */
+async function keepInOrder(home: Home, lang: Lang): Promise<void> {
+  if (!readSettings(home.settings).retention) return;
+  const { applyRetention } = await import("../retention.ts");
+  const store = openStore(home);
+  applyRetention(store, lang);
+  store.close();
+}
+
+function recordingOf(values: Values): boolean {
+  return [values.record, values["record-answers"], values["replay-answers"]].some((path) => path !== undefined);
+}
+
+/** A mistyped command would cost a call to the model. */
+function checkCommand(positionals: readonly string[], commands: readonly string[], t: CliTexts): void {
+  const [word = ""] = positionals;
+  const meant = positionals.length === 1 && /^\w+$/.test(word) ? closest(word, commands, 1) : undefined;
+  if (meant) throw usage(t.didYouMean(word, meant));
+}
+
+function formatOf(values: Values, t: CliTexts): Format {
+  const asked = values["output-format"] ?? "text";
+  const format = formats.find((one) => one === asked);
+  if (!format) throw usage(t.expected("--output-format", t.oneOf(formats), asked));
+  return format;
+}
+
+function executionOptions(values: Values, t: CliTexts): Partial<ExecutionOptions> {
+  const maxSteps = count("--max-steps", values["max-steps"], t);
+  const executionTimeout = duration("--timeout", values.timeout, t);
+  const promptTimeout = duration("--prompt-timeout", values["prompt-timeout"], t);
+  return {
+    mode: modeOf(values),
+    ...(maxSteps !== undefined && { maxSteps }),
+    ...(executionTimeout !== undefined && { executionTimeout }),
+    ...(promptTimeout !== undefined && { promptTimeout }),
+  };
+}
+
+function modeOf({ yes, deny, print }: Values): ExecutionMode {
+  if (yes) return { type: "nonInteractive", autoResponse: "alwaysAllow" };
+  if (deny) return { type: "nonInteractive", autoResponse: "alwaysDeny" };
+  return { type: print ? "batch" : "interactive" };
+}
+
+function directory(path: string | undefined, t: CliTexts): string {
+  const cwd = resolve(path ?? ".");
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw usage(t.noDirectory(cwd));
+  return realpathSync(cwd);
+}
+
+/** A person is asked what to do; a script hears what is missing, or sees the demo where it asked for nothing. */
+async function withoutModel(
+  t: CliTexts,
+  lang: Lang,
+  { args, asked }: { args: string[]; asked: boolean },
+): Promise<number | "again"> {
+  const flags = args.filter((arg, n) => arg.startsWith("--lang") || args[n - 1] === "--lang");
+  const play = async () => (await import("./demo.ts")).demo(flags);
+  const alone = args.includes("-p") || args.includes("--print");
+  if (!alone && process.stdin.isTTY && process.stdout.isTTY) {
+    const { firstRun } = await import("./setup.ts");
+    const next = await firstRun(lang);
+    return next === "set up" ? "again" : next === "demo" ? play() : exitCodes.success;
+  }
+  console.error(`sage: ${asked ? t.noModel : t.soTheDemo}`);
+  if (!asked) return play();
+  console.error(`sage: ${t.demoHint}`);
+  return exitCodes.usage;
+}

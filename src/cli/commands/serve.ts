@@ -1,0 +1,98 @@
+import { realpathSync } from "node:fs";
+import { messageOf, SageError } from "../../protocol/index.ts";
+import { sageHome } from "../../config/home.ts";
+import { withKeys } from "../../config/keys.ts";
+import { createRedaction } from "../../config/redact.ts";
+import { readSettings } from "../../config/settings.ts";
+import { openSurfaceStores } from "../../host/surface-store.ts";
+import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
+import { serveTexts } from "../../texts/serve.ts";
+import { feishuConfig, portOf } from "./feishu/config.ts";
+import { noWords, readFlags } from "../flags.ts";
+import { onLeave } from "../leaving.ts";
+import { openDaemon } from "./serve/daemon.ts";
+import { openSurface } from "./serve/feishu.ts";
+import { createHttp, listen } from "./serve/http.ts";
+import { createLog } from "./serve/log.ts";
+import { lastingSpec, modelOf, openStore } from "../wiring.ts";
+
+const PORT = 8787;
+
+const options = {
+  port: { type: "string" },
+  host: { type: "string" },
+  model: { type: "string" },
+} as const;
+
+/** `sage serve`: sessions of many folders in one process that stays, for people who are elsewhere. */
+export async function serve(args: string[]): Promise<number> {
+  const { values, positionals, lang, t: cli } = readFlags(args, options);
+  noWords("serve", positionals, cli);
+  const t = serveTexts(lang);
+  const home = sageHome(process.env);
+  const env = withKeys(process.env, home);
+  const settings = readSettings(home.settings);
+  const setup = feishuSetupTexts(lang);
+  const feishu = feishuConfig(settings.feishu, env, { cwd: realpathSync("."), t: setup });
+  const spec = lastingSpec(values.model);
+  if (!modelOf(settings, env, spec)) throw new SageError("model-unavailable", cli.noModel);
+  const port = values.port ?? env["FEISHU_PORT"];
+  const at = {
+    host: values.host ?? settings.serve?.host ?? "127.0.0.1",
+    port:
+      port === undefined
+        ? (settings.serve?.port ?? PORT)
+        : portOf(port, values.port === undefined ? "FEISHU_PORT" : "--port", setup),
+  };
+
+  const log = createLog(createRedaction(env).text);
+  const store = openStore(home);
+  const surfaces = openSurfaceStores(home.surfaces);
+  const own = surfaces.of("serve");
+  const daemon = openDaemon({ home, store, own, env, lang, spec, warn: (text) => log("warn", text) });
+  // Something of a library's went wrong where nobody waits for it: worth a line, not the end of everybody's turns.
+  process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
+
+  let leaving = false;
+  const { host } = daemon;
+  const { output } = home;
+  const surface = feishu && (await openSurface(feishu, { host, surfaces, home, env, output, model: spec, lang, log }));
+  const http = createHttp({
+    ready: () => {
+      const status = surface?.channel.status();
+      const ready = !leaving && (status === undefined || status.state === "connected");
+      return { ready, ...(leaving && { leaving }), ...(status && { feishu: status }) };
+    },
+    webhook: surface?.channel.webhook,
+    log: (text) => log("warn", text),
+  });
+  const listening = await listen(http, { ...at, t });
+  log("info", t.listening(`http://${at.host}:${listening.port}`));
+  if (!["127.0.0.1", "localhost", "::1"].includes(at.host)) log("warn", t.open(at.host));
+
+  const stopped = new AbortController();
+  const left = onLeave(
+    async () => {
+      leaving = true;
+      log("info", t.leaving);
+      await listening.close();
+      stopped.abort();
+      await surface?.channel.close();
+      await host.close();
+      surfaces.close();
+      log("info", t.left);
+    },
+    // Whoever stops a daemon gets what they asked for: it ended well.
+    { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
+  );
+  if (surface) await surface.attach(stopped.signal);
+  else log("warn", t.noSurface);
+  const { resumed, waiting } = await daemon.recover();
+  if (resumed + waiting > 0) log("info", t.recovered(resumed, waiting));
+  if (surface && feishu) {
+    log("info", t.feishu(feishu.appId, feishu.mode));
+    for (const warning of feishu.warnings) log("warn", warning);
+    await surface.channel.start(stopped.signal);
+  }
+  return left.code;
+}

@@ -1,0 +1,119 @@
+import { serve, type HttpBindings, type ServerType } from "@hono/node-server";
+import { Hono } from "hono";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { SageError, messageOf } from "../../../protocol/index.ts";
+import type { ServeTexts } from "../../../texts/serve.ts";
+
+const LARGEST = 1024 * 1024;
+const SLOWEST_MS = 10_000;
+const MOST_CONNECTIONS = 500;
+
+export type Readiness = { ready: boolean; [detail: string]: unknown };
+
+export type HttpParts = {
+  ready(): Readiness;
+  /** Absent where events come over a connection of our own. */
+  webhook?:
+    | ((request: {
+        headers: Record<string, string | undefined>;
+        body: Buffer;
+      }) => Promise<{ status: number; body: object }>)
+    | undefined;
+  log(text: string): void;
+  slowestMs?: number;
+};
+
+/** What the daemon answers over HTTP. Strangers may come here: nothing they send reaches further than its check. */
+export function createHttp({
+  ready,
+  webhook,
+  log,
+  slowestMs = SLOWEST_MS,
+}: HttpParts): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.get("/health", (c) => c.json({ status: "ok" }));
+  app.get("/ready", (c) => {
+    const now = ready();
+    return c.json(now, now.ready ? 200 : 503);
+  });
+  if (webhook) {
+    app.post("/feishu/webhook", async (c) => {
+      const body = await readBody(c.env.incoming, slowestMs);
+      if (typeof body === "number") return answer(body, {}, { connection: "close" });
+      const told = await webhook({ headers: Object.fromEntries(c.req.raw.headers), body });
+      return answer(told.status, told.body);
+    });
+    app.all("/feishu/webhook", () => answer(405, {}, { allow: "POST" }));
+  }
+  app.notFound(() => answer(404, {}));
+  app.onError((error) => {
+    log(`http: ${messageOf(error)}`);
+    return answer(500, {});
+  });
+  return app;
+}
+
+function answer(status: number, body: object, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });
+}
+
+/** The bytes as they came, or the status to refuse them with. */
+async function readBody(incoming: IncomingMessage, slowestMs: number): Promise<Buffer | 400 | 408 | 413> {
+  if (Number(incoming.headers["content-length"] ?? 0) > LARGEST) return 413;
+  const { promise, resolve } = Promise.withResolvers<Buffer | 400 | 408 | 413>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const timer = setTimeout(resolve, slowestMs, 408);
+  incoming.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LARGEST) resolve(413);
+    else chunks.push(chunk);
+  });
+  incoming.on("end", () => resolve(Buffer.concat(chunks)));
+  incoming.on("error", () => resolve(400));
+  incoming.on("close", () => resolve(400));
+  const body = await promise;
+  clearTimeout(timer);
+  incoming.removeAllListeners("data");
+  if (typeof body === "number") incoming.resume().on("error", () => {});
+  return body;
+}
+
+export type Listening = {
+  port: number;
+  /** Takes nothing new; what is being answered gets a moment. */
+  close(): Promise<void>;
+};
+
+export async function listen(
+  app: Hono<{ Bindings: HttpBindings }>,
+  { host, port, t }: { host: string; port: number; t: ServeTexts },
+): Promise<Listening> {
+  const server: ServerType = serve({
+    fetch: app.fetch,
+    hostname: host,
+    port,
+    serverOptions: { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
+  });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === "EADDRINUSE" ? t.portTaken : code === "EACCES" ? t.portRights : messageOf(error);
+    throw new SageError("config-invalid", t.cannotListen(`${host}:${port}`, why), { cause: error });
+  }
+  server.on("error", () => {}); // too many files open, for a while: who comes then comes again
+  if ("maxConnections" in server) server.maxConnections = MOST_CONNECTIONS;
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const patience = setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), 3_000);
+      if ("closeIdleConnections" in server) server.closeIdleConnections();
+      await closed;
+      clearTimeout(patience);
+    },
+  };
+}

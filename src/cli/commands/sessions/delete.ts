@@ -1,0 +1,31 @@
+import { sageHome } from "../../../config/home.ts";
+import { deleteSession } from "../../../archive/sessions.ts";
+import { clipped } from "../../../surfaces/plain/safe.ts";
+import { sessionTexts } from "../../../texts/sessions.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { sessionBy } from "../../find-session.ts";
+import { readFlags, usage } from "../../flags.ts";
+import { agrees, openJournal, person } from "../../journal.ts";
+import { titleOf } from "../../title.ts";
+
+export async function deleteSessions(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, { yes: { type: "boolean" } });
+  const w = sessionTexts(lang);
+  if (positionals.length === 0) throw usage(w.which("delete"));
+  const home = sageHome(process.env);
+  const { host, store } = openJournal(process.env);
+  try {
+    const chosen = [
+      ...new Map(positionals.map((one) => sessionBy(store, one, t)).map((one) => [one.id, one])).values(),
+    ];
+    console.log(w.deleteWhat(chosen.map((one) => `  ${one.id}  ${clipped(titleOf(one), 80)}`)));
+    if (!values.yes && !(await agrees(w.deleteAsk))) throw usage(w.deleteHow);
+    const waiting = chosen.reduce((n, { pending }) => n + pending, 0);
+    for (const { id } of chosen) deleteSession(store, home, id, { by: person(), surface: "cli" });
+    if (waiting > 0) console.log(w.cancelled(waiting));
+    console.log(w.deleted(chosen.length));
+    return exitCodes.success;
+  } finally {
+    await host.close();
+  }
+}

@@ -1,0 +1,49 @@
+import { statSync } from "node:fs";
+import type { Store } from "../../../journal/store.ts";
+import { SageError } from "../../../protocol/error.ts";
+import { sageHome } from "../../../config/home.ts";
+import { collectOutput } from "../../../archive/output.ts";
+import { deleteSession } from "../../../archive/sessions.ts";
+import { sessionTexts, type SessionTexts } from "../../../texts/sessions.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { noWords, readFlags } from "../../flags.ts";
+import { openJournal } from "../../journal.ts";
+import { applyRetention } from "../../retention.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Removes what nobody can miss, and tells what. */
+export async function gc(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, { "dry-run": { type: "boolean" } });
+  noWords("sessions gc", positionals, t);
+  const w = sessionTexts(lang);
+  const dryRun = values["dry-run"] === true;
+  const home = sageHome(process.env);
+  const { host, store } = openJournal(process.env);
+  if (!dryRun) applyRetention(store, lang);
+  const unused = store
+    .sessions()
+    .filter(({ title, owned, open, lastAt }) => title === "" && !owned && !open && Date.now() - lastAt > DAY_MS);
+  if (!dryRun) for (const { id } of unused) deleteSession(store, home, id, { by: "gc", surface: "cli" });
+  if (unused.length > 0) console.log(w.empty(unused.length));
+  const { files, bytes } = collectOutput(store, home.output, { dryRun });
+  if (files > 0) console.log(w.output(files, bytes));
+  if (unused.length === 0 && files === 0) console.log(w.nothingToRemove);
+  if (dryRun) console.log(w.dryRun);
+  else console.log(shrunk(home.journal, store, w));
+  await host.close();
+  return exitCodes.success;
+}
+
+function shrunk(journal: string, store: Store, w: SessionTexts): string {
+  // Nobody can write meanwhile, and that may take longer than a turn elsewhere would wait.
+  if (store.sessions().some(({ owned }) => owned)) return w.busy;
+  const before = statSync(journal).size;
+  try {
+    store.housekeeping.shrink();
+    return w.journal(before, statSync(journal).size);
+  } catch (error) {
+    if (error instanceof SageError && error.code === "journal-locked") return w.busy;
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Store } from "../../../journal/store.ts";
+import { oneLine, textOf, type SessionSummary } from "../../../protocol/index.ts";
+import { clipped } from "../../../surfaces/plain/safe.ts";
+import { sessionTexts } from "../../../texts/sessions.ts";
+import { texts } from "../../../texts/texts.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { noWords, readFlags } from "../../flags.ts";
+import { ask, openJournal } from "../../journal.ts";
+import { applyRetention } from "../../retention.ts";
+import { titleOf } from "../../title.ts";
+
+const options = { json: { type: "boolean" }, search: { type: "string" } } as const;
+
+const spoken = ["user.said", "model.replied", "session.titled"] as const;
+
+export async function list(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  noWords("sessions list", positionals, t);
+  const { host, store } = openJournal(process.env);
+  applyRetention(store, lang);
+  const all = (await ask(host, { type: "sessions" })).sessions;
+  const { search } = values;
+  const where = search === undefined ? undefined : new Map(found(store, search));
+  await host.close();
+  const shown = all.filter(({ id, title }) => (where ? where.has(id) : title !== "" || values.json));
+  if (values.json) {
+    console.log(JSON.stringify(shown, undefined, 2));
+    return exitCodes.success;
+  }
+  if (shown.length === 0) console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(search));
+  const { duration } = texts(lang);
+  const state = (one: SessionSummary) => `${t.states[one.state]}${one.pending > 0 ? ` (${one.pending})` : ""}`;
+  for (const one of shown) {
+    console.log(`${one.id}  ${state(one)}  ${t.ago(duration(Math.max(1_000, Date.now() - one.lastAt)))}  ${one.cwd}`);
+    console.log(`    ${clipped(titleOf(one), 100)}`);
+    const place = where?.get(one.id);
+    if (place !== undefined && !oneLine(titleOf(one)).includes(place)) console.log(`    … ${place} …`);
+  }
+  return exitCodes.success;
+}
+
+/** The sessions in which it was said, each with the words around it. */
+function found(store: Store, text: string): [session: string, around: string][] {
+  return store.housekeeping.search(text, spoken).map(({ session, seq }) => {
+    const [fact] = store.since(session, seq - 1);
+    const said =
+      fact?.type === "user.said"
+        ? fact.data.text
+        : fact?.type === "model.replied"
+          ? textOf(fact.data) || JSON.stringify(fact.data.parts)
+          : fact?.type === "session.titled"
+            ? fact.data.title
+            : "";
+    const at = Math.max(0, said.toLowerCase().indexOf(text.toLowerCase()));
+    return [session, oneLine(said.slice(Math.max(0, at - 30), at + text.length + 50).toWellFormed())];
+  });
+}

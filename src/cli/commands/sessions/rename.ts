@@ -1,0 +1,20 @@
+import { renameSession } from "../../../archive/sessions.ts";
+import { sessionTexts } from "../../../texts/sessions.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { sessionBy } from "../../find-session.ts";
+import { readFlags, usage } from "../../flags.ts";
+import { openJournal, person } from "../../journal.ts";
+
+export async function rename(args: string[]): Promise<number> {
+  const { positionals, lang, t } = readFlags(args, {});
+  const w = sessionTexts(lang);
+  const [target, ...words] = positionals;
+  if (target === undefined) throw usage(w.which("rename"));
+  if (words.length === 0) throw usage(w.noTitle);
+  const { host, store } = openJournal(process.env);
+  const { id } = sessionBy(store, target, t);
+  renameSession(store, id, words.join(" "), { by: person(), surface: "cli" });
+  console.log(w.renamed(id, store.session(id)?.title ?? ""));
+  await host.close();
+  return exitCodes.success;
+}

@@ -1,0 +1,202 @@
+import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choose.ts";
+import { SageError, messageOf, oneLine } from "../../protocol/index.ts";
+import { sageHome, type Home } from "../../config/home.ts";
+import { saveKey, withKeys } from "../../config/keys.ts";
+import { changeSettings, readSettings, type Settings } from "../../config/settings.ts";
+import { firstRunTexts, type FirstRunTexts } from "../../texts/first-run.ts";
+import type { Lang } from "../../texts/language.ts";
+import { fitted } from "../../surfaces/plain/safe.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { noWords, readFlags } from "../flags.ts";
+import { typed, typedHidden } from "../prompt.ts";
+import { asksTrust } from "../trust-prompt.ts";
+
+const LOCAL = "http://127.0.0.1:11434/v1";
+const PATIENCE_MS = 30_000;
+const LISTED = 20;
+
+/** A model as the person described it. Nothing of it is written before it was tried, or they insist. */
+type Draft = {
+  spec: string;
+  /** Where the key is looked for, and what it is if it was typed. */
+  variable?: string;
+  key?: string;
+  provider?: { name: string; baseURL: string };
+};
+
+/** `sage setup`: chooses a model, tries it, and keeps it. As often as one likes. */
+export async function setup(args: string[]): Promise<number> {
+  const { positionals, t, lang } = readFlags(args, {});
+  noWords("setup", positionals, t);
+  const words = firstRunTexts(lang);
+  if (!process.stdin.isTTY || !process.stdout.isTTY) throw new SageError("usage", words.needsTerminal);
+  if (!(await setUpModel(lang))) {
+    console.log(words.nothing);
+    return exitCodes.success;
+  }
+  if ((await asksTrust(sageHome(process.env), process.cwd(), lang)) === "go on") console.log(words.start);
+  return exitCodes.success;
+}
+
+/** What to do when there is no model and a person is at the terminal. */
+export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave"> {
+  const t = firstRunTexts(lang);
+  say(t.welcome, `  s  ${t.now}`, `  d  ${t.demo}`, `  l  ${t.leave}`);
+  for (;;) {
+    const said = (await typed("s/d/l > "))?.toLowerCase();
+    if (said === undefined || said === "l") return "leave";
+    if (said === "" || said === "d") return "demo";
+    if (said === "s") return (await setUpModel(lang)) ? "set up" : "leave";
+    say(t.noLetter(oneLine(said)));
+  }
+}
+
+/** True when a model was kept. */
+async function setUpModel(lang: Lang): Promise<boolean> {
+  const t = firstRunTexts(lang);
+  const home = sageHome(process.env);
+  for (;;) {
+    const draft = await describe(t);
+    if (draft === "leave") return false;
+    if (draft === "back") continue;
+    const problem = await tryOut(draft, home, t);
+    if (problem === undefined) say(t.works(draft.spec));
+    else {
+      say(t.fails(oneLine(problem)), `  a  ${t.again}`, `  k  ${t.keep}`, `  l  ${t.leave}`);
+      const said = (await typed("a/k/l > "))?.toLowerCase();
+      if (said === undefined || said === "l") return false;
+      if (said !== "k") continue;
+    }
+    keep(draft, home, t);
+    return true;
+  }
+}
+
+async function describe(t: FirstRunTexts): Promise<Draft | "back" | "leave"> {
+  const known = Object.entries(defaultModels) as [keyof typeof defaultModels, string][];
+  const names = known.map(([provider, model]) => `${provider}/${model}`);
+  say(t.which, ...[...names, t.own].map((what, n) => `  ${n + 1}  ${what}`), `  l  ${t.leave}`, t.change);
+  const said = (await typed("> "))?.toLowerCase();
+  if (said === undefined || said === "l") return "leave";
+  if (said === String(known.length + 1)) return describeServer(t);
+  const chosen = known[Number(said) - 1];
+  if (!chosen) {
+    say(t.noChoice(oneLine(said), known.length + 1));
+    return "back";
+  }
+  const [provider, model] = chosen;
+  const variable = keyVariables[provider];
+  const spec = `${provider}/${model}`;
+  if (process.env[variable]) {
+    say(t.fromEnvironment(variable));
+    return { spec, variable };
+  }
+  const key = await typedHidden(t.key(provider));
+  return key && mayBeKey(key, t) ? { spec, variable, key } : "back";
+}
+
+async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave"> {
+  const said = await typed(t.address(LOCAL));
+  if (said === undefined) return "leave";
+  const baseURL = (said || LOCAL).replace(/\/+$/, "");
+  if (!/^https?:$/.test(URL.parse(baseURL)?.protocol ?? "")) {
+    say(t.badAddress(oneLine(baseURL)));
+    return "back";
+  }
+  const key = await typedHidden(t.optionalKey);
+  if (key === undefined) return "leave";
+  if (!mayBeKey(key, t)) return "back";
+  say(t.asking(baseURL));
+  const models = await modelsOf(baseURL, key).catch((error: unknown) => {
+    say(t.noModels(oneLine(reasonOf(error))));
+    return [];
+  });
+  if (models.length > 0) {
+    const more = models.length > LISTED ? [t.more(models.length - LISTED)] : [];
+    say(t.models, ...models.slice(0, LISTED).map((name, n) => `  ${n + 1}  ${oneLine(name)}`), ...more);
+  }
+  const model = await typed(t.modelName);
+  if (model === undefined) return "leave";
+  const name = models[Number(model) - 1] ?? model;
+  if (name === "") return "back";
+  const provider = { name: "local", baseURL };
+  return { spec: `local/${name}`, provider, ...(key !== "" && { variable: "SAGE_LOCAL_API_KEY", key }) };
+}
+
+/** Sage's own lines, broken between words. */
+function say(...lines: string[]): void {
+  console.log(fitted(lines, process.stdout.columns || undefined).join("\n"));
+}
+
+/** What could not be fetched says why only in its cause. */
+function reasonOf(error: unknown): string {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return typeof cause?.code === "string" ? cause.code : messageOf(error);
+}
+
+/** It travels in a header, and what was copied with it by mistake would only show as a failure later. */
+function mayBeKey(key: string, t: FirstRunTexts): boolean {
+  const fits = /^[\x21-\x7e]*$/.test(key);
+  if (!fits) say(t.badKey);
+  return fits;
+}
+
+async function modelsOf(baseURL: string, key: string): Promise<string[]> {
+  const response = await fetch(`${baseURL}/models`, {
+    headers: key === "" ? {} : { authorization: `Bearer ${key}` },
+    signal: AbortSignal.timeout(5_000),
+  });
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
+  const { data } = (await response.json()) as { data?: { id?: unknown }[] };
+  return (data ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+}
+
+/** Why it does not work; undefined when the model said something. */
+async function tryOut(draft: Draft, home: Home, t: FirstRunTexts): Promise<string | undefined> {
+  say(t.trying(draft.spec));
+  let first: string | undefined;
+  const enough = new AbortController();
+  try {
+    const stored = withKeys(process.env, home);
+    const env = draft.variable && draft.key ? { ...stored, [draft.variable]: draft.key } : stored;
+    const choice = chooseModel({
+      spec: draft.spec,
+      env,
+      settings: withDraft(readSettings(home.settings), draft) as ModelSettings,
+    });
+    const model = await choice?.load();
+    await model?.reply(
+      { system: "", messages: [{ role: "user", text: "Say OK." }], tools: [], options: {}, agent: ["setup"] },
+      {
+        signal: AbortSignal.any([enough.signal, AbortSignal.timeout(PATIENCE_MS)]),
+        text() {},
+        reasoning() {},
+        // A person waits: what went wrong the first time is what they need to know.
+        retry(reason) {
+          first ??= reason;
+          enough.abort();
+        },
+      },
+    );
+    return undefined;
+  } catch (error) {
+    return first ?? messageOf(error);
+  }
+}
+
+function keep(draft: Draft, home: Home, t: FirstRunTexts): void {
+  if (draft.variable && draft.key) {
+    const place = saveKey(home, process.env, draft.variable, draft.key);
+    say(place === "keychain" ? t.keptInKeychain : t.keptInFile(home.keys));
+  }
+  changeSettings(home.settings, (settings) => withDraft(settings, draft));
+  say(t.saved(draft.spec, home.settings));
+}
+
+function withDraft<S extends Partial<Settings>>(settings: S, { spec, provider, variable }: Draft): S {
+  const model = { ...settings, model: spec };
+  if (!provider) return model;
+  const { name, baseURL } = provider;
+  const server = { baseURL, ...(variable !== undefined && { apiKeyEnv: variable }) };
+  return { ...model, providers: { ...settings.providers, [name]: server } };
+}

@@ -1,0 +1,148 @@
+import { hash } from "node:crypto";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { REMOVED } from "../../journal/housekeeping.ts";
+import type { SessionRow, Store } from "../../journal/store.ts";
+import { SageError } from "../../protocol/error.ts";
+import { changed, receiptsOf, type Receipt } from "../../archive/receipts.ts";
+import { createRedaction } from "../../config/redact.ts";
+import { sageHome } from "../../config/home.ts";
+import { ruleFiles } from "../../archive/sessions.ts";
+import type { CliTexts } from "../../texts/cli.ts";
+import { whyTexts, type WhyTexts } from "../../texts/why.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { lastSessionIn, sessionBy } from "../find-session.ts";
+import { readFlags, usage } from "../flags.ts";
+import { styleOf } from "../style.ts";
+import { openJournal } from "../journal.ts";
+import { receiptLines } from "../receipt-lines.ts";
+import { titleOf } from "../title.ts";
+
+const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;
+
+type Found = {
+  receipts: Receipt[];
+  /** The sessions they are from. */
+  sessions: SessionRow[];
+  file?: string;
+  /** Of a session that is there no more. */
+  deleted?: true;
+};
+
+/** Who allowed what, when, from where and by which rule: of a session, of one call, or of everything that changed a file. */
+export async function why(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const [target, stray] = positionals;
+  if (stray !== undefined) throw usage(t.noWords("why", stray));
+  const w = whyTexts(lang);
+  const { host, store } = openJournal(process.env);
+  const found = find(store, target, t, w);
+  const broken = found.sessions.flatMap(({ id }) => {
+    const at = store.verify(id);
+    return at ? [{ session: id, ...at }] : [];
+  });
+  const left = store.housekeeping.verifyRemoved();
+  if (left) broken.push({ session: REMOVED, ...left });
+  await host.close();
+  const redaction = createRedaction(process.env);
+  const receipts = redaction.value(found.receipts);
+  if (values.json) {
+    console.log(JSON.stringify({ intact: broken.length === 0, broken, receipts }, undefined, 2));
+    return exitCodes.success;
+  }
+  const style = styleOf(process.stdout, lang);
+  const worth = receipts.filter(
+    (one) => values.all || found.file !== undefined || !isFree(one) || receipts.length === 1,
+  );
+  for (const line of headLines(found, receipts, w)) console.log(redaction.text(line));
+  for (const receipt of worth)
+    console.log(receiptLines(receipt, { style, w, whole: receipts.length === 1 }).join("\n"));
+  if (worth.length < receipts.length) console.log(w.free(receipts.length - worth.length));
+  if (found.file !== undefined && receipts.length > 0) console.log(sinceThen(found.file, found.receipts, w));
+  for (const { session, seq, key } of broken) console.log(w.broken(session, seq, key));
+  if (broken.length === 0 && receipts.length > 0) console.log(w.intact);
+  if (redaction.removed() > 0) console.error(w.removed(redaction.removed()));
+  return exitCodes.success;
+}
+
+function headLines({ receipts, sessions, file, deleted }: Found, shown: readonly Receipt[], w: WhyTexts): string[] {
+  if (file !== undefined) return [shown.length > 0 ? w.fileBy(file) : w.fileNever(file)];
+  const [session] = sessions;
+  return [
+    ...(deleted ? [w.deleted] : []),
+    ...(session ? [w.session(session.id, session.cwd, titleOf(session))] : []),
+    ...(receipts.length === 0 ? [w.nothing] : []),
+  ];
+}
+
+/** Reading in the workspace asks nobody and follows no rule: worth a line in a list that was asked for, and no more. */
+function isFree({ effect, decision, rule, asked }: Receipt): boolean {
+  return effect !== "writes" && decision === "allowed" && rule === undefined && asked.length === 0;
+}
+
+function find(store: Store, target: string | undefined, t: CliTexts, w: WhyTexts): Found {
+  if (target === undefined) return ofSession(store, lastSessionIn(store, realpathSync("."), t));
+  const exact = store.session(target);
+  if (exact) return ofSession(store, exact);
+  const path = realOf(target);
+  if (existsSync(path)) return ofFile(store, path);
+  const [prefix = "", ...key] = target.split("/");
+  if (store.sessions().some(({ id }) => id.startsWith(prefix)) && prefix !== "") {
+    const session = sessionBy(store, prefix, t);
+    const whole = ofSession(store, session);
+    if (key.length === 0) return whole;
+    const receipts = whole.receipts.filter(({ id, asked }) => {
+      const wanted = `${session.id}/${key.join("/")}`;
+      return id === wanted || asked.some(({ request }) => request.id === wanted);
+    });
+    if (receipts.length > 0) return { receipts, sessions: [session] };
+  }
+  const deleted = ofDeleted(store, target);
+  if (deleted.length > 0) return { receipts: deleted, sessions: [], deleted: true };
+  const gone = ofFile(store, path);
+  if (gone.receipts.length > 0) return gone;
+  throw new SageError("session-unknown", w.unknown(target));
+}
+
+function ofSession(store: Store, session: SessionRow): Found {
+  return {
+    receipts: receiptsOf(store.load(session.id), ruleFiles(sageHome(process.env), session.cwd)),
+    sessions: [session],
+  };
+}
+
+/** A session that was deleted is named by the start of its id too; one call of it as before. */
+function ofDeleted(store: Store, target: string): Receipt[] {
+  const receipts = store.housekeeping.removed().flatMap(({ data }) => data.receipts as Receipt[]);
+  return receipts.filter(({ id, session }) => session.startsWith(target) || id === target);
+}
+
+function ofFile(store: Store, file: string): Found {
+  const found = store.sessions().map((session) => ({ session, receipts: ofSession(store, session).receipts }));
+  const touching = found
+    .map((one) => ({ ...one, receipts: one.receipts.filter((receipt) => changed(receipt, file)) }))
+    .filter(({ receipts }) => receipts.length > 0);
+  const deleted = store.housekeeping.removed().flatMap(({ data }) => data.receipts as Receipt[]);
+  return {
+    file,
+    receipts: [...deleted.filter((one) => changed(one, file)), ...touching.flatMap(({ receipts }) => receipts)].sort(
+      (a, b) => a.at - b.at,
+    ),
+    sessions: touching.map(({ session }) => session),
+  };
+}
+
+/** After every link, also of a file that is gone: the journal knows files by that. */
+function realOf(target: string): string {
+  const path = resolve(target);
+  if (existsSync(path)) return realpathSync(path);
+  return existsSync(dirname(path)) ? join(realpathSync(dirname(path)), basename(path)) : path;
+}
+
+function sinceThen(file: string, receipts: readonly Receipt[], w: WhyTexts): string {
+  const left = receipts.findLast((one) => one.left[file] !== undefined)?.left[file];
+  if (!existsSync(file)) return w.fileGone;
+  // A command's own changes are not known by their content, so nothing is claimed about what it left.
+  if (left === undefined || receipts.at(-1)?.left[file] === undefined) return "";
+  return hash("sha256", readFileSync(file), "hex") === left ? w.fileSame : w.fileOther;
+}

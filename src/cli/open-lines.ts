@@ -1,0 +1,57 @@
+import type { InputRequest } from "../protocol/index.ts";
+import { offerLines } from "../surfaces/plain/keeping.ts";
+import type { Style } from "../surfaces/plain/paint.ts";
+import { wholeRequest } from "../surfaces/plain/request.ts";
+import { cliTexts, type CliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
+import { neededOf, offersOf } from "../view/describe.ts";
+
+/** A request with what to type to answer it. The only one of its session is named by the session, which is short. */
+export function openLines(
+  request: InputRequest,
+  style: Style,
+  { lang, alone }: { lang: Lang; alone: boolean },
+): string[] {
+  const t = cliTexts(lang);
+  const how = t.howToAnswer(alone ? request.session : request.id, flagsFor(request, t));
+  return [...wholeRequest(request, style), how, ...howLines(request, style, t)];
+}
+
+function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {
+  switch (request.kind) {
+    case "permission": {
+      const { rules, files } = offerLines(request, style);
+      if (request.hard || rules.length === 0) return [t.alsoPermission];
+      const offers = offersOf(request);
+      const how = [...(offers.length > 1 ? [t.alwaysNth] : []), ...(files.length > 0 ? [t.alwaysTo] : [])];
+      return [
+        t.alsoPermission,
+        t.alsoAlways(style.t.always(neededOf(offers).length)),
+        ...rules,
+        ...(how.length > 0 ? [style.paint.dim(`     ${how.join(" · ")}`)] : []),
+        ...files,
+      ];
+    }
+    case "question":
+      return [request.questions.length > 1 ? t.alsoQuestions : t.alsoQuestion];
+    case "text":
+      return [t.alsoText];
+    default:
+      return request satisfies never;
+  }
+}
+
+function flagsFor(request: InputRequest, t: CliTexts): string {
+  switch (request.kind) {
+    case "permission":
+      return "--yes | --no";
+    case "question":
+      return request.questions.length === 1
+        ? `--choose "${t.anOption}"`
+        : request.questions.map((_, n) => `--choose "${n + 1}=${t.anOption}"`).join(" ");
+    case "text":
+      return '--text "…"';
+    default:
+      return request satisfies never;
+  }
+}

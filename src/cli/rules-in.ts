@@ -1,0 +1,23 @@
+import type { Config } from "../config/config.ts";
+import type { Rule } from "../protocol/index.ts";
+
+export type ListedRule = {
+  behavior: Rule["behavior"];
+  rule: string;
+  source: Rule["source"];
+  file: string;
+  counts: boolean;
+};
+
+export function rulesIn({ settings, trust }: Config, userFile: string): ListedRule[] {
+  const trusted = trust.state === "trusted";
+  const files = [
+    { path: userFile, destination: "user" as const, settings, counts: true },
+    ...trust.files.map((file) => ({ ...file, counts: trusted })),
+  ];
+  return files.flatMap(({ path, destination, settings: { permissions }, counts }) =>
+    (["deny", "ask", "allow"] as const).flatMap((behavior) =>
+      permissions[behavior].map((rule) => ({ behavior, rule, source: destination, file: path, counts })),
+    ),
+  );
+}

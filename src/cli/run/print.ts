@@ -1,0 +1,107 @@
+import { SageError, type AgentOutcome, type Delta, type FactData, type InputRequest } from "../../protocol/index.ts";
+import { cliTexts } from "../../texts/cli.ts";
+import type { Lang } from "../../texts/language.ts";
+import { exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { usage } from "../flags.ts";
+import { ask, person } from "../journal.ts";
+import { styleOf } from "../style.ts";
+import { onLeave } from "../leaving.ts";
+import { createRefusals } from "./refusals.ts";
+import type { Format } from "./format.ts";
+import type { Sage } from "../wiring.ts";
+
+type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
+
+/** One turn without a conversation: its result goes to stdout, everything else to stderr. */
+export async function print({ host, store }: Sage, { session, task, format, lang }: Job): Promise<number> {
+  const t = cliTexts(lang);
+  const sender = { by: person(), surface: "cli" };
+  const row = store.session(session);
+  if (row?.owned) throw new SageError("session-owned", t.owned(session));
+  if (task === undefined && !row?.open) throw usage(t.noTurnToResume(session));
+
+  let interrupted = false;
+  process.on("SIGINT", () => {
+    if (interrupted) return void host.close().finally(() => process.exit(exitCodes.interrupted));
+    interrupted = true;
+    void host.send({ type: "interrupt", session, cancel: true, ...sender });
+  });
+  const leaving = onLeave(() => host.close());
+
+  const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
+  const refusal = createRefusals((text) => console.error(`sage: ${text}`), t);
+  const rules: FactData["rule.added"][] = [];
+  const unwatch = store.hub.subscribe(
+    session,
+    format === "stream-json"
+      ? { fact: (fact) => line({ type: "fact", fact }), delta: (delta) => line({ type: "delta", delta }) }
+      : {
+          fact(fact) {
+            if (fact.type === "rule.added") rules.push(fact.data);
+            if (format === "text") refusal(fact);
+          },
+          delta: tellNotice,
+        },
+  );
+  if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
+  const outcome = await host.run(session);
+  if (leaving.signal.aborted) return leaving.code;
+  unwatch();
+  if (rules.length > 0) await tellRules(rules, lang);
+
+  const requests = store.pending(session);
+  if (format === "text") await tell(outcome, requests, lang);
+  else line(format === "json" ? report(outcome, requests) : { type: "outcome", outcome: report(outcome, requests) });
+  return exitCodeOf(outcome);
+}
+
+/** Who waits for a result should know why it takes its time. What the host itself has to say ends the run, and is told there. */
+function tellNotice({ kind, key, text }: Delta): void {
+  if (kind === "notice" && key !== "host") console.error(`sage: ${text}`);
+}
+
+async function tellRules(rules: readonly FactData["rule.added"][], lang: Lang): Promise<void> {
+  const { ruleLine } = await import("../../surfaces/plain/view.ts");
+  for (const rule of rules) console.error(ruleLine(rule, styleOf(process.stderr, lang)));
+}
+
+function report(outcome: AgentOutcome, requests: InputRequest[]): object {
+  const { messages: _messages, toolHistory: _toolHistory, ...rest } = outcome;
+  return { ...rest, requests };
+}
+
+async function tell(outcome: AgentOutcome, requests: InputRequest[], lang: Lang): Promise<void> {
+  if (outcome.text !== "") process.stdout.write(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
+  if (outcome.status === "success") return;
+  const t = cliTexts(lang);
+  if (outcome.status !== "needs-input") {
+    const { texts } = await import("../../texts/texts.ts");
+    console.error(`sage: ${whyNot(outcome, texts(lang))}`);
+    // A turn that was cancelled or paused was so by somebody who knows.
+    const how = outcome.status === "max-steps" ? `-p "${t.goOnWords}" --resume` : "--resume";
+    if (outcome.status === "max-steps" || outcome.status === "error")
+      console.error(t.goOn(`${how} ${outcome.session}`));
+    return;
+  }
+  const { openLines } = await import("../open-lines.ts");
+  const style = styleOf(process.stderr, lang);
+  console.error(t.needed(requests.length));
+  for (const request of requests)
+    console.error(openLines(request, style, { lang, alone: requests.length === 1 }).join("\n"));
+  console.error(t.thenResume(outcome.session));
+}
+
+function whyNot(outcome: AgentOutcome, t: typeof import("../../texts/en.ts").en): string {
+  switch (outcome.status) {
+    case "error":
+      return outcome.error.message;
+    case "max-steps":
+      return t.turnMaxSteps(outcome.steps);
+    case "cancelled":
+      return t.turnCancelled(outcome.reason);
+    case "paused":
+      return t.turnPaused(outcome.reason);
+    default:
+      return t.turnNeedsInput;
+  }
+}

@@ -1,0 +1,66 @@
+import { SageError, messageOf } from "../../protocol/index.ts";
+import { createRedaction } from "../../config/redact.ts";
+import { version } from "../../config/version.ts";
+import { attachTerminal, type TerminalOptions } from "../../surfaces/terminal/index.ts";
+import { cliTexts } from "../../texts/cli.ts";
+import { sage as commandOf } from "../../texts/command.ts";
+import { texts } from "../../texts/texts.ts";
+import { codeOf, type Chat } from "./chat.ts";
+import { person } from "../journal.ts";
+import { onLeave } from "../leaving.ts";
+import type { Sage } from "../wiring.ts";
+import { createFiles } from "./terminal/files.ts";
+import { createHistory } from "./terminal/history.ts";
+import { ownEditor, ownNotice, ownShell, sleep } from "./terminal/programs.ts";
+import { slashCommands } from "./terminal/slash.ts";
+
+/** A conversation on a screen that Sage draws. */
+export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Promise<number> {
+  const { host, store } = sage;
+  let { session, task } = chat;
+  const leaving = onLeave(() => host.close());
+  const given = optionsOf(sage);
+  for (;;) {
+    const model = sage.modelOf(session);
+    const terminal = attachTerminal(host, {
+      ...given,
+      session,
+      task,
+      lang,
+      header: cliTexts(lang).header(version, model, session),
+      model,
+      commands: slashCommands(sage, session, lang),
+      signal: leaving.signal,
+    });
+    late.failed = (error) => terminal.failed(messageOf(error), error instanceof SageError ? error.code : "turn-failed");
+    process.on("SIGINT", terminal.interrupt);
+    const end = await terminal.done;
+    process.off("SIGINT", terminal.interrupt);
+    if (leaving.signal.aborted) return leaving.code;
+    if (end.session === undefined) {
+      if (store.session(session)?.title) console.log(texts(lang).resumeWith(commandOf(`--resume ${session}`)));
+      return codeOf(end);
+    }
+    [session, task] = [end.session, undefined];
+  }
+}
+
+function optionsOf({ home, cwd, config, skills }: Sage) {
+  const { env } = process;
+  const edit = ownEditor(env);
+  const command = config.settings.notify?.command;
+  return {
+    by: person(),
+    env,
+    logDirectory: home.dir,
+    history: createHistory(home, cwd),
+    files: createFiles(cwd),
+    skills: skills
+      .filter(({ userInvocable }) => userInvocable)
+      .map(({ name, description }) => ({ name, hint: description })),
+    shell: ownShell(cwd, env, createRedaction(env).text),
+    ...(edit && { edit }),
+    ...(command !== undefined && { notify: ownNotice(command, env) }),
+    ...(process.platform !== "win32" && { sleep }),
+  } satisfies Partial<TerminalOptions>;
+}

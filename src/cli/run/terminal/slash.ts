@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { builtinSubagents } from "../../../agent/state/subagents.ts";
+import { addUsage, noUsage, type Fact } from "../../../protocol/index.ts";
+import { createRedaction } from "../../../config/redact.ts";
+import { writeLines } from "../../../archive/trajectory.ts";
+import type { SlashCommand } from "../../../surfaces/terminal/index.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
+import { ask, person } from "../../journal.ts";
+import { rulesIn } from "../../rules-in.ts";
+import { modelOfSession, type Sage } from "../../wiring.ts";
+import { titleOf } from "../../title.ts";
+
+/** What can be typed after a slash and needs more than a surface knows. */
+export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {
+  const { host, store, cwd } = sage;
+  const tt = terminalTexts(lang);
+  const text = (lines: readonly string[], none: string) => ({ text: lines.length > 0 ? lines.join("\n") : none });
+  const others = () => store.sessions().filter((one) => one.cwd === cwd && one.title !== "" && one.id !== session);
+  const runs: Record<string, SlashCommand["run"]> = {
+    model: async (args) => {
+      if (args === "") return { text: tt.modelIs(sage.modelOf(session)) };
+      await sage.chooseModel(session, args, { by: person(), surface: "tui" });
+      return undefined; // that it was chosen is a fact, which every surface shows
+    },
+    permissions: async () => text(ruleLines(sage, store.load(session)), tt.noRules),
+    agents: async () =>
+      text(
+        [...builtinSubagents, ...sage.subagents].map(({ name, description }) => `${name}: ${description}`),
+        tt.noAgents,
+      ),
+    skills: async () =>
+      text(
+        sage.skills.map(({ name, description }) => `/${name}: ${description}`),
+        tt.noSkills,
+      ),
+    cost: async () => ({ text: costLine(store.load(session), tt) }),
+    export: async (args) => {
+      const { linesOf } = await import("../../page/export-lines.ts");
+      const row = store.session(session);
+      const path = resolve(cwd, args === "" ? free(cwd, session) : args);
+      if (!row || existsSync(path)) throw new Error(tt.exists(path));
+      const format = path.endsWith(".jsonl") ? "jsonl" : "html";
+      writeLines(path, linesOf(store, row, { format, redaction: createRedaction(process.env), lang }));
+      return { text: tt.exported(path) };
+    },
+    clear: async () => {
+      const model = modelOfSession(store, session);
+      return { session: (await ask(host, { type: "open", cwd, ...(model !== undefined && { model }) })).session };
+    },
+    resume: async (args) => {
+      const found = others().filter(({ id }) => id.startsWith(args));
+      const [one, ...more] = found;
+      if (args === "" || more.length > 0) {
+        const lines = found.slice(0, 10).map((each) => `  ${each.id}  ${titleOf(each).slice(0, 60)}`);
+        return text(lines.length > 0 ? [tt.sessionsHere, ...lines] : [], tt.noSessions);
+      }
+      if (!one) return { text: tt.noSuchSession(args) };
+      await sage.ready(one.id);
+      return { session: one.id };
+    },
+  };
+  return Object.entries(runs).map(([name, run]) => ({
+    name,
+    hint: tt.commands[name as keyof TerminalTexts["commands"]],
+    run,
+  }));
+}
+
+function ruleLines({ config, home }: Sage, facts: readonly Fact[]): string[] {
+  const kept = rulesIn(config, home.settings)
+    .filter(({ counts }) => counts)
+    .map(({ behavior, rule, file }) => `${behavior}  ${rule}  (${file})`);
+  const session = facts.flatMap((fact) =>
+    fact.type === "rule.added" && fact.data.destination === "session"
+      ? [`${fact.data.behavior}  ${fact.data.rule}`]
+      : [],
+  );
+  return [...session, ...kept];
+}
+
+function costLine(facts: readonly Fact[], tt: TerminalTexts): string {
+  const ends = facts.filter((fact) => fact.type === "turn.ended");
+  const usage = ends.reduce((sum, { data }) => addUsage(sum, data.usage), noUsage);
+  const known = ends.length > 0 && ends.every(({ data }) => data.cost !== undefined);
+  const usd = ends.reduce((sum, { data }) => sum + (data.cost?.usd ?? 0), 0);
+  return tt.costIs(ends.length, usage.inputTokens, usage.outputTokens, known ? `$${usd.toFixed(4)}` : "");
+}
+
+function free(cwd: string, session: string): string {
+  for (let n = 1; ; n++) {
+    const name = `sage-${session}${n > 1 ? `-${n}` : ""}.html`;
+    if (!existsSync(join(cwd, name))) return name;
+  }
+}

@@ -1,0 +1,49 @@
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
+import { SageError } from "../protocol/index.ts";
+import { projectRoot } from "./trust.ts";
+
+/** Where Sage keeps its state: readable by its owner alone. */
+export type Home = {
+  dir: string;
+  journal: string;
+  settings: string;
+  trust: string;
+  keys: string;
+  surfaces: string;
+  output: string;
+};
+
+export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
+  const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
+  if (!isAbsolute(dir)) throw new SageError("config-invalid", `SAGE_HOME should be an absolute path; got "${dir}"`);
+  if (env["SAGE_HOME"] !== undefined && isInWorkspace(dir, cwd ?? process.cwd()))
+    throw new SageError(
+      "config-invalid",
+      `SAGE_HOME is ${dir}, inside of the folder that Sage works in; set it to a directory elsewhere`,
+    );
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new SageError("config-invalid", `${dir} cannot be created; set SAGE_HOME to a directory you may write to`, {
+      cause: error,
+    });
+  }
+  return {
+    dir,
+    journal: join(dir, "journal.db"),
+    settings: join(dir, "settings.json"),
+    trust: join(dir, "trust.json"),
+    keys: join(dir, "keys.json"),
+    surfaces: join(dir, "surfaces.db"),
+    output: join(dir, "output"),
+  };
+}
+
+/** What is there may come with a repository. In a folder that holds the person's home, their state is inside as well. */
+function isInWorkspace(dir: string, cwd: string): boolean {
+  const root = projectRoot(cwd);
+  return isInside(root, canonicalPath(dir, { cwd, home: homedir() }).real) && !isInside(root, homedir());
+}

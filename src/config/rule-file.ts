@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { readRule } from "../permission/rules/rules.ts";
+import { SageError, messageOf, type RuleGrant } from "../protocol/index.ts";
+import { changeFile } from "./locked-file.ts";
+
+type RuleBehavior = RuleGrant["behavior"];
+type Lists = Partial<Record<RuleBehavior, string[]>>;
+type File = { permissions?: Lists } & Record<string, unknown>;
+
+/** Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. */
+export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">): void {
+  const reading = readRule(rule, behavior);
+  if (!reading.ok) throw new SageError("config-invalid", `the rule "${rule}" cannot be read: ${reading.message}`);
+  changeRules(path, (lists) => {
+    const list = lists[behavior] ?? [];
+    return list.includes(rule) ? lists : { ...lists, [behavior]: [...list, rule] };
+  });
+  if (!rulesIn(path)[behavior]?.includes(rule))
+    throw new SageError(
+      "config-invalid",
+      `the rule "${rule}" was written to ${path} and does not stand there; it is not saved`,
+    );
+}
+
+/** False when no such rule stands there. */
+export function removeRule(path: string, { rule, behavior }: { rule: string; behavior?: RuleBehavior }): boolean {
+  let removed = false;
+  changeRules(path, (lists) => {
+    const kept: Lists = {};
+    for (const [kind, list] of Object.entries(lists) as [RuleBehavior, string[]][]) {
+      kept[kind] = list.filter((one) => one !== rule || (behavior !== undefined && kind !== behavior));
+      removed ||= kept[kind].length < list.length;
+    }
+    return removed ? kept : lists;
+  });
+  return removed;
+}
+
+function changeRules(path: string, change: (lists: Lists) => Lists): void {
+  changeFile(path, (text) => {
+    const file = parse(path, text);
+    const lists = file.permissions ?? {};
+    const changed = change(lists);
+    return changed === lists ? text : `${JSON.stringify({ ...file, permissions: changed }, undefined, 2)}\n`;
+  });
+}
+
+function rulesIn(path: string): Lists {
+  return parse(path, readFileSync(path, "utf8")).permissions ?? {};
+}
+
+/** A file that cannot be read as JSON is somebody's work in progress: never overwritten. */
+function parse(path: string, text: string): File {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text) as File;
+  } catch (error) {
+    throw new SageError("config-invalid", `${path} should be JSON: ${messageOf(error)}; the rule is not saved`);
+  }
+}

@@ -1,0 +1,234 @@
+import { hash } from "node:crypto";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { join, relative } from "node:path";
+import { z } from "zod";
+import { findContent, type Found } from "../context/content.ts";
+import { loadRules } from "../permission/rules/rules.ts";
+import { SageError, messageOf, type Rule, type RuleDestination } from "../protocol/index.ts";
+import { changeFile } from "./locked-file.ts";
+
+const LARGEST = 1024 * 1024;
+
+const rules = (what: string) =>
+  z.array(z.string()).default([]).describe(`${what}, each \`Tool\` or \`Tool(specifier)\``);
+const permissions = z
+  .strictObject({
+    deny: rules("Calls that never run"),
+    ask: rules("Calls that a person is always asked about"),
+    allow: rules("Calls that run without asking"),
+  })
+  .prefault({});
+
+const hook = z.strictObject({
+  matcher: z.string().default("*").describe("Which tools it is for: `Bash`, `Edit|Write`, `*`"),
+  command: z.string().min(1).describe("A shell command: the event as JSON on stdin, an answer as JSON on stdout"),
+  timeoutMs: z.number().int().positive().max(600_000).default(60_000),
+});
+export const hookMoments = [
+  "beforeCall",
+  "afterCall",
+  "permissionRequest",
+  "waiting",
+  "sessionStart",
+  "sessionEnd",
+] as const;
+const hooks = z.partialRecord(z.enum(hookMoments), z.array(hook)).default({});
+
+const shared = { $schema: z.string().optional(), permissions, hooks };
+
+const limit = z.number().int().positive().optional();
+const provider = z.strictObject({
+  baseURL: z.url().optional(),
+  apiKeyEnv: z.string().optional(),
+  requestsPerMinute: limit.describe("Further requests wait, in order"),
+  tokensPerMinute: limit.describe("Input and output, cached tokens included"),
+});
+const dollars = z.number().nonnegative();
+const price = z
+  .strictObject({
+    input: dollars,
+    output: dollars,
+    cacheRead: dollars.optional(),
+    cacheWrite: dollars.optional(),
+  })
+  .describe("US dollars for a million tokens");
+
+const openId = z.string().regex(/^ou_\w+$/, "should be the open id of a person, ou_…");
+const feishu = z
+  .strictObject({
+    appId: z.string().optional().describe("cli_ and 16 hex digits, from the developer console"),
+    domain: z.string().optional().describe("feishu, lark, or the origin of a platform of your own"),
+    mode: z
+      .enum(["socket", "webhook"])
+      .optional()
+      .describe("How events come: over a connection that Sage opens (socket), or to an address of yours (webhook)"),
+    allowedUsers: z
+      .union([z.literal("anyone"), z.array(openId)])
+      .optional()
+      .describe("Who may give tasks: open ids, or anyone who can write to the bot"),
+    approvers: z.array(openId).optional().describe("Who may allow and refuse; being allowed to talk is not enough"),
+    tenant: z.string().optional().describe("The one organisation these people belong to"),
+    cwd: z.string().optional().describe("Where tasks work; the folder in which `sage serve` was started by default"),
+    folders: z.array(z.string()).optional().describe("Where else they may work, with /cd"),
+    models: z.array(z.string()).optional().describe("Which models may be chosen with /model"),
+  })
+  .describe("Sage in Feishu or Lark; secrets are kept apart, see docs/feishu.md");
+const serve = z
+  .strictObject({
+    host: z.string().optional().describe("Where `sage serve` listens; 127.0.0.1 by default"),
+    port: z.number().int().min(0).max(65_535).optional().describe("8787 by default"),
+  })
+  .describe("The daemon");
+const age = z
+  .string()
+  .regex(/^[1-9]\d{0,4}[hdw]$/, "expected hours, days or weeks, such as 90d")
+  .optional();
+
+export const userSchema = z.strictObject({
+  ...shared,
+  feishu: feishu.optional(),
+  serve: serve.optional(),
+  model: z.string().optional().describe("provider/name, as for --model"),
+  smallModel: z
+    .string()
+    .optional()
+    .describe(
+      "Writes summaries of long conversations (the model itself by default) and titles of sessions (their first message by default)",
+    ),
+  maxContextTokens: limit.describe("How long a prompt may grow; what the model can take by default"),
+  autoCompactThreshold: z
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe("Room is made when a prompt is longer than this part of it; 0.8 by default"),
+  fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
+  providers: z.record(z.string(), provider).default({}),
+  retention: z
+    .strictObject({
+      sessions: age.describe("Sessions in which nothing happened for so long are deleted, unless a turn is open"),
+      receipts: age.describe("Who allowed what in deleted sessions is kept for so long"),
+    })
+    .optional()
+    .describe("How long things are kept, such as 90d; for ever where nothing is said"),
+  prices: z.record(z.string(), price).default({}).describe("What a model costs, by provider/name"),
+  notify: z
+    .strictObject({
+      command: z.string().min(1).optional().describe("Run when a request waits, with the text in SAGE_NOTICE"),
+    })
+    .optional(),
+});
+
+/** `90d` in ms. */
+export function ageMs(age: string | undefined): number | undefined {
+  if (age === undefined) return undefined;
+  return Number.parseInt(age, 10) * { h: 3_600_000, d: 86_400_000, w: 604_800_000 }[age.at(-1) as "h" | "d" | "w"];
+}
+
+/** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */
+export const projectSchema = z.object(shared);
+
+/** For editors: what a settings file may hold, as JSON Schema. */
+export function settingsSchema(): object {
+  return { title: "Settings of Sage", ...z.toJSONSchema(userSchema, { io: "input" }) };
+}
+
+export type Settings = z.infer<typeof userSchema>;
+export type FeishuSettings = z.infer<typeof feishu>;
+export type ProjectSettings = z.infer<typeof projectSchema>;
+export type Hook = z.infer<typeof hook>;
+export type Hooks = z.infer<typeof hooks>;
+
+/** The person's own settings. A file that cannot be understood stops the start: a deny rule in it must not be lost silently. */
+export function readSettings(path: string): Settings {
+  const text = readText(path);
+  // Nothing to check: most starts are of this kind, and the first check costs milliseconds.
+  if (text === undefined)
+    return { permissions: { deny: [], ask: [], allow: [] }, hooks: {}, providers: {}, prices: {} };
+  return parse(userSchema, path, text);
+}
+
+/** Changes the person's own settings; what is not meant stays as it stands. */
+export function changeSettings(path: string, change: (settings: Partial<Settings>) => Partial<Settings>): void {
+  readSettings(path); // a file that cannot be understood is somebody's work in progress: never overwritten
+  changeFile(path, (text) => {
+    const settings = text.trim() === "" ? {} : (JSON.parse(text) as Partial<Settings>);
+    return `${JSON.stringify(change(settings), undefined, 2)}\n`;
+  });
+}
+
+export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
+
+/** What a project has to say, as found: nothing of it counts before the person trusted the folder. */
+export function readProject(root: string): {
+  files: ProjectFile[];
+  content: Found;
+  ignored: string[];
+  digest: string;
+} {
+  const files: ProjectFile[] = [];
+  const ignored: string[] = [];
+  for (const [destination, path] of Object.entries(projectFiles(root)) as ["project" | "local", string][]) {
+    const text = readText(path, root);
+    if (text === undefined) continue;
+    const settings = parse(projectSchema, path, text);
+    files.push({ path, destination, text, settings });
+    for (const key of Object.keys(JSON.parse(text) as object))
+      if (!(key in shared)) ignored.push(`${path}: "${key}" may only stand in your own settings; it is ignored here`);
+  }
+  const content = findContent([".sage", ".claude"].map((folder) => join(root, folder)));
+  return { files, content, ignored, digest: projectDigest(root, files, content) };
+}
+
+/** What trust is bound to: what the settings mean, and what skills and subagents say to the letter. */
+function projectDigest(root: string, files: readonly ProjectFile[], { skills, agents }: Found): string {
+  const settled = files.map(({ destination, settings }) => [destination, settings]);
+  const told = [...skills, ...agents].map(({ path, text }) => [relative(root, path), text]);
+  return hash("sha256", JSON.stringify([...settled, ...told]));
+}
+
+export function projectFiles(root: string): Record<"project" | "local", string> {
+  return { project: join(root, ".sage", "settings.json"), local: join(root, ".sage", "settings.local.json") };
+}
+
+export function rulesOf(
+  settings: { permissions: Settings["permissions"] },
+  source: RuleDestination,
+  path: string,
+): { rules: Rule[]; warnings: string[] } {
+  try {
+    const loaded = loadRules(settings.permissions, source);
+    return { rules: loaded.rules, warnings: loaded.warnings.map((warning) => `${path}: ${warning}`) };
+  } catch (error) {
+    throw new SageError("config-invalid", `${path}: ${messageOf(error)}`);
+  }
+}
+
+function readText(path: string, insideOf?: string): string | undefined {
+  try {
+    if (insideOf !== undefined && !realpathSync(path).startsWith(`${realpathSync(insideOf)}/`))
+      throw new SageError("config-invalid", `${path} leads out of its folder; settings must not be links to elsewhere`);
+    if (lstatSync(path).isDirectory())
+      throw new SageError("config-invalid", `${path} should be a file, and is a directory`);
+    const text = readFileSync(path, "utf8");
+    if (text.length > LARGEST) throw new SageError("config-invalid", `${path} is larger than 1 MB; settings are short`);
+    return text;
+  } catch (error) {
+    if (error instanceof SageError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new SageError("config-invalid", `${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+function parse<S extends z.ZodType>(schema: S, path: string, text: string): z.infer<S> {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new SageError("config-invalid", `${path} should be JSON: ${messageOf(error)}`);
+  }
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw new SageError("config-invalid", `${path} does not fit:\n${z.prettifyError(parsed.error)}`);
+}

@@ -1,0 +1,280 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { UnifiedExecutor } from "../agent/turn/executor.ts";
+import { expandMessage, type Skill } from "../context/skills.ts";
+import { ended, endOf, prepare, settle } from "../input/respond.ts";
+import { openSession, Stopped, type SessionLog } from "../journal/session.ts";
+import { draftKeys, splitRequestId, type Page, type SessionRow, type Store } from "../journal/store.ts";
+import { readRule } from "../permission/rules/rules.ts";
+import {
+  SageError,
+  messageOf,
+  type Command,
+  type CommandReply,
+  type Fact,
+  type Host,
+  type InputResponse,
+  type PendingRequest,
+  type SessionSummary,
+  type TurnLimits,
+} from "../protocol/index.ts";
+import { builtinTools } from "../tools/registry.ts";
+import { known, type Runner } from "./runner.ts";
+import { createTogether } from "./together.ts";
+
+const QUEUED_MESSAGES = 50;
+const LONGEST_MESSAGE = 2_000_000;
+
+type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
+
+export type CommandParts = {
+  store: Store;
+  version: string;
+  skills(session: SessionRow): readonly Skill[];
+  runner: Runner;
+  executor(session: SessionRow): Promise<UnifiedExecutor>;
+  /** Is a surface of this process attached to the session? */
+  watched(session: string): boolean;
+  /** Aborted when the host lets go of everything. */
+  leaving: AbortSignal;
+};
+
+/** What a surface may ask for, one handler each. */
+export function createCommands(parts: CommandParts): Host["send"] {
+  const { store, version, skills, runner, executor, watched, leaving } = parts;
+  const together = createTogether(store);
+
+  const cancel = (id: string, sender: { by: string; surface: string }): void => {
+    const reason = `${sender.by} stopped the turn`;
+    for (const request of store.pending(id))
+      settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason });
+    store.append(id, {
+      key: `interrupt/${randomUUID()}`,
+      type: "turn.interrupted",
+      at: Date.now(),
+      data: { to: "cancel", ...sender },
+    });
+    runner.wake(id); // if nobody runs it, the turn is ended here
+  };
+
+  const handlers: {
+    [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Reply<C> | Promise<Reply<C>>;
+  } = {
+    open({ session, cwd, model }) {
+      if (session !== undefined && !/^[\w.-]{1,100}$/.test(session))
+        throw new SageError(
+          "input-invalid",
+          `a session's id should be letters, digits, ".", "_" and "-" (at most 100); got ${JSON.stringify(session)}`,
+        );
+      if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
+      for (;;) {
+        const id = session ?? newSessionId();
+        if (store.create(id, { cwd, version, ...(model !== undefined && { model }) }))
+          return { ok: true, session: id, created: true };
+      }
+    },
+    say({ session, text, id = randomUUID(), limits, by, surface }) {
+      const row = known(store, session);
+      if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
+      if (limits) checkLimits(limits);
+      if (text.length > LONGEST_MESSAGE)
+        throw new SageError(
+          "input-invalid",
+          `a message may have ${LONGEST_MESSAGE} characters, and this one has ${text.length}; put it into a file and name that`,
+        );
+      const expanded = expandMessage(skills(row), text);
+      if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
+        throw new SageError("input-invalid", `there is no command and no skill ${text.trim()}`);
+      const waiting = runner.of(session)?.log;
+      if (waiting && queued(waiting) >= QUEUED_MESSAGES)
+        throw new SageError(
+          "queue-full",
+          `${QUEUED_MESSAGES} messages wait to be read already; wait for the agent, or interrupt it`,
+        );
+      const { fact } = store.append(session, {
+        key: `said/${id}`,
+        type: "user.said",
+        at: Date.now(),
+        data: { text, by, surface, ...(expanded !== undefined && { expanded }), ...(limits && { limits }) },
+      });
+      runner.wake(session);
+      return { ok: true, seq: fact.seq };
+    },
+    async respond({ response, by, surface }) {
+      checkRules(response);
+      await checkInput(store, response);
+      const ready = prepare(store, response, { by, surface });
+      const { won, resolution } =
+        "won" in ready ? ready : ended(await together(endOf(ready.request, ready.resolution)));
+      if (!won) throw new AlreadyResolved(resolution);
+      const { session } = splitRequestId(response.requestId);
+      return { ok: true, resolution, running: runner.of(session) !== undefined || known(store, session).owned };
+    },
+    interrupt({ session, cancel: forGood, by, surface }) {
+      const row = known(store, session);
+      const here = runner.of(session);
+      const notBegun = here !== undefined && here.log === undefined && !here.asleep;
+      const aboutToBegin = notBegun || (here?.log !== undefined && queued(here.log) > 0);
+      if (!row.open && !aboutToBegin) return { ok: true, to: "nothing" };
+      const attended = !forGood && watched(session);
+      const elsewhere = row.owned && row.pending === 0;
+      const early = !row.open || notBegun;
+      const pause = attended && (early || (here ? here.handleInterrupt() === "pause" : elsewhere));
+      if (early)
+        here?.stopEarly(
+          pause ? new Stopped("interrupted", `${by} interrupted`) : new Stopped("cancelled", `${by} stopped the turn`),
+        );
+      if (pause) {
+        store.append(session, {
+          key: `interrupt/${randomUUID()}`,
+          type: "turn.interrupted",
+          at: Date.now(),
+          data: { to: "pause", by, surface },
+        });
+        return { ok: true, to: "pause" };
+      }
+      cancel(session, { by, surface });
+      return { ok: true, to: "cancel" };
+    },
+    resume({ session }) {
+      if (known(store, session).open || unheard(store, session)) runner.wake(session);
+      return { ok: true };
+    },
+    async compact({ session }) {
+      const checkIdle = (row: SessionRow): SessionRow => {
+        if (runner.of(session) === undefined && !row.owned && !row.open) return row;
+        throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
+      };
+      const agent = await executor(checkIdle(known(store, session)));
+      checkIdle(known(store, session)); // somebody may have spoken while it was made
+      const log = openSession(store, session);
+      const leave = () => log.close();
+      leaving.addEventListener("abort", leave);
+      try {
+        const outcome = await agent.compact({ log });
+        if (outcome.status === "error") throw new SageError(outcome.error.code, outcome.error.message);
+        if ("reason" in outcome) throw new SageError("input-invalid", outcome.reason); // interrupted, or left
+        if (outcome.text !== "") throw new SageError("input-invalid", outcome.text);
+        return { ok: true };
+      } finally {
+        leaving.removeEventListener("abort", leave);
+        log.release();
+        if (unheard(store, session)) runner.wake(session); // said meanwhile
+      }
+    },
+    saveDraft({ requestId, draft, by, surface }) {
+      const found = store.find(requestId);
+      if (!found) throw new SageError("request-unknown", `there is no request ${requestId}`);
+      if (found.resolution) throw new AlreadyResolved(found.resolution);
+      const { session, key } = splitRequestId(requestId);
+      const data = { requestId, draft, by, surface };
+      store.append(session, { key: draftKeys(key).prefix + randomUUID(), type: "draft.saved", at: Date.now(), data });
+      return { ok: true };
+    },
+    sessions: () => ({
+      ok: true,
+      sessions: store.sessions().map((row) => summary(row, runner.of(row.id) !== undefined)),
+    }),
+    pending: ({ session, limit, after }) => ({
+      ok: true,
+      requests: pending(
+        store,
+        session,
+        limit === undefined ? undefined : { limit, ...(after !== undefined && { after }) },
+      ),
+    }),
+  };
+
+  return async (command) => {
+    try {
+      const handle = handlers[command.type] as unknown as (
+        c: typeof command,
+      ) => Promise<CommandReply<(typeof command)["type"]>>;
+      return await handle(command);
+    } catch (error) {
+      return refusal(error);
+    }
+  };
+}
+
+/** Was something said that no turn has taken up? Whoever took it may have been killed before the turn began. */
+function unheard(store: Store, session: string): boolean {
+  const facts = store.since(session, 0);
+  const said = facts.findLast(({ type }) => type === "user.said")?.seq ?? 0;
+  return (
+    said > 0 &&
+    !facts.some((fact) => (fact.type === "turn.begun" || fact.type === "model.replied") && fact.data.sawUpTo >= said)
+  );
+}
+
+/** Messages that no reply has seen yet. */
+function queued(log: SessionLog): number {
+  return log.said.filter(({ seq }) => seq > log.sawUpTo).length;
+}
+
+export function pending(store: Store, session: string | undefined, page?: Page): PendingRequest[] {
+  return store.pending(session, page).map((request) => {
+    const draft = store.draft(request.id);
+    return draft ? { request, draft } : { request };
+  });
+}
+
+function summary({ open, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
+  const runs = here || owned;
+  const state = !open ? "idle" : waiting > 0 ? "waiting" : runs ? "running" : "stopped";
+  return { ...row, pending: waiting, state };
+}
+
+/** Short enough to type, from an alphabet without look-alikes. */
+export function newSessionId(): string {
+  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
+  return Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join("");
+}
+
+/** They are kept with the message: a bad one would spoil every attempt at its turn. */
+function checkLimits({ promptTimeout, executionTimeout, timeoutPolicy }: TurnLimits): void {
+  for (const [name, ms] of Object.entries({ promptTimeout, executionTimeout }))
+    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0))
+      throw new SageError("input-invalid", `${name} should be a number of milliseconds above 0; got ${ms}`);
+  if (timeoutPolicy !== undefined && timeoutPolicy !== "fail" && timeoutPolicy !== "cancel")
+    throw new SageError("input-invalid", `timeoutPolicy should be "fail" or "cancel"; got "${String(timeoutPolicy)}"`);
+}
+
+/** A rule that would not parse must not be recorded as granted. */
+function checkRules(response: InputResponse): void {
+  if (response.type !== "granted") return;
+  for (const { rule, behavior } of response.rules ?? []) {
+    const parsed = readRule(rule, behavior);
+    if (!parsed.ok) throw new SageError("request-invalid", `the rule "${rule}" cannot be read: ${parsed.message}`);
+  }
+}
+
+/** An edit that does not fit its tool is refused while the request is still open. Tools of an embedder check their own. */
+async function checkInput(store: Store, response: InputResponse): Promise<void> {
+  if (response.type !== "granted" || !response.input) return;
+  const request = store.find(response.requestId)?.request;
+  const tool = request?.kind === "permission" ? builtinTools().find(({ name }) => name === request.tool) : undefined;
+  const parsed = tool?.inputSchema.safeParse(response.input);
+  if (!parsed || parsed.success) return;
+  const { z } = await import("zod");
+  throw new SageError(
+    "request-invalid",
+    `the edited input does not fit ${tool?.name}: ${z.prettifyError(parsed.error)}`,
+  );
+}
+
+class AlreadyResolved extends Error {
+  readonly resolution;
+  constructor(resolution: Fact<"input.resolved">["data"]) {
+    super(
+      `already ${resolution.outcome} by ${resolution.by} from ${resolution.surface} at ${new Date(resolution.at).toISOString()}`,
+    );
+    this.resolution = resolution;
+  }
+}
+
+function refusal(error: unknown): CommandReply & { ok: false } {
+  if (error instanceof AlreadyResolved)
+    return { ok: false, code: "request-resolved", message: error.message, resolution: error.resolution };
+  if (error instanceof SageError) return { ok: false, code: error.code, message: error.message };
+  return { ok: false, code: "turn-failed", message: messageOf(error) };
+}

@@ -1,0 +1,123 @@
+import type { UnifiedExecutor } from "../agent/turn/executor.ts";
+import type { Skill } from "../context/skills.ts";
+import type { Hooks } from "../hooks/hook.ts";
+import { noHooks } from "../hooks/hooks.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
+import type { Model } from "../models/model.ts";
+import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
+import { createBlocks } from "./blocks.ts";
+import { createCommands, pending } from "./commands.ts";
+import { createMoments } from "./moments.ts";
+import { createRunner, known } from "./runner.ts";
+import type { Supervision } from "./supervisor.ts";
+import { meetingOf, type Meeting } from "./socket/meeting.ts";
+import { createTitles } from "./titles.ts";
+import { watch } from "./watch.ts";
+
+const LEAVING_MS = 5_000;
+
+export type LocalHost = Host & {
+  /** Runs the session's open turn or begins one, in this process, and gives its outcome. */
+  run(session: string): Promise<AgentOutcome>;
+  /** Lets go of one session, as `close` does of all. */
+  leave(session: string): void;
+  /** Leaves: nothing is resolved, nothing is lost, and another process may go on. */
+  close(): Promise<void>;
+};
+
+export type HostParts = {
+  store: Store;
+  version: string;
+  /** Who runs a session's turns; made when the first one begins. */
+  executor(session: SessionRow): Promise<UnifiedExecutor>;
+  /** Those of the session's folder. */
+  hooks?(session: SessionRow): Hooks;
+  supervision?: Supervision;
+  skills?(session: SessionRow): readonly Skill[];
+  /** Who names a session; without one its first message does. */
+  namer?(): Promise<Model>;
+  /** A session that has waited for people alone for so long is let out of memory; it goes on as if it had not been. */
+  sleepAfterMs?: number;
+  /** Not every session may: what shows its requests may not know that it went on elsewhere. */
+  maySleep?(session: SessionRow): boolean;
+};
+
+/** Commands in, facts and deltas out. */
+export function createHost(parts: HostParts): LocalHost {
+  const { store, version, executor, hooks = () => noHooks, supervision = {}, skills = () => [], namer } = parts;
+  const watchers = new Map<string, number>();
+  const blocks = createBlocks();
+  const leaving = new AbortController();
+  const closing = new AbortController();
+  const moments = createMoments(hooks, store);
+  const titles = namer && createTitles(store, namer);
+  const meeting = meetingOf(store);
+  const runner = createRunner({
+    store,
+    executor,
+    supervision,
+    blocks,
+    moments,
+    titles,
+    sleepAfterMs: parts.sleepAfterMs,
+    maySleep: parts.maySleep ?? (() => true),
+    // Those who come through the socket are told what happens here, and not what this process hears of others.
+    serve: (session) => meeting?.serve(session, { send, watch: (id, options) => watchHere(id, options, undefined) }),
+  });
+  const send = createCommands({
+    store,
+    version,
+    skills,
+    runner,
+    executor,
+    watched: (session) => watchers.has(session),
+    leaving: leaving.signal,
+  });
+
+  /** Kept only while somebody watches: a host sees many sessions come and go. */
+  const count = (session: string, by: 1 | -1): void => {
+    const now = (watchers.get(session) ?? 0) + by;
+    if (now > 0) watchers.set(session, now);
+    else watchers.delete(session);
+  };
+
+  async function* watchHere(
+    session: string,
+    options: { after?: number; signal: AbortSignal },
+    others: Meeting | undefined,
+  ): AsyncGenerator<WatchEvent> {
+    known(store, session);
+    count(session, 1);
+    try {
+      const signal = AbortSignal.any([options.signal, closing.signal]);
+      yield* watch(store, session, {
+        ...options,
+        signal,
+        blocks: () => blocks.of(session),
+        runsHere: () => runner.of(session) !== undefined,
+        pending: () => pending(store, session),
+        meeting: others,
+      });
+    } finally {
+      count(session, -1);
+    }
+  }
+
+  return {
+    send,
+    watch: (session, options) => watchHere(session, options, meeting),
+    run: (session) => runner.start(session).done,
+    leave: (session) => runner.of(session)?.leave(),
+    async close() {
+      if (closing.signal.aborted) return;
+      titles?.stop();
+      leaving.abort();
+      const left = Promise.allSettled(runner.leaveAll());
+      const patience = new Promise((resolve) => setTimeout(resolve, LEAVING_MS).unref());
+      await Promise.race([left, patience]); // a tool may not listen
+      closing.abort();
+      await moments.end();
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { WatchEvent } from "../../protocol/index.ts";
+
+/** What a slow reader may miss is only what is not reliable anyway: live output beyond this many characters. */
+const MOST_OUTPUT = 4_000_000;
+
+/** Events between whoever tells them and whoever reads them at their own pace. */
+export type EventQueue = {
+  push(event: WatchEvent): void;
+  /** Everything so far; the queue is empty then. */
+  take(): WatchEvent[];
+  isEmpty(): boolean;
+  /** Resolves when there may be more, at once if there is. */
+  more(): Promise<void>;
+  wake(): void;
+};
+
+export function createEventQueue(): EventQueue {
+  let events: WatchEvent[] = [];
+  let output = 0;
+  let woken: (() => void) | undefined;
+  const wake = () => {
+    woken?.();
+    woken = undefined;
+  };
+  return {
+    wake,
+    push(event) {
+      if (event.type === "delta" && event.delta.kind === "output") {
+        output += event.delta.text.length;
+        if (output > MOST_OUTPUT) {
+          events = events.filter((one) => one.type !== "delta" || one.delta.kind !== "output");
+          output = event.delta.text.length;
+        }
+      }
+      events.push(event);
+      wake();
+    },
+    take() {
+      const all = events;
+      [events, output] = [[], 0];
+      return all;
+    },
+    isEmpty: () => events.length === 0,
+    more: () => (events.length > 0 ? Promise.resolve() : new Promise((resolve) => (woken = resolve))),
+  };
+}

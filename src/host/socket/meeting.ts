@@ -1,0 +1,167 @@
+import { createHash } from "node:crypto";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { createServer, connect as dial, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { splitRequestId, type Store } from "../../journal/store.ts";
+import { SageError, type Command, type Host } from "../../protocol/index.ts";
+import { version } from "../../config/version.ts";
+import type { RemoteHost } from "./remote.ts";
+
+/** What a socket's path may be at most, in bytes, on the system that is strictest about it. */
+const LONGEST_PATH = 103;
+const MOST_CONNECTIONS = 64;
+const CONNECT_MS = 2_000;
+/** A file this young may belong to a process that is about to listen on it. */
+const YOUNG_MS = 10_000;
+
+/** Where processes on one journal meet: each that runs a session has one private socket, for all of them. */
+export type Meeting = {
+  /** Others may follow this session through `host` until the result is called. */
+  serve(session: string, host: Host): () => void;
+  /** The host of the process with this id; the caller leaves it with `release`. */
+  reach(process: string): { host: Promise<RemoteHost>; release(): void };
+};
+
+const meetings = new WeakMap<Store, Meeting>();
+
+/** One for each journal that this process has open. Undefined where nobody else can come. */
+export function meetingOf(store: Store): Meeting | undefined {
+  const { place } = store;
+  if (!place) return undefined;
+  let meeting = meetings.get(store);
+  if (!meeting) meetings.set(store, (meeting = createMeeting(place)));
+  return meeting;
+}
+
+function createMeeting({ journal, process: me, over }: NonNullable<Store["place"]>): Meeting {
+  const hosts = new Map<string, Host>();
+  let latest: Host | undefined;
+  let server: Server | undefined;
+  const visitors = new Set<Socket>();
+  const hostFor = (session: string | undefined): Host => {
+    const host = (session === undefined ? undefined : hosts.get(session)) ?? latest;
+    if (!host) throw new SageError("host-gone", "this process runs no session");
+    return host;
+  };
+  const routed: Host = {
+    send: (command) => hostFor(sessionOf(command)).send(command),
+    watch: (session, options) => hostFor(session).watch(session, options),
+  };
+  const open = () => {
+    const address = addressOf(journal, me);
+    if (server || over.aborted || address === undefined) return;
+    server = createServer((socket) => {
+      socket.unref(); // a visitor must not keep alive what has come to its end
+      visitors.add(socket);
+      socket.on("close", () => visitors.delete(socket));
+      socket.on("error", () => socket.destroy());
+      // Loaded with the first visitor: most processes have none.
+      void import("./serve.ts").then(({ serve }) => serve(socket, routed, { process: me, version }));
+    }).unref();
+    server.maxConnections = MOST_CONNECTIONS;
+    // Followers then have facts only, and say so: nothing else depends on it.
+    server.on("error", () => (server = undefined));
+    server.listen(address, () => {
+      if (process.platform === "win32") return;
+      try {
+        chmodSync(address, 0o600); // nobody else can enter its folder either
+        sweep(dirname(address), address);
+      } catch {
+        // somebody has cleared the folder away
+      }
+    });
+    over.addEventListener("abort", () => close(address), { once: true });
+  };
+  const close = (address: string) => {
+    server?.close();
+    for (const socket of visitors) socket.destroy();
+    if (process.platform === "win32") return;
+    rmSync(address, { force: true });
+    try {
+      rmdirSync(dirname(address));
+    } catch {
+      // others are in it
+    }
+  };
+
+  const reached = new Map<string, { host: Promise<RemoteHost>; users: number }>();
+  return {
+    serve(session, host) {
+      hosts.set(session, (latest = host));
+      open();
+      return () => {
+        if (hosts.get(session) === host) hosts.delete(session);
+      };
+    },
+    reach(other) {
+      let line = reached.get(other);
+      if (!line) {
+        const address = addressOf(journal, other);
+        const host = address
+          ? import("./remote.ts").then(({ connectHost }) => connectHost(address, AbortSignal.timeout(CONNECT_MS)))
+          : Promise.reject(new SageError("host-gone", "there is no place for a socket"));
+        reached.set(other, (line = { host, users: 0 }));
+        const forget = () => {
+          if (reached.get(other)?.host === host) reached.delete(other);
+        };
+        host.then(({ over: lost }) => lost.addEventListener("abort", forget), forget);
+      }
+      const mine = line;
+      mine.users++;
+      return {
+        host: mine.host,
+        release() {
+          if (--mine.users > 0) return;
+          if (reached.get(other) === mine) reached.delete(other);
+          mine.host.then((host) => host.close()).catch(() => {});
+        },
+      };
+    },
+  };
+}
+
+function sessionOf(command: Command): string | undefined {
+  if ("session" in command) return command.session;
+  if (command.type === "respond") return splitRequestId(command.response.requestId).session;
+  return command.type === "saveDraft" ? splitRequestId(command.requestId).session : undefined;
+}
+
+/** Beside the journal, or where its path is too long for a socket, in a folder of ours among the temporary ones. */
+function addressOf(journal: string, id: string): string | undefined {
+  const name = id.replaceAll("-", "").slice(0, 12);
+  const place = createHash("sha256").update(journal).digest("hex").slice(0, 12);
+  if (process.platform === "win32") return `\\\\.\\pipe\\sage-${place}-${name}`;
+  const near = join(`${journal}-run`, name);
+  const far = join(tmpdir(), `sage-${process.getuid?.() ?? ""}-${place}`, name);
+  const address = [near, far].find((path) => Buffer.byteLength(path) <= LONGEST_PATH);
+  return address !== undefined && isPrivate(dirname(address)) ? address : undefined;
+}
+
+/** Made, if need be, so that only this user can enter; a folder that somebody else made first is not used. */
+function isPrivate(dir: string): boolean {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const found = lstatSync(dir);
+    if (!found.isDirectory() || found.uid !== process.getuid?.()) return false;
+    if ((found.mode & 0o077) !== 0) chmodSync(dir, 0o700);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Sockets of processes that were killed: nobody listens on them any more. */
+function sweep(dir: string, mine: string): void {
+  for (const name of readdirSync(dir).slice(0, 1_000)) {
+    const path = join(dir, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (path === mine || !found?.isSocket() || Date.now() - found.mtimeMs < YOUNG_MS) continue;
+    const socket = dial(path);
+    socket.unref();
+    socket.on("connect", () => socket.destroy());
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNREFUSED") rmSync(path, { force: true });
+    });
+  }
+}

@@ -1,0 +1,188 @@
+import { optionOf } from "../shell/read/word.ts";
+import type { Word } from "../shell/read/word.ts";
+import { isPlain } from "./sed.ts";
+import { baseName, wrappers } from "../text/tokens.ts";
+
+/**
+ * Options that make a harmless looking program run another one or write a file. A star does not cover them.
+ * `-x` is found inside a cluster too, `-word` and `--word*` by their beginning, `--word` also abbreviated.
+ */
+const options = new Map(
+  Object.entries({
+    "find gfind": "-exec -ok -delete -fprint -fls -files0-from",
+    "fd fdfind": "-x -X --exec*",
+    "wc gwc du gdu": "--files0-from",
+    rg: "--pre --hostname-bin -z --search-zip",
+    "sort gsort": "-o --output --compress-program -T --temporary-directory --files0-from",
+    "tar gtar bsdtar":
+      "--to-command --checkpoint-action -I -F --use-compress-program --rsh-command --info-script --new-volume-script --rmt-command -P --absolute-names --extract --get",
+    git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager --template --git-dir --work-tree",
+    rsync: "-e --rsh --rsync-path --files-from",
+    go: "-exec --exec -toolexec --toolexec -vettool --vettool -overlay --overlay -modfile --modfile",
+    cargo: "--config",
+    "npm pnpm yarn": "--script-shell --node-options --userconfig --globalconfig --config.*",
+    "make gmake": "-f -E --file --makefile --eval",
+    "less man": "-P --pager -H -o -O --log-file --html",
+    tree: "-o -R --output",
+    date: "--set",
+    file: "-f -m -C --files-from --magic-file --compile",
+    xxd: "-r",
+    "sed gsed": "",
+    "awk gawk mawk nawk": "",
+    uniq: "",
+    test: "",
+  }).flatMap(([names, list]) => names.split(" ").map((name) => [name, list.split(" ")] as const)),
+);
+
+/** Of these only what is spelled out counts: a word that is not known is far more often a name than one of their options. */
+const mild = new Set("rsync go cargo npm pnpm yarn make gmake".split(" "));
+
+/** `args` are those that do not stand in the rule, `all` are all of them. */
+type Check = (args: readonly string[], all: readonly string[], literal: ReadonlySet<string>) => boolean;
+
+const checks = new Map<string, Check>([
+  ...["sed", "gsed"].map((name) => [name, (args) => !isPlainSed(args)] as [string, Check]),
+  ...["awk", "gawk", "mawk", "nawk"].map((name) => [name, (args) => !isPlainAwk(args)] as [string, Check]),
+  ...["tar", "gtar", "bsdtar"].map((name) => [name, tarRuns] as [string, Check]),
+  ...["uniq", "xxd"].map(
+    (name) => [name, (args) => args.filter((arg) => !arg.startsWith("-")).length > 1] as [string, Check],
+  ),
+  ["git", gitRuns],
+  ...["make", "gmake"].map((name) => [name, (args) => args.some(runsInMake)] as [string, Check]),
+  ["date", (args) => args.some((arg) => /^-[uRj]*s/.test(arg))],
+  // The shell evaluates an index, commands in it included, and quotes do not keep it from doing so.
+  ["test", (args) => args.some((arg) => arg.includes("["))],
+]);
+
+/** What stands literally in the rule was meant. */
+export function escalates(words: readonly Word[], literal: ReadonlySet<string>): boolean {
+  // Where the arguments of a wrapped program begin only the wrapper knows, so any of its words may be that program.
+  const reach = wrappers.has(baseName(words[0]?.text ?? "")) ? words.length : 1;
+  const seen = new Set<string>();
+  for (const [at, { text = "" }] of words.slice(0, reach).entries()) {
+    const program = baseName(text);
+    const risky = options.get(program);
+    if (risky === undefined || seen.has(program)) continue;
+    seen.add(program);
+    const rest = words.slice(at + 1);
+    const isUnsure = (word: Word, i: number) => word.text === undefined && !isSafely(word, rest, i, program);
+    if (rest.some(mild.has(program) ? isUnfinished : isUnsure)) return true;
+    // One that is not known keeps its place, or the next would be taken for it, and how it begins counts.
+    const all = rest.map(({ text, lead }) => text ?? `${lead}\0`);
+    const args = all.filter((arg) => !literal.has(arg));
+    if (checks.get(program)?.(args, all, literal) === true) return true;
+    if (args.some((arg) => arg.startsWith("-") && risky.some((option) => uses(arg, option)))) return true;
+  }
+  return false;
+}
+
+/** A word that is not literal and yet surely no option. */
+function isSafely({ lead, splits, glob, tame }: Word, words: readonly Word[], at: number, program: string): boolean {
+  if (program === "uniq" || program === "xxd") return false;
+  if (tame === true) return true;
+  if (optionOf(words[at]!) !== undefined && !program.endsWith("tar")) return true;
+  if (lead !== "" && !lead.startsWith("-") && (!splits || glob !== undefined)) return true;
+  const before = words.slice(0, at).map(({ text }) => text);
+  if (program === "git" && !splits && /^(-m|--message|-F|--author|--date|-b|-B)$/.test(before.at(-1) ?? ""))
+    return true;
+  return program !== "find" && program !== "gfind" && before.includes("--");
+}
+
+/** An option whose very name is not known to its end, such as `--scr$x`; `-j$(nproc)` is none. */
+function isUnfinished({ text, lead }: Word): boolean {
+  return text === undefined && /^-(-[^=]*|[A-Za-z]{2,})$/.test(lead);
+}
+
+function uses(arg: string, option: string): boolean {
+  if (option === "") return false;
+  if (option.startsWith("--")) {
+    const name = option.replace("*", "");
+    const given = arg.split("=", 1)[0]!;
+    return (
+      given.length > 2 &&
+      given.startsWith("--") &&
+      (name.startsWith(given) || (name !== option && given.startsWith(name)))
+    );
+  }
+  if (option.length > 2) return arg.startsWith(option);
+  return !arg.startsWith("--") && arg.includes(option.charAt(1), 1);
+}
+
+/**
+ * The first word is a cluster of letters, with or without a dash. What comes out of an archive may be anything, a hook of
+ * git included; and one on another host is fetched by a program.
+ */
+function tarRuns(args: readonly string[], all: readonly string[]): boolean {
+  const isCluster = (arg: string, i: number) => i === 0 || /^-[^-]/.test(arg);
+  if (args.some((arg) => /[xIFP]/.test(arg) && isCluster(arg, all.indexOf(arg)))) return true;
+  return args.some((arg) => /^(-[^/]*)?[^/-][^/]*:/.test(arg) && !/^--(exclude|transform|mtime|date)/.test(arg));
+}
+
+/** Where git's subcommand stands: after its own options, of which some take the next word. */
+export function subcommandAt(args: readonly string[]): number {
+  let at = 0;
+  while (args[at]?.startsWith("-") === true) at += valued.has(args[at]!) ? 2 : 1;
+  return at;
+}
+
+const valued = new Set("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split(" "));
+
+/** What the same letter does elsewhere is harmless: `-c` names a branch to `switch`, `-x` a note to `cherry-pick`. */
+function gitRuns(_: readonly string[], all: readonly string[], literal: ReadonlySet<string>): boolean {
+  const at = subcommandAt(all);
+  const [before, subcommand = "", after] = [all.slice(0, at), all[at], all.slice(at + 1)];
+  const given = (args: readonly string[], option: RegExp) => args.some((arg) => option.test(arg) && !literal.has(arg));
+  // Whoever names a subcommand in a rule meant it.
+  if (!literal.has(subcommand)) {
+    if (servers.has(subcommand) || subcommand.includes("--")) return true;
+    if (subcommand === "config" && !asksConfig.test(`${after.join(" ")} `)) return true;
+  }
+  return (
+    given(before, /^(-c|--bare$)/) ||
+    given(all, /(^|=)[A-Za-z0-9+.-]+::/) ||
+    given(after, runners.get(subcommand) ?? /^-O/)
+  );
+}
+
+/** A star that was meant for git at large was not meant for its configuration, unless it is only asked for. */
+const asksConfig =
+  /^((--(global|local|system|worktree|show-origin|show-scope|name-only|null|bool|int|path|(no-)?includes|type=\S*)|-z) )*((--get|--get-all|--get-regexp|--list|-l|get|list) |[\w-]+\.[\w.-]+ $)/;
+
+/** Meant by nobody who allows git at large: they run other programs, serve, or hand out passwords. */
+const servers = new Set(
+  (
+    "credential credential-cache credential-store send-email imap-send daemon instaweb maintenance mergetool difftool " +
+    "filter-branch shell http-backend cvsserver merge-index remote-ext remote-fd upload-archive upload-pack receive-pack"
+  ).split(" "),
+);
+
+const runners = new Map<string, RegExp>(
+  Object.entries({
+    // On another repository's side it is packed by what is named there.
+    archive: /^(-[A-Za-z0-9]*o|--r)/,
+    clone: /^(-[A-Za-z0-9]*[cu]|--co)/,
+    grep: /^-[A-Za-z]*O/,
+    rebase: /^-[A-Za-z]*x/,
+    difftool: /^-[A-Za-z]*x/,
+    "filter-branch": /^/,
+    submodule: /^foreach$/,
+    bisect: /^run$/,
+  }),
+);
+
+/** Values are expanded, and what they call is run. */
+function runsInMake(arg: string): boolean {
+  return /[$`;&|<>\n]/.test(arg) || /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES)\s*[+:?!]*=/.test(arg);
+}
+
+function isPlainSed(args: readonly string[]): boolean {
+  const flags = args.filter((arg) => arg.startsWith("-") && arg !== "-e");
+  if (!flags.every((flag) => /^-[nErsuz]+$/.test(flag))) return false;
+  const given = args.filter((_, i) => args[i - 1] === "-e");
+  const scripts = args.includes("-e") ? given : [args.find((arg) => !arg.startsWith("-")) ?? ""];
+  return scripts.length > 0 && scripts.every(isPlain);
+}
+
+function isPlainAwk(args: readonly string[]): boolean {
+  return args.every((arg) => (arg.startsWith("-") ? /^-(v$|F)/.test(arg) : !/system|getline|ARGV|[|>@]/.test(arg)));
+}

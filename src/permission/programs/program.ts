@@ -1,0 +1,91 @@
+import { isAbsolute, join, resolve } from "node:path";
+import type { Disk } from "../paths/canonical.ts";
+import { subcommandAt } from "./escalating.ts";
+import { gitUse } from "./git.ts";
+import type { Word } from "../shell/read/word.ts";
+import { isReader, readerUse } from "./readers.ts";
+import { troubleElsewhere, troubleInRepository } from "./repository.ts";
+import type { Use } from "./use.ts";
+import { isInPlace, isWriter, writerUse } from "./writers.ts";
+
+/** What is known about a program, and what it does with these words as far as they are understood. */
+export type Known = { kind: "reads" | "writes" | "other"; use?: Use; git?: { tree: boolean } };
+
+export function programOf(words: readonly Word[]): Known {
+  const name = words[0]?.text ?? "";
+  if (name === "git") {
+    const use = gitUse(words);
+    return use === undefined ? { kind: "other" } : { kind: "reads", use, git: { tree: use.tree } };
+  }
+  const inPlace = name === "sed" && words.some(({ text }) => isInPlace(text));
+  const writes = isWriter(name) && (name !== "sed" || inPlace);
+  if (!writes && !isReader(name)) return { kind: "other" };
+  const use = writes ? writerUse(words) : readerUse(words);
+  return { kind: writes ? "writes" : "reads", ...(use && { use }) };
+}
+
+/** Why a repository makes even looking dangerous, in any of these folders. */
+export function gitTrouble(git: { tree: boolean }, bases: readonly string[], session: string): string | undefined {
+  for (const base of bases) {
+    const trouble = troubleInRepository(base, session, git);
+    if (trouble !== undefined) return trouble;
+  }
+  return undefined;
+}
+
+type Folders = { bases: readonly string[]; session: string; disk: Disk; meant: ReadonlySet<string> };
+
+/** As `gitTrouble`, of a git that a rule allows: in a repository other than the session's, where `cd` and `-C` lead. */
+export function gitElsewhere(words: readonly Word[], { bases, session, disk, meant }: Folders): string | undefined {
+  let folders = bases;
+  for (let i = 1; words[i]?.text?.startsWith("-") === true; i++) {
+    if (words[i]!.text !== "-C") continue;
+    const to = words[++i]?.text;
+    if (to === undefined) return unknownRepository;
+    if (meant.has(to)) return undefined;
+    folders = folders.map((base) => disk.follow(isAbsolute(to) ? to : join(base, to)));
+  }
+  const remotes = remotesIn(words, meant);
+  if (remotes === undefined) return unknownRepository;
+  const given = folders.flatMap((folder) => remotes.map((path) => disk.follow(resolve(folder, path))));
+  for (const folder of [...folders, ...given]) {
+    const trouble = troubleElsewhere(folder, session);
+    if (trouble !== undefined) return trouble;
+  }
+  return undefined;
+}
+
+const unknownRepository = "which repository it means is known only when it runs";
+
+/** Words that may be a repository on this disk: on that side git follows its configuration and runs its hooks. */
+function remotesIn(words: readonly Word[], meant: ReadonlySet<string>): string[] | undefined {
+  const args = words.slice(1).map(({ text }) => text ?? "\0");
+  const at = subcommandAt(args);
+  if (!/^(push|pull|fetch|clone|ls-remote|remote|submodule|fetch-pack|send-pack)$/.test(args[at] ?? "")) return [];
+  const given = words.slice(at + 2);
+  if (given.some(({ text, lead }) => text === undefined && /^(file:|[./])/.test(lead))) return undefined;
+  return given.flatMap(({ text = "-" }) => {
+    const path = text.replace(/^--[a-z-]+=/, "").replace(/^file:\/\//, "");
+    return path.startsWith("-") || meant.has(text) ? [] : [path];
+  });
+}
+
+/** After these a name may mean something else, or they run what they are given. */
+export const rebinding: ReadonlySet<string> = new Set(
+  (
+    "alias unalias . source eval exec export declare typeset local readonly trap set unset shopt hash enable builtin " +
+    "read mapfile readarray getopts wait fc let bind complete compgen coproc cd pushd popd dirs"
+  ).split(" "),
+);
+
+/** Variables that no program takes a program, a file or an address from. Extend with care: most others name one. */
+export function isHarmlessVariable(name: string): boolean {
+  return name.startsWith("LC_") || harmless.has(name);
+}
+
+const harmless = new Set(
+  (
+    "CI NODE_ENV NO_COLOR FORCE_COLOR TERM COLUMNS LINES LANG TZ DEBUG RUST_BACKTRACE RUST_LOG PYTHONUNBUFFERED " +
+    "PYTHONDONTWRITEBYTECODE GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS"
+  ).split(" "),
+);

@@ -1,0 +1,305 @@
+import { argumentsOf } from "./arguments.ts";
+import type { Arguments, Options } from "./arguments.ts";
+import { findUse } from "./find.ts";
+import type { Word } from "../shell/read/word.ts";
+import { isPrinting } from "./sed.ts";
+import { currentFolder } from "./use.ts";
+import type { Use } from "./use.ts";
+
+/** The use of a program that is known to read, undefined when it is given words that are not understood. */
+export function readerUse(words: readonly Word[]): Use | undefined {
+  const name = words[0]?.text ?? "";
+  const special = specials.get(name);
+  if (special !== undefined) return special(words);
+  const reader = readers.get(name);
+  const given = reader && argumentsOf(words, reader);
+  if (reader === undefined || given === undefined) return undefined;
+  const { operands, options, files } = given;
+  if (reader.most !== undefined && operands.length > reader.most) return undefined;
+  const has = (...names: string[]) => options.some((option) => names.includes(option.name));
+  const patternGiven = has("-e", "-f", "--regexp", "--file", "--files", "--type-list");
+  if (reader.operands === "text") return text(given);
+  const skipped = reader.operands === "pattern" && !patternGiven ? 1 : 0;
+  // A pattern that is not literal might be an option as well as a pattern.
+  if (operands.slice(0, skipped).some((word) => word.text === undefined)) return undefined;
+  const paths = operands.slice(skipped);
+  const follows = reader.follows === "always" || has(...(reader.follows ?? "").split(" "));
+  const deep = reader.deep === true || follows || has("-r", "--recursive", "-d", "--directories");
+  const searches = reader.operands === "pattern" && deep;
+  const inside = (reader.here === true || searches) && paths.length === 0 ? [currentFolder] : [];
+  return { readOnly: true, reads: [...files, ...paths, ...inside], writes: [], deep, follows };
+}
+
+export function isReader(name: string): boolean {
+  return readers.has(name) || specials.has(name);
+}
+
+type Reader = Options & {
+  /** What operands are: files (when absent), a pattern and then files, or mere text. */
+  operands?: "pattern" | "text";
+  /** Without a path it looks at the current folder. */
+  here?: boolean;
+  /** Reads the content of everything below a folder, without being told to. */
+  deep?: boolean;
+  most?: number;
+  /** Options with which it goes where links lead, or that it always does. */
+  follows?: string;
+};
+
+// Left out on purpose: whatever runs a program, writes, follows links out of a folder, or reads a list of files.
+const readers = new Map<string, Reader>();
+function reader(names: string, how: Reader): void {
+  for (const name of names.split(" ")) readers.set(name, how);
+}
+
+reader("diff", {
+  flags: "abBcdeEfhinNpqrstTuwyZ",
+  values: "CFIUWxL",
+  long:
+    "brief report-identical-files recursive unified? context? side-by-side ignore-case ignore-all-space text minimal " +
+    "ignore-space-change ignore-blank-lines ignore-trailing-space ignore-tab-expansion new-file color? label= width= " +
+    "exclude= no-dereference strip-trailing-cr suppress-common-lines show-c-function normal left-column ignore-matching-lines=",
+  // Two folders are compared through their links; and any operand may be a folder.
+  follows: "always",
+});
+reader("ls", {
+  // Not `-L`, which walks through links.
+  flags: "aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1",
+  values: "Iw",
+  long:
+    "all almost-all author escape block-size= color? classify? directory file-type format= full-time " +
+    "group-directories-first hide= human-readable ignore= indicator-style= inode kibibytes no-group numeric-uid-gid " +
+    "literal quote-name quoting-style= recursive reverse show-control-chars si size sort= time= time-style= width= zero",
+  here: true,
+});
+reader("pwd", { flags: "LP", operands: "text" });
+reader("cat", {
+  flags: "AbeEnstTuv",
+  long: "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting",
+});
+reader("head", {
+  flags: "qvz",
+  values: "nc",
+  long: "lines= bytes= quiet silent verbose zero-terminated",
+  digits: true,
+});
+reader("tail", {
+  flags: "fFqvz",
+  values: "ncs",
+  long: "lines= bytes= quiet silent verbose zero-terminated follow? retry sleep-interval= pid=",
+  digits: true,
+});
+reader("wc", { flags: "clmLw", long: "bytes chars lines words max-line-length total=" });
+reader("nl", { flags: "p", values: "bdfhilnsvw" });
+reader("tac", { flags: "br", values: "s" });
+reader("rev", {});
+reader("cut", {
+  flags: "snz",
+  values: "bcdf",
+  long: "complement output-delimiter= only-delimited zero-terminated fields= delimiter= characters= bytes=",
+});
+reader("tr", { flags: "cCdst", long: "complement delete squeeze-repeats truncate-set1", operands: "text" });
+reader("paste", { flags: "sz", values: "d" });
+reader("column", { flags: "txeJL", values: "scoNRTHOWl" });
+reader("comm", {
+  flags: "123iz",
+  long: "check-order nocheck-order output-delimiter= total zero-terminated",
+  digits: true,
+});
+reader("cmp", { flags: "blsz", values: "in", long: "print-bytes verbose quiet silent bytes= ignore-initial=" });
+reader("sort", {
+  flags: "bdfghiMnRrVcCmsuz",
+  values: "ktS",
+  long:
+    "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort " +
+    "human-numeric-sort numeric-sort random-sort reverse version-sort sort= check? merge stable unique key= " +
+    "field-separator= zero-terminated parallel= buffer-size= debug",
+});
+reader("uniq", {
+  flags: "cdDiuz",
+  values: "fsw",
+  long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars= all-repeated? group? zero-terminated",
+  most: 1,
+});
+reader("grep egrep fgrep", {
+  anyValue: true,
+  flags: "abcEFGHhiILlnoPqRrsTUuVvwxyZz",
+  values: "ABCDdefm",
+  files: "-f --file",
+  long:
+    "extended-regexp fixed-strings basic-regexp perl-regexp regexp= file= ignore-case no-ignore-case word-regexp " +
+    "line-regexp null-data no-messages invert-match max-count= byte-offset line-number line-buffered with-filename " +
+    "no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive include= exclude= " +
+    "exclude-dir= files-without-match files-with-matches count initial-tab null after-context= before-context= context= " +
+    "color? colour? dereference-recursive",
+  digits: true,
+  operands: "pattern",
+  follows: "-R --dereference-recursive",
+});
+reader("rg", {
+  anyValue: true,
+  flags: "acFHhIilNnoPpqSsUuvwx0.",
+  values: "ABCEefgjmMrtTd",
+  files: "-f --file",
+  long:
+    "files files-with-matches files-without-match count count-matches ignore-case smart-case case-sensitive line-number " +
+    "no-line-number hidden no-hidden no-ignore no-ignore-vcs no-ignore-global no-ignore-parent no-ignore-dot glob= iglob= " +
+    "type= type-not= type-list max-count= max-depth= max-columns= max-filesize= context= after-context= before-context= " +
+    "color= colors= column no-column heading no-heading json pretty stats sort= sortr= only-matching fixed-strings " +
+    "word-regexp line-regexp invert-match multiline multiline-dotall pcre2 replace= regexp= file= text trim vimgrep null " +
+    "passthru no-messages quiet with-filename no-filename unrestricted encoding= threads= no-config byte-offset crlf " +
+    "engine= one-file-system",
+  operands: "pattern",
+  here: true,
+  deep: true,
+});
+reader("fd fdfind", {
+  flags: "HIusigFap01q",
+  values: "detESjco",
+  long:
+    "hidden no-ignore no-ignore-vcs unrestricted case-sensitive ignore-case glob regex fixed-strings and= absolute-path " +
+    "full-path max-depth= min-depth= exact-depth= prune type= extension= exclude= size= changed-within= changed-before= " +
+    "format= max-results= quiet color= threads= strip-cwd-prefix? print0 one-file-system",
+  operands: "pattern",
+  here: true,
+});
+reader("stat", { flags: "Lft", values: "c", long: "dereference file-system terse format= printf= cached=" });
+reader("du", {
+  flags: "0abcDHhklmSsxP",
+  values: "dBt",
+  long:
+    "all bytes total human-readable summarize max-depth= apparent-size block-size= exclude= one-file-system " +
+    "separate-dirs si threshold= time? null inodes count-links",
+  here: true,
+});
+reader("file", {
+  flags: "bhikLNnprv0",
+  long: "brief mime mime-type mime-encoding keep-going dereference no-dereference no-pad no-buffer raw print0",
+});
+reader("basename", { flags: "az", values: "s", long: "multiple suffix= zero", operands: "text" });
+reader("dirname", { flags: "z", long: "zero", operands: "text" });
+reader("realpath", {
+  flags: "eLmPqsz",
+  long: "canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero relative-to= relative-base=",
+});
+reader("readlink", {
+  flags: "efmnqsvz",
+  long: "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero",
+});
+reader("which", { flags: "as", long: "all", operands: "text" });
+reader("type", { flags: "afptP", operands: "text" });
+reader("seq", { flags: "w", values: "fs", long: "equal-width format= separator=", operands: "text", digits: true });
+reader("sleep", { operands: "text" });
+reader("uname", {
+  flags: "amnrspvio",
+  long: "all kernel-name nodename kernel-release kernel-version machine processor hardware-platform operating-system",
+});
+reader("whoami", {});
+reader("id", { flags: "agGnruzZ", long: "user group groups name real zero context", operands: "text" });
+reader("sha1sum sha224sum sha256sum sha384sum sha512sum md5sum", { flags: "btz", long: "binary text tag zero" });
+reader("shasum", { flags: "btU0", values: "a", long: "algorithm= binary text tag" });
+reader("tree", {
+  flags: "adfxipshugDFqNnCASQcrtvUJX",
+  values: "LIP",
+  long:
+    "dirsfirst filesfirst noreport prune gitignore du si inodes device sort= matchdirs ignore-case charset= filelimit= " +
+    "timefmt=",
+  here: true,
+});
+
+/** Operands that are printed or compared, and no files, unless they are patterns of file names. */
+const text = (given: Arguments | undefined): Use | undefined =>
+  given && {
+    readOnly: given.operands.every((word) => word.text !== undefined || word.glob !== undefined),
+    reads: given.operands.filter((word) => word.glob !== undefined),
+    writes: [],
+    deep: false,
+  };
+const words = (all: readonly Word[]): Use | undefined => text({ operands: all.slice(1), options: [], files: [] });
+const files = (reads: Word[]): Use => ({ readOnly: true, reads, writes: [], deep: false });
+
+// A map, because a command may be called `constructor`.
+const specials = new Map<string, (words: readonly Word[]) => Use | undefined>(
+  Object.entries({
+    true: words,
+    false: words,
+    // Everything after the name is printed; what looks like an option is one or is printed too.
+    echo: words,
+    // Not `-v`: an index in the name is evaluated, and commands in it run.
+    printf: (all) => (all[1]?.text?.startsWith("-") === true || setsVariable(all) ? undefined : words(all)),
+    test: testUse,
+    date: dateUse,
+    jq: jqUse,
+    sed: sedUse,
+    ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awkUse])),
+    find: findUse,
+    // Only in the form that looks a name up.
+    command: (all) => (/^-[vV]$/.test(all[1]?.text ?? "") ? text(argumentsOf(all, { flags: "vV" })) : undefined),
+  }),
+);
+
+/** `printf -v name` does, and so does `%n` in a format, be it `%hn`; a format that is not known may hold one. */
+export function setsVariable([, first, second]: readonly Word[]): boolean {
+  const format = first?.text === "--" ? second?.text : first?.text;
+  return format === undefined || format.startsWith("-v") || /%[^%A-Za-z]*[hjlLqtwz]*n/.test(format);
+}
+
+const unary = new Set("-b -c -d -e -f -g -h -k -p -r -s -t -u -w -x -G -L -N -O -S -z -n ! ( )".split(" "));
+const binary = new Set("-nt -ot -ef -eq -ne -lt -le -gt -ge = == != -a -o".split(" "));
+
+/** Without `-v` and `-R`, and without brackets: an index is evaluated, commands in it run, even inside of quotes. */
+function testUse(words: readonly Word[]): Use | undefined {
+  const reads = words.slice(1).filter(({ text }) => text === undefined || !(unary.has(text) || binary.has(text)));
+  const plain = reads.every((word) => word.text !== undefined && !/^-\D|\[/.test(word.text));
+  return plain ? files(reads) : undefined;
+}
+
+function dateUse(words: readonly Word[]): Use | undefined {
+  const given = argumentsOf(
+    words.filter(({ text }) => !/^(-I|--iso-8601=?)(date|hours|minutes|seconds|ns)?$/.test(text ?? "")),
+    { flags: "uR", values: "dr", files: "-r --reference", long: "utc universal date= reference= rfc-3339= rfc-email" },
+  );
+  return given?.operands.every((word) => word.text?.startsWith("+") === true) ? files(given.files) : undefined;
+}
+
+function jqUse(words: readonly Word[]): Use | undefined {
+  // `--arg name value` takes two words.
+  const args: Word[] = [];
+  const end = words.findIndex(({ text }) => text === "--");
+  for (let i = 0; i < words.length; i++)
+    if (end >= 0 && i >= end) args.push(words[i]!);
+    else if (words[i]!.text === "--arg" || words[i]!.text === "--argjson") i += 2;
+    else args.push(words[i]!);
+  const given = argumentsOf(args, {
+    flags: "rcnesSajMC",
+    long:
+      "raw-output compact-output null-input exit-status slurp sort-keys ascii-output join-output monochrome-output " +
+      "color-output tab indent= raw-input seq stream unbuffered",
+  });
+  const [filter, ...inputs] = given?.operands ?? [];
+  if (filter?.text === undefined) return undefined;
+  // The environment holds secrets, and modules are files.
+  if (/\benv\b|\$(?![a-z])|\b(import|include|modulemeta|get_search_list)\b/.test(filter.text))
+    return { ...files(inputs), readOnly: false };
+  return files(inputs);
+}
+
+/** Never free, since its program may do anything; but the files it is given are files. */
+function awkUse(words: readonly Word[]): Use | undefined {
+  const given = argumentsOf(words, { values: "vF" });
+  return given && { ...files(given.operands.slice(1)), readOnly: false };
+}
+
+/** Only reads in the form of `sed -n` that prints lines, and nothing else. */
+function sedUse(words: readonly Word[]): Use | undefined {
+  const given = argumentsOf(words, { flags: "nErsuz", values: "e", long: "quiet silent expression= regexp-extended" });
+  if (given === undefined) return undefined;
+  const silent = given.options.some(({ name }) => /^(-n|--quiet|--silent)$/.test(name));
+  const scripts = given.options
+    .filter(({ name }) => name === "-e" || name === "--expression")
+    .map(({ value }) => value);
+  const [first, ...rest] = given.operands;
+  const all = scripts.length > 0 ? scripts : [first?.text];
+  const prints = all.every((script) => script !== undefined && isPrinting(script));
+  return { ...files(scripts.length > 0 ? given.operands : rest), readOnly: silent && prints };
+}

@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { statOf } from "../paths/canonical.ts";
+
+/**
+ * Why git may run programs that the repository itself names, even when it is only asked to look; undefined when it
+ * surely does not. Whoever made the repository wrote its configuration, and that need not be the person at the keyboard.
+ */
+export function troubleInRepository(from: string, session: string, { tree }: { tree: boolean }): string | undefined {
+  try {
+    const found = repositoryOf(from);
+    if (found === undefined) return undefined;
+    if (found.bare) return `${found.root} looks like a bare repository`;
+    if (repositoryOf(session)?.root !== found.root) return `${found.root} is another repository than the session's`;
+    const { gitDir, common } = gitDirOf(found.root);
+    // Git passes over one that is not whole, and looks further up.
+    if (statOf(join(gitDir, "HEAD")) === undefined) return `${gitDir} is not a whole repository`;
+    if (statOf(join(common, "hooks", "post-index-change")) !== undefined)
+      return "a hook runs whenever git looks at its index";
+    for (const name of new Set([
+      join(common, "config"),
+      join(common, "config.worktree"),
+      join(gitDir, "config.worktree"),
+    ])) {
+      const key = programKeyIn(readText(name) ?? "");
+      if (key !== undefined) return `${name} has ${key}, which may name a program`;
+    }
+    return tree ? nestedIn(gitDir) : undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : "the repository cannot be looked at";
+  }
+}
+
+/**
+ * Why not even a rule for git covers it in this folder. Of the session's own repository the person who gave the rule knows
+ * what it runs; of another one that came to lie in the workspace they need not even know that it is there.
+ */
+export function troubleElsewhere(from: string, session: string): string | undefined {
+  const found = repositoryOf(from);
+  if (found === undefined) return undefined;
+  // One without a `.git` is made of files that anybody may write who may write to the workspace, the session's own folder too.
+  const isLoose = found.bare && statOf(join(found.root, ".git")) === undefined;
+  if (!isLoose && repositoryOf(session)?.root === found.root) return undefined;
+  return troubleInRepository(from, from, { tree: false });
+}
+
+/** As git looks for it: in this folder and every one above. */
+export function repositoryOf(from: string): { root: string; bare: boolean } | undefined {
+  for (let here = from; ; here = dirname(here)) {
+    // Objects and refs may be kept elsewhere, so that HEAD alone is enough to be wary.
+    if (statOf(join(here, "HEAD")) !== undefined) return { root: here, bare: true };
+    if (statOf(join(here, ".git")) !== undefined) return { root: here, bare: false };
+    if (dirname(here) === here) return undefined;
+  }
+}
+
+export function gitDirOf(root: string): { gitDir: string; common: string } {
+  const own = join(root, ".git");
+  let gitDir = own;
+  if (!statSync(own).isDirectory()) {
+    const link = /^gitdir: (.+)$/.exec((readText(own) ?? "").trim())?.[1];
+    if (link === undefined) throw new Error(`${own} cannot be read`);
+    gitDir = resolve(root, link);
+  }
+  const common = readText(join(gitDir, "commondir"))?.trim();
+  return { gitDir, common: common === undefined ? gitDir : resolve(gitDir, common) };
+}
+
+const largest = 256 * 1024;
+
+function readText(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  if (!stat.isFile() || stat.size > largest) throw new Error(`${path} is not a file that can be looked through`);
+  return readFileSync(path, "utf8");
+}
+
+/** The first key that is not known to be harmless. Not a full parser: what it cannot read is not harmless. */
+export function programKeyIn(config: string): string | undefined {
+  let section = "";
+  for (const line of config.split(/\r?\n/)) {
+    if (line.endsWith("\\")) return "a line that goes on in the next one"; // the next may look like something else
+    const header = /^\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:\\.|[^"\\])*)")?\s*\](.*)$/.exec(line);
+    if (header !== null) section = header[1]!.toLowerCase() + (header[2] === undefined ? "" : ".*");
+    const rest = (header?.[3] ?? line).trim();
+    if (rest === "" || rest.startsWith("#") || rest.startsWith(";")) continue;
+    const pair = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/.exec(rest);
+    if (pair === null) return JSON.stringify(rest.slice(0, 40));
+    const key = pair[1]!.toLowerCase();
+    if (!isHarmless(section, key, (pair[2] ?? "true").trim())) return `${section}.${key}`;
+  }
+  return undefined;
+}
+
+function isHarmless(section: string, key: string, value: string): boolean {
+  if (section === "core" && key === "fsmonitor") return value === "false";
+  const keys = harmless.get(section);
+  return keys === undefined ? false : keys.size === 0 || keys.has(key);
+}
+
+/** Sections with the keys that count as harmless; none named: all of them, since none can name a program. */
+const harmless = new Map(
+  Object.entries({
+    core:
+      "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode protecthfs protectntfs symlinks " +
+      "autocrlf eol safecrlf whitespace quotepath trustctime checkstat compression loosecompression bigfilethreshold " +
+      "untrackedcache preloadindex commitgraph multipackindex sparsecheckout sparsecheckoutcone abbrev longpaths fscache " +
+      "packedgitlimit packedgitwindowsize deltabasecachelimit",
+    remote: "pushdefault",
+    "remote.*": "url pushurl fetch push prune prunetags tagopt mirror skipdefaultupdate skipfetchall gh-resolved",
+    "branch.*": "",
+    branch: "",
+    user: "",
+    author: "",
+    committer: "",
+    color: "",
+    "color.*": "",
+    advice: "",
+    init: "defaultbranch",
+    pull: "",
+    push: "",
+    fetch: "",
+    status: "",
+    gc: "",
+    rerere: "",
+    index: "",
+    pack: "",
+    feature: "",
+    maintenance: "",
+    "maintenance.*": "",
+    i18n: "",
+    commit: "gpgsign verbose status",
+    tag: "gpgsign sort forcesignannotated",
+    merge: "ff conflictstyle renames renamelimit log stat autostash",
+    rebase: "autosquash autostash updaterefs stat",
+    diff:
+      "algorithm renames renamelimit colormoved colormovedws mnemonicprefix noprefix context interhunkcontext " +
+      "wserrorhighlight statgraphwidth relative ignoresubmodules indentheuristic suppressblankempty",
+    "diff.*": "xfuncname funcname binary wordregex algorithm",
+    log: "date abbrevcommit decorate follow showroot mailmap diffmerges graphcolors",
+    extensions: "worktreeconfig objectformat refstorage noop preciousobjects relativeworktrees",
+    "submodule.*": "url active branch ignore shallow path fetchrecursesubmodules",
+    submodule: "active",
+    "gitbutler.*": "",
+    gitbutler: "",
+    "git-town": "",
+    "gitflow.*": "",
+    "lfs.*": "access locksverify",
+    lfs: "repositoryformatversion",
+  }).map(([section, keys]) => [section, new Set(keys.split(" ").filter((key) => key !== ""))] as const),
+);
+
+/** Looking at the work tree, git looks into repositories inside of it as well, with their own configuration. */
+function nestedIn(gitDir: string): string | undefined {
+  if (readdirSync(gitDir).some((name) => name.startsWith("sharedindex.")))
+    return "the index is split, so nested repositories cannot be ruled out";
+  const path = join(gitDir, "index");
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  if (stat.size > 32 * 1024 * 1024) return "the index is too large to look through";
+  // The mode of a nested repository. Found by chance elsewhere it costs a question, no more.
+  return readFileSync(path).includes(Buffer.from([0, 0, 0xe0, 0])) ? "it holds other repositories" : undefined;
+}

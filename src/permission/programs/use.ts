@@ -1,0 +1,22 @@
+import { unknown } from "../shell/read/word.ts";
+import type { Word } from "../shell/read/word.ts";
+
+/** What a command does to files, as far as its words tell. */
+export type Use = {
+  /** It changes nothing and runs nothing else. */
+  readOnly: boolean;
+  reads: Word[];
+  writes: Write[];
+  /** Reads what is inside of folders too. */
+  deep: boolean;
+  /** And goes where links in them lead. */
+  follows?: boolean;
+};
+
+/**
+ * `from`: what is put there under its own name when it is a folder, unless it goes `onto` it. `deep`: with everything
+ * below.
+ */
+export type Write = { target: Word; from?: readonly Word[]; onto?: boolean; deep?: boolean };
+
+export const currentFolder: Word = { ...unknown, text: ".", lead: "." };

@@ -1,0 +1,174 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Rule } from "../../protocol/index.ts";
+import { isFolder, isInside } from "../paths/canonical.ts";
+import type { CanonicalPath, Disk, Place } from "../paths/canonical.ts";
+import type { RuleBook } from "./book.ts";
+import { firstOf } from "./compile.ts";
+import type { CompiledRule } from "./compile.ts";
+import { anchorsOf, bothOf, isCovered, isMeant, mayMatchBelow, namesOf } from "../paths/pattern.ts";
+import type { NamedPath } from "../paths/pattern.ts";
+import { lossReason, protectedReason } from "../paths/protected.ts";
+
+/** What the rules say about one path. `allow` is true where no rule is needed. */
+export type Access = { deny?: Rule; ask?: Rule; allow?: Rule | true; hard?: string };
+
+export type Reach = {
+  /** Below one of the roots, after every link. */
+  inside(path: CanonicalPath): boolean;
+  read(path: CanonicalPath, tool?: string): Access;
+  write(path: CanonicalPath, tool?: string): Access;
+  /** Why a write there is asked about whatever rule allows it. */
+  guarded(path: CanonicalPath): string | undefined;
+  /** A rule against something below a folder, or that there is too much of it to tell. */
+  ruledBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Rule; unknown?: string };
+  /** A rule against reading one of these files. */
+  ruledAmong(files: readonly string[]): Rule | undefined;
+  /** A link below a folder with which one who follows it gets to where this tool may not, or out of sight. */
+  leavesBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: string; unknown?: string };
+  /** What is lost with a folder that should not be lost in passing. */
+  lostWith(folder: CanonicalPath): { found?: string; unknown?: string };
+  /** What is protected below a folder once it stands at `target`. */
+  protectedBelow(folder: string, target: string): { found?: string; unknown?: string };
+  /** Whether there is any rule against a path at all: without one nobody has to look. */
+  watchful: boolean;
+};
+
+type Where = Place & { roots: readonly string[]; disk: Disk; sageHome: string | undefined };
+
+const mostEntries = 20_000;
+
+/** Everything the decision knows about files, for one call. */
+export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }: Where): Reach {
+  const anchors = anchorsOf({ cwd, home }, disk);
+  const names = new Map<string, NamedPath>();
+  const named = (path: string) => {
+    let known = names.get(path);
+    if (known === undefined) names.set(path, (known = namesOf(path)));
+    return known;
+  };
+  // One that leads nowhere is where it is.
+  const followed = (path: string) => {
+    try {
+      return disk.follow(path);
+    } catch {
+      return path;
+    }
+  };
+  const places = roots.map(followed);
+  const walk = createWalk();
+  const inside = ({ real }: CanonicalPath) => places.some((root) => isInside(root, real));
+  const judge = (path: CanonicalPath, tool: string): Access => {
+    const { deny, ask, allow } = book.about(tool);
+    const both = bothOf(path).map(named);
+    const hit = (list: readonly CompiledRule[]) =>
+      firstOf(
+        list.filter(
+          (rule) => rule.whole || (rule.path && both.some((name) => isMeant(rule.path!, name, anchors))) === true,
+        ),
+      );
+    // The path as written and where it leads must each be allowed, by whichever rule.
+    const covering = both.map((name) =>
+      allow.filter((rule) => rule.whole || (rule.path && isCovered(rule.path, name, anchors)) === true),
+    );
+    const denied = hit(deny);
+    const asked = hit(ask);
+    const allowed = covering.every((list) => list.length > 0) ? firstOf(covering.flat()) : undefined;
+    return { ...(denied && { deny: denied }), ...(asked && { ask: asked }), ...(allowed && { allow: allowed }) };
+  };
+
+  const read = (path: CanonicalPath, tool = "Read"): Access => {
+    const access = judge(path, tool);
+    return inside(path) ? { ...access, allow: true } : access;
+  };
+  const guarded = ({ lexical, real }: CanonicalPath) => {
+    const reason =
+      protectedReason(real, sageHome) ?? (lexical === real ? undefined : protectedReason(lexical, sageHome));
+    return reason && `${real} is protected: ${reason}`;
+  };
+  const write = (path: CanonicalPath, tool = "Write"): Access => {
+    const hard = guarded(path);
+    return { ...judge(path, tool), ...(hard !== undefined && { hard }) };
+  };
+
+  return {
+    inside,
+    read,
+    write,
+    guarded,
+    ruledBelow(folder, tool) {
+      const { deny, ask } = book.about(tool);
+      const start = named(folder.real);
+      const relevant = [...deny, ...ask].filter(({ path }) => path && mayMatchBelow(path, start, anchors));
+      if (relevant.length === 0) return {};
+      return walk(folder.real, (path) => {
+        const name = namesOf(path);
+        return relevant.find((rule) => isMeant(rule.path!, name, anchors))?.rule;
+      });
+    },
+    ruledAmong(files) {
+      const { deny, ask } = book.about("Read");
+      const relevant = [...deny, ...ask].filter(({ path }) => path !== undefined);
+      if (relevant.length === 0) return undefined;
+      for (const file of files) {
+        const name = namesOf(file);
+        const found = relevant.find((rule) => isMeant(rule.path!, name, anchors));
+        if (found) return found.rule;
+      }
+      return undefined;
+    },
+    leavesBelow: (folder, tool) =>
+      walk(folder.real, (path, isLink) => {
+        if (!isLink) return undefined;
+        const led = { lexical: path, real: followed(path) };
+        const { deny, ask, hard, allow } = tool === "Read" ? read(led) : write(led);
+        // What is below another folder was not looked at.
+        const seen = isInside(folder.real, led.real) || !isFolder(led.real);
+        return seen && allow && !deny && !ask && hard === undefined ? undefined : `${path} leads to ${led.real}`;
+      }),
+    lostWith(folder) {
+      const root = places.find((place) => isInside(folder.real, place));
+      if (root !== undefined) return { found: `${root} would be removed` };
+      return walk(folder.real, (path) => {
+        const reason = lossReason(path, sageHome);
+        return reason && `${path} is protected: ${reason}`;
+      });
+    },
+    protectedBelow: (folder, target) =>
+      walk(folder, (path) => {
+        const there = join(target, path.slice(folder.length));
+        const reason = protectedReason(there, sageHome);
+        return reason && `${there} is protected: ${reason}`;
+      }),
+    watchful: ["Read", "Write"].some((tool) => book.about(tool).deny.length + book.about(tool).ask.length > 0),
+  };
+}
+
+/** Looks through folders, without following links, until something is found or all of it together gets too much. */
+type Walk = <T>(
+  folder: string,
+  look: (path: string, isLink: boolean) => T | undefined,
+) => { found?: T; unknown?: string };
+
+function createWalk(): Walk {
+  let seen = 0;
+  return (folder, look) => {
+    const ahead = [folder];
+    for (let here = ahead.pop(); here !== undefined; here = ahead.pop()) {
+      let entries;
+      try {
+        entries = readdirSync(here, { withFileTypes: true });
+      } catch {
+        continue; // a file, or nothing that could be read anyway
+      }
+      for (const entry of entries) {
+        if (++seen > mostEntries) return { unknown: `there is too much below ${folder} to look through` };
+        const path = join(here, entry.name);
+        const found = look(path, entry.isSymbolicLink());
+        if (found !== undefined) return { found };
+        if (entry.isDirectory()) ahead.push(path);
+      }
+    }
+    return {};
+  };
+}

@@ -1,0 +1,120 @@
+import type { Rule } from "../../protocol/index.ts";
+import { pathRuleOf } from "../paths/pattern.ts";
+import type { PathRule } from "../paths/pattern.ts";
+import { mcpParts, pathTools, readRule } from "./rules.ts";
+import { suspicionOf } from "../shell/suspect/suspects.ts";
+import type { Suspicion } from "../shell/suspect/suspects.ts";
+import { escaped, isStar, matchesGlob, openEnd, star, unitsOf, withStars } from "../text/wild.ts";
+import type { Glob, Star } from "../text/wild.ts";
+import { tokensOf } from "../text/tokens.ts";
+
+/** A rule, taken apart once and held against many calls. */
+export type CompiledRule = {
+  rule: Rule;
+  home: string;
+  /** The tool it names, or undefined for a rule that nobody can read. */
+  tool: string | undefined;
+  /** `Tool` and `Tool(*)` mean every call of the tool. */
+  whole: boolean;
+  /** The specifier where it is plain text, without a star. */
+  text: string | undefined;
+  words: WordRule | undefined;
+  path: PathRule | undefined;
+  suspicion: Suspicion | undefined;
+  /** The specifier with its stars, for tools that have a language of their own. */
+  glob: Glob;
+};
+
+/** What an allow rule for a shell command asks of one part. */
+export type WordRule = {
+  /** A word with a star in it is a glob; any other is text. */
+  pattern: (string | Glob | Star)[];
+  literal: ReadonlySet<string>;
+  starred: boolean;
+  /** The program, unless the rule has a star in its name. */
+  name: string | undefined;
+};
+
+const compiled = new WeakMap<Rule, CompiledRule>();
+
+export function compile(rule: Rule, home: string): CompiledRule {
+  const known = compiled.get(rule);
+  if (known?.home === home && known.rule.text === rule.text && known.rule.behavior === rule.behavior) return known;
+  const made = make({ ...rule }, home);
+  compiled.set(rule, made);
+  return made;
+}
+
+function make(rule: Rule, home: string): CompiledRule {
+  const reading = readRule(rule.text, rule.behavior);
+  const tool = reading.ok ? reading.tool : undefined;
+  const specifier = (reading.ok ? reading.specifier : undefined) ?? "*";
+  const whole = specifier === "*";
+  const isShell = tool === "Bash" && !whole;
+  const isPath = tool !== undefined && pathTools.has(tool) && !whole;
+  const glob: Glob = unitsOf(specifier).map((unit) => escaped(unit) ?? unit);
+  return {
+    rule,
+    home,
+    tool,
+    whole,
+    text: whole || glob.includes(star) ? undefined : glob.join(""),
+    words: isShell && rule.behavior === "allow" ? wordRuleOf(specifier, home) : undefined,
+    path: isPath ? pathRuleOf(specifier) : undefined,
+    suspicion: isShell && rule.behavior !== "allow" ? suspicionOf(specifier) : undefined,
+    glob,
+  };
+}
+
+function wordRuleOf(specifier: string, home: string): WordRule | undefined {
+  const tokens = tokensOf(openEnd(unitsOf(specifier)), home);
+  // A rule for any program at all is written `Bash`.
+  if (tokens === undefined || isStar(tokens[0]!)) return undefined;
+  const literal = tokens.filter((token) => !token.includes(star)).map((token) => token.join(""));
+  return {
+    pattern: withStars(tokens).map((token) => (token === star || token.includes(star) ? token : token.join(""))),
+    literal: new Set(literal),
+    starred: literal.length < tokens.length,
+    name: tokens[0]!.includes(star) ? undefined : tokens[0]!.join(""),
+  };
+}
+
+/** Whether a rule speaks about this tool at all. A path rule for Read speaks about every tool that looks at files. */
+export function governs({ tool: named, whole, rule: { behavior } }: CompiledRule, tool: string): boolean {
+  if (named === undefined) return false;
+  // `mcp__a___b` may be of the server a or of a_: only its whole name allows it.
+  if (behavior === "allow" && tool !== named && /^mcp__.*___/.test(tool)) return false;
+  if (isNamed(named, tool)) return true;
+  switch (named) {
+    case "Read":
+      return tool === "Grep" || tool === "Glob" || (behavior === "deny" && !whole && pathTools.has(tool));
+    case "Edit":
+      return tool === "Write";
+    case "Write":
+      return tool === "Edit" && !whole;
+    default:
+      return false;
+  }
+}
+
+function isNamed(expected: string, tool: string): boolean {
+  if (expected === tool) return true;
+  if (expected.includes("*"))
+    return matchesGlob(
+      [...expected].map((char) => (char === "*" ? star : char)),
+      tool,
+    );
+  const server = expected.startsWith("mcp__") ? mcpParts(expected) : undefined;
+  return server !== undefined && server.tool === undefined && mcpParts(tool)?.server === server.server;
+}
+
+/** Of several rules that match, the one reported is the first by text. */
+export function firstOf(rules: readonly CompiledRule[]): Rule | undefined {
+  let first: Rule | undefined;
+  for (const { rule } of rules) if (first === undefined || order(rule) < order(first)) first = rule;
+  return first;
+}
+
+function order(rule: Rule): string {
+  return `${rule.text}\0${rule.source}\0${rule.behavior}`;
+}

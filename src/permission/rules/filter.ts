@@ -1,0 +1,27 @@
+import type { Rule } from "../../protocol/index.ts";
+import { bookOf } from "./book.ts";
+import { openDisk } from "../paths/canonical.ts";
+import type { Place } from "../paths/canonical.ts";
+import { anchorsOf, isMeant, namesOf } from "../paths/pattern.ts";
+
+/**
+ * Whether a search from `from` may show a file. A folder may be searched although a rule says no to something below it;
+ * a rule that asks counts as a no, unless it is about the folder itself and was answered. Paths are real ones.
+ */
+export function readFilter(
+  rules: readonly Rule[],
+  place: Place,
+): ((path: string, from: string) => boolean) | undefined {
+  const book = bookOf(rules, place.home);
+  const about = ["Read", "Grep", "Glob"].map((tool) => book.about(tool));
+  const against = [...new Set(about.flatMap(({ deny, ask }) => [...deny, ...ask]))].filter(({ path }) => path);
+  if (against.length === 0) return undefined;
+  const anchors = anchorsOf(place, openDisk());
+  return (path, from) => {
+    const named = namesOf(path);
+    return !against.some(
+      ({ path: about, rule }) =>
+        isMeant(about!, named, anchors) && (rule.behavior === "deny" || !isMeant(about!, namesOf(from), anchors)),
+    );
+  };
+}

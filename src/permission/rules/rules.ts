@@ -1,0 +1,90 @@
+import { SageError } from "../../protocol/index.ts";
+import type { Rule, RuleDestination } from "../../protocol/index.ts";
+
+/** The specifier is kept as written: its escapes mean something to the matcher. */
+export type ReadRule = { ok: true; tool: string; specifier?: string };
+export type RuleReading = ReadRule | { ok: false; message: string };
+export type RuleLists = { deny?: readonly string[]; ask?: readonly string[]; allow?: readonly string[] };
+
+export const pathTools: ReadonlySet<string> = new Set(["Read", "Grep", "Glob", "Edit", "Write"]);
+
+/** Tools whose input is understood here. */
+export function isBuiltIn(tool: string): boolean {
+  return tool === "Bash" || tool === "WebFetch" || pathTools.has(tool);
+}
+
+// Matching costs at most rule times input: a bound on the one keeps it linear in the other.
+const longestRule = 1_000;
+
+/** A deny or ask rule that cannot be read stops the session: losing one silently would be worse. */
+export function loadRules(lists: RuleLists, source: RuleDestination): { rules: Rule[]; warnings: string[] } {
+  const rules: Rule[] = [];
+  const warnings: string[] = [];
+  for (const behavior of ["deny", "ask", "allow"] as const) {
+    for (const text of lists[behavior] ?? []) {
+      const reading = readRule(text, behavior);
+      if (reading.ok) rules.push({ behavior, text, source });
+      else if (behavior === "allow")
+        warnings.push(`The allow rule ${quoted(text)} (${source}) is ignored: ${reading.message}`);
+      else
+        throw new SageError(
+          "config-invalid",
+          `The ${behavior} rule ${quoted(text)} (${source}) cannot be read: ${reading.message}`,
+        );
+    }
+  }
+  return { rules, warnings };
+}
+
+/** As `parseRule`, with what only deny and ask rules may do. */
+export function readRule(text: string, behavior: Rule["behavior"]): RuleReading {
+  const reading = parseRule(text);
+  if (!reading.ok || behavior !== "allow" || !reading.tool.includes("*")) return reading;
+  const { server, tool } = mcpParts(reading.tool) ?? {};
+  if (server !== undefined && !server.includes("*") && tool !== undefined) return reading;
+  return no("an allow rule may have * in a tool name only after mcp__server__");
+}
+
+export function parseRule(text: string): RuleReading {
+  const rule = text.trim();
+  if (rule.length > longestRule) return no(`a rule has at most ${longestRule} characters, this one has ${rule.length}`);
+  const open = rule.indexOf("(");
+  const tool = open < 0 ? rule : rule.slice(0, open);
+  if (!/^[A-Za-z0-9_.:/@*-]+$/.test(tool))
+    return no("expected Tool or Tool(specifier), such as Bash or Bash(npm test:*)");
+  if (tool.startsWith("mcp__") && !mcpParts(tool)) return no("expected mcp__server or mcp__server__tool");
+  if (open < 0) return { ok: true, tool };
+  const specifier = rule.slice(open + 1, -1);
+  if (!rule.endsWith(")") || endsEscaped(specifier))
+    return no("expected a closing ) at the end; a literal one is written \\)");
+  if (specifier.trim() === "") return no("expected a specifier between the parentheses, or no parentheses");
+  if (tool === "WebFetch" && specifier !== "*" && !/^domain:(\[[0-9A-Fa-f:.]+\]|[^\s/:@?#[\]]+)$/.test(specifier))
+    return no("expected WebFetch(domain:host), with the bare host and nothing of an address around it");
+  if (pathTools.has(tool) && specifier.startsWith("~") && specifier !== "~" && !specifier.startsWith("~/"))
+    return no("expected a path; ~name is not understood, only ~/");
+  return { ok: true, tool, specifier };
+}
+
+/** `mcp__server__tool` is split at the first `__` after the server. */
+export function mcpParts(name: string): { server: string; tool?: string } | undefined {
+  if (!name.startsWith("mcp__")) return undefined;
+  const rest = name.slice(5);
+  const at = rest.indexOf("__");
+  if (at < 0) return rest === "" ? undefined : { server: rest };
+  const tool = rest.slice(at + 2);
+  return at === 0 || tool === "" ? undefined : { server: rest.slice(0, at), tool };
+}
+
+function endsEscaped(specifier: string): boolean {
+  let backslashes = 0;
+  while (specifier.at(-1 - backslashes) === "\\") backslashes++;
+  return backslashes % 2 === 1;
+}
+
+function no(message: string): { ok: false; message: string } {
+  return { ok: false, message };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,113 @@
+import { isAbsolute } from "node:path";
+import type { Rule } from "../../../protocol/index.ts";
+import type { RuleBook } from "../../rules/book.ts";
+import type { Disk } from "../../paths/canonical.ts";
+import { firstOf } from "../../rules/compile.ts";
+import type { CompiledRule } from "../../rules/compile.ts";
+import { escalates } from "../../programs/escalating.ts";
+import type { Step } from "./flow.ts";
+import type { Word } from "../read/word.ts";
+import { gitElsewhere, gitTrouble, isHarmlessVariable, programOf, rebinding } from "../../programs/program.ts";
+import type { Known } from "../../programs/program.ts";
+import { setsVariable } from "../../programs/readers.ts";
+import { isStar, matchesGlob, wild } from "../../text/wild.ts";
+import type { Glob } from "../../text/wild.ts";
+import { tamed } from "./targets.ts";
+import { transparent, unwrapped } from "../../programs/wrappers.ts";
+
+/** What is thought of one simple command, its files aside. */
+export type CommandView = {
+  reason: string;
+  /** Runs without further ado: by a rule, or because it only reads. */
+  allowed: boolean;
+  rule?: Rule;
+  /** Words that stand in the rule, and were meant. */
+  meant: ReadonlySet<string>;
+  /** Makes the whole line more than rules can cover; the exact text of it still can, if `exactly`. */
+  blocks?: { exactly: boolean };
+  /** The command that runs in the end. */
+  words: readonly Word[];
+  known: Known;
+  /** Why no rule should be offered for it. */
+  unfit?: string;
+};
+
+type Rules = {
+  book: RuleBook;
+  exact: Rule | undefined;
+  session: string;
+  disk: Disk;
+  /** Nothing of the line has run by then that could make a file. */
+  first: boolean;
+};
+
+export function viewOf({ command, bases, moves }: Step, { book, exact, session, disk, first }: Rules): CommandView {
+  const words = unwrapped(command.words);
+  const name = words[0]?.text;
+  const known: Known = name === undefined ? { kind: "other" } : programOf(words);
+  const view = { words, known, allowed: false, meant: none };
+  const foreign = command.assignments.find(({ name, value }) => !isHarmlessVariable(name) || value.text === undefined);
+
+  if (words.length === 0) {
+    // Set for good, these change how the lines after them are read.
+    const lasting = foreign ?? command.assignments.find((one) => /^(LC_|LANG)/.test(one.name));
+    if (lasting === undefined) return { ...view, allowed: true, reason: "sets nothing that matters" };
+    return { ...view, blocks: { exactly: true }, reason: `${lasting.name} may change what later names mean` };
+  }
+  if (name === undefined)
+    return { ...view, reason: "which program runs is known only when it does", unfit: "no program is named" };
+  if (moves !== undefined) {
+    if ("to" in moves) return { ...view, allowed: true, reason: "stays inside of the workspace" };
+    return { ...view, blocks: { exactly: false }, reason: moves.why };
+  }
+  if (rebinding.has(name) || (name === "printf" && setsVariable(words)))
+    return { ...view, blocks: { exactly: true }, reason: `${name} may change what later names mean` };
+  if (foreign !== undefined) {
+    if (exact) return { ...view, allowed: true, rule: exact, reason: "" };
+    return { ...view, reason: `${foreign.name} may change what ${name} does`, unfit: "a variable is set" };
+  }
+
+  const named = new Set([name, command.words[0]?.text ?? name]);
+  const given = first ? words.map((word) => tamed(word, bases, disk)) : words;
+  const covering = [...named].flatMap((one) => book.covering(one)).filter((each) => covers(each, given, command.words));
+  const rule = firstOf(covering) ?? exact;
+  const meant = new Set(covering.flatMap(({ words }) => [...(words?.literal ?? [])]));
+  if (rule !== undefined) {
+    // The same name in another folder is another program.
+    if (name.includes("/") && !isAbsolute(name) && bases.some((base) => disk.follow(base) !== session))
+      return { ...view, reason: `${name} is not the program of that name in ${session}`, unfit: "moved" };
+    const elsewhere = name === "git" ? gitElsewhere(words, { bases, session, disk, meant }) : undefined;
+    if (elsewhere !== undefined) return { ...view, reason: elsewhere, unfit: "another repository" };
+    return { ...view, allowed: true, rule, reason: "", meant };
+  }
+  const risky = escalates(words, none);
+  if (risky) return { ...view, reason: `${name} is given an option that a rule must spell out`, unfit: "escalating" };
+  if (known.use?.readOnly !== true) return { ...view, reason: uncovered };
+  const locks = command.assignments.some(({ name }) => name === "GIT_OPTIONAL_LOCKS");
+  const trouble = known.git && (locks ? "it may write to the index" : gitTrouble(known.git, bases, session));
+  if (trouble !== undefined) return { ...view, reason: `${uncovered}, and ${trouble}` };
+  return { ...view, allowed: true, reason: "only reads" };
+}
+
+export const uncovered = "no rule covers it";
+
+const none: ReadonlySet<string> = new Set();
+
+/** An allow is a proof: word by word, and nothing that the rule does not say. */
+function covers({ words: rule }: CompiledRule, words: readonly Word[], whole: readonly Word[]): boolean {
+  if (rule === undefined) return false;
+  const { pattern, literal, starred, name } = rule;
+  const fits = (given: readonly Word[]) => fitsName(name, given[0]?.text) && wild(pattern, given, sameWord);
+  if (!starred) return fits(words) || fits(whole);
+  return fits(words) && !transparent.has(words[0]!.text!) && !escalates(words, literal);
+}
+
+/** A path to a program is that very path; a mere name is looked up where the person's own are. */
+function fitsName(name: string | undefined, given: string | undefined): boolean {
+  return given !== undefined && (!given.includes("/") || name !== undefined);
+}
+
+function sameWord(expected: string | Glob, { text }: Word): boolean {
+  if (typeof expected === "string") return expected === text;
+  return isStar(expected) || (text !== undefined && matchesGlob(expected, text));
+}

@@ -1,0 +1,198 @@
+import { readdirSync } from "node:fs";
+import { basename, isAbsolute, join, resolve } from "node:path";
+import { expandHome, isFolder } from "../../paths/canonical.ts";
+import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
+import type { Word } from "../read/word.ts";
+import { spelledOut } from "../../text/braces.ts";
+import { namePattern } from "../../paths/pattern.ts";
+import type { Redirect } from "../read/script.ts";
+import type { Use, Write } from "../../programs/use.ts";
+
+/** One thing on the disk that a command reads or writes: every path it may be. */
+export type Target = {
+  /** As it stands in the command, and as the program is given it. */
+  shown: string;
+  text: string | undefined;
+  writes: boolean;
+  paths: CanonicalPath[];
+  /** With everything below, and with `follows` also where links below lead. */
+  deep: boolean;
+  follows: boolean;
+  /** Only perhaps: rules against it count, and none is needed for it. */
+  maybe: boolean;
+  /** The folders whose content comes to lie here. */
+  from: string[];
+  /** Why it is not known what this is. */
+  trouble?: string;
+};
+
+export type Where = {
+  home: string;
+  bases: readonly string[];
+  disk: Disk;
+  /** The same line does more than this: what is no folder yet may be one by then. */
+  busy: boolean;
+  source(word: Word): string;
+};
+
+/** What the shell itself opens for a command. Free of charge: three well-known devices, and copies of descriptors. */
+export function redirectTargets(redirects: readonly Redirect[], where: Where): Target[] {
+  return redirects.flatMap(({ op, target }): Target[] => {
+    const { text } = target;
+    if (op.startsWith("<<") || op.endsWith("&-")) return [];
+    if ((op === ">&" || op === "<&") && text !== undefined && /^(\d+-?|-)$/.test(text)) return [];
+    if (text === "/dev/null" || text === "/dev/stdout" || text === "/dev/stderr") return [];
+    const shown = `${op} ${where.source(target)}`;
+    // Which of several files a pattern opens is decided when it runs.
+    const plain = { ...target, glob: undefined };
+    return [{ ...aim(plain, where), shown, writes: op !== "<" }];
+  });
+}
+
+/** What the program opens, by its words. */
+export function operandTargets({ reads, writes, deep, follows = false }: Use, where: Where): Target[] {
+  const isFree = ({ text }: Word) => text === "-" || text === "/dev/null";
+  return [
+    ...reads.filter((word) => !isFree(word)).map((word) => ({ ...aim(word, where), deep, follows })),
+    // Free to read, not to remove or replace.
+    ...writes.filter(({ target: { text } }) => text !== "-").flatMap((write) => writeTargets(write, where)),
+  ];
+}
+
+/** What may be the value of `-fx`, or of `-qfx`, which of the letters it may belong to not being known. */
+export function gluedTo(word: Word): Word[] {
+  const letters = /^-([A-Za-z0-9]{1,4})/.exec(word.text ?? "")?.[1] ?? "";
+  const values = [...letters].map((_, i) => word.text!.slice(i + 2)).filter((value) => value !== "");
+  return values.map((text) => ({ ...word, text, lead: text }));
+}
+
+function writeTargets({ target, from = [], onto = false, deep = false }: Write, where: Where): Target[] {
+  const aimed = { ...aim(target, where), writes: true };
+  const sources = from.map((word) => aim(word, where));
+  const isTree = (paths: readonly CanonicalPath[]) => deep && paths.some(({ real }) => isFolder(real));
+  if (sources.length === 0) return [{ ...aimed, deep: isTree(aimed.paths) }];
+  const trees = sources.filter(({ paths }) => isTree(paths)).flatMap(({ paths }) => paths.map(({ real }) => real));
+  const isThere = aimed.paths.some(({ real }) => isFolder(real));
+  const surely = where.busy || sources.length > 1 || isThere;
+  // Into a folder that is there comes a folder of the source's name, and nothing else in it is touched; but of `src/.`
+  // everything comes by itself.
+  const loose = onto || from.some(({ text = "/" }) => /(^|\/)\.{0,2}\/*$/.test(text));
+  const whole: Target = { ...aimed, deep: trees.length > 0 && (loose || !isThere), from: trees };
+  if (onto) return [whole];
+  return [
+    whole,
+    ...sources.map((source): Target => {
+      const within = aimed.paths.flatMap(({ lexical }) =>
+        source.paths.map((one) => canonical(join(lexical, basename(one.lexical)), where)),
+      );
+      return {
+        ...source,
+        shown: aimed.shown,
+        writes: true,
+        paths: within,
+        deep: trees.length > 0,
+        maybe: !surely,
+        from: trees,
+      };
+    }),
+  ];
+}
+
+function aim(word: Word, where: Where): Target {
+  const target = (paths: CanonicalPath[], trouble?: string): Target => ({
+    ...{
+      shown: where.source(word),
+      text: word.text,
+      writes: false,
+      paths,
+      deep: false,
+      follows: false,
+      maybe: false,
+      from: [],
+    },
+    ...(trouble !== undefined && { trouble }),
+  });
+  if (word.glob !== undefined) {
+    const found = where.bases.map((base) => expand(word.glob!, base, where.disk));
+    // Rules against the folder hold all the same.
+    if (found.includes(undefined))
+      return target(
+        where.bases.map((base) => locate(word.lead, base, where)),
+        "it stands for more files than can be looked at",
+      );
+    const paths = where.bases.flatMap((base, i) => found[i]!.map((name) => locate(name, base, where)));
+    const odd = found.flat().some((name) => name!.startsWith("-"));
+    return target(paths, odd ? "a file is called like an option" : undefined);
+  }
+  const { text } = word;
+  if (text === undefined) {
+    const names = namesIn(word, where).map((name) => expandHome(name, where.home));
+    const paths = names.filter((name) => name !== "" && !/[$`*?[]/.test(name) && name !== word.lead);
+    return target(
+      paths.flatMap((name) => where.bases.map((base) => locate(name, base, where))),
+      "which file it means is known only when it runs",
+    );
+  }
+  if (text === "") return target([], "it names no file");
+  const paths = where.bases.map((base) => locate(text, base, where));
+  const device = paths.flatMap(({ lexical, real }) => [lexical, real]).find((path) => /^\/(dev|proc)(\/|$)/.test(path));
+  return target(paths, device === undefined ? undefined : `${device} is not a file`);
+}
+
+/** As the system finds it: dots after links, unlike a tool, which takes them as they are written. */
+function locate(text: string, base: string, { disk }: Where): CanonicalPath {
+  return { lexical: resolve(base, text), real: disk.follow(isAbsolute(text) ? text : `${base}/${text}`) };
+}
+
+function canonical(path: string, { disk }: Where): CanonicalPath {
+  return { lexical: path, real: disk.follow(path) };
+}
+
+const mostFiles = 1_000;
+
+/** What a word may name by a generous reading: itself, the files it stands for, and what it looks like. */
+export function namesIn(word: Word, { bases, disk, source }: Omit<Where, "busy">): string[] {
+  if (word.text !== undefined) return [word.text];
+  const look = (pattern: string) => bases.flatMap((base) => expand(pattern, base, disk) ?? []);
+  const spelled = spelledOut(source(word).replace(/["'\\]/g, ""));
+  const listed = spelled.length > 1 ? spelled.filter((text) => /[*?[]/.test(text)).flatMap(look) : [];
+  return [word.lead, ...spelled, ...listed, ...(word.glob === undefined ? [] : look(word.glob))];
+}
+
+/** With its pattern looked up, if it has one. */
+export function tamed(word: Word, bases: readonly string[], disk: Disk): Word {
+  if (word.glob === undefined) return word;
+  const found = bases.map((base) => expand(word.glob!, base, disk));
+  const tame = found.every((names) => names?.every((name) => !name.startsWith("-")) === true);
+  return tame ? { ...word, tame } : word;
+}
+
+/** The files that a pattern stands for, spelled as the shell would; undefined when there are too many. */
+function expand(pattern: string, base: string, disk: Disk): string[] | undefined {
+  let found = [pattern.startsWith("/") ? "/" : ""];
+  for (const part of pattern.split("/").filter((name) => name !== "")) {
+    const next: string[] = [];
+    // What exactly brackets stand for is not worth knowing: here they stand for anything.
+    const fits = part.includes("[") ? () => true : namePattern(part);
+    for (const folder of found) {
+      if (fits === undefined) next.push(`${folder}${part.replace(/\\(.)/g, "$1")}/`);
+      else
+        for (const name of list(disk.follow(isAbsolute(folder) ? folder : `${base}/${folder}`)))
+          if ((!name.startsWith(".") || /^[.[]/.test(part)) && fits(name)) next.push(`${folder}${name}/`);
+      if (next.length > mostFiles) return undefined;
+    }
+    found = next;
+  }
+  // With nothing to stand for, a pattern is itself the name.
+  if (found.length === 0) return [pattern.replace(/\\(.)/g, "$1")];
+  return found.map((path) => (path === "/" ? path : path.slice(0, -1)));
+}
+
+function list(folder: string): string[] {
+  try {
+    // To the shell a folder holds itself and its parent.
+    return [".", "..", ...readdirSync(folder)];
+  } catch {
+    return []; // no folder, or not ours to look into
+  }
+}

@@ -1,0 +1,110 @@
+import { isReader } from "../../programs/readers.ts";
+import { baseName } from "../../text/tokens.ts";
+
+/**
+ * The words of other commands that one command seems to be given to run, apart from those that a mere wrapper runs. By
+ * looks alone, and no further than the looks go: `npx curl` may run curl, `npm install curl` does not.
+ */
+export function handedOn(words: readonly string[]): string[][] {
+  const found: string[][] = [];
+  const name = baseName(words.find((word) => !word.includes("=")) ?? "").toLowerCase();
+  const verbs = carriers.get(name);
+  const verb = verbs === undefined || verbs.length === 0 ? 0 : words.findIndex((word) => verbs.includes(word));
+  if (verbs !== undefined && verb >= 0) found.push(...afterOptions(words.slice(verb + 1)));
+  // To a reader `-e 'curl x'` is something to look for.
+  const isCode = (at: number) => codeOption.test(words[at - 1] ?? "") && !isReader(name);
+  words.forEach((word, at) => {
+    const rest = words.slice(at + 1);
+    const value = runsValue.exec(word)?.slice(1).find(Boolean) ?? (at > 0 ? /^!(.+)$/.exec(word)?.[1] : undefined);
+    if (value !== undefined) found.push([value, ...rest]);
+    if (/^-[xX]$/.test(word) && /^fd(find)?$/.test(name)) found.push([...rest]);
+    if (/\s/.test(word) && (isCode(at) || takesScripts.has(name))) found.push(...scriptsIn(word));
+    else if (isCode(at)) found.push(words.slice(at));
+    const bound = binds.get(name)?.(word, words[at - 1]);
+    if (bound !== undefined) found.push(...scriptsIn(bound));
+  });
+  return found;
+}
+
+/** What the shell is told to run under another name, or later. */
+const after = (option: string) => (word: string, before: string | undefined) => (before === option ? word : undefined);
+const binds = new Map<string, ReturnType<typeof after>>([
+  ["alias", (word) => /^[^=]+=([^]+)$/.exec(word)?.[1]],
+  ["hash", after("-p")],
+  ["mapfile", after("-C")],
+  ["readarray", after("-C")],
+]);
+
+/** Texts in code that an interpreter is given: any of them may be the name of a file. */
+export function textsInCode(words: readonly string[]): string[] {
+  if (!/^(python|node|nodejs|deno|bun|ruby|perl|php|lua)[\d.]*$/.test(baseName(words[0] ?? ""))) return [];
+  const code = words.filter((_, at) => /^(-[A-Za-z]*[cerp]|--eval|--print|eval)$/.test(words[at - 1] ?? ""));
+  return code.flatMap((text) => text.split(/["'`]/).filter((_, i) => i % 2 === 1));
+}
+
+/** What a shell is fed with by what only prints. */
+export function fed(command: string, words: readonly string[]): string[][] {
+  const name = baseName(words[0] ?? "");
+  if ((name !== "echo" && name !== "printf") || !feeds.test(command)) return [];
+  return [words.slice(1), words.slice(2)];
+}
+
+const feeds =
+  /(^|[\s;&|(`/])(sh|bash|zsh|dash|ksh|fish|source|\.)($|[\s;&|)`<])|(^|[;&|(\n])\s*(`|\$\()\s*(echo|printf)\b/;
+
+/** Programs that run another, after one of these verbs if there are any. */
+const carriers = new Map(
+  [
+    ...["npm exec x", "pnpm exec dlx", "yarn exec dlx", "bun x", "uv run", "poetry run", "pipenv run", "bundle exec"],
+    ...[
+      "direnv exec",
+      "git foreach run",
+      "npx",
+      "bunx",
+      "uvx",
+      "script",
+      "systemd-run",
+      "entr",
+      "numactl",
+      "proxychains",
+    ],
+    ...[
+      "proxychains4",
+      "torsocks",
+      "faketime",
+      "valgrind",
+      "screen",
+      "tmux",
+      "dotenv",
+      "xvfb-run",
+      "firejail",
+      "pkexec",
+    ],
+    ...["runuser", "nsenter", "rlwrap", "unbuffer", "prlimit", "gdb", "expect", "nix-shell", "at", "batch"],
+  ].map((line) => {
+    const [name = "", ...verbs] = line.split(" ");
+    return [name, verbs] as const;
+  }),
+);
+
+const takesScripts = new Set("tmux screen script nix-shell expect gdb at batch entr".split(" "));
+
+const codeOption = /^(-c|-lc|-e|-E|-x|-P|-ex|--run|--exec|--command|--eval)$/;
+
+/** `--to-command=x`, `SHELL=x`, `-oProxyCommand=x`, `alias.l=!x`, `exec:x`: what comes after is run. */
+const runsValue =
+  /^-*[\w.=-]*(?:command|exec|pager|editor|shell|rsh|program|extcmd|-pack|pre|browser|askpass|split-string)=!?(.+)$|^-S(.+)$|=!(.+)$|^(?:exec|system):(.+)$/i;
+
+/** Which option takes the next word as its value is not known: where one comes first, the command may be one word later. */
+function afterOptions(words: readonly string[]): string[][] {
+  const first = words.findIndex((word) => !word.startsWith("-"));
+  if (first < 0) return [];
+  const mayBeValue = first > 0 || words[first] === ".";
+  return mayBeValue ? [words.slice(first), words.slice(first + 1)] : [words.slice(first)];
+}
+
+/** Lines of code, also in another language: `system "curl x"`. */
+function scriptsIn(word: string): string[][] {
+  const words = word.split(/[\s"'(){};|&]+/).filter((text) => text !== "" && text !== "!");
+  return words.slice(0, 20).map((_, at) => words.slice(at));
+}

@@ -1,0 +1,133 @@
+import { decodeAnsi } from "../../text/ansi.ts";
+import { withoutBraces } from "../../text/braces.ts";
+import { fed, handedOn } from "./carriers.ts";
+import { linesOf } from "./lines.ts";
+import type { Line } from "./lines.ts";
+import { matchesGlob, openEnd, star, unitsOf, wild, withStars } from "../../text/wild.ts";
+import type { Glob, Star } from "../../text/wild.ts";
+import { baseName, keywords, wrappers } from "../../text/tokens.ts";
+
+/** Words that may plausibly run. `anywhere`: the first runs what comes after its options, and only it knows where. */
+export type Suspect = { words: readonly string[]; anywhere: boolean };
+
+/** All suspects of a command, in two readings: with the quotes as they stand, and as if there were none. */
+export type Suspects = { readings: readonly [readonly Suspect[], readonly Suspect[]]; words: ReadonlySet<string> };
+
+/** Everything that may run, by the most generous reading: a deny needs no proof. */
+export function suspectsOf(command: string, found: readonly Suspect[] = []): Suspects {
+  const spellings = [command, unescaped(command), withoutBraces(command), withPlainNames(command)];
+  const texts = [...new Set(spellings)].map((text) => [...text]);
+  const isContinued = command.includes("\\\n");
+  const joins = isContinued ? (["always", "outside comments", "never"] as const) : (["always"] as const);
+  const read = (quotes: boolean) =>
+    texts
+      .flatMap((text) => joins.flatMap((joins) => linesOf(text, { quotes, joins })))
+      .flatMap((line) => startsOf(line, command));
+  return collect([...found, ...read(true)], read(false));
+}
+
+/** With every `$'…'` decoded, also where it is part of a text that another shell will read. */
+function unescaped(command: string): string {
+  let plain = "";
+  let from = 0;
+  for (let at = command.indexOf("$'"); at >= 0; at = command.indexOf("$'", from)) {
+    const { text, end } = decodeAnsi(command, at + 2) ?? {};
+    plain += command.slice(from, at) + (text ?? command.slice(at, at + 2));
+    from = text === undefined ? at + 2 : end!;
+  }
+  return plain + command.slice(from);
+}
+
+/** Other ways to write `$PWD` and its like. */
+function withPlainNames(command: string): string {
+  return command.replace(/\$\{(HOME|PWD)\}/g, "$$$1").replace(/\$\(\s*pwd\s*\)|`\s*pwd\s*`/g, "$$PWD");
+}
+
+/** The ways in which one known command may be meant. */
+export function suspectsIn(words: readonly string[]): Suspect[] {
+  return starts(words, false);
+}
+
+export function collect(quoted: readonly Suspect[], bare: readonly Suspect[] = quoted): Suspects {
+  const words = new Set<string>();
+  for (const suspect of [...quoted, ...bare])
+    for (const word of suspect.words) {
+      words.add(word);
+      words.add(nameOf(word));
+    }
+  return { readings: [quoted, bare], words };
+}
+
+function startsOf({ words, loose }: Line, command: string): Suspect[] {
+  const texts = words.map((word) => word.join(""));
+  return [...starts(texts, loose), ...fed(command, texts).map(plainly)];
+}
+
+function plainly(words: readonly string[]): Suspect {
+  return { words, anywhere: false };
+}
+
+/** Not every disk tells upper case from lower. */
+function nameOf(word: string): string {
+  return baseName(word).toLowerCase();
+}
+
+function starts(words: readonly string[], loose: boolean): Suspect[] {
+  const command = words.findIndex((word) => !isAssignment(word) && !keywords.has(word) && word !== "!");
+  const runs = words.findIndex((word) => /^(-exec|-ok|--exec)/.test(word));
+  const found = [plainly(words)];
+  if (loose) found.push({ words: words.slice(1), anywhere: false });
+  if (command > 0) found.push({ words: words.slice(command), anywhere: false });
+  if (command >= 0 && wrappers.has(baseName(words[command]!)))
+    found.push({ words: words.slice(command), anywhere: true });
+  if (runs >= 0) found.push({ words: words.slice(runs + 1), anywhere: true });
+  return [...found, ...handedOn(words).map(plainly)];
+}
+
+function isAssignment(word: string): boolean {
+  const equals = word.indexOf("=");
+  return equals > 0 && /^[A-Za-z0-9_+[\]]+$/.test(word.slice(0, equals));
+}
+
+/** What a rule is suspicious of, made once and held against many commands. */
+export type Suspicion = { readings: readonly [Expected[], Expected[]]; head: string | undefined };
+/** The words of one line. The first is compared by its base name too, wherever the program may lie. */
+type Expected = { words: (Glob | Star)[]; base: Glob | undefined };
+
+export function suspicionOf(specifier: string): Suspicion {
+  const rule = openEnd(unitsOf(specifier));
+  // Each reading of the rule is held against the same reading of the command, so a rule always meets its own text.
+  const read = (quotes: boolean) =>
+    linesOf(rule, { quotes, joins: "never" }).map(({ words }): Expected => {
+      const [name] = words;
+      const base = name?.slice(name.lastIndexOf("/") + 1);
+      return { words: withStars(words), base: base?.map((char) => (char === star ? char : char.toLowerCase())) };
+    });
+  const readings = [read(true), read(false)] as const;
+  const names = readings.map(([first]) => first?.base);
+  const isPlain = names.every(
+    (name) => name !== undefined && !name.includes(star) && name.join("") === names[0]?.join(""),
+  );
+  return { readings, head: isPlain ? names[0]!.join("") : undefined };
+}
+
+/** Every line of the rule is met by something in the command. */
+export function isSuspected({ readings, head }: Suspicion, suspects: Suspects): boolean {
+  if (head !== undefined && !suspects.words.has(head)) return false;
+  return readings.some((lines, i) =>
+    lines.every((line) => suspects.readings[i]!.some((suspect) => meets(line, suspect))),
+  );
+}
+
+function meets({ words: expected, base }: Expected, { words, anywhere }: Suspect): boolean {
+  const named = (glob: Glob, word: string) => matchesGlob(glob, word) || matchesGlob(base!, nameOf(word));
+  const same = (glob: Glob, word: string) => (glob === expected[0] ? named(glob, word) : matchesGlob(glob, word));
+  if (wild(anywhere ? [star, ...expected] : expected, words, same)) return true;
+  // Options before a subcommand, such as `git -C dir`: which of them takes a value is not known, so it may come anywhere after.
+  const [name, ...rest] = expected;
+  if (name === undefined || name === star) return false;
+  const at = words.findIndex(
+    (word, i) => (anywhere || i === 0) && words[i + 1]?.startsWith("-") === true && named(name, word),
+  );
+  return at >= 0 && wild([star, ...rest], words.slice(at + 1), same);
+}

@@ -1,0 +1,119 @@
+/**
+ * The grammar of fact keys. Nobody else builds or takes apart one.
+ *
+ *   t0                           turn.begun            t0.ended                turn.ended
+ *   t0/3/model                   model.replied         t0/3/judged             calls.judged, of the whole step
+ *   t0/3/1/permit0               input.requested       t0/3/1/permit0.resolved input.resolved
+ *   t0/3/1/judged1               calls.judged, of this call alone, after round 0
+ *   t0/3/1/run0.started          call.started          t0/3/1/run0.finished    call.finished or call.unknown
+ *   t0/3/1/done                  call.finished of a call that ran nothing
+ *   t0/3/1/sub/0/model           the same again, of the subagent that call 1 runs
+ *   said/…  interrupt/…  draft/… what people and other processes write
+ */
+export type KeyPlace = {
+  /** `t0` */
+  turn: string;
+  /** `t0/3`, or `t0/3/1/sub/0`: the reply this belongs to. */
+  step?: string;
+  /** `t0/3/1`: the call this belongs to. */
+  call?: string;
+  /** What stands there: `model`, `judged`, `permit0`, `run0`, `done`, … without what follows the dot. */
+  what: string;
+  /** After the dot: `started`, `finished`, `resolved`, `ended`. */
+  end?: string;
+  /** The calls that run the subagents around it, outermost first; empty for the root agent. */
+  within: readonly string[];
+};
+
+const turnPattern = /^t\d+$/;
+const numberPattern = /^\d+$/;
+
+/** Undefined for keys outside of any turn, such as `said/…`. */
+export function placeOfKey(key: string): KeyPlace | undefined {
+  const segments = key.split("/");
+  const [what, end] = splitEnd(segments.pop() ?? "");
+  if (segments.length === 0)
+    return turnPattern.test(what) ? { turn: what, what: "turn", ...ending(end), within: [] } : undefined;
+  const turn = segments[0] ?? "";
+  if (!turnPattern.test(turn)) return undefined;
+  const within: string[] = [];
+  let at = 1;
+  let path = turn;
+  let step: string | undefined;
+  let call: string | undefined;
+  while (at < segments.length) {
+    const segment = segments[at] ?? "";
+    path += `/${segment}`;
+    at++;
+    if (segment === "sub" && call !== undefined) {
+      within.push(call);
+      step = call = undefined;
+    } else if (!numberPattern.test(segment)) break;
+    else if (step === undefined) step = path;
+    else if (call === undefined) call = path;
+    else break;
+  }
+  return {
+    turn,
+    ...(step !== undefined && { step }),
+    ...(call !== undefined && { call }),
+    what,
+    ...ending(end),
+    within,
+  };
+}
+
+/** The call that a fact is about: `t0/3/1` of `t0/3/1/run0.finished`. */
+export function callOfKey(key: string): string | undefined {
+  return placeOfKey(key)?.call;
+}
+
+/** The step that a reply or its verdicts belong to. */
+export function stepOfKey(key: string): string | undefined {
+  return placeOfKey(key)?.step;
+}
+
+/** The call of a step by its place in the reply. */
+export function callKey(step: string, index: number): string {
+  return `${step}/${index}`;
+}
+
+/** A subagent wrote it, or somebody on behalf of one. */
+export function isInSubagent(key: string): boolean {
+  return key.includes("/sub/");
+}
+
+/** The innermost call that runs the subagent this key belongs to. */
+export function parentCallOfKey(key: string): string | undefined {
+  const at = key.lastIndexOf("/sub/");
+  return at < 0 ? undefined : key.slice(0, at);
+}
+
+/** The call of the root agent below which this key stands. */
+export function rootCallOfKey(key: string): string | undefined {
+  const place = placeOfKey(key);
+  return place?.within[0] ?? place?.call;
+}
+
+export const turnKey = (turn: number): string => `t${turn}`;
+export const turnEndedKey = (turn: string): string => `${turn}.ended`;
+export const startedKey = (key: string): string => `${key}.started`;
+export const finishedKey = (key: string): string => `${key}.finished`;
+export const resolvedKey = (key: string): string => `${key}.resolved`;
+export const saidKey = (id: string): string => `said/${id}`;
+export const interruptKey = (id: string): string => `interrupt/${id}`;
+
+/** The key without what follows its dot: of the request that was resolved, of the run that has finished. */
+export function withoutEnd(key: string): string {
+  const slash = key.lastIndexOf("/") + 1;
+  return key.slice(0, slash) + splitEnd(key.slice(slash))[0];
+}
+
+function splitEnd(segment: string): [string, string | undefined] {
+  const dot = segment.indexOf(".");
+  return dot < 0 ? [segment, undefined] : [segment.slice(0, dot), segment.slice(dot + 1)];
+}
+
+function ending(end: string | undefined): { end?: string } {
+  return end === undefined ? {} : { end };
+}

@@ -1,0 +1,38 @@
+import { prose } from "../../../protocol/index.ts";
+import { highlight } from "./highlight.ts";
+import { onlyColours } from "./rows.ts";
+import type { Theme } from "./theme.ts";
+import { Markdown, type MarkdownTheme } from "./tui.ts";
+
+const INDENT = 2;
+
+/** A model's text, two columns in: the first two are Sage's own, so no text can draw what Sage draws there. */
+export function markdownRows(text: string, width: number, theme: Theme, loaded: () => void): string[] {
+  const drawn = new Markdown(prose(text).trim(), INDENT, 0, markdownTheme(theme, loaded), undefined, {
+    preserveOrderedListMarkers: true,
+    preserveBackslashEscapes: true,
+    renderLatex: false,
+  }).render(Math.max(8, width));
+  return drawn.map((row) => onlyColours(row).trimEnd());
+}
+
+function markdownTheme(theme: Theme, loaded: () => void): MarkdownTheme {
+  return {
+    heading: (text) => theme.bold(theme.heading(text)),
+    link: theme.link,
+    linkUrl: theme.dim,
+    code: theme.code,
+    codeBlock: (text) => text,
+    codeBlockBorder: theme.border,
+    quote: theme.quote,
+    quoteBorder: theme.border,
+    hr: theme.border,
+    listBullet: theme.accent,
+    bold: theme.bold,
+    italic: theme.italic,
+    strikethrough: theme.strike,
+    underline: theme.underline,
+    codeBlockIndent: "  ",
+    highlightCode: (code, lang) => highlight(code, lang, theme, loaded),
+  };
+}

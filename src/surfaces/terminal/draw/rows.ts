@@ -1,0 +1,72 @@
+import { harmless, oneLine, tokens } from "../../../protocol/index.ts";
+import type { Theme } from "./theme.ts";
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./tui.ts";
+
+type Paint = (text: string) => string;
+
+/** Sage's own words, broken between words; what goes on is set in. */
+export function own(text: string, width: number, indent = 0): string[] {
+  return wrapTextWithAnsi(text, Math.max(4, width - indent)).map(
+    (line, n) => `${n > 0 ? " ".repeat(indent) : ""}${line}`,
+  );
+}
+
+type Framing = {
+  width: number;
+  theme: Theme;
+  paint?: Paint;
+  /** One row for each line, cut where it ends. */ clip?: boolean;
+};
+
+/** Foreign text behind a margin that it cannot leave. A row that goes on has another mark there, for a line break may matter. */
+export function margined(
+  lines: readonly string[],
+  { width, theme, paint = (text) => text, clip = false }: Framing,
+): string[] {
+  const room = Math.max(4, width - 4);
+  return lines.flatMap((line) =>
+    (clip ? [clipped(line.slice(0, 4 * width), room)] : wrap(harmless(line), room)).map(
+      (row, n) => `  ${theme.border(n === 0 ? "│" : "┊")} ${paint(row.replace(tokens, (token) => theme.token(token)))}`,
+    ),
+  );
+}
+
+/** For a line that only names something: cut where the row ends, and seen to be cut. */
+export function clipped(text: string, width: number): string {
+  return truncateToWidth(oneLine(text), Math.max(1, width), "…").replaceAll("\x1b[0m", "");
+}
+
+/** Columns, rather too many than too few: a row that wraps by itself would leave its margin. */
+function columns(text: string): number {
+  let count = 0;
+  for (const character of text)
+    count += /\p{Mn}/u.test(character) ? 0 : (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2;
+  return Math.max(count, visibleWidth(text));
+}
+
+/** Cut where the row ends, never within a token: a row that the terminal wraps by itself would leave its margin. */
+export function wrap(line: string, room: number): string[] {
+  if (line.length * 2 <= room || (line.length <= room && /^[\x20-\x7e]*$/.test(line))) return [line];
+  const found = [""];
+  let used = 0;
+  const pieces = [...line.matchAll(/‹[^›]*›|\P{Mn}\p{Mn}*|\p{Mn}+/gsu)].flatMap(([piece]) =>
+    columns(piece) > room ? [...piece] : [piece],
+  );
+  for (const piece of pieces) {
+    const wide = /^[\x20-\x7e]$/.test(piece) ? 1 : columns(piece);
+    if (used > 0 && used + wide > room) {
+      found.push("");
+      used = 0;
+    }
+    found[found.length - 1] += piece;
+    used += wide;
+  }
+  return found;
+}
+
+const sequences = /\x1b(?:\[[\d;]*m|[^])?|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]/g;
+
+/** Lets colours pass and nothing else that steers: the last gate before the screen for text that a library laid out. */
+export function onlyColours(row: string): string {
+  return row.replace(sequences, (found) => (/^\x1b\[[\d;]*m$/.test(found) ? found : ""));
+}

@@ -1,0 +1,205 @@
+import { canonicalJson } from "../protocol/canonical-json.ts";
+import { splitLines } from "../protocol/lines.ts";
+import type { CallPart, PermissionSuggestion, RuleDestination, WriteTarget } from "../protocol/permission.ts";
+import type { PermissionRequest, Preview, PreviewLine } from "../protocol/request.ts";
+import { visible } from "../protocol/visible.ts";
+
+/**
+ * What a permission is asked for, in the order in which it should be read. The same for every surface, made from the
+ * very input that will run; every text in it is safe to draw as it is.
+ */
+export type Description = {
+  tool: string;
+  action: Block[];
+  /** Of what will run (the command, the content; else all of the input) before anything was made visible. */
+  characters: number;
+  lines: number;
+  parts: DescribedPart[];
+  writes: WriteTarget[];
+  leavesWorkspace: boolean;
+  why: string;
+  /** Only a person may allow it. */
+  hard: boolean;
+  /** Names of the agents from the root's child down to the asker. */
+  agent: string[];
+  /** What the agent says about its call, which nobody has checked. */
+  words?: { text: string; /** Characters left out at the end. */ cut: number };
+};
+
+export type Block =
+  | { type: "command"; lines: string[] }
+  /** `real` only where it is another path than the one given. */
+  | { type: "path"; given: string; real?: string }
+  /** `from` is the number of the hunk's first line in the file as it is, where that is known. */
+  | { type: "change"; hunks: { from?: number; lines: { mark: PreviewLine["mark"]; text: string }[] }[] }
+  | { type: "omitted"; why: NonNullable<Preview["omitted"]> }
+  /** The rest of the input, as canonical JSON. */
+  | { type: "field"; name: string; lines: string[] };
+
+/** `asks`: this one is why a person is asked. */
+export type DescribedPart = { text: string; behavior: CallPart["behavior"]; reason: string; asks: boolean };
+
+const LONGEST_WORDS = 300;
+
+export function describeRequest(request: PermissionRequest): Description {
+  const { tool, why, hard, agent, description } = request;
+  const { action, raw } = actionOf(request);
+  const writes = writesOf(request);
+  return {
+    tool: visibleLine(tool),
+    action,
+    characters: raw.reduce((sum, text) => sum + [...text].length, 0),
+    lines: raw.reduce((sum, text) => sum + splitLines(text).length, 0),
+    parts: (request.parts ?? []).map(({ text, behavior, reason }) => ({
+      text: visible(text),
+      behavior,
+      reason: visible(reason),
+      asks: behavior !== "allow",
+    })),
+    writes: writes.map((target) => ({ ...target, path: visibleLine(target.path) })),
+    leavesWorkspace: writes.some(({ outside }) => outside),
+    why: visible(why),
+    hard,
+    agent: agent.map((name) => visibleLine(name)),
+    ...(description !== undefined && { words: cut(description) }),
+  };
+}
+
+/** `raw` is what the counts are of. A field that no block is made for is shown as JSON: nothing of the input is left out. */
+function actionOf({ tool, input, description, preview }: PermissionRequest): { action: Block[]; raw: string[] } {
+  const rest = { ...input };
+  const action: Block[] = [];
+  const raw: string[] = [];
+  const take = (field: string): string | undefined => {
+    const value = rest[field];
+    if (typeof value !== "string") return undefined;
+    delete rest[field];
+    return value;
+  };
+  if (tool === "Bash") {
+    if (rest["description"] === description) delete rest["description"]; // shown as the agent's words
+    const command = take("command");
+    if (command !== undefined) {
+      raw.push(command);
+      action.push({ type: "command", lines: visible(command).split("\n") });
+    }
+  }
+  if (tool === "Edit" || tool === "Write") {
+    const given = take("file_path");
+    if (given !== undefined) {
+      const real = preview && preview.path !== given ? { real: visibleLine(preview.path) } : {};
+      action.push({ type: "path", given: visibleLine(given), ...real });
+    }
+    const [gone, come] = [take("old_string"), take(tool === "Edit" ? "new_string" : "content")];
+    raw.push(...[gone, come].filter((text) => text !== undefined));
+    action.push(...changeOf(preview, gone, come, tool === "Write"));
+  }
+  const main = raw.length > 0;
+  for (const [name, value] of Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const json = canonicalJson(value);
+    if (!main) raw.push(json);
+    action.push({ type: "field", name: visibleLine(name), lines: visible(json).split("\n") });
+  }
+  return { action, raw };
+}
+
+/** For what is one line wherever it is drawn: a line break would leave its margin. */
+function visibleLine(text: string): string {
+  return visible(text).replaceAll("\n", "‹U+000A›");
+}
+
+/** The preview; where it has no lines, what the call itself says about the change. */
+function changeOf(
+  preview: Preview | undefined,
+  gone: string | undefined,
+  come: string | undefined,
+  whole: boolean,
+): Block[] {
+  if (preview && preview.lines.length > 0) return [{ type: "change", hunks: hunksOf(preview) }];
+  const omitted: Block[] = preview?.omitted ? [{ type: "omitted", why: preview.omitted }] : [];
+  const lines = [...marked("-", gone, whole), ...marked("+", come, whole)];
+  return preview?.omitted === "same" || lines.length === 0
+    ? omitted
+    : [...omitted, { type: "change", hunks: [{ lines: seen(lines) }] }];
+}
+
+function marked(mark: "+" | "-", text: string | undefined, whole: boolean): PreviewLine[] {
+  if (text === undefined) return [];
+  const lines = splitLines(text).map((line) => ({ mark, ...line }));
+  // A piece of a file ends anywhere; only the end of a whole one says something.
+  return whole ? lines : lines.map(({ text: piece }) => ({ mark, text: piece }));
+}
+
+function hunksOf({
+  lines,
+  firstLine,
+}: Preview): { from: number; lines: { mark: PreviewLine["mark"]; text: string }[] }[] {
+  const hunks: { from: number; lines: PreviewLine[] }[] = [];
+  for (const line of lines) {
+    if (hunks.length === 0 || line.line !== undefined) hunks.push({ from: line.line ?? firstLine, lines: [] });
+    hunks.at(-1)?.lines.push(line);
+  }
+  return hunks.map((hunk) => ({ from: hunk.from, lines: seen(hunk.lines) }));
+}
+
+/** Lines of one kind are made visible together, so that a long gap among them is counted. */
+function seen(lines: readonly PreviewLine[]): { mark: PreviewLine["mark"]; text: string }[] {
+  const groups: { mark: PreviewLine["mark"]; texts: string[]; open: boolean }[] = [];
+  for (const { mark, text, open } of lines) {
+    const last = groups.at(-1);
+    const group = last?.mark === mark ? last : { mark, texts: [], open: false };
+    if (group !== last) groups.push(group);
+    group.texts.push(text);
+    group.open ||= open === true;
+  }
+  return groups.flatMap(({ mark, texts, open }) => {
+    // With a last line break, or the last line would not count as one of a gap.
+    const shown = visible(`${texts.join("\n")}\n`)
+      .slice(0, -1)
+      .split("\n");
+    return shown.map((text, n) => ({ mark, text: open && n === shown.length - 1 ? `${text}‹EOF›` : text }));
+  });
+}
+
+function writesOf({ parts = [], preview }: PermissionRequest): WriteTarget[] {
+  const targets = parts.flatMap(({ writes = [] }) => writes);
+  const known = new Map(targets.map((target) => [target.path, target]));
+  if (preview && !known.has(preview.path))
+    known.set(preview.path, { path: preview.path, ...(preview.outside && { outside: true }) });
+  return [...known.values()];
+}
+
+function cut(text: string): { text: string; cut: number } {
+  const characters = [...text];
+  return {
+    text: visible(characters.slice(0, LONGEST_WORDS).join("")),
+    cut: Math.max(0, characters.length - LONGEST_WORDS),
+  };
+}
+
+/** A rule that may be kept from now on, and where. */
+export type Offer = {
+  rule: string;
+  behavior: PermissionSuggestion["behavior"];
+  note?: string;
+  together?: true;
+  places: { destination: RuleDestination; file?: string }[];
+};
+
+/** Suggestions by rule, in their order. */
+export function offersOf({ suggestions }: PermissionRequest): Offer[] {
+  const offers: Offer[] = [];
+  for (const { rule, behavior, note, together, destination, file } of suggestions) {
+    let offer = offers.find((one) => one.rule === rule && one.behavior === behavior);
+    const more = { ...(note !== undefined && { note }), ...(together && { together }) };
+    if (!offer) offers.push((offer = { rule, behavior, ...more, places: [] }));
+    offer.places.push({ destination, ...(file !== undefined && { file }) });
+  }
+  return offers;
+}
+
+/** What "always" means when nothing else is said: the rules that are needed together, else the first. */
+export function neededOf(offers: readonly Offer[]): Offer[] {
+  const together = offers.filter((offer) => offer.together);
+  return together.length > 0 ? together : offers.slice(0, 1);
+}

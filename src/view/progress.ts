@@ -1,0 +1,80 @@
+import type { Fact } from "../protocol/fact.ts";
+import { addUsage, noUsage, type Usage } from "../protocol/message.ts";
+import type { OutcomeStatus } from "../protocol/outcome.ts";
+
+/** What a session is doing and what it has used, read off the facts. */
+export type Progress = {
+  working: boolean;
+  /** A turn is open: it runs, waits or is paused. */
+  open: boolean;
+  last: OutcomeStatus | undefined;
+  /** Calls that have begun and have no result yet, by where they stand. */
+  running: Map<string, string>;
+  usage: Usage;
+  usd: number;
+  /** What the session is called, if it has a name. */
+  title: string;
+  /** The model that was chosen for it, if one was. */
+  model: string | undefined;
+  note(fact: Fact): void;
+};
+
+export function createProgress(): Progress {
+  let said = 0;
+  let seen = 0;
+  const progress: Progress = {
+    working: false,
+    open: false,
+    last: undefined,
+    running: new Map(),
+    usage: noUsage,
+    usd: 0,
+    title: "",
+    model: undefined,
+    note(fact) {
+      switch (fact.type) {
+        case "user.said":
+          said = fact.seq;
+          progress.working = true;
+          break;
+        case "session.titled":
+          progress.title = fact.data.title;
+          break;
+        case "model.chosen":
+          progress.model = fact.data.model;
+          break;
+        case "turn.begun":
+          seen = Math.max(seen, fact.data.sawUpTo);
+          Object.assign(progress, { working: true, open: true, last: undefined });
+          break;
+        case "model.replied":
+          seen = Math.max(seen, fact.data.sawUpTo);
+          progress.usage = addUsage(progress.usage, fact.data.usage);
+          break;
+        case "call.started":
+          progress.running.set(placeOf(fact), fact.data.tool);
+          break;
+        case "call.finished":
+        case "call.unknown":
+          progress.running.delete(placeOf(fact));
+          break;
+        case "turn.interrupted":
+          if (fact.data.to === "pause") progress.working = false;
+          break;
+        case "turn.ended":
+          // What nobody has read yet begins the next turn.
+          Object.assign(progress, { working: said > seen, open: false, last: fact.data });
+          progress.usd += fact.data.cost?.usd ?? 0;
+          progress.running.clear();
+          break;
+        default:
+      }
+    },
+  };
+  return progress;
+}
+
+/** The call that a fact is about. */
+export function placeOf({ key }: { key: string }): string {
+  return key.replace(/\/[^/]*$/, "");
+}

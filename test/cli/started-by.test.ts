@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startedBy } from "../../src/cli/started-by.ts";
+
+test("a hint is a command the person has", () => {
+  const npm = { npm_lifecycle_event: "start", npm_execpath: "/npm-cli.js" };
+  const source = { source: true, root: "/w/sage" };
+  assert.equal(startedBy({}, source), "sage");
+  assert.equal(startedBy({ ...npm, npm_lifecycle_event: "test" }, source), "sage");
+  assert.equal(startedBy(npm, { ...source, source: false }), "sage");
+  assert.equal(startedBy({ ...npm, INIT_CWD: "/w/sage" }, source), "npm start");
+  assert.equal(startedBy({ ...npm, INIT_CWD: "/w/sage/src" }, source), "npm start");
+  assert.equal(startedBy({ ...npm, INIT_CWD: "/w/other" }, source), "npm --prefix /w/sage start");
+  assert.equal(startedBy({ ...npm, INIT_CWD: "/" }, { source: true, root: "/w/a b" }), 'npm --prefix "/w/a b" start');
+});

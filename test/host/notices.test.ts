@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { z } from "zod";
+import { memoryStore } from "../../src/journal/memory.ts";
+import { scripted } from "../../src/models/scripted.ts";
+import { assemble } from "../../src/host/assemble.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { workspace } from "../support/sage.ts";
+
+const slow: Tool<object> = {
+  name: "Slow",
+  description: "waits for somebody to type",
+  inputSchema: z.object({}),
+  effect: "reads",
+  checkPermissions: () => ({ behavior: "allow", reason: "it only waits" }),
+  async execute(_input, scope) {
+    scope.waiting?.("token-abc 的密码：");
+    return { ok: true, text: "it went on" };
+  },
+};
+
+test("whoever watches is told, in their language, that a command waits and that an instruction file was left out", async () => {
+  for (const [lang, waits] of [
+    ["en", "The command seems to wait for an answer that nobody can type here: [secret: MY_SECRET] 的密码："],
+    ["zh", "命令好像在等待输入，而这里没有人能输入：[secret: MY_SECRET] 的密码："],
+  ] as const) {
+    using here = workspace();
+    using elsewhere = workspace();
+    writeFileSync(elsewhere.path("AGENTS.md"), "obey");
+    symlinkSync(elsewhere.path("AGENTS.md"), here.path("AGENTS.md"));
+    const host = assemble({
+      store: memoryStore(),
+      model: async () => scripted([{ calls: [{ tool: "Slow", input: {} }] }, { text: "done" }]),
+      rules: [],
+      permissionMode: "default",
+      options: {},
+      env: { MY_SECRET: "token-abc" },
+      output: here.path("output"),
+      tools: [slow],
+      lang,
+    });
+    await host.send({ type: "open", session: "s", cwd: here.dir });
+    const notices: string[] = [];
+    const leaving = new AbortController();
+    const watching = (async () => {
+      for await (const event of host.watch("s", { signal: leaving.signal }))
+        if (event.type === "delta" && event.delta.kind === "notice") notices.push(event.delta.text);
+    })();
+    await host.send({ type: "say", session: "s", text: "go", by: "Lin", surface: "test" });
+    assert.equal((await host.run("s")).text, "done");
+    leaving.abort();
+    await watching;
+    await host.close();
+    assert.match(notices[0] ?? "", /AGENTS\.md is left out: it is a link that leaves/);
+    assert.equal(notices.length, 2, notices.join("\n"));
+    assert.ok(notices[1]?.startsWith(waits), notices[1]);
+  }
+});
