@@ -51,7 +51,7 @@ function notRun(facts: readonly Fact[], replied: readonly Fact<"model.replied">[
   return replied.flatMap(({ session, key, data }) =>
     callsOf(data).flatMap((_, n): Fact[] => {
       const call = `${key.slice(0, -"/model".length)}/${n}`;
-      const result = { ok: false, text: "Not run in this fork." };
+      const result = { ok: false, text: "Not run in this fork.", end: "not-run" } as const;
       return done.has(call)
         ? []
         : [{ session, seq, key: `${call}/done`, type: "call.finished", at: Date.now(), data: result }];

@@ -25,17 +25,31 @@ export type Finish = "stop" | "calls" | "length" | "filtered" | "other";
 
 export type Reply = { parts: Part[]; usage: Usage; finish: Finish; model: string };
 
+/**
+ * How a call ended. It ran and is `done`, has `failed` or was `stopped` on its way, or its end is `unknown`. Or it did not run: a rule
+ * or a hook refused it, a person did, or it did not come to it (`not-run`: nobody answered, the turn was stopped before, it was no
+ * possible call).
+ */
+export type CallEnd = "done" | "failed" | "stopped" | "unknown" | "refused-by-rule" | "refused-by-person" | "not-run";
+
 /** What a call came to, in exactly the words the model reads. */
 export type ToolResult = {
   ok: boolean;
   text: string;
+  /** Set by the loop, for every call. A tool need not say it. */
+  end?: CallEnd;
   /** Files whose content the model now knows: real path → sha-256. Edit refuses a file that changed since. */
   seen?: Record<string, string>;
   /** A skill is in use from here to the end of the turn, and these are the tools it works with. */
   allowedTools?: "all" | readonly string[];
-  /** A person said no to this very call. */
+  /** Version 0.1.0 kept this instead of `end`: a person said no to this very call. */
   refused?: true;
 };
+
+/** How the call ended that has this result, also one of version 0.1.0. */
+export function callEndOf({ ok, end, refused }: ToolResult): CallEnd {
+  return end ?? (ok ? "done" : refused ? "refused-by-person" : "failed");
+}
 
 export type Message =
   | { role: "user"; text: string }

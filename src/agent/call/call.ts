@@ -6,7 +6,7 @@ import { judgeCall, readyToJudge } from "./judge.ts";
 import { perform } from "./perform.ts";
 import { addRules, closePermit, endTurnIfSaid, inputOf, openRequest } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
-import { notApproved, notRun, refused, withContext } from "./words.ts";
+import { notApproved, notRun, refused, withContext, withEnd } from "./words.ts";
 
 type Judged = { verdict: Verdict; asked: Opened | undefined; before: Promise<unknown> | undefined };
 
@@ -41,7 +41,7 @@ async function throughPermission(
     endTurnIfSaid(d, resolution, opened.request);
     const tool = c.config.tools.get(call.tool);
     if (tool?.answered && opened.request.kind !== "permission")
-      return finish(tool.answered(inputOf(tool, call, verdict), resolution));
+      return finish(withEnd(tool.answered(inputOf(tool, call, verdict), resolution), "not-run"));
     const granted = grantOf(resolution);
     if (!granted && resolution.outcome !== "superseded") return finish(notApproved(resolution));
     comment = granted?.comment;

@@ -11,7 +11,7 @@ import { anchorOf, isStill, placeOf, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
-import { changedSince, tellWaiting, withComment, withContext } from "./words.ts";
+import { changedSince, tellWaiting, withComment, withContext, withEnd } from "./words.ts";
 
 /** Runs an allowed call in the way its effect permits. */
 export async function perform(
@@ -59,6 +59,7 @@ function endUnknown(error: unknown): ToolResult {
   return {
     ok: false,
     text: "This was started, and how it ended is not known. Check what it left behind before anything else.",
+    end: "unknown",
   };
 }
 
@@ -78,7 +79,10 @@ function onceOptions(
       return { tool: tool.name, effect, digest, ...(before !== undefined && { before }) };
     },
     ...(reconcile && {
-      reconcile: (was) => reconcile(input, { ...placeOf(c), before: was.before ?? "" }),
+      reconcile: async (was) => {
+        const found = await reconcile(input, { ...placeOf(c), before: was.before ?? "" });
+        return typeof found === "object" ? withEnd(found, "failed") : found;
+      },
     }),
   };
 }
@@ -91,11 +95,16 @@ function unlessChanged(error: unknown): "changed" {
 /** A tool that throws has failed, and a failure is a result. Only what the loop itself raised passes through. */
 async function execute(tool: Tool, input: ToolInput, scope: ToolScope): Promise<ToolResult> {
   try {
-    return await tool.execute(input, scope);
+    return withEnd(await tool.execute(input, scope), failureIn(scope));
   } catch (error) {
     if (error instanceof Stopped || error instanceof NeedsInput) throw error;
-    return { ok: false, text: scope.signal.aborted ? "Interrupted." : `${tool.name} failed: ${messageOf(error)}` };
+    const text = scope.signal.aborted ? "Interrupted." : `${tool.name} failed: ${messageOf(error)}`;
+    return withEnd({ ok: false, text }, failureIn(scope));
   }
+}
+
+function failureIn({ signal }: ToolScope): "stopped" | "failed" {
+  return signal.aborted ? "stopped" : "failed";
 }
 
 function effectScope(c: ExecutionContext, scope: StepScope): ToolScope {

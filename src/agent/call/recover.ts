@@ -66,6 +66,7 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
   if (choice === "done")
     return {
       ok: true,
+      end: "done",
       text: `${why}\nThe person says that it is done. Its output is not known: look before you rely on it.`,
     };
   if (choice === "stop") d.stop(new Stopped("cancelled", "stopped after an interrupted command"));
@@ -115,5 +116,5 @@ async function ended(running: () => number[], signal: AbortSignal): Promise<void
 }
 
 function unknown(text: string): ToolResult {
-  return { ok: false, text };
+  return { ok: false, text, end: "unknown" };
 }

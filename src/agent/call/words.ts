@@ -1,15 +1,17 @@
 import type { Stopped } from "../../journal/session.ts";
-import type { Resolution, ToolResult, Verdict } from "../../protocol/index.ts";
+import type { CallEnd, Resolution, ToolResult, Verdict } from "../../protocol/index.ts";
 import type { ExecutionContext } from "../state/context.ts";
 
 /** What the model reads when a call did not run. Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
-  if (verdict.repeated) return { ...failure(`Not run: ${verdict.reason}.`), refused: true };
-  return failure(
-    verdict.rule
-      ? `Not run: ${verdict.reason}. Do not try to get round the rule; choose another way or ask.`
-      : `Not run: ${verdict.reason}.`,
-  );
+  const rule = verdict.rule ? " Do not try to get round the rule; choose another way or ask." : "";
+  return didNotRun(`${verdict.reason}.${rule}`, refusalOf(verdict));
+}
+
+function refusalOf({ repeated, digest }: Verdict): CallEnd {
+  if (repeated) return "refused-by-person";
+  // Without a digest it was no call at all: there is no such tool, or its input does not fit.
+  return digest === "" ? "not-run" : "refused-by-rule";
 }
 
 export function notApproved(resolution: Resolution): ToolResult {
@@ -17,23 +19,24 @@ export function notApproved(resolution: Resolution): ToolResult {
     case "answered":
     case "partial":
       if (resolution.by === "auto")
-        return failure(`Not run: ${resolution.response.type === "denied" ? resolution.response.reason : "refused"}.`);
-      return {
-        ...failure(
-          `Not run: the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`,
-        ),
-        refused: true,
-      };
+        return didNotRun(
+          `${resolution.response.type === "denied" ? resolution.response.reason : "refused"}.`,
+          "refused-by-rule",
+        );
+      return didNotRun(
+        `the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`,
+        "refused-by-person",
+      );
     case "declined":
-      return failure(`Not run: the person chose not to decide.${quote("Their words", resolution.reason)}`);
+      return didNotRun(`the person chose not to decide.${quote("Their words", resolution.reason)}`);
     case "timed_out":
-      return failure(`Not run: ${resolution.reason}. Silence is not consent.`);
+      return didNotRun(`${resolution.reason}. Silence is not consent.`);
     case "cancelled":
-      return failure(`Not run: the turn was cancelled (${resolution.reason}).`);
+      return didNotRun(`the turn was cancelled (${resolution.reason}).`);
     case "no_surface":
-      return failure(`Not run: it needs a person's approval, and ${resolution.reason}.`);
+      return didNotRun(`it needs a person's approval, and ${resolution.reason}.`);
     case "superseded":
-      return failure(`Not run: ${resolution.reason}.`);
+      return didNotRun(`${resolution.reason}.`);
     default:
       return resolution satisfies never;
   }
@@ -46,11 +49,15 @@ export function notRun(stopped: Stopped | undefined): ToolResult {
     timeout: "the turn's time was up",
     leaving: "Sage was closed",
   };
-  return failure(`Not run: ${because[stopped?.why ?? "interrupted"]} before it started.`);
+  return didNotRun(`${because[stopped?.why ?? "interrupted"]} before it started.`);
 }
 
 export function changedSince(): ToolResult {
-  return failure("Not run: what would run is not what was approved. Make the call again.");
+  return didNotRun("what would run is not what was approved. Make the call again.");
+}
+
+export function withEnd(result: ToolResult, otherwise: CallEnd): ToolResult {
+  return { ...result, end: result.ok ? "done" : otherwise };
 }
 
 export function withContext(result: ToolResult, { context }: Verdict): ToolResult {
@@ -68,8 +75,8 @@ function quote(lead: string, words: string | undefined): string {
   return words?.trim() ? ` ${lead}: "${words}"` : "";
 }
 
-function failure(text: string): ToolResult {
-  return { ok: false, text };
+function didNotRun(why: string, end: CallEnd = "not-run"): ToolResult {
+  return { ok: false, text: `Not run: ${why}`, end };
 }
 
 /** A command is left alone while it waits for an answer that nobody can type: the person may stop it. */

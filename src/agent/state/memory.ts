@@ -1,3 +1,4 @@
+import { callEndOf } from "../../protocol/index.ts";
 import type { Call, Effect, InputRequest, ToolResult, Verdict } from "../../protocol/index.ts";
 import { canonical } from "./digest.ts";
 
@@ -77,7 +78,8 @@ export class Memory {
   noteRefusals(calls: readonly Call[], results: readonly ToolResult[]): void {
     for (const [n, call] of calls.entries()) {
       if (results[n]?.ok) this.refusalsInRow = 0;
-      if (!results[n]?.refused) continue;
+      const result = results[n];
+      if (!result || callEndOf(result) !== "refused-by-person") continue;
       (this.#refused ??= new Set()).add(sameCall(call));
       this.refusalsInRow++;
     }

@@ -116,13 +116,17 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
 
 /** The turn ended before this call had a result: what is known of it must not sound like nothing happened. */
 function unfinished(last: Fact["type"] | undefined): ToolResult {
+  if (last === "call.started" || last === "call.unknown")
+    return {
+      ok: false,
+      text: "This was started, and how it ended is not known: the turn ended before. Check what it left behind.",
+      end: "unknown",
+    };
   const text =
-    last === "call.started" || last === "call.unknown"
-      ? "This was started, and how it ended is not known: the turn ended before. Check what it left behind."
-      : last === "input.resolved"
-        ? "Not run: the person had answered, and the turn ended before."
-        : "Not run: the turn ended before.";
-  return { ok: false, text };
+    last === "input.resolved"
+      ? "Not run: the person had answered, and the turn ended before."
+      : "Not run: the turn ended before.";
+  return { ok: false, text, end: "not-run" };
 }
 
 export function between(said: readonly Fact<"user.said">[], after: number, upTo: number): Message[] {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import {
+  callEndOf,
   callsOf,
   harmless,
   visible,
@@ -79,7 +80,7 @@ function body(facts: readonly Fact[], t: PageTexts, lang: Lang): Markup[] {
     const end = index.results.get(key);
     const failed =
       end?.type === "call.finished" && !end.data.ok
-        ? markup` <span class="failed">${end.data.refused ? t.refused : t.failed}</span>`
+        ? markup` <span class="failed">${callEndOf(end.data) === "refused-by-person" ? t.refused : t.failed}</span>`
         : "";
     const unknown = end?.type === "call.unknown" ? markup`<p class="failed">${t.unknown}</p>` : "";
     const result = end?.type === "call.finished" ? folded(t.result, end.data.text, t) : "";

@@ -1,4 +1,5 @@
 import {
+  callEndOf,
   callsOf,
   oneLine,
   prose,
@@ -89,7 +90,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean, me?
     if (!call || asked.has(at)) return [];
     const head = shownCall === at ? [] : [callLine(at, call)];
     if (at.includes("/sub/")) return [{ lines: head }];
-    if (stopped && !data.ok && data.text.startsWith("Not run:")) return [];
+    if (stopped && callEndOf(data) === "not-run") return [];
     const no = paint.red(`  ✗ ${refused.has(at) ? t.refused : t.failed}`);
     // Who said no, and why, was shown with the answer.
     if (refused.has(at) && answered.has(at)) return head.length > 0 ? [{ lines: [...head, no] }] : [];

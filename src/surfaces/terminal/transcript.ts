@@ -1,4 +1,5 @@
 import {
+  callEndOf,
   callsOf,
   oneLine,
   textOf,
@@ -162,7 +163,7 @@ export function createTranscript({ t, me, now }: { t: Texts; me: Sender; now(): 
     if (within) within.failed = true;
     const item = calls.get(place);
     if (!item) return;
-    const silent = stopped && !data.ok && data.text.startsWith("Not run:");
+    const silent = stopped && callEndOf(data) === "not-run";
     item.until = at;
     item.result = silent ? "" : data.text;
     item.state = data.ok ? "ok" : silent ? "stopped" : refused.has(item.at) ? "refused" : "failed";
