@@ -7,8 +7,11 @@ import { stripVTControlCharacters } from "node:util";
 import type { ScriptedTurn } from "../../src/models/scripted.ts";
 import type { InputRequest, PendingRequest } from "../../src/protocol/index.ts";
 
-const main = join(import.meta.dirname, "../../src/cli/main.ts");
+const source = join(import.meta.dirname, "../../src/cli/main.ts");
 const PATIENCE_MS = 40_000;
+
+/** Sage as a file to start: the bundle that `npm test` made, or the source where a file is run by itself. */
+export const program = process.env["SAGE_TEST_PROGRAM"] ?? source;
 
 export type Ended = { code: number | null; out: string; err: string };
 
@@ -53,7 +56,7 @@ export class Machine {
 
   /** Sage with pipes, to talk to while it runs. */
   start(args: string[], { env = {} }: { env?: Record<string, string> } = {}) {
-    const child = spawn(process.execPath, [main, ...args], { cwd: this.cwd, env: { ...this.env, ...env } });
+    const child = spawn(process.execPath, [program, ...args], { cwd: this.cwd, env: { ...this.env, ...env } });
     let [out, err] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
@@ -74,7 +77,7 @@ export class Machine {
 
   /** Sage in a real terminal. */
   terminal(args: string[], { env = {}, cols = 100 }: { env?: Record<string, string>; cols?: number } = {}) {
-    const pty = spawnPty(process.execPath, [main, ...args], {
+    const pty = spawnPty(process.execPath, [program, ...args], {
       cwd: this.cwd,
       cols,
       rows: 40,

@@ -1,9 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Machine } from "./cli.ts";
+import { program, type Machine } from "./cli.ts";
 
-const main = join(import.meta.dirname, "../../src/cli/main.ts");
 const PATIENCE_MS = 40_000;
 
 /** Why the tests that need it are skipped, where they are. */
@@ -12,7 +11,7 @@ export const noTmux = spawnSync("tmux", ["-V"]).status === 0 ? false : "tmux is 
 /** A shell in tmux, to start Sage in by hand and see what it leaves behind. */
 export function tmux(machine: Machine, { cols = 100, rows = 40 } = {}) {
   const start = join(machine.dir, "start.sh");
-  writeFileSync(start, `echo $$ > ${machine.dir}/pid; exec ${process.execPath} ${main} "$@"\n`);
+  writeFileSync(start, `echo $$ > ${machine.dir}/pid; exec ${process.execPath} ${program} "$@"\n`);
   const env = {
     ...machine.env,
     SAGE_PLAIN: "",
