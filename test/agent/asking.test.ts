@@ -7,6 +7,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { AutoResponse, ExecutionMode } from "../../src/protocol/index.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { allow, askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
@@ -201,7 +202,7 @@ test("readers start at once, writers keep the model's order: one that waits hold
   await sage.say("go");
   const [first, second] = await sage.open(2);
   await sage.answer({ type: "granted", requestId: second?.id ?? "" });
-  while (!sage.result(0, 1)) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => sage.result(0, 1));
   assert.equal(existsSync(here.path("order")), false);
   await sage.answer({ type: "granted", requestId: first?.id ?? "" });
   await sage.outcome();

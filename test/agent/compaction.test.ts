@@ -9,6 +9,7 @@ import type { Model } from "../../src/models/model.ts";
 import { SageError, noUsage, type Fact, type Message } from "../../src/protocol/index.ts";
 import { start } from "../support/process.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const options = { maxContextTokens: 10_000 };
 const write = (file: string, words: number) => ({
@@ -255,7 +256,7 @@ test("room is made by hand in an idle session, and the next turn goes on from th
   for (const text of ["hello", "hello again"]) {
     await sage.say(text);
     await sage.outcome();
-    while (sage.store.session(sage.session)?.owned) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => !sage.store.session(sage.session)?.owned);
   }
   assert.deepEqual(await sage.host.send({ type: "compact", session: sage.session }), { ok: true });
   assert.equal(compactions(sage.facts()).length, 1);
@@ -270,7 +271,7 @@ test("while room is made by hand: what is said is heard, an interrupt ends it, a
   using here = workspace();
   const store = sqliteStore(here.path("journal.db"));
   const idle = async () => {
-    while (store.session(sage.session)?.owned) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => !store.session(sage.session)?.owned);
   };
   const summaries: (() => { text: string; delayMs?: number })[] = [];
   const reply = { text: "noted" };
@@ -302,7 +303,7 @@ test("while room is made by hand: what is said is heard, an interrupt ends it, a
   const first = await begun(100);
   await sage.host.send({ type: "say", session: sage.session, text: "and now?", by: "Lin", surface: "test" });
   assert.deepEqual(await first.done, { ok: true });
-  while (!sage.facts().some(({ key }) => key === "t5.ended")) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => sage.facts().some(({ key }) => key === "t5.ended"));
   await idle();
 
   const second = await begun(60_000);

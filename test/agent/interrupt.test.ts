@@ -10,11 +10,9 @@ import { memoryStore } from "../../src/journal/memory.ts";
 import { createHost } from "../../src/host/host.ts";
 import { noUsage, type Delta, type Fact } from "../../src/protocol/index.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
-const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-};
 const interrupt = (sage: TestSage) => sage.host.send({ type: "interrupt", session: sage.session, ...lin });
 
 test("an interrupt pauses the turn; what had not run does not run when it goes on; the message is heard", async () => {

@@ -4,6 +4,7 @@ import { array, assert as check, constantFrom, property } from "fast-check";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
 import type { AgentState, Fact } from "../../src/protocol/index.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const states: AgentState[] = [
   { state: "initializing" },
@@ -94,7 +95,7 @@ test("one of two requests is answered: the state names the one that is left; in 
   await sage.say("go");
   const [first, second] = await sage.open(2);
   await sage.answer({ type: "answers", requestId: first?.id ?? "", answers: { "One?": { selected: ["Red"] } } });
-  while (states(sage.facts()).length < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => states(sage.facts()).length >= 3);
   await sage.answer({ type: "granted", requestId: second?.id ?? "" });
   await sage.outcome();
   assert.deepEqual(states(sage.facts()), [

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { InputResponse } from "../../src/protocol/index.ts";
 import { askUser, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const sender = { by: "Lin", surface: "test" };
 const limits = { promptTimeout: 60_000, timeoutPolicy: "cancel" } as const;
@@ -34,13 +35,11 @@ test("the message that begins a turn says how long its requests wait, also after
     await sage.host.send({ type: "say", session, text: "and this", limits: { promptTimeout: 1 }, ...sender });
   }
   await using sage = await sageWith({ dir: here.dir, script, store: sqliteStore(at) });
-  const pending = async (text: string) => {
-    for (;;) {
+  const pending = (text: string) =>
+    until(() => {
       const [request] = sage.store.pending(session);
-      if (request?.kind === "question" && request.questions[0]?.question === text) return request;
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-  };
+      return request?.kind === "question" && request.questions[0]?.question === text && request;
+    });
   const one = await pending("One?");
   await sage.host.send({ type: "resume", session });
   await sage.host.send({ type: "respond", response: answer(one.id, "One?"), ...sender });

@@ -16,11 +16,9 @@ import { createHost } from "../../src/host/host.ts";
 import { projectTrust, trust } from "../../src/config/trust.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
-const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-};
 
 /** A host of its own over a journal on disk, as another process would have it. */
 function hostOn(store: Store, dir: string, script: Script, more: { tools?: Tool[]; permissionMode?: "bypass" } = {}) {

@@ -10,6 +10,7 @@ import {
 } from "../../src/agent/turn/strategy.ts";
 import type { Delta, Fact } from "../../src/protocol/index.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 test("standard, streaming and batch run the same loop and differ in who hears and who is asked", async () => {
   using here = workspace();
@@ -104,7 +105,7 @@ test("the same question asked again is shown each time and never taken for spinn
     const [request] = await sage.open();
     assert.equal(request?.source, "tool");
     await sage.answer({ type: "answers", requestId: request?.id ?? "", answers: { "Sure?": { selected: ["Red"] } } });
-    while (sage.store.pending()[0]?.id === request?.id) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => sage.store.pending()[0]?.id !== request?.id);
   }
   assert.equal((await sage.outcome()).text, "ok");
 });

@@ -10,6 +10,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { SubagentDefinition } from "../../src/protocol/index.ts";
 import { start } from "../support/process.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const task = (agent: string, prompt = "do it") => ({ tool: "Task", input: { agent, description: "a task", prompt } });
 const lin = { by: "Lin", surface: "test" };
@@ -102,8 +103,7 @@ test("an interrupt reaches every depth, and auto-responses and batch apply to th
   };
   await using sage = await sageWith({ dir: here.dir, script, rules: [allow("Bash")] });
   await sage.say("go");
-  while (!existsSync(here.path("ran")) || readFileSync(here.path("ran"), "utf8") === "")
-    await new Promise((resolve) => setTimeout(resolve, 2));
+  await until(() => existsSync(here.path("ran")) && readFileSync(here.path("ran"), "utf8") !== "");
   await sage.host.send({ type: "interrupt", session: sage.session, ...lin });
   const paused = await sage.outcome();
   assert.equal(paused.status, "paused");
@@ -249,7 +249,7 @@ test("a turn whose subagent is gone waits for its definition, with its request, 
     return outcome;
   };
   const asked = async () => {
-    while (store.pending("s").length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => store.pending("s").length !== 0);
     return store.pending("s")[0]?.id ?? "";
   };
   assert.equal((await attempt([asker], async (log) => void (await asked(), log.close()))).status, "paused");

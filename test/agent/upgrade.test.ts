@@ -10,6 +10,7 @@ import type { Turns } from "../../src/models/scripted.ts";
 import type { ExecutionOptions, Fact, InputResponse, TurnLimits } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
@@ -17,10 +18,6 @@ function hostOn(store: Store, dir: string, script: Turns, options: Partial<Execu
   const made = config({ script, dir, store });
   const executor = async () => new UnifiedExecutor(made, { ...options, workingDirectory: dir });
   return createHost({ store, version: "test", executor });
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 /** A journal as another version left it: a question and an approval are open in its turn. */

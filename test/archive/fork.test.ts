@@ -9,6 +9,7 @@ import type { Script } from "../../src/models/scripted.ts";
 import { deleteSession, forkSession, renameSession, retain } from "../../src/archive/sessions.ts";
 import type { Receipt } from "../../src/archive/receipts.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const me = { by: "Lin", surface: "test" };
 
@@ -36,7 +37,7 @@ for (const [kind, open] of Object.entries({
     const waiting = await sage.open(2);
     await sage.host.send({ type: "say", session: sage.session, text: "not read yet", ...me });
 
-    while (sage.result(1, 2) === "") await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => sage.result(1, 2) !== "");
 
     const fork = forkSession(store, sage.session, undefined, me);
     assert.deepEqual(store.pending(fork), []);

@@ -8,6 +8,7 @@ import { sageHome } from "../../src/config/home.ts";
 import { openSurfaceStores } from "../../src/host/surface-store.ts";
 import { projectTrust, trust } from "../../src/config/trust.ts";
 import { bash, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 test("sessions of two folders run in one process, each by the rules of its own folder as they are when its turn begins", async () => {
   using here = workspace();
@@ -41,13 +42,6 @@ test("sessions of two folders run in one process, each by the rules of its own f
     assert.ok(opened.ok);
     await host.send({ type: "say", session: opened.session, text: "go", by: "Lin", surface: "test" });
     return opened.session;
-  };
-  const until = async (what: () => boolean) => {
-    const started = performance.now();
-    while (!what()) {
-      if (performance.now() - started > 20_000) throw new Error("it did not happen");
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
   };
   const ended = (session: string) => store.load(session).some(({ type }) => type === "turn.ended");
 

@@ -8,6 +8,7 @@ import { ownEditor, ownNotice, ownShell } from "../../src/cli/run/terminal/progr
 import { sageHome } from "../../src/config/home.ts";
 import { createRedaction } from "../../src/config/redact.ts";
 import { workspace } from "../support/sage.ts";
+import { untilGone } from "../support/until.ts";
 
 const never = new AbortController().signal;
 
@@ -73,7 +74,7 @@ suite("what the terminal is given", () => {
     });
     assert.deepEqual(await running, { code: 130, told: "started\n" });
     const child = Number(readFileSync(folder.path("child"), "utf8"));
-    await gone(child);
+    await untilGone(child);
   });
 
   test("an editor with arguments; what it leaves behind is read and removed, and a failure is told", async () => {
@@ -101,15 +102,4 @@ function filesHolding(dir: string, text: string): string[] {
   return readdirSync(dir)
     .map((name) => join(dir, name))
     .filter((file) => readFileSync(file, "utf8").includes(text));
-}
-
-async function gone(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -2,22 +2,12 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { noTmux, tmux } from "../support/tmux.ts";
+import { untilGone } from "../support/until.ts";
 
 const idle = "What is to be done?";
 const prompt = /\n\S*[#$]$/;
-
-async function gone(pid: number): Promise<void> {
-  for (const started = performance.now(); performance.now() - started < 20_000; await setTimeout(50))
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-  throw new Error(`${pid} still runs`);
-}
 
 suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
   test("a conversation with real keys; the shell gets its terminal back as it was", async () => {
@@ -149,7 +139,7 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     await closed.until("not on 主干");
     const pid = term.pid();
     closed.close();
-    await gone(pid);
+    await untilGone(pid);
     assert.equal((await machine.pending()).length, 1);
     term.sage("--continue");
     await term.until("not on 主干");

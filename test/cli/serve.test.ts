@@ -6,6 +6,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { openSurfaceStores } from "../../src/host/surface-store.ts";
 import { Machine, mark } from "../support/cli.ts";
 import { fakeFeishu, type FakeFeishu } from "../support/feishu/platform.ts";
+import { until } from "../support/until.ts";
 
 const feishuEnv = (feishu: FakeFeishu, more: Record<string, string> = {}) => ({
   FEISHU_APP_ID: feishu.appId,
@@ -211,10 +212,6 @@ test("setup asks, tries, finds out who is there, and keeps secrets where only th
 
 async function ended(machine: Machine, session: string): Promise<void> {
   const store = sqliteStore(join(machine.env["SAGE_HOME"] ?? "", "journal.db"));
-  const started = performance.now();
-  while (store.session(session)?.open) {
-    if (performance.now() - started > 20_000) throw new Error("the turn did not end");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(() => !store.session(session)?.open, "the turn did not end");
   store.close();
 }

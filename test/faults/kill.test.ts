@@ -9,6 +9,7 @@ import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { check, show } from "./checker.ts";
 import { markedCalls, type Event, type History } from "./history.ts";
 import { dice, roundsOf, seed } from "./rounds.ts";
+import { until } from "../support/until.ts";
 
 type Here = ReturnType<typeof workspace>;
 
@@ -87,7 +88,7 @@ test(
     writeFileSync(here.path("script.json"), JSON.stringify([{ calls: [bash(command)] }, { text: "all done" }]));
     const first = start("test/support/runner.ts", [here.dir, "s"], { env: { ANSWER: "self" } });
     await first.until(/call.started/);
-    while (witnessed(here).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => witnessed(here).length !== 0);
     first.child.kill("SIGSTOP");
     const db = new DatabaseSync(here.path("journal.db"));
     db.exec("PRAGMA busy_timeout=5000; UPDATE process SET beat=0"); // as if it had been so for long

@@ -5,6 +5,7 @@ import type { Script } from "../../src/models/scripted.ts";
 import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
 import { askUser, question } from "../support/sage.ts";
 import type { Fault, Life, Process, World } from "./world.ts";
+import { until } from "../support/until.ts";
 
 const act = (mark: string) => ({ tool: "Act", input: { mark } });
 const save = (mark: string) => ({ tool: "Save", input: { mark, note: `content of ${mark}` } });
@@ -152,7 +153,7 @@ async function recoverTwice(world: World, session: string, life: Life): Promise<
     const process = world.boot({ ...life, fault: undefined });
     await process.send({ type: "resume", session });
     await settle(world);
-    while (isLooking(world, session)) await new Promise((resolve) => setTimeout(resolve, 2));
+    await until(() => !isLooking(world, session));
     await settle(world);
     observeSettled(world, [process]);
     world.observe(process.name, { type: "recovered", session, state: stateOf(world, session) });

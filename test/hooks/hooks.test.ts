@@ -7,6 +7,7 @@ import { memoryStore } from "../../src/journal/memory.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Hook } from "../../src/hooks/hook.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const hook = (command: string, matcher = "*", timeoutMs = 5_000): Hook => ({ command, matcher, timeoutMs });
 const says = (answer: object) => hook(`printf '%s' '${JSON.stringify(answer)}'`);
@@ -149,7 +150,7 @@ test("A8: five refusals in a row pause the turn", async () => {
   await sage.say("go");
   for (let n = 0; n < 5; n++) {
     await sage.answer({ type: "denied", requestId: (await sage.open())[0]?.id ?? "" });
-    while (sage.store.pending().length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => sage.store.pending().length === 0);
   }
   const outcome = await sage.outcome();
   assert.equal(outcome.status, "paused");
@@ -214,19 +215,18 @@ test("hooks are told at once when a session starts, waits for a person, and ends
   const opened = await host.send({ type: "open", cwd: here.dir, session: "s" });
   assert.equal(opened.ok, true);
   await host.send({ type: "say", session: "s", text: "go", by: "Lin", surface: "test" });
-  const until = async (file: string) => {
-    while (!existsSync(here.path(file)) || !readFileSync(here.path(file), "utf8").endsWith("\n"))
-      await new Promise((resolve) => setTimeout(resolve, 5));
+  const told = async (file: string) => {
+    await until(() => existsSync(here.path(file)) && readFileSync(here.path(file), "utf8").endsWith("\n"));
     return JSON.parse(readFileSync(here.path(file), "utf8"));
   };
-  assert.deepEqual(await until("waiting.json"), {
+  assert.deepEqual(await told("waiting.json"), {
     moment: "waiting",
     session: "s",
     cwd: here.dir,
     request: { id: "s/t0/0/0/ask0", kind: "question", why: "Answer questions?" },
     agent: [],
   });
-  assert.equal((await until("start.json")).moment, "sessionStart");
+  assert.equal((await told("start.json")).moment, "sessionStart");
   await host.close();
-  assert.equal((await until("end.json")).moment, "sessionEnd");
+  assert.equal((await told("end.json")).moment, "sessionEnd");
 });

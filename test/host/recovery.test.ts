@@ -5,6 +5,7 @@ import { noUsage, type Host } from "../../src/protocol/index.ts";
 import { recover } from "../../src/host/recovery.ts";
 import { fact } from "../journal/journals.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 test("a turn that a person paused stays paused; one that broke off goes on; one that ended is left alone", async () => {
   using here = workspace();
@@ -14,8 +15,7 @@ test("a turn that a person paused stays paused; one that broke off goes on; one 
   const begun = async () => {
     const sage = await sageWith({ script, dir: here.dir, store: sqliteStore(path), rules });
     await sage.say("go");
-    while (!sage.facts().some(({ type }) => type === "call.started"))
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => sage.facts().some(({ type }) => type === "call.started"));
     return sage;
   };
   const paused = await begun();

@@ -8,11 +8,9 @@ import type { Script } from "../../src/models/scripted.ts";
 import { SageError, type ExecutionOptions } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
-const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-};
 const colour = askUser(question("Which colour?"));
 const blue = (requestId: string) => ({
   type: "respond" as const,

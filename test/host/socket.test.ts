@@ -12,12 +12,9 @@ import { noUsage, type Fact, type WatchEvent } from "../../src/protocol/index.ts
 import { createHost } from "../../src/host/host.ts";
 import { connectHost } from "../../src/host/socket/remote.ts";
 import { allow, bash, config, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
 
 /** A model whose words come when the test says so; `undefined` ends a reply. */
 function spoken(): { model: Model; speak(words: string): void; finish(): void; asked(): number } {

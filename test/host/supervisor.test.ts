@@ -11,6 +11,7 @@ import { supervise } from "../../src/host/supervisor.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { z } from "zod";
 import { allow, config, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const never = new AbortController().signal;
 
@@ -138,7 +139,7 @@ test("whoever stops the turn or leaves does not wait for the next attempt", asyn
   using here = workspace();
   const resting = async () => {
     const sage = await mistaken(here.dir, 1, sleepy);
-    while (sage.notices.length === 0) await new Promise(setImmediate);
+    await until(() => sage.notices.length > 0);
     return sage;
   };
   const sender = { by: "Lin", surface: "test" };

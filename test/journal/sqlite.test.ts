@@ -23,6 +23,7 @@ import type { Store } from "../../src/journal/store.ts";
 import { SageError, messageOf, type InputResponse, type NewRequest } from "../../src/protocol/index.ts";
 import { answer, asked, fact, folder, keys, opened, plain, question, resolved, said, state } from "./journals.ts";
 import { peer } from "./peers.ts";
+import { until } from "../support/until.ts";
 
 const unknown = (key: string, reason = "") => fact(key, "call.unknown", { reason });
 const blue: InputResponse = {
@@ -89,10 +90,6 @@ function problem(fn: () => unknown): { code: string; message: string } {
   }
   return assert.fail("nothing was refused");
 }
-
-const until = async (check: () => boolean) => {
-  while (!check()) await new Promise((resolve) => setTimeout(resolve, 10));
-};
 
 suite("two processes", () => {
   test("an answer given by another process wakes whoever waits here", async () => {

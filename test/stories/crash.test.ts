@@ -6,6 +6,7 @@ import type { Fact, InputResponse } from "../../src/protocol/index.ts";
 import { respond } from "../../src/input/respond.ts";
 import { start, type Ended } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 type Here = ReturnType<typeof workspace>;
 
@@ -146,7 +147,7 @@ test("a command that outlived a killed Sage is found, and rerun is not offered b
 
   const first = start("test/support/runner.ts", [here.dir, "s"], { env: { ANSWER: "self" } });
   await first.until(/call.started/);
-  while (lines(here, "ran.txt") === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => lines(here, "ran.txt") !== 0);
   first.child.kill("SIGKILL");
   await first.ended;
 

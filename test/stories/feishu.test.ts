@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Machine, mark } from "../support/cli.ts";
 import { fakeFeishu, type FakeFeishu } from "../support/feishu/platform.ts";
+import { until } from "../support/until.ts";
 
 for (const mode of ["socket", "webhook"])
   test(`${mode}: a task in a chat survives kill -9 of the daemon, and runs once when it is allowed`, async () => {
@@ -62,6 +63,6 @@ async function serve(machine: Machine, feishu: FakeFeishu, how: { mode: string; 
   const url = /serves at (http:\/\/[\d.:]+)/.exec(daemon.errors())?.[1] ?? "";
   const webhook = `${url}/feishu/webhook`;
   if (how.mode === "webhook") feishu.delivery.webhook = webhook;
-  while ((await fetch(`${url}/ready`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(async () => (await fetch(`${url}/ready`)).status === 200);
   return { ...daemon, webhook };
 }

@@ -12,16 +12,13 @@ import type { Fact, InputRequest, WatchEvent } from "../../src/protocol/index.ts
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { start } from "../support/process.ts";
 import { bash, config, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 type Here = ReturnType<typeof workspace>;
 
 const lin = { by: "Lin", surface: "test" };
 /** Says where it is, every so often, until it is ended. */
 const ticking = "echo $$ > group; echo out; while :; do echo tick >> ticks; sleep 0.05; done";
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 function script(here: Here, turns: Script): void {
   writeFileSync(here.path("script.json"), JSON.stringify(turns));

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { ScriptedTurn } from "../../src/models/scripted.ts";
 import type { InputRequest, PendingRequest } from "../../src/protocol/index.ts";
+import { untilText } from "./until.ts";
 
 const source = join(import.meta.dirname, "../../src/cli/main.ts");
-const PATIENCE_MS = 40_000;
 
 /** Sage as a file to start: the bundle that `npm test` made, or the source where a file is run by itself. */
 export const program = process.env["SAGE_TEST_PROGRAM"] ?? source;
@@ -71,7 +71,7 @@ export class Machine {
       kill: (signal: NodeJS.Signals) => void child.kill(signal),
       output: () => out,
       errors: () => err,
-      until: (pattern: RegExp | string) => until(pattern, () => out + err),
+      until: (pattern: RegExp | string) => untilText(pattern, () => out + err),
     };
   }
 
@@ -103,11 +103,11 @@ export class Machine {
       kill: (signal: NodeJS.Signals) => pty.kill(signal),
       /** The next time this appears, after what was found before. */
       async until(pattern: RegExp | string): Promise<void> {
-        from = await until(pattern, screen, from);
+        ({ end: from } = await untilText(pattern, screen, { from }));
       },
       /** Waits for a prompt and answers it. */
       async answer(prompt: RegExp | string, text: string): Promise<void> {
-        from = await until(prompt, screen, from);
+        ({ end: from } = await untilText(prompt, screen, { from }));
         pty.write(`${text}\r`);
       },
     };
@@ -138,23 +138,6 @@ export class Machine {
   [Symbol.dispose](): void {
     for (const end of this.#open) end();
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-/** Waits until the text holds the pattern; gives where it ends. */
-async function until(pattern: RegExp | string, text: () => string, from = 0): Promise<number> {
-  const started = performance.now();
-  for (;;) {
-    const rest = text().slice(from);
-    if (typeof pattern === "string") {
-      const at = rest.indexOf(pattern);
-      if (at >= 0) return from + at + pattern.length;
-    } else {
-      const found = pattern.exec(rest);
-      if (found) return from + found.index + found[0].length;
-    }
-    if (performance.now() - started > PATIENCE_MS) throw new Error(`${String(pattern)} did not appear in:\n${rest}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

@@ -25,6 +25,7 @@ import type {
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
+import { until } from "./until.ts";
 
 /** A folder that is gone when the test is. */
 export function workspace(): { dir: string; path(name: string): string } & Disposable {
@@ -152,13 +153,15 @@ export async function sageWith(
       running = host.run(session);
     },
     outcome: () => running ?? host.run(session),
-    async open(count = 1) {
-      for (;;) {
-        const open = store.pending(session);
-        if (open.length >= count) return open;
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
-    },
+    open: (count = 1) =>
+      until(
+        () => {
+          const open = store.pending(session);
+          return open.length >= count && open;
+        },
+        `fewer than ${count} requests are open`,
+        { everyMs: 1 },
+      ),
     answer: (response, by = "Lin") => host.send({ type: "respond", response, by, surface: "test" }),
     facts: () => store.load(session),
     result(step, call) {

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { attachTerminal, type TerminalEnd, type TerminalOptions } from "../../src/surfaces/terminal/index.ts";
 import { createScreen } from "./screen.ts";
 import { sageWith, workspace, type TestConfig, type TestSage } from "./sage.ts";
-
-const PATIENCE_MS = 20_000;
+import { untilText } from "./until.ts";
 
 type Given = Partial<TerminalOptions> & { cols?: number; rows?: number; sage?: TestSage };
 
@@ -31,16 +30,7 @@ export async function sageOnScreen(script: TestConfig["script"], given: Given & 
   });
   let ended: TerminalEnd | undefined;
   void surface.done.then((end) => (ended = end));
-  const until = async (pattern: RegExp | string): Promise<string> => {
-    const started = performance.now();
-    for (;;) {
-      const text = await screen.all();
-      if (typeof pattern === "string" ? text.includes(pattern) : pattern.test(text)) return text;
-      if (performance.now() - started > PATIENCE_MS)
-        throw new Error(`${String(pattern)} did not come; there is:\n${text}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  };
+  const until = async (pattern: RegExp | string): Promise<string> => (await untilText(pattern, screen.all)).text;
   const type = (text: string) => {
     for (const letter of text) screen.press(letter);
   };

@@ -2,8 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { program, type Machine } from "./cli.ts";
-
-const PATIENCE_MS = 40_000;
+import { untilText } from "./until.ts";
 
 /** Why the tests that need it are skipped, where they are. */
 export const noTmux = spawnSync("tmux", ["-V"]).status === 0 ? false : "tmux is not installed";
@@ -26,16 +25,8 @@ export function tmux(machine: Machine, { cols = 100, rows = 40 } = {}) {
   const at = (window: number) => {
     const screen = () => run("capture-pane", "-p", ...target(window)).trimEnd();
     const all = () => run("capture-pane", "-p", "-J", "-S", "-5000", ...target(window)).trimEnd();
-    const until = async (pattern: RegExp | string, text: () => string = screen): Promise<string> => {
-      const started = performance.now();
-      for (;;) {
-        const seen = text();
-        if (typeof pattern === "string" ? seen.includes(pattern) : pattern.test(seen)) return seen;
-        if (performance.now() - started > PATIENCE_MS)
-          throw new Error(`${String(pattern)} did not come; there is:\n${seen}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    };
+    const until = async (pattern: RegExp | string, text: () => string = screen): Promise<string> =>
+      (await untilText(pattern, text, { everyMs: 50 })).text;
     return {
       screen,
       all,

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { bash } from "../../src/tools/bash.ts";
 import { createExcerpt } from "../../src/tools/excerpt.ts";
+import { untilGone } from "../support/until.ts";
 import { Workspace } from "./workspace.ts";
 
 const ran = async (command: string) => {
@@ -89,7 +89,7 @@ test("interrupting ends the whole family, and the output so far is kept", async 
   assert.match(text, /Interrupted by the person: the command was stopped/);
   const pids = [...text.matchAll(/(?:stubborn|background) (\d+)/g)].map(([, pid]) => Number(pid));
   assert.equal(pids.length, 2);
-  for (const pid of [...pids, ...work.pids]) await gone(pid);
+  for (const pid of [...pids, ...work.pids]) await untilGone(pid);
 });
 
 test("a command is not started after an interrupt", async () => {
@@ -104,7 +104,7 @@ test("a timeout stops the command and says so", async () => {
   const { ok, text } = await work.run(bash, { command: "echo begun; sleep 1000", timeout: 300 });
   assert.equal(ok, false);
   assert.match(text, /Timed out after 300 ms: the command was stopped/);
-  await gone(work.pids[0] as number);
+  await untilGone(work.pids[0] as number);
   for (const timeout of [0, -1, 600_001]) assert.ok(!bash.inputSchema.safeParse({ command: "true", timeout }).success);
 });
 
@@ -113,7 +113,7 @@ test("A9: a process left in the background neither holds the call nor outlives i
   const { ok, text } = await work.run(bash, { command: 'sleep 1000 & echo "left $!"' });
   assert.equal(ok, true);
   assert.match(text, /Processes it had left in the background were ended\.$/);
-  await gone(Number(/left (\d+)/.exec(text)?.[1]));
+  await untilGone(Number(/left (\d+)/.exec(text)?.[1]));
 });
 
 test("a process that leaves the group does not hold the call", async () => {
@@ -188,17 +188,3 @@ test("an excerpt neither loses nor repeats a character around its limit, and nev
   await excerpt.push(Buffer.from(smileys), smileys);
   assert.ok((await excerpt.end()).isWellFormed());
 });
-
-/** A killed process may wait to be reaped by whoever adopted it: then it has no executable any more. */
-async function gone(pid: number): Promise<void> {
-  assert.ok(pid > 0);
-  while (state(pid) !== undefined && state(pid) !== "Z") await sleep(20);
-}
-
-function state(pid: number): string | undefined {
-  try {
-    return /\) (.)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
-  } catch {
-    return undefined;
-  }
-}

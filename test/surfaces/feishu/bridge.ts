@@ -10,6 +10,8 @@ import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";
 import { serveTexts } from "../../../src/texts/serve.ts";
 import type { FakeFeishu } from "../../support/feishu/platform.ts";
 
+export { until } from "../../support/until.ts";
+
 export type BridgeOptions = {
   mode?: FeishuApp["mode"];
   timings?: Partial<Timings>;
@@ -76,14 +78,6 @@ export async function bridge(feishu: FakeFeishu, options: BridgeOptions = {}) {
       if (given === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-export async function until(what: () => boolean, why = "it did not happen"): Promise<void> {
-  const started = performance.now();
-  while (!what()) {
-    if (performance.now() - started > 20_000) throw new Error(why);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 export const card = (text: string, ...more: object[]) => ({

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { asks, bash, Machine } from "../../support/cli.ts";
 import { noTmux, tmux } from "../../support/tmux.ts";
+import { until } from "../../support/until.ts";
 
 suite("a panel with real keys", { skip: noTmux, concurrency: 2 }, () => {
   test("a question is answered in Chinese, pasted into, and resized while it is open", async () => {
@@ -96,7 +97,7 @@ suite("a panel with real keys", { skip: noTmux, concurrency: 2 }, () => {
     terminal.sage(`--model ${model} go`);
     await terminal.until(/Permission needed/);
     await terminal.answer("1", "Enter");
-    for (let n = 0; machine.file("ran.txt") === undefined && n < 60; n++) await terminal.answer();
+    await until(() => machine.file("ran.txt"));
     assert.equal(machine.file("ran.txt"), "ran\n", terminal.screen());
     process.kill(terminal.pid(), "SIGKILL");
     await terminal.until("Killed");
