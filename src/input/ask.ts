@@ -31,8 +31,8 @@ export class NeedsInput extends Error {
 }
 
 /** Opens a request now, in order; waiting for its end is separate. */
-export function ask(d: Durable, key: string, request: NewRequest, asking: Asking): Opened {
-  const opened = d.open(key, withDeadline(request, asking), (open) => settleAtOnce(open, asking));
+export function ask(durable: Durable, key: string, request: NewRequest, asking: Asking): Opened {
+  const opened = durable.open(key, withDeadline(request, asking), (open) => settleAtOnce(open, asking));
   // The ordinary case waits for nothing but the answer; ten thousand of them may wait at once.
   const plain = asking.mode.type === "interactive" && !opened.request.deadline && !asking.reject;
   if (opened.resolution || plain) return opened;

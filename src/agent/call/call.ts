@@ -11,60 +11,60 @@ import { notApproved, notRun, refused, withContext, withEnd } from "./words.ts";
 type Judged = { verdict: Verdict; asked: Opened | undefined; before: Promise<unknown> | undefined };
 
 /** One call from its verdict to its result. Every way through ends in exactly one `call.finished`. */
-export function runCall(d: Durable, c: ExecutionContext, call: Call, judged: Judged): Promise<ToolResult> {
+export function runCall(durable: Durable, context: ExecutionContext, call: Call, judged: Judged): Promise<ToolResult> {
   // It has its result, whatever else is known of it.
-  if (d.known("done")) return Promise.resolve(d.decide("done", "call.finished", () => notRun(undefined)));
-  return throughPermission(d, c, call, judged).then(
-    (result) => c.memory.remember(result, judged.verdict.effect),
+  if (durable.known("done")) return Promise.resolve(durable.decide("done", "call.finished", () => notRun(undefined)));
+  return throughPermission(durable, context, call, judged).then(
+    (result) => context.memory.remember(result, judged.verdict.effect),
     (error: unknown) => {
       if (!(error instanceof Stopped) || error.why === "leaving") throw error;
-      d.withdraw(error.message);
-      return d.decide("done", "call.finished", () => notRun(error));
+      durable.withdraw(error.message);
+      return durable.decide("done", "call.finished", () => notRun(error));
     },
   );
 }
 
 async function throughPermission(
-  d: Durable,
-  c: ExecutionContext,
+  durable: Durable,
+  context: ExecutionContext,
   call: Call,
   { verdict, asked, before }: Judged,
 ): Promise<ToolResult> {
-  const finish = (result: ToolResult) => d.decide("done", "call.finished", () => result);
+  const finish = (result: ToolResult) => durable.decide("done", "call.finished", () => result);
   let comment: string | undefined;
   let approved = false;
   for (let round = 0; verdict.behavior === "ask"; round++) {
-    const opened: Opened = asked ?? openRequest(d, c, call, verdict, round);
+    const opened: Opened = asked ?? openRequest(durable, context, call, verdict, round);
     asked = undefined;
-    const resolution = await waitForPerson(c, opened);
-    closePermit(c, opened.request.id);
-    endTurnIfSaid(d, resolution, opened.request);
-    const tool = c.config.tools.get(call.tool);
+    const resolution = await waitForPerson(context, opened);
+    closePermit(context, opened.request.id);
+    endTurnIfSaid(durable, resolution, opened.request);
+    const tool = context.config.tools.get(call.tool);
     if (tool?.answered && opened.request.kind !== "permission")
       return finish(withEnd(tool.answered(inputOf(tool, call, verdict), resolution), "not-run"));
     const granted = grantOf(resolution);
     if (!granted && resolution.outcome !== "superseded") return finish(notApproved(resolution));
     comment = granted?.comment;
     approved = granted !== undefined;
-    if (granted) await addRules(d, c, granted, { round, by: resolution.by });
+    if (granted) await addRules(durable, context, granted, { round, by: resolution.by });
     const shown = { ...verdict, digest: opened.request.digest };
     if (granted && !granted.input && !tool?.operand) {
       verdict = { ...shown, behavior: "allow" };
       break;
     }
     await (tool?.operand && before); // an earlier writer of this batch may change the same file
-    verdict = await rejudge(d, call, `judged${round + 1}`, () => {
+    verdict = await rejudge(durable, call, `judged${round + 1}`, () => {
       const judged = {
-        ...judgeCall(c, call, granted?.input ?? shown.input),
+        ...judgeCall(context, call, granted?.input ?? shown.input),
         ...(shown.context && { context: shown.context }),
       };
       if (!granted || judged.behavior === "deny") return judged;
-      return granted.input ? afterEdit(judged, shown) : ifUnchanged(judged, shown, c);
+      return granted.input ? afterEdit(judged, shown) : ifUnchanged(judged, shown, context);
     });
   }
   if (verdict.behavior === "deny") return finish(withContext(refused(verdict), verdict));
   if (verdict.effect === "writes") await before;
-  return perform(d, c, call, { verdict, comment, approved });
+  return perform(durable, context, call, { verdict, comment, approved });
 }
 
 function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) | undefined {
@@ -72,8 +72,8 @@ function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) 
   return response?.type === "granted" ? response : undefined;
 }
 
-async function rejudge(d: Durable, call: Call, key: string, judge: () => Verdict): Promise<Verdict> {
-  const { verdicts } = await d.step(key, "calls.judged", async () => {
+async function rejudge(durable: Durable, call: Call, key: string, judge: () => Verdict): Promise<Verdict> {
+  const { verdicts } = await durable.step(key, "calls.judged", async () => {
     await readyToJudge(call);
     return { verdicts: [judge()] };
   });
@@ -87,11 +87,11 @@ function afterEdit(judged: Verdict, shown: Verdict): Verdict {
 }
 
 /** What runs must be what was approved. A file that this session itself wrote since is no surprise to anyone. */
-function ifUnchanged(judged: Verdict, shown: Verdict, c: ExecutionContext): Verdict {
+function ifUnchanged(judged: Verdict, shown: Verdict, context: ExecutionContext): Verdict {
   const ownWrite =
     judged.operand !== undefined &&
     judged.operand === shown.operand &&
-    c.memory.wrote(judged.operand) === judged.before;
+    context.memory.wrote(judged.operand) === judged.before;
   if (judged.digest === shown.digest || ownWrite)
     return { ...judged, behavior: "allow", reason: "approved, and unchanged since" };
   return { ...judged, behavior: "ask", reason: "what would run is not what was approved: it changed in between" };

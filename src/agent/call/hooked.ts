@@ -5,15 +5,16 @@ import type { ExecutionContext } from "../state/context.ts";
 import { judgeCall, readyToJudge } from "./judge.ts";
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
-export async function judgeHooked(c: ExecutionContext, call: Call, scope: StepScope): Promise<Verdict> {
-  const { hooks } = c.config;
+export async function judgeHooked(context: ExecutionContext, call: Call, scope: StepScope): Promise<Verdict> {
+  const { hooks } = context.config;
   await readyToJudge(call);
-  if (c.memory.refused(call)) return refusedBefore;
-  if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool)) return judgeCall(c, call);
-  const before = await hooks.run("beforeCall", eventOf(c, call), scope.signal);
-  let verdict = weigh(judgeCall(c, call, before.input), before);
+  if (context.memory.refused(call)) return refusedBefore;
+  if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool))
+    return judgeCall(context, call);
+  const before = await hooks.run("beforeCall", eventOf(context, call), scope.signal);
+  let verdict = weigh(judgeCall(context, call, before.input), before);
   if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
-    const event = eventOf(c, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
+    const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
     const asked = await hooks.run("permissionRequest", { ...event, why: verdict.reason }, scope.signal);
     verdict = weigh(verdict, { ...asked, input: undefined });
   }
@@ -30,20 +31,20 @@ const refusedBefore: Verdict = {
 
 /** After the call, inside its own step: what a hook adds becomes part of the result. */
 export async function afterCall(
-  c: ExecutionContext,
+  context: ExecutionContext,
   call: Call,
   result: ToolResult,
   scope: StepScope,
 ): Promise<ToolResult> {
-  if (!c.config.hooks.has("afterCall", call.tool) || scope.signal.aborted) return result;
-  const { context, problems } = await c.config.hooks.run(
+  if (!context.config.hooks.has("afterCall", call.tool) || scope.signal.aborted) return result;
+  const { context: added, problems } = await context.config.hooks.run(
     "afterCall",
-    { ...eventOf(c, call), result: { ok: result.ok, text: result.text } },
+    { ...eventOf(context, call), result: { ok: result.ok, text: result.text } },
     scope.signal,
   );
   for (const problem of problems) scope.delta("notice", problem);
-  return context.length > 0
-    ? { ...result, text: [result.text, ...context.map(quoted).map(c.config.redact)].join("\n") }
+  return added.length > 0
+    ? { ...result, text: [result.text, ...added.map(quoted).map(context.config.redact)].join("\n") }
     : result;
 }
 
@@ -68,10 +69,16 @@ function weigh(verdict: Verdict, { decision, reason, context, problems }: HookOu
 }
 
 function eventOf(
-  c: ExecutionContext,
+  context: ExecutionContext,
   call: Call,
 ): { session: string; cwd: string; agent: readonly string[]; tool: string; input: Call["input"] } {
-  return { session: c.session, cwd: c.options.workingDirectory, agent: c.agent, tool: call.tool, input: call.input };
+  return {
+    session: context.session,
+    cwd: context.options.workingDirectory,
+    agent: context.agent,
+    tool: call.tool,
+    input: call.input,
+  };
 }
 
 function quoted(context: string): string {

@@ -17,14 +17,18 @@ export async function readyToJudge({ tool }: Call): Promise<void> {
 }
 
 /** May this call run? Runs inside a step: the answer is a fact, and replay never comes here again. */
-export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): Verdict {
-  const tool = c.config.tools.get(call.tool);
-  if ((tool?.requiresUserInteraction ?? call.tool === "AskUserQuestion") && c.agent.length > 0 && !c.asksRoot)
+export function judgeCall(context: ExecutionContext, call: Call, edited?: ToolInput): Verdict {
+  const tool = context.config.tools.get(call.tool);
+  if (
+    (tool?.requiresUserInteraction ?? call.tool === "AskUserQuestion") &&
+    context.agent.length > 0 &&
+    !context.asksRoot
+  )
     return refuse(
       `${call.tool} is not available to a subagent: only the main agent may ask the person. Report what you need to know instead`,
     );
-  if (!tool) return refuse(`there is no tool "${call.tool}"; the tools are ${c.config.tools.names().join(", ")}`);
-  const { allowed } = c.memory;
+  if (!tool) return refuse(`there is no tool "${call.tool}"; the tools are ${context.config.tools.names().join(", ")}`);
+  const { allowed } = context.memory;
   if (allowed && !allowed.includes(call.tool) && !harmless.includes(call.tool))
     return refuse(`the skill in use works with ${allowed.join(", ") || "no tools"} only, until the end of the turn`);
   if (call.malformed !== undefined && !edited)
@@ -33,15 +37,15 @@ export function judgeCall(c: ExecutionContext, call: Call, edited?: ToolInput): 
     );
   const parsed = tool.inputSchema.safeParse(edited ?? call.input);
   if (!parsed.success) return refuse(`the input of ${call.tool} does not fit: ${z.prettifyError(parsed.error)}`);
-  return judgeInput(c, tool, parsed.data as ToolInput, edited);
+  return judgeInput(context, tool, parsed.data as ToolInput, edited);
 }
 
-function judgeInput(c: ExecutionContext, tool: Tool, input: ToolInput, edited: ToolInput | undefined): Verdict {
-  const result = decide(decisionInput(c, tool, input));
-  const file = operandOf(c, tool, input);
-  const digest = digestOf(tool, schemaOf(c, tool), input, file);
+function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edited: ToolInput | undefined): Verdict {
+  const result = decide(decisionInput(context, tool, input));
+  const file = operandOf(context, tool, input);
+  const digest = digestOf(tool, schemaOf(context, tool), input, file);
   const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
-  const grant = behavior === "ask" ? c.memory.takeGrant(digest) : undefined;
+  const grant = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
   return {
     ...result,
     behavior,
@@ -54,18 +58,18 @@ function judgeInput(c: ExecutionContext, tool: Tool, input: ToolInput, edited: T
 }
 
 /** Is this, right now, what the digest stands for? */
-export function isStill(c: ExecutionContext, tool: Tool, input: ToolInput, digest: string): boolean {
-  return digestOf(tool, schemaOf(c, tool), input, operandOf(c, tool, input)) === digest;
+export function isStill(context: ExecutionContext, tool: Tool, input: ToolInput, digest: string): boolean {
+  return digestOf(tool, schemaOf(context, tool), input, operandOf(context, tool, input)) === digest;
 }
 
-export function decisionInput(c: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
-  const { permissionMode: mode, roots } = c.config;
-  const place = placeOf(c);
+export function decisionInput(context: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
+  const { permissionMode: mode, roots } = context.config;
+  const place = placeOf(context);
   return {
-    rules: rulesOf(c),
+    rules: rulesOf(context),
     mode,
     ...place,
-    anchor: anchorOf(c),
+    anchor: anchorOf(context),
     roots,
     tool: tool.name,
     input,
@@ -96,8 +100,12 @@ export function placeOf({ config, options }: ExecutionContext): ToolPlace {
   return { cwd: options.workingDirectory, home: config.home };
 }
 
-function operandOf(c: ExecutionContext, tool: Tool, input: ToolInput): { path: string; hash: string } | undefined {
-  const path = tool.operand?.(input, placeOf(c));
+function operandOf(
+  context: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+): { path: string; hash: string } | undefined {
+  const path = tool.operand?.(input, placeOf(context));
   return path === undefined ? undefined : { path, hash: hashFile(path) };
 }
 

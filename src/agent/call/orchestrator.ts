@@ -12,47 +12,55 @@ import { notRun } from "./words.ts";
  * One reply's calls: judge all, open all requests in the model's order, then each goes its own way.
  * Readers start at once; writers keep the model's order, so one that waits for a person holds the later ones.
  */
-export async function runCalls(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<ToolResult[]> {
+export async function runCalls(
+  durable: Durable,
+  context: ExecutionContext,
+  calls: readonly Call[],
+): Promise<ToolResult[]> {
   // Interrupted before they were judged: they have their results, and are not judged now.
-  const over = calls.map((_, n) => d.branch(`${n}`)).filter((line) => line.known("done"));
-  if (over.length === calls.length && !d.known("judged"))
+  const over = calls.map((_, n) => durable.branch(`${n}`)).filter((line) => line.known("done"));
+  if (over.length === calls.length && !durable.known("judged"))
     return over.map((line) => line.decide("done", "call.finished", () => notRun(undefined)));
-  const verdicts = await judgeAll(d, c, calls);
+  const verdicts = await judgeAll(durable, context, calls);
   if (verdicts instanceof Stopped)
-    return calls.map((_, n) => d.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
-  const lines = calls.map((call, n) => ({ call, line: d.branch(`${n}`), verdict: verdicts[n] as Verdict }));
+    return calls.map((_, n) => durable.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
+  const lines = calls.map((call, n) => ({ call, line: durable.branch(`${n}`), verdict: verdicts[n] as Verdict }));
   const asked = lines.map(({ line, verdict, call }) =>
-    verdict.behavior === "ask" && !d.stopped && !line.known("done")
-      ? openRequest(line, c, call, verdict, 0)
+    verdict.behavior === "ask" && !durable.stopped && !line.known("done")
+      ? openRequest(line, context, call, verdict, 0)
       : undefined,
   );
   let before: Promise<unknown> | undefined;
   const results = lines.map(({ line, verdict, call }, n) => {
-    const result = runCall(line, c, call, { verdict, asked: asked[n], before });
+    const result = runCall(line, context, call, { verdict, asked: asked[n], before });
     if (verdict.effect === "writes") before = result;
     return result;
   });
   const all = results[0] && results.length === 1 ? [await results[0]] : await allOf(results);
-  c.memory.noteRefusals(calls, all);
-  pauseIfRefused(d, c);
+  context.memory.noteRefusals(calls, all);
+  pauseIfRefused(durable, context);
   return all;
 }
 
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
-function pauseIfRefused(d: Durable, { memory, agent }: ExecutionContext): void {
-  if (memory.refusalsInRow < 5 || d.known("paused")) return;
+function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionContext): void {
+  if (memory.refusalsInRow < 5 || durable.known("paused")) return;
   // What the person says next is for the main agent: a subagent would never hear it, and gives its task back.
   if (agent.length > 0)
     throw new SageError("turn-failed", "the person refused five of its calls in a row; ask them how to go on");
-  d.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
-  d.stop(new Stopped("interrupted", "five calls in a row were refused; say how to go on"));
+  durable.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
+  durable.stop(new Stopped("interrupted", "five calls in a row were refused; say how to go on"));
 }
 
-async function judgeAll(d: Durable, c: ExecutionContext, calls: readonly Call[]): Promise<Verdict[] | Stopped> {
+async function judgeAll(
+  durable: Durable,
+  context: ExecutionContext,
+  calls: readonly Call[],
+): Promise<Verdict[] | Stopped> {
   try {
-    const { verdicts } = await d.step("judged", "calls.judged", async (scope) => {
+    const { verdicts } = await durable.step("judged", "calls.judged", async (scope) => {
       const judged: Verdict[] = [];
-      for (const call of calls) judged.push(await judgeHooked(c, call, scope)); // hooks in order
+      for (const call of calls) judged.push(await judgeHooked(context, call, scope)); // hooks in order
       return { verdicts: judged };
     });
     return verdicts;

@@ -15,36 +15,38 @@ import { changedSince, tellWaiting, withComment, withContext, withEnd } from "./
 
 /** Runs an allowed call in the way its effect permits. */
 export async function perform(
-  d: Durable,
-  c: ExecutionContext,
+  durable: Durable,
+  context: ExecutionContext,
   call: Call,
   { verdict, comment, approved }: { verdict: Verdict; comment: string | undefined; approved: boolean },
 ): Promise<ToolResult> {
-  const tool = toolFor(c, call);
+  const tool = toolFor(context, call);
   const input = inputOf(tool, call, verdict);
   const run = async (scope: ToolScope) => {
     const result = await execute(tool, input, scope);
-    return withContext(withComment({ ...result, text: c.config.redact(result.text) }, comment), verdict);
+    return withContext(withComment({ ...result, text: context.config.redact(result.text) }, comment), verdict);
   };
   const timed = (scope: StepScope) =>
-    c.activity.during(async () => afterCall(c, { ...call, input }, await run(effectScope(c, scope)), scope));
+    context.activity.during(async () =>
+      afterCall(context, { ...call, input }, await run(effectScope(context, scope)), scope),
+    );
   switch (verdict.effect) {
     case "reads":
-      return d.step("run0", "call.finished", timed);
+      return durable.step("run0", "call.finished", timed);
     case "waits": {
       // Loop code on its own branch: entered again on replay, everything it asks is keyed below its call.
-      const result = await run(waitingScope(c, d));
-      return d.decide("done", "call.finished", () => result);
+      const result = await run(waitingScope(context, durable));
+      return durable.decide("done", "call.finished", () => result);
     }
     case "writes":
       for (let round = 0; ; round++) {
-        const once = await d
-          .once(`run${round}`, timed, onceOptions(c, tool, input, { verdict, approved }))
+        const once = await durable
+          .once(`run${round}`, timed, onceOptions(context, tool, input, { verdict, approved }))
           .catch(unlessChanged);
-        if (once === "changed") return d.decide("done", "call.finished", changedSince);
+        if (once === "changed") return durable.decide("done", "call.finished", changedSince);
         if (once.ok) return once.value;
-        const result = await recover(d, c, { tool, input, verdict, round, ...once }).catch(endUnknown);
-        if (result !== "rerun") return d.decide("done", "call.finished", () => withComment(result, comment));
+        const result = await recover(durable, context, { tool, input, verdict, round, ...once }).catch(endUnknown);
+        if (result !== "rerun") return durable.decide("done", "call.finished", () => withComment(result, comment));
       }
     default:
       return verdict.effect satisfies never;
@@ -64,7 +66,7 @@ function endUnknown(error: unknown): ToolResult {
 }
 
 function onceOptions(
-  c: ExecutionContext,
+  context: ExecutionContext,
   tool: Tool,
   input: ToolInput,
   { verdict, approved }: { verdict: Verdict; approved: boolean },
@@ -75,12 +77,12 @@ function onceOptions(
     started() {
       // The last look before the effect, and only then: on replay it has happened, whatever the world looks like now.
       // Where only a rule allowed it, an earlier call of the same reply may have changed the file.
-      if ((approved || !tool.operand) && !isStill(c, tool, input, digest)) throw new Changed();
+      if ((approved || !tool.operand) && !isStill(context, tool, input, digest)) throw new Changed();
       return { tool: tool.name, effect, digest, ...(before !== undefined && { before }) };
     },
     ...(reconcile && {
       reconcile: async (was) => {
-        const found = await reconcile(input, { ...placeOf(c), before: was.before ?? "" });
+        const found = await reconcile(input, { ...placeOf(context), before: was.before ?? "" });
         return typeof found === "object" ? withEnd(found, "failed") : found;
       },
     }),
@@ -107,14 +109,14 @@ function failureIn({ signal }: ToolScope): "stopped" | "failed" {
   return signal.aborted ? "stopped" : "failed";
 }
 
-function effectScope(c: ExecutionContext, scope: StepScope): ToolScope {
+function effectScope(context: ExecutionContext, scope: StepScope): ToolScope {
   return {
     get signal() {
       return scope.signal;
     },
-    ...surroundings(c),
-    output: (text) => scope.delta("output", c.config.redact(text)),
-    waiting: (question) => scope.delta("notice", tellWaiting(c, c.config.redact(question))),
+    ...surroundings(context),
+    output: (text) => scope.delta("output", context.config.redact(text)),
+    waiting: (question) => scope.delta("notice", tellWaiting(context, context.config.redact(question))),
     spawned: (pid) => scope.spawned(pid),
     delegate: notHere,
     requestInput: notHere,
@@ -128,30 +130,32 @@ async function notHere(): Promise<never> {
   );
 }
 
-function waitingScope(c: ExecutionContext, d: Durable): ToolScope {
+function waitingScope(context: ExecutionContext, durable: Durable): ToolScope {
   let asked = 0;
   return {
     get signal() {
-      return d.signal;
+      return durable.signal;
     },
-    ...surroundings(c),
+    ...surroundings(context),
     output() {},
     spawned() {},
-    delegate: (task) => delegate(d, c, task),
+    delegate: (task) => delegate(durable, context, task),
     async requestInput(body, why) {
-      if (c.agent.length > 0 && !c.asksRoot)
+      if (context.agent.length > 0 && !context.asksRoot)
         throw new Error("a subagent may not ask the person; report what you need to know instead");
-      const asks = { ...body, source: "tool", agent: c.agent, why, digest: "" } as const;
-      const opened = ask(d, `ask${asked++}`, asks, c.asking);
-      const resolution = await waitForPerson(c, opened);
-      endTurnIfSaid(d, resolution, opened.request);
+      const asks = { ...body, source: "tool", agent: context.agent, why, digest: "" } as const;
+      const opened = ask(durable, `ask${asked++}`, asks, context.asking);
+      const resolution = await waitForPerson(context, opened);
+      endTurnIfSaid(durable, resolution, opened.request);
       return resolution;
     },
   };
 }
 
-function surroundings(c: ExecutionContext): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env"> {
-  const { keepDir, env, home } = c.config;
-  const mayRead = readFilter(rulesOf(c), { cwd: anchorOf(c), home });
-  return { ...placeOf(c), seen: (path) => c.memory.seen(path), keepDir, env, ...(mayRead && { mayRead }) };
+function surroundings(
+  context: ExecutionContext,
+): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env"> {
+  const { keepDir, env, home } = context.config;
+  const mayRead = readFilter(rulesOf(context), { cwd: anchorOf(context), home });
+  return { ...placeOf(context), seen: (path) => context.memory.seen(path), keepDir, env, ...(mayRead && { mayRead }) };
 }

@@ -21,13 +21,13 @@ type Lost = {
 };
 
 /** It was started once and its end is unknown: only a person may say what follows. Never silently twice. */
-export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Promise<ToolResult | "rerun"> {
+export async function recover(durable: Durable, context: ExecutionContext, lost: Lost): Promise<ToolResult | "rerun"> {
   let known = "Sage was stopped while this ran, and how it ended is not known.";
   const { round, running } = lost;
   const run = `run${round}`;
   // Once asked, it is followed to its end, also when the command has ended since.
-  if (running.length > 0 || d.known(`lost${round}.running`)) {
-    const { choice } = await choose(d, c, lost, {
+  if (running.length > 0 || durable.known(`lost${round}.running`)) {
+    const { choice } = await choose(durable, context, lost, {
       key: `lost${round}.running`,
       why: `Sage was stopped while this ran. The command is still running (process group ${running.join(", ")}).`,
       options: [
@@ -38,10 +38,10 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
     });
     if (choice !== "wait" && choice !== "kill")
       return unknown("The command outlived Sage and was left alone; it may still be running.");
-    const { reason } = await d.step(`lost${round}.ended`, "call.unknown", async (scope) => {
+    const { reason } = await durable.step(`lost${round}.ended`, "call.unknown", async (scope) => {
       // Looked up anew: days may have passed, and the number may be somebody else's by now.
-      if (choice === "kill") d.running(run).forEach(kill);
-      await ended(() => d.running(run), scope.signal);
+      if (choice === "kill") durable.running(run).forEach(kill);
+      await ended(() => durable.running(run), scope.signal);
       return {
         reason:
           choice === "kill"
@@ -52,8 +52,10 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
     known = reason;
   }
   // Once asked, the request says what was found then.
-  const changes = d.known(`lost${round}`) ? "" : await changesSince(c.options.workingDirectory, lost.since, d.signal);
-  const { choice, why } = await choose(d, c, lost, {
+  const changes = durable.known(`lost${round}`)
+    ? ""
+    : await changesSince(context.options.workingDirectory, lost.since, durable.signal);
+  const { choice, why } = await choose(durable, context, lost, {
     key: `lost${round}`,
     why: `${known}\n${changes}`,
     options: [
@@ -69,32 +71,32 @@ export async function recover(d: Durable, c: ExecutionContext, lost: Lost): Prom
       end: "done",
       text: `${why}\nThe person says that it is done. Its output is not known: look before you rely on it.`,
     };
-  if (choice === "stop") d.stop(new Stopped("cancelled", "stopped after an interrupted command"));
+  if (choice === "stop") durable.stop(new Stopped("cancelled", "stopped after an interrupted command"));
   return unknown(`${why}\nIt was not run again: check what it left behind before anything else.`);
 }
 
 async function choose(
-  d: Durable,
-  c: ExecutionContext,
+  durable: Durable,
+  context: ExecutionContext,
   { tool, input, verdict }: Lost,
   asked: { key: string; why: string; options: QuestionOption[] },
 ): Promise<{ choice: string | undefined; why: string }> {
-  const question = `${tool.name} was interrupted: ${tool.specifier?.(input, placeOf(c)) ?? JSON.stringify(input)}`;
+  const question = `${tool.name} was interrupted: ${tool.specifier?.(input, placeOf(context)) ?? JSON.stringify(input)}`;
   const opened = ask(
-    d,
+    durable,
     asked.key,
     {
       kind: "question",
       source: "recovery",
-      agent: c.agent,
+      agent: context.agent,
       why: asked.why,
       digest: verdict.digest,
       questions: [{ question, header: "Interrupted", options: asked.options, multiSelect: false }],
     },
-    c.asking,
+    context.asking,
   );
-  const resolution = await waitForPerson(c, opened);
-  endTurnIfSaid(d, resolution, opened.request);
+  const resolution = await waitForPerson(context, opened);
+  endTurnIfSaid(durable, resolution, opened.request);
   const { why } = opened.request;
   if (resolution.outcome !== "answered" || resolution.response.type !== "answers") return { choice: undefined, why };
   return { choice: Object.values(resolution.response.answers)[0]?.selected[0], why };

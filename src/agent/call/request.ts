@@ -22,11 +22,18 @@ import type { ExecutionContext } from "../state/context.ts";
 import { decisionInput, judgeCall, placeOf, readyToJudge } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
-export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict: Verdict, round: number): Opened {
-  const tool = toolFor(c, call);
+export function openRequest(
+  durable: Durable,
+  context: ExecutionContext,
+  call: Call,
+  verdict: Verdict,
+  round: number,
+): Opened {
+  const tool = toolFor(context, call);
   const input = inputOf(tool, call, verdict);
-  const frame = { agent: c.agent, why: verdict.reason, digest: verdict.digest };
-  if (tool.request) return ask(d, `ask${round}`, { ...frame, source: "tool", ...tool.request(input) }, c.asking);
+  const frame = { agent: context.agent, why: verdict.reason, digest: verdict.digest };
+  if (tool.request)
+    return ask(durable, `ask${round}`, { ...frame, source: "tool", ...tool.request(input) }, context.asking);
   const request: NewRequest = {
     ...frame,
     source: "approval",
@@ -39,14 +46,14 @@ export function openRequest(d: Durable, c: ExecutionContext, call: Call, verdict
   if (verdict.parts) request.parts = verdict.parts;
   if (typeof input["description"] === "string") request.description = input["description"];
   if (!request.hard)
-    request.suggestions = suggest(decisionInput(c, tool, input)).flatMap((one) => inEveryPlace(one, c));
-  const preview = previewOf(tool, input, c);
+    request.suggestions = suggest(decisionInput(context, tool, input)).flatMap((one) => inEveryPlace(one, context));
+  const preview = previewOf(tool, input, context);
   if (preview) request.preview = preview;
-  const opened = ask(d, `permit${round}`, request, c.asking);
+  const opened = ask(durable, `permit${round}`, request, context.asking);
   // What a hook asked about, no rule answers.
   if (!opened.resolution && !verdict.hooked) {
-    const permit = { request: opened.request, judge: () => judgeCall(c, call, verdict.input) };
-    c.tree.permits = [...c.tree.permits, permit];
+    const permit = { request: opened.request, judge: () => judgeCall(context, call, verdict.input) };
+    context.tree.permits = [...context.tree.permits, permit];
     void readyToJudge(call); // a rule may be added in a process that has not judged anything yet
   }
   return opened;
@@ -62,10 +69,10 @@ function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionCon
   return [suggestion, ...kept];
 }
 
-function previewOf(tool: Tool, input: ToolInput, c: ExecutionContext): Preview | undefined {
+function previewOf(tool: Tool, input: ToolInput, context: ExecutionContext): Preview | undefined {
   try {
-    const preview = tool.preview?.(input, placeOf(c));
-    const inside = preview && c.config.roots.some((root) => isInside(root, preview.path));
+    const preview = tool.preview?.(input, placeOf(context));
+    const inside = preview && context.config.roots.some((root) => isInside(root, preview.path));
     return preview && !inside ? { ...preview, outside: true } : preview;
   } catch {
     return undefined; // the input itself is shown, whole
@@ -73,31 +80,35 @@ function previewOf(tool: Tool, input: ToolInput, c: ExecutionContext): Preview |
 }
 
 /** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */
-export function endTurnIfSaid(d: Durable, resolution: Resolution, request: InputRequest): void {
-  if (resolution.outcome === "cancelled") d.stop(new Stopped("cancelled", resolution.reason));
+export function endTurnIfSaid(durable: Durable, resolution: Resolution, request: InputRequest): void {
+  if (resolution.outcome === "cancelled") durable.stop(new Stopped("cancelled", resolution.reason));
   if (resolution.outcome !== "timed_out" || resolution.response) return;
-  d.stop(new Stopped(request.deadline?.policy === "cancel" ? "cancelled" : "timeout", resolution.reason));
+  durable.stop(new Stopped(request.deadline?.policy === "cancel" ? "cancelled" : "timeout", resolution.reason));
 }
 
 /** Saves the rules a person gave with a grant, and judges what else is open again: one "always" answers its twins. */
 export async function addRules(
-  d: Durable,
-  c: ExecutionContext,
+  durable: Durable,
+  context: ExecutionContext,
   { rules = [] }: InputResponse & { type: "granted" },
   { round, by }: { round: number; by: string },
 ): Promise<void> {
   for (const [n, grant] of rules.entries()) {
-    const rule = await d.step(`rule${round}.${n}`, "rule.added", async () => ({ ...grant, by, ...save(c, grant) }));
-    c.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
+    const rule = await durable.step(`rule${round}.${n}`, "rule.added", async () => ({
+      ...grant,
+      by,
+      ...save(context, grant),
+    }));
+    context.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
   }
   if (rules.length === 0) return;
   const added = new Set(rules.map(({ rule }) => rule));
-  for (const { request, judge } of c.tree.permits) {
+  for (const { request, judge } of context.tree.permits) {
     const { behavior, rule = "" } = judge();
     if (behavior === "ask" || !added.has(rule)) continue;
-    closePermit(c, request.id);
+    closePermit(context, request.id);
     const frame = { requestId: request.id, by, surface: "rule", at: Date.now() };
-    d.resolve({ ...frame, outcome: "superseded", reason: `decided by the new rule ${rule}` });
+    durable.resolve({ ...frame, outcome: "superseded", reason: `decided by the new rule ${rule}` });
   }
 }
 
@@ -106,18 +117,18 @@ export function closePermit({ tree }: ExecutionContext, id: string): void {
 }
 
 /** A rule that could not be saved still holds for this session, and the person hears of it. */
-function save(c: ExecutionContext, grant: RuleGrant): { saved?: string; problem?: string } {
+function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; problem?: string } {
   if (grant.destination === "session") return {};
   try {
-    return { saved: c.config.saveRule(grant) };
+    return { saved: context.config.saveRule(grant) };
   } catch (error) {
     return { problem: messageOf(error) };
   }
 }
 
 /** A turn that went on without one of its tools would go wrong; it waits until the tool is back. */
-export function toolFor(c: ExecutionContext, call: Call): Tool {
-  const tool = c.config.tools.get(call.tool);
+export function toolFor(context: ExecutionContext, call: Call): Tool {
+  const tool = context.config.tools.get(call.tool);
   if (tool) return tool;
   throw new Stopped(
     "leaving",

@@ -80,9 +80,9 @@ function didNotRun(why: string, end: CallEnd = "not-run"): ToolResult {
 }
 
 /** A command is left alone while it waits for an answer that nobody can type: the person may stop it. */
-export function tellWaiting(c: Pick<ExecutionContext, "config">, question: string): string {
+export function tellWaiting(context: Pick<ExecutionContext, "config">, question: string): string {
   return (
-    c.config.commandWaits?.(question) ??
+    context.config.commandWaits?.(question) ??
     `The command seems to wait for an answer that nobody can type here: ${question} — interrupt it, or let its time run out.`
   );
 }

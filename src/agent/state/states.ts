@@ -28,15 +28,15 @@ export function enterPhase({ agent, lifecycle }: ExecutionContext, phase: Execut
 }
 
 /** Waits for a person, anywhere in the tree, and says so for as long as anybody in it waits. */
-export function waitForPerson(c: ExecutionContext, opened: Opened): Promise<Resolution> {
+export function waitForPerson(context: ExecutionContext, opened: Opened): Promise<Resolution> {
   if (opened.resolution) return Promise.resolve(opened.resolution);
-  const { tree } = c;
+  const { tree } = context;
   tree.waiting = [...tree.waiting, opened.request];
-  nameWaiting(c);
+  nameWaiting(context);
   // A wait that is broken off ends the attempt, whose end has a state of its own.
   return opened.wait().then((resolution) => {
     tree.waiting = tree.waiting.filter((request) => request !== opened.request);
-    nameWaiting(c);
+    nameWaiting(context);
     return resolution;
   });
 }

@@ -12,20 +12,20 @@ const STEPS = 50;
 
 /** Runs a task in a subagent: the same loop under a longer key, with its own context and never more rights. */
 export async function delegate(
-  d: Durable,
-  c: ExecutionContext,
+  durable: Durable,
+  context: ExecutionContext,
   { agent, prompt }: { agent: string; prompt: string },
 ): Promise<ToolResult> {
-  const definition = c.config.subagents.get(agent);
+  const definition = context.config.subagents.get(agent);
   if (!definition) {
-    const names = c.config.subagents.list().map(({ name }) => name);
+    const names = context.config.subagents.list().map(({ name }) => name);
     return { ok: false, text: `There is no subagent "${agent}"; there are ${names.join(", ")}.` };
   }
-  const child = childContext(c, definition);
+  const child = childContext(context, definition);
   const progress = begin(prompt, definition.maxSteps ?? STEPS);
-  const begun = d.known("sub/0/model");
+  const begun = durable.known("sub/0/model");
   try {
-    const ended = await c.loop(d.branch("sub"), child, progress);
+    const ended = await context.loop(durable.branch("sub"), child, progress);
     if (ended.status === "success") return { ok: true, text: progress.text };
     return {
       ok: false,
@@ -37,7 +37,7 @@ export async function delegate(
       return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
     // Whatever it has done must not sound like nothing happened.
     if (error instanceof Stopped && error.why !== "leaving" && (begun || progress.steps > 0)) {
-      d.withdraw(error.message);
+      durable.withdraw(error.message);
       const text = `Interrupted before it had finished; what it did by then stays done. Its last words: ${progress.text || "none"}`;
       return { ok: false, text };
     }
@@ -45,22 +45,22 @@ export async function delegate(
   }
 }
 
-function childContext(c: ExecutionContext, definition: SubagentDefinition): ExecutionContext {
-  const agent = [...c.agent, definition.name];
-  const workingDirectory = directoryOf(definition, c.options.workingDirectory);
-  const tools = toolsOf(definition, c.config.tools, agent.length);
+function childContext(context: ExecutionContext, definition: SubagentDefinition): ExecutionContext {
+  const agent = [...context.agent, definition.name];
+  const workingDirectory = directoryOf(definition, context.options.workingDirectory);
+  const tools = toolsOf(definition, context.config.tools, agent.length);
   const config: AgentConfig = {
-    ...c.config,
+    ...context.config,
     tools,
-    system: c.config.subagentSystem({ definition, agent, workingDirectory, tools: tools.names() }),
+    system: context.config.subagentSystem({ definition, agent, workingDirectory, tools: tools.names() }),
   };
   return {
-    ...c,
+    ...context,
     config,
     agent,
-    asksRoot: definition.ask === "root" && (c.agent.length === 0 || c.asksRoot),
-    options: { ...c.options, workingDirectory },
-    memory: new Memory(undefined, c.memory.allowed),
+    asksRoot: definition.ask === "root" && (context.agent.length === 0 || context.asksRoot),
+    options: { ...context.options, workingDirectory },
+    memory: new Memory(undefined, context.memory.allowed),
   };
 }
 

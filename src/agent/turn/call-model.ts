@@ -6,15 +6,19 @@ import { between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
 
 /** One reply to everything said so far; what comes in while it is on its way is for the next step. */
-export function callModel(c: ExecutionContext, p: Progress, scope: StepScope): Promise<FactData["model.replied"]> {
-  const { model, tools, system } = c.config;
-  const sawUpTo = Math.max(p.sawUpTo, p.said.at(-1)?.seq ?? 0);
-  const fresh = between(p.said, p.sawUpTo, sawUpTo);
-  enterPhase(c, "callingLlm");
-  return c.activity.during(async () => {
-    const messages = fresh.length > 0 ? [...p.messages, ...fresh] : p.messages;
+export function callModel(
+  context: ExecutionContext,
+  progress: Progress,
+  scope: StepScope,
+): Promise<FactData["model.replied"]> {
+  const { model, tools, system } = context.config;
+  const sawUpTo = Math.max(progress.sawUpTo, progress.said.at(-1)?.seq ?? 0);
+  const fresh = between(progress.said, progress.sawUpTo, sawUpTo);
+  enterPhase(context, "callingLlm");
+  return context.activity.during(async () => {
+    const messages = fresh.length > 0 ? [...progress.messages, ...fresh] : progress.messages;
     const reply = await model.reply(
-      { system, messages, tools: tools.offers(), options: c.options.llmOptions, agent: c.agent },
+      { system, messages, tools: tools.offers(), options: context.options.llmOptions, agent: context.agent },
       modelScope(scope),
     );
     return { ...reply, sawUpTo };

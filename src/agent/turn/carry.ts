@@ -25,23 +25,24 @@ const LONGEST = 500;
  */
 export async function carry(
   log: SessionLog,
-  c: ExecutionContext,
+  context: ExecutionContext,
   turn: { key: string; carries: string[] },
 ): Promise<void> {
-  const d = log.branch(turn.key).branch("carried");
+  const durable = log.branch(turn.key).branch("carried");
   const ends = await Promise.all(
     turn.carries.map(async (id, n) => {
       const { request, resolution } = find(log, id);
       const opened = { request, resolution, wait: () => log.wait(id) };
-      const end = await waitForPerson(c, { ...opened, wait: () => rejoin(opened, c.asking) });
-      endTurnIfSaid(d, end, request);
+      const end = await waitForPerson(context, { ...opened, wait: () => rejoin(opened, context.asking) });
+      endTurnIfSaid(durable, end, request);
       if (end.outcome === "answered" && end.response.type === "granted")
-        await addRules(d.branch(`${n}`), c, end.response, { round: 0, by: end.by });
+        await addRules(durable.branch(`${n}`), context, end.response, { round: 0, by: end.by });
       return { request, end };
     }),
   );
-  if (d.stopped) throw d.stopped;
-  for (const { request, end } of ends) if (isGrant(end) && !isUsed(log.loaded, request.id)) c.memory.grant(request);
+  if (durable.stopped) throw durable.stopped;
+  for (const { request, end } of ends)
+    if (isGrant(end) && !isUsed(log.loaded, request.id)) context.memory.grant(request);
   const text = [note, ...ends.map(({ request, end }) => `- ${asked(request)}\n  ${answer(request, end)}`)].join("\n");
   // Under a key of its own: told once, however often the turn is begun again.
   log.store.append(log.id, {

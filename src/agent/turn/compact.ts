@@ -28,37 +28,42 @@ const WORTHWHILE = 0.25;
 const KEPT = 0.25;
 
 /** The next reply, after making room for it where the prompt has grown too long. */
-export async function nextReply(d: Durable, c: ExecutionContext, p: Progress): Promise<FactData["model.replied"]> {
-  const ask = () => d.step("model", "model.replied", (scope) => callModel(c, p, scope));
+export async function nextReply(
+  durable: Durable,
+  context: ExecutionContext,
+  progress: Progress,
+): Promise<FactData["model.replied"]> {
+  const ask = () => durable.step("model", "model.replied", (scope) => callModel(context, progress, scope));
   // What an earlier attempt did is done again from its fact; what it did not do is never done after the fact.
-  if (d.known("compact")) await compact(d, "compact", c, p);
-  else if (!d.known("model") && promptTokens(c, p) > limitOf(c)) await compact(d, "compact", c, p, planSoft(c, p));
-  if (d.known("compact1")) {
-    await compact(d, "compact1", c, p);
+  if (durable.known("compact")) await compact(durable, "compact", context, progress);
+  else if (!durable.known("model") && promptTokens(context, progress) > limitOf(context))
+    await compact(durable, "compact", context, progress, planSoft(context, progress));
+  if (durable.known("compact1")) {
+    await compact(durable, "compact1", context, progress);
     return ask();
   }
   try {
     return await ask();
   } catch (error) {
-    const plan = isOverflow(error) ? planHard(c, p) : undefined;
+    const plan = isOverflow(error) ? planHard(context, progress) : undefined;
     if (!plan) throw error;
-    await compact(d, "compact1", c, p, plan);
+    await compact(durable, "compact1", context, progress, plan);
     return ask();
   }
 }
 
 /** By hand: everything but the last step is summarised. False when there is too little to be worth it. */
-export async function compactNow(d: Durable, c: ExecutionContext, p: Progress): Promise<boolean> {
-  const cover = coverable(p.messages, 0);
-  if (cover <= 1 && !d.known("compact")) return false;
-  await compact(d, "compact", c, p, { cover });
+export async function compactNow(durable: Durable, context: ExecutionContext, progress: Progress): Promise<boolean> {
+  const cover = coverable(progress.messages, 0);
+  if (cover <= 1 && !durable.known("compact")) return false;
+  await compact(durable, "compact", context, progress, { cover });
   return true;
 }
 
 /** A reply's usage is the provider's own count of everything up to it. Where there is none, the estimate is carried on. */
-export function count(c: ExecutionContext, p: Progress, { inputTokens, outputTokens }: Usage): void {
-  const tokens = inputTokens > 0 ? inputTokens + outputTokens : countedTokens(c, p);
-  p.counted = { messages: p.messages.length, tokens };
+export function count(context: ExecutionContext, progress: Progress, { inputTokens, outputTokens }: Usage): void {
+  const tokens = inputTokens > 0 ? inputTokens + outputTokens : countedTokens(context, progress);
+  progress.counted = { messages: progress.messages.length, tokens };
 }
 
 type Plan = {
@@ -70,33 +75,42 @@ type Plan = {
 };
 
 async function compact(
-  d: Durable,
+  durable: Durable,
   key: "compact" | "compact1",
-  c: ExecutionContext,
-  p: Progress,
+  context: ExecutionContext,
+  progress: Progress,
   plan?: Plan,
 ): Promise<void> {
-  if (!plan && !d.known(key)) return;
-  const done = await d.step(key, "context.compacted", (scope) => carryOut(c, p, plan as Plan, scope));
-  p.messages = applyCompaction(p.messages, done);
-  p.summary = done.summary ?? p.summary;
-  p.counted = { messages: 0, tokens: 0 };
-  if (done.summary) spend(c, { usage: done.usage, model: summariser(c).id });
+  if (!plan && !durable.known(key)) return;
+  const done = await durable.step(key, "context.compacted", (scope) =>
+    carryOut(context, progress, plan as Plan, scope),
+  );
+  progress.messages = applyCompaction(progress.messages, done);
+  progress.summary = done.summary ?? progress.summary;
+  progress.counted = { messages: 0, tokens: 0 };
+  if (done.summary) spend(context, { usage: done.usage, model: summariser(context).id });
 }
 
-async function carryOut(c: ExecutionContext, p: Progress, plan: Plan, scope: StepScope): Promise<Compaction> {
-  enterPhase(c, "preparingContext");
-  const before = promptTokens(c, p);
+async function carryOut(
+  context: ExecutionContext,
+  progress: Progress,
+  plan: Plan,
+  scope: StepScope,
+): Promise<Compaction> {
+  enterPhase(context, "preparingContext");
+  const before = promptTokens(context, progress);
   scope.delta("notice", `The conversation is long (about ${inWords(before)} tokens); room is being made.`);
   const finish = (usage: Usage, { trim, cover }: Plan, text: string): Compaction => {
-    const summary = cover === undefined ? undefined : { upTo: cover, text, ...preserved(p.messages, cover, p.summary) };
+    const summary =
+      cover === undefined ? undefined : { upTo: cover, text, ...preserved(progress.messages, cover, progress.summary) };
     const done = { ...(trim && { trim }), ...(summary && { summary }), usage };
-    const after = fixedTokens(c) + totalTokens(applyCompaction(p.messages, { ...done, tokens: { before, after: 0 } }));
+    const after =
+      fixedTokens(context) + totalTokens(applyCompaction(progress.messages, { ...done, tokens: { before, after: 0 } }));
     return { ...done, tokens: { before, after } };
   };
   if (plan.cover === undefined) return finish(noUsage, plan, "");
   try {
-    const { text, usage } = await summarise(c, p, plan.cover, scope);
+    const { text, usage } = await summarise(context, progress, plan.cover, scope);
     return finish(usage, plan, text);
   } catch (error) {
     if (scope.signal.aborted) throw error;
@@ -106,21 +120,21 @@ async function carryOut(c: ExecutionContext, p: Progress, plan: Plan, scope: Ste
 }
 
 async function summarise(
-  c: ExecutionContext,
-  p: Progress,
+  context: ExecutionContext,
+  progress: Progress,
   upTo: number,
   scope: StepScope,
 ): Promise<{ text: string; usage: Usage }> {
-  const model = summariser(c);
-  const text = transcript(p.messages.slice(0, upTo), contextWindow(model.id) * 0.6);
-  const reply = await c.activity.during(() =>
+  const model = summariser(context);
+  const text = transcript(progress.messages.slice(0, upTo), contextWindow(model.id) * 0.6);
+  const reply = await context.activity.during(() =>
     model.reply(
       {
         system: summaryInstructions,
         messages: [{ role: "user", text: `The transcript:\n\n${text}` }],
         tools: [],
         options: {},
-        agent: [...c.agent, "summary"],
+        agent: [...context.agent, "summary"],
       },
       {
         get signal() {
@@ -142,9 +156,9 @@ function summariser({ config }: ExecutionContext): Model {
 }
 
 /** Over the threshold: long old results first, which costs nothing; else a summary of all but the recent steps. */
-function planSoft(c: ExecutionContext, { messages }: Progress): Plan | undefined {
-  const limit = limitOf(c);
-  const enough = (plan: Plan) => sizeAfter(c, messages, plan) <= limit * (1 - WORTHWHILE);
+function planSoft(context: ExecutionContext, { messages }: Progress): Plan | undefined {
+  const limit = limitOf(context);
+  const enough = (plan: Plan) => sizeAfter(context, messages, plan) <= limit * (1 - WORTHWHILE);
   const gentle: Plan = { trim: { upTo: recentFrom(messages, RECENT_STEPS), longest: LONG_RESULT } };
   if (enough(gentle)) return gentle;
   const cover = coverable(messages, limit * KEPT);
@@ -154,26 +168,29 @@ function planSoft(c: ExecutionContext, { messages }: Progress): Plan | undefined
 }
 
 /** The provider has refused the prompt, so the count was wrong: keep the last step only, and that shortened. */
-function planHard(c: ExecutionContext, { messages }: Progress): Plan | undefined {
+function planHard(context: ExecutionContext, { messages }: Progress): Plan | undefined {
   const cover = coverable(messages, 0);
   const plan: Plan = {
     trim: { upTo: messages.length, longest: LONG_IN_LAST_STEP },
     ...(cover > 1 && { cover }),
   };
-  return sizeAfter(c, messages, plan) < fixedTokens(c) + totalTokens(messages) ? plan : undefined;
+  return sizeAfter(context, messages, plan) < fixedTokens(context) + totalTokens(messages) ? plan : undefined;
 }
 
-function sizeAfter(c: ExecutionContext, messages: Progress["messages"], { trim, cover = 0 }: Plan): number {
+function sizeAfter(context: ExecutionContext, messages: Progress["messages"], { trim, cover = 0 }: Plan): number {
   const done = { ...(trim && { trim }), tokens: { before: 0, after: 0 }, usage: noUsage };
-  return fixedTokens(c) + totalTokens(applyCompaction(messages, done), cover);
+  return fixedTokens(context) + totalTokens(applyCompaction(messages, done), cover);
 }
 
-function promptTokens(c: ExecutionContext, p: Progress): number {
-  return countedTokens(c, p) + totalTokens(between(p.said, p.sawUpTo, p.said.at(-1)?.seq ?? 0));
+function promptTokens(context: ExecutionContext, progress: Progress): number {
+  return (
+    countedTokens(context, progress) +
+    totalTokens(between(progress.said, progress.sawUpTo, progress.said.at(-1)?.seq ?? 0))
+  );
 }
 
-function countedTokens(c: ExecutionContext, { counted, messages }: Progress): number {
-  return (counted.tokens || fixedTokens(c)) + totalTokens(messages, counted.messages);
+function countedTokens(context: ExecutionContext, { counted, messages }: Progress): number {
+  return (counted.tokens || fixedTokens(context)) + totalTokens(messages, counted.messages);
 }
 
 /** The system prompt and the tools, which no compaction makes smaller. */

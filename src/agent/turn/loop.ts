@@ -9,32 +9,32 @@ import { askIfSpinning } from "./spinning.ts";
 import { enterPhase } from "../state/states.ts";
 
 /** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
-export async function loop(d: Durable, c: ExecutionContext, p: Progress): Promise<OutcomeStatus> {
-  while (p.steps < p.maxSteps) {
-    if (d.stopped) throw d.stopped;
-    const step = `${p.steps}`;
+export async function loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus> {
+  while (progress.steps < progress.maxSteps) {
+    if (durable.stopped) throw durable.stopped;
+    const step = `${progress.steps}`;
     // Interrupted after this reply: its calls that had not run by then must not run now.
-    const line = d.interruptedSince(`${step}/model`) ? d.closedBranch(step) : d.branch(step);
-    const reply = await nextReply(line, c, p);
-    const heard = between(p.said, p.sawUpTo, reply.sawUpTo);
-    if (heard.length > 0) c.memory.forgetRefusals();
-    p.messages.push(...heard, assistantMessage(reply));
-    p.sawUpTo = reply.sawUpTo;
-    count(c, p, reply.usage);
-    p.steps++;
-    spend(c, reply);
-    p.text = textOf(reply) || p.text;
+    const line = durable.interruptedSince(`${step}/model`) ? durable.closedBranch(step) : durable.branch(step);
+    const reply = await nextReply(line, context, progress);
+    const heard = between(progress.said, progress.sawUpTo, reply.sawUpTo);
+    if (heard.length > 0) context.memory.forgetRefusals();
+    progress.messages.push(...heard, assistantMessage(reply));
+    progress.sawUpTo = reply.sawUpTo;
+    count(context, progress, reply.usage);
+    progress.steps++;
+    spend(context, reply);
+    progress.text = textOf(reply) || progress.text;
     const calls = callsOf(reply);
     if (calls.length === 0) return { status: "success" };
-    enterPhase(c, "executingTools");
-    const results = await runCalls(line, c, calls);
-    enterPhase(c, "processingResponse");
-    c.tree.toolCalls += calls.length;
-    p.messages.push(toolMessage(calls, results));
+    enterPhase(context, "executingTools");
+    const results = await runCalls(line, context, calls);
+    enterPhase(context, "processingResponse");
+    context.tree.toolCalls += calls.length;
+    progress.messages.push(toolMessage(calls, results));
     calls.forEach(({ tool, input }, n) =>
-      p.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }),
+      progress.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }),
     );
-    await askIfSpinning(line, c, { calls, results });
+    await askIfSpinning(line, context, { calls, results });
   }
-  return { status: "max-steps", steps: p.maxSteps };
+  return { status: "max-steps", steps: progress.maxSteps };
 }

@@ -12,22 +12,24 @@ const QUESTION = "Go on all the same?";
 
 /** An agent that repeats itself asks the person instead of going on. What a person has answered is no repetition. */
 export async function askIfSpinning(
-  d: Durable,
-  c: ExecutionContext,
+  durable: Durable,
+  context: ExecutionContext,
   { calls, results }: { calls: readonly Call[]; results: readonly ToolResult[] },
 ): Promise<void> {
-  const repeats = c.memory.repeats(calls, results);
-  const answered = calls.some(({ tool }, n) => c.config.tools.get(tool)?.requiresUserInteraction && results[n]?.ok);
-  if (repeats < TOO_OFTEN || answered || d.stopped) return;
-  c.memory.forgetRepeats();
+  const repeats = context.memory.repeats(calls, results);
+  const answered = calls.some(
+    ({ tool }, n) => context.config.tools.get(tool)?.requiresUserInteraction && results[n]?.ok,
+  );
+  if (repeats < TOO_OFTEN || answered || durable.stopped) return;
+  context.memory.forgetRepeats();
   const what = calls.map(({ tool, input }) => `${tool} ${JSON.stringify(input)}`).join("\n");
   const opened = ask(
-    d,
+    durable,
     "spinning",
     {
       kind: "question",
       source: "model",
-      agent: c.agent,
+      agent: context.agent,
       why: `The agent did the same ${TOO_OFTEN} times, with the same result:\n${what}`,
       digest: "",
       questions: [
@@ -42,14 +44,15 @@ export async function askIfSpinning(
         },
       ],
     },
-    c.asking,
+    context.asking,
   );
-  const resolution = await waitForPerson(c, opened);
-  endTurnIfSaid(d, resolution, opened.request);
+  const resolution = await waitForPerson(context, opened);
+  endTurnIfSaid(durable, resolution, opened.request);
   const response = resolution.outcome === "answered" ? resolution.response : undefined;
   const choice = response?.type === "answers" ? response.answers[QUESTION] : undefined;
-  if (choice?.selected[0] === "stop") d.stop(new Stopped("cancelled", "the agent repeated itself and was stopped"));
-  else if (!choice && !d.stopped)
+  if (choice?.selected[0] === "stop")
+    durable.stop(new Stopped("cancelled", "the agent repeated itself and was stopped"));
+  else if (!choice && !durable.stopped)
     throw new SageError(
       "turn-failed",
       `the agent did the same ${TOO_OFTEN} times with the same result, and nobody said to go on`,

@@ -39,8 +39,8 @@ type Turn = {
   cancelledBy: string | undefined;
   /** Messages up to this seq are older than the turn. */
   heard: number;
-  c: ExecutionContext;
-  p: Progress;
+  context: ExecutionContext;
+  progress: Progress;
 };
 
 /** From `turn.begun` to an outcome, whatever happens on the way. */
@@ -68,8 +68,8 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
   if (folded.open) throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
   const turn = begin(log, folded, input);
   try {
-    const worth = await compactNow(log.branch(turn.key).branch("0"), turn.c, turn.p);
-    turn.p.text = worth ? "" : "There is too little to be worth a summary.";
+    const worth = await compactNow(log.branch(turn.key).branch("0"), turn.context, turn.progress);
+    turn.progress.text = worth ? "" : "There is too little to be worth a summary.";
     return end(log, turn, { status: "success" });
   } catch (error) {
     const status = statusOf(log.stopped ?? error, log);
@@ -97,7 +97,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
     carries,
     cancelledBy: folded.cancelledBy,
     heard: folded.sawUpTo,
-    p: {
+    progress: {
       messages: [...folded.messages, ...between(log.said, folded.sawUpTo, sawUpTo)],
       said: log.said,
       sawUpTo,
@@ -108,7 +108,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       toolHistory: [],
       text: "",
     },
-    c: {
+    context: {
       session: log.id,
       config,
       loop,
@@ -132,17 +132,17 @@ function limitsOf(said: readonly Fact<"user.said">[], after: number, upTo: numbe
   return said.find(({ seq }) => seq > after && seq <= upTo)?.data.limits ?? {};
 }
 
-function drive(log: SessionLog, { key, carries, cancelledBy, heard, c, p }: Turn): Promise<OutcomeStatus> {
+function drive(log: SessionLog, { key, carries, cancelledBy, heard, context, progress }: Turn): Promise<OutcomeStatus> {
   if (cancelledBy !== undefined) throw new Stopped("cancelled", `${cancelledBy} stopped the turn`);
   // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
   if (!carries && (log.said.at(-1)?.seq ?? 0) <= heard) return Promise.resolve({ status: "success" });
-  const go = () => loop(log.branch(key), c, p);
-  return carries ? carry(log, c, { key, carries }).then(go) : go();
+  const go = () => loop(log.branch(key), context, progress);
+  return carries ? carry(log, context, { key, carries }).then(go) : go();
 }
 
-function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): AgentOutcome {
-  const { steps, messages, toolHistory, text } = p;
-  const { usage, usd, modelCalls, toolCalls } = c.tree;
+function end(log: SessionLog, { key, at, progress, context }: Turn, status: OutcomeStatus): AgentOutcome {
+  const { steps, messages, toolHistory, text } = progress;
+  const { usage, usd, modelCalls, toolCalls } = context.tree;
   const stats = { steps, modelCalls, toolCalls, durationMs: Date.now() - at };
   const ended: TurnEnd = {
     ...status,
@@ -153,7 +153,7 @@ function end(log: SessionLog, { key, at, p, c }: Turn, status: OutcomeStatus): A
   };
   const outcome: AgentOutcome = { ...ended, session: log.id, messages, toolHistory };
   try {
-    endState(c.lifecycle, status);
+    endState(context.lifecycle, status);
     if (status.status === "paused" || status.status === "needs-input") return outcome;
     if (log.closed) return outcome; // somebody else's turn now, or nobody's: nothing of it may be ended from here
     const root = log.branch("");
