@@ -20,7 +20,7 @@ const doors: Record<string, string[]> = {
   models: ["protocol"],
   context: ["protocol"],
   hooks: ["protocol"],
-  agent: heart,
+  agent: [...heart, "texts"],
   mcp: ["protocol", "tools"],
   config: ["protocol", "permission", "tools", "context", "hooks"],
   host,
@@ -69,14 +69,14 @@ test("a file fits on a few screens, the loop and one call on one each", () => {
 });
 
 test("a trespass is named with what the room may import, whatever form the import takes", () => {
-  const may = "agent may import: protocol, journal, input, permission, tools, models, context, hooks";
+  const may = "agent may import: protocol, journal, input, permission, tools, models, context, hooks, texts";
   const source = `
     import { host } from "../../host/host.ts";
     import type { Panel } from "../../surfaces/terminal/view.ts";
     export * from "../../cli/main.ts";
     export { start } from "../../sdk/index.ts";
     const lazy = () => import("../../mcp/client.ts");
-    let typed: import("../../texts/en.ts").Table;
+    let typed: import("../../archive/receipts.ts").Receipt;
     // import { nothing } from "../../cli/comment.ts";
     const text = 'import { nothing } from "../../cli/string.ts"';
     import { judge } from "../../permission/judge.ts";
@@ -91,7 +91,7 @@ test("a trespass is named with what the room may import, whatever form the impor
       "src/cli/main.ts",
       "src/sdk/index.ts",
       "src/mcp/client.ts",
-      "src/texts/en.ts",
+      "src/archive/receipts.ts",
     ].map((target) => `src/agent/turn/executor.ts imports ${target}; ${may}`),
   );
 });

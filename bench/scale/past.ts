@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
@@ -35,7 +36,7 @@ function writeOne(store: Store, session: string, facts: number, ending: "idle" |
         model: "bench",
         sawUpTo: 0,
       });
-      const verdict = { behavior: "allow", reason: "", effect: "writes", digest: "x".repeat(64) } as const;
+      const verdict = { behavior: "allow", reason: said(""), effect: "writes", digest: "x".repeat(64) } as const;
       add(`${t}/${step}/judged`, "calls.judged", { verdicts: [verdict] });
       add(`${t}/${step}/0/run0.started`, "call.started", { tool: "shell", effect: "writes", digest: verdict.digest });
       add(`${t}/${step}/0/run0.finished`, "call.finished", { ok: true, text: output });

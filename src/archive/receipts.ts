@@ -1,10 +1,13 @@
 import {
   callsOf,
+  reasonFrom,
+  said,
   type Call,
   type Effect,
   type Fact,
   type FactData,
   type InputRequest,
+  type Reason,
   type Resolution,
   type RuleDestination,
   type ToolInput,
@@ -25,7 +28,7 @@ export type Receipt = {
   input: ToolInput;
   effect: Effect;
   decision: "allowed" | "refused" | "answered" | "open";
-  reason: string;
+  reason: Reason;
   rule?: {
     text: string;
     source: RuleDestination;
@@ -130,7 +133,7 @@ function begin(fact: Fact, key: string, { call, agent }: { call: Call; agent: st
 
 /** What Sage itself asks, such as whether to go on with an agent that repeats itself. */
 function standalone(fact: Fact<"input.requested">): Receipt {
-  return { ...blank(fact, fact.key), agent: [...fact.data.agent], reason: fact.data.why, effect: "waits" };
+  return { ...blank(fact, fact.key), agent: [...fact.data.agent], reason: said(fact.data.why), effect: "waits" };
 }
 
 function blank({ session, at }: Fact, key: string): Receipt {
@@ -143,7 +146,7 @@ function blank({ session, at }: Fact, key: string): Receipt {
     input: {},
     effect: "reads",
     decision: "open",
-    reason: "",
+    reason: said(""),
     asked: [],
     rulesAdded: [],
     digest: "",
@@ -162,7 +165,7 @@ function judged(
   const writes = parts.flatMap((part) => part.writes?.map(({ path }) => path) ?? []);
   return {
     decision: behavior === "allow" ? "allowed" : behavior === "deny" ? "refused" : "open",
-    reason,
+    reason: reasonFrom(reason),
     effect,
     digest,
     input: input ?? before,

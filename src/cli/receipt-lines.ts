@@ -31,7 +31,7 @@ export function receiptLines(
     ...(digest === "" ? [] : [paint.dim(w.digest(whole ? digest : digest.slice(0, 12)))]),
   ];
   const asked = receipt.asked.length > 0 || receipt.rule !== undefined;
-  const because = asked || reason === "" ? [] : [w.because(oneLine(reason))];
+  const because = asked || style.t.because(reason) === "" ? [] : [oneLine(w.because(reason))];
   return [
     head,
     ...(whole ? exact(summary, style) : summary === "" ? [] : [`    ${clipped(summary, 120)}`]),

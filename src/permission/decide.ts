@@ -1,5 +1,5 @@
-import { messageOf } from "../protocol/index.ts";
-import type { PermissionMode, PermissionResult, Rule, RuleDestination } from "../protocol/index.ts";
+import { messageOf, reasonFrom, said } from "../protocol/index.ts";
+import type { PermissionMode, PermissionOpinion, PermissionResult, Rule, RuleDestination } from "../protocol/index.ts";
 import { bookOf } from "./rules/book.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { examine } from "./examine.ts";
@@ -24,7 +24,7 @@ export type DecisionInput = {
   /** What rules match of a tool that is not built in. */
   specifier?: string | undefined;
   /** The tool's own opinion. */
-  view?: (() => PermissionResult) | undefined;
+  view?: (() => PermissionOpinion) | undefined;
   /** From `loadGrammar`. Without it no command is allowed. */
   grammar?: ShellGrammar | undefined;
   /** What the host of an address resolves to, looked up by whoever fetches it. */
@@ -50,9 +50,10 @@ export function decideStep(call: DecisionInput): { step: DecisionStep; result: P
     const book = bookOf(call.rules, call.home);
     const finding = examine(call, book);
     const [step, result] = conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
-    return { step, result: { ...result, ...(finding.parts && finding.parts.length > 0 && { parts: finding.parts }) } };
+    const parts = finding.parts?.map((part) => ({ ...part, reason: reasonFrom(part.reason) })) ?? [];
+    return { step, result: { ...result, reason: reasonFrom(result.reason), ...(parts.length > 0 && { parts }) } };
   } catch (error) {
-    const reason = `The call could not be judged: ${messageOf(error)}`;
+    const reason = said(`The call could not be judged: ${messageOf(error)}`);
     return { step: "input", result: { behavior: "ask", hard: true, reason } };
   }
 }
@@ -62,7 +63,7 @@ function conclude(
   { deny, ask, view, allow, usable }: Finding,
   { unreadable }: RuleBook,
   call: DecisionInput,
-): [DecisionStep, PermissionResult] {
+): [DecisionStep, PermissionOpinion] {
   if (deny) return ["deny", byRules("deny", [deny], "Denied by")];
   // Ahead of the ask rules, or adding one would turn a tool's no into a question.
   if (view.behavior === "deny") return ["tool", view];
@@ -85,10 +86,16 @@ function conclude(
       { behavior: "ask", reason: `${call.tool} is no longer described as it was when its rule was saved.` },
     ];
   if (allow && allow.length > 0) return ["allow", byRules("allow", allow, "Allowed by")];
-  return ["nothing", { behavior: "ask", reason: `No rule covers this call${view.reason && ` (${view.reason})`}.` }];
+  return [
+    "nothing",
+    {
+      behavior: "ask",
+      reason: `No rule covers this call${typeof view.reason === "string" && view.reason !== "" ? ` (${view.reason})` : ""}.`,
+    },
+  ];
 }
 
-function byRules(behavior: "allow" | "deny" | "ask", rules: readonly Rule[], because: string): PermissionResult {
+function byRules(behavior: "allow" | "deny" | "ask", rules: readonly Rule[], because: string): PermissionOpinion {
   // Of several that only together allow it, the one that was given last made the difference.
   const first = rules.find(({ source }) => source === "session") ?? rules[0];
   const named = rules.map((rule) => `${rule.text} of ${places[rule.source]}`);
@@ -107,13 +114,13 @@ const places: Record<RuleDestination, string> = {
 };
 
 /** A tool may be stricter than what is known of its kind, and never laxer. */
-function stricter(known: PermissionResult, { tool, view }: DecisionInput): PermissionResult {
+function stricter(known: PermissionOpinion, { tool, view }: DecisionInput): PermissionOpinion {
   const own = opinionOf(view);
   if (!isBuiltIn(tool) || own.behavior === "deny") return own;
   return own.behavior === "ask" && known.hard !== true ? own : known;
 }
 
-function opinionOf(view: (() => PermissionResult) | undefined): PermissionResult {
+function opinionOf(view: (() => PermissionOpinion) | undefined): PermissionOpinion {
   if (view === undefined) return { behavior: "passthrough", reason: "" };
   try {
     const opinion = view();

@@ -1,4 +1,4 @@
-import type { CallPart, PermissionResult, Rule } from "../protocol/index.ts";
+import type { PermissionOpinion, Rule } from "../protocol/index.ts";
 import { createReach } from "./rules/access.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { openDisk } from "./paths/canonical.ts";
@@ -7,7 +7,7 @@ import { firstOf } from "./rules/compile.ts";
 import type { DecisionInput } from "./decide.ts";
 import { judgeFiles } from "./files.ts";
 import { hits, unusable } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, LoosePart } from "./finding.ts";
 import { pathTools } from "./rules/rules.ts";
 import { judgeShell } from "./shell/judge/shell.ts";
 import type { ShellCall } from "./shell/judge/shell.ts";
@@ -37,7 +37,7 @@ function shellFinding(call: ShellCall): Finding {
   return {
     ...hits(deny, ask),
     allow,
-    parts: judged.map((part): CallPart => {
+    parts: judged.map((part): LoosePart => {
       const { text, behavior, rule, reason, writes } = part;
       const open = behavior === "ask" && rule === undefined && part.hard === undefined;
       const covered = open && everyCommand && { behavior: "allow" as const, rule: everyCommand.text };
@@ -50,14 +50,14 @@ function shellFinding(call: ShellCall): Finding {
 
 type ShellView = { hard: string | undefined; readOnly: boolean; waiting: string };
 
-function shellView({ hard, readOnly, waiting }: ShellView): PermissionResult {
+function shellView({ hard, readOnly, waiting }: ShellView): PermissionOpinion {
   if (hard !== undefined) return { behavior: "ask", hard: true, reason: hard };
   if (readOnly) return { behavior: "allow", reason: "Only reads, inside of the workspace." };
   return { behavior: "passthrough", reason: waiting };
 }
 
 /** What a person has to decide about: named where there is more than one part, explained where there is more to say. */
-function waitingFor(parts: readonly CallPart[]): string {
+function waitingFor(parts: readonly (LoosePart & { reason: string })[]): string {
   const part = parts.find(({ behavior }) => behavior !== "allow");
   if (part?.reason !== uncovered) return part?.reason ?? "";
   return parts.length > 1 ? part.text : "";

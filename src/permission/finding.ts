@@ -1,4 +1,4 @@
-import type { CallPart, PermissionResult, Rule } from "../protocol/index.ts";
+import type { CallPart, PermissionOpinion, Reason, Rule } from "../protocol/index.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { firstOf } from "./rules/compile.ts";
 
@@ -7,13 +7,15 @@ export type Finding = {
   deny?: Rule;
   ask?: Rule;
   /** The tool's own view. */
-  view: PermissionResult;
+  view: PermissionOpinion;
   /** Rules that together cover every part. */
   allow?: readonly Rule[];
-  parts?: CallPart[];
+  parts?: LoosePart[];
   /** False when the input is not even what the tool takes. */
   usable?: false;
 };
+
+export type LoosePart = Omit<CallPart, "reason"> & { reason: Reason | string };
 
 /** An input that cannot be understood: any rule against the tool may be about it. */
 export function unusable(book: RuleBook, tool: string, why: string): Finding {

@@ -1,4 +1,5 @@
 import type { ToolInput } from "./message.ts";
+import type { Reason } from "./reason.ts";
 
 export type PermissionBehavior = "allow" | "deny" | "ask" | "passthrough";
 
@@ -20,7 +21,7 @@ export type CallPart = {
   text: string;
   behavior: PermissionBehavior;
   rule?: string;
-  reason: string;
+  reason: Reason;
   writes?: readonly WriteTarget[];
 };
 
@@ -29,13 +30,16 @@ export type WriteTarget = { path: string; /** Not in any folder that the session
 
 export type PermissionResult = {
   behavior: PermissionBehavior;
-  reason: string;
+  reason: Reason;
   /** A person must answer this one: no mode and no flag may answer in their place. */
   hard?: boolean;
   rule?: string;
   source?: RuleDestination;
   parts?: CallPart[];
 };
+
+/** A tool's own view of a call. Tools of embedders give their reason in plain words. */
+export type PermissionOpinion = Omit<PermissionResult, "reason"> & { reason: Reason | string };
 
 export type PermissionSuggestion = {
   type: "addRule" | "removeRule" | "modifyRule";
@@ -45,7 +49,7 @@ export type PermissionSuggestion = {
   /** The file it would be saved to. */
   file?: string;
   /** What the person should know about this rule. */
-  note?: string;
+  note?: Reason;
   /** Only with the others so marked does it allow the call; without it, it does so alone. */
   together?: true;
 };

@@ -1,5 +1,13 @@
-import type { DeadlinePolicy, PermissionBehavior, Preview, RequestSource, RuleDestination } from "../protocol/index.ts";
+import type {
+  DeadlinePolicy,
+  PermissionBehavior,
+  Preview,
+  Reason,
+  RequestSource,
+  RuleDestination,
+} from "../protocol/index.ts";
 import { sage } from "./command.ts";
+import { sentence } from "./reasons.ts";
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
@@ -24,7 +32,7 @@ export const en = {
   leaves: "leaves the workspace",
   why: "Why you are asked:",
   /** Why a call was judged as it was. */
-  because: (reason: string) => reason,
+  because: (reason: Reason | string): string => sentence(reason, "en"),
   source: {
     tool: "",
     approval: "",

@@ -1,10 +1,23 @@
+import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reason.ts";
 import type { Lang } from "./language.ts";
 
-/**
- * Why a call is allowed, denied or asked about, in the reader's language. The decision says it in English, in which it is
- * also journaled; what is not in the table stays as it is.
- */
-export function reasonIn(lang: Lang, reason: string): string {
+/** A reason in the reader's language. Facts of version 0.1.0 hold sentences in its place; they are read as they are. */
+export function sentence(stored: Reason | string, lang: Lang): string {
+  const { code, args } = reasonFrom(stored);
+  const say = (inner: Reason): string => sentence(inner, lang);
+  const write = tables[lang][code] as ((args: unknown, say: (inner: Reason) => string) => string) | undefined;
+  return write === undefined ? code : write(args, say); // a later version may have written a code that this one lacks
+}
+
+/** A sentence for each code; `say` writes a reason that is part of another one. */
+type Sentences = { [C in ReasonCode]: (args: ReasonArgs[C], say: (inner: Reason) => string) => string };
+
+const tables: Record<Lang, Sentences> = {
+  en: { said: ({ text }) => text },
+  zh: { said: ({ text }) => reasonIn("zh", text) },
+};
+
+function reasonIn(lang: Lang, reason: string): string {
   if (lang === "en" || reason === "") return reason;
   for (const { pattern, parts } of patterns()) {
     const found = pattern.exec(reason);
@@ -21,14 +34,14 @@ type Pattern = { pattern: RegExp; parts: string[] };
 let made: Pattern[] | undefined;
 
 function patterns(): Pattern[] {
-  return (made ??= Object.entries(zh).map(([english, chinese]) => ({
+  return (made ??= Object.entries(chinese).map(([english, translated]) => ({
     pattern: new RegExp(
       `^${english
         .split(/\{r?\}/)
         .map(literal)
         .join("([^]+?)")}$`,
     ),
-    parts: chinese.split(/(\{r?\})/),
+    parts: translated.split(/(\{r?\})/),
   })));
 }
 
@@ -37,7 +50,7 @@ function literal(text: string): string {
 }
 
 /** `{}` stands for what is the same in both, `{r}` for another reason. The first that fits counts. */
-const zh: Record<string, string> = {
+const chinese: Record<string, string> = {
   "No rule covers this call.": "没有规则涵盖这次调用。",
   "No rule covers this call ({r}).": "没有规则涵盖这次调用（{r}）。",
   "Denied by the rule {r}.": "被规则拒绝：{r}。",

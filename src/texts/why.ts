@@ -1,6 +1,6 @@
-import type { RuleDestination } from "../protocol/index.ts";
+import type { Reason, RuleDestination } from "../protocol/index.ts";
 import type { Lang } from "./language.ts";
-import { reasonIn } from "./reasons.ts";
+import { sentence } from "./reasons.ts";
 
 const en = {
   session: (id: string, cwd: string, title: string) => `Session ${id} in ${cwd}: ${title}`,
@@ -13,7 +13,7 @@ const en = {
   fileOther: "It has been changed since, by something that the journal does not know of.",
   fileGone: "It is not there any more.",
   decision: { allowed: "allowed", refused: "refused", answered: "answered", open: "waits for an answer" },
-  because: (reason: string) => `because ${reason}`,
+  because: (reason: Reason | string): string => `because ${sentence(reason, "en")}`,
   byRule: (rule: string, where: string) => `by the rule ${rule} (${where})`,
   ruleFrom: (source: RuleDestination, from: string | undefined) =>
     source === "session" ? `given in this session${from ? ` by ${from}` : ""}` : (from ?? source),
@@ -47,12 +47,12 @@ const zh: WhyTexts = {
   fileOther: "此后它又被改动过，改动者日志并不知道。",
   fileGone: "它已经不在了。",
   decision: { allowed: "已允许", refused: "已拒绝", answered: "已回答", open: "在等回答" },
-  because: (reason) => `原因：${reasonIn("zh", reason)}`,
+  because: (reason) => `原因：${sentence(reason, "zh")}`,
   byRule: (rule, where) => `依据规则 ${rule}（${where}）`,
   ruleFrom: (source, from) => (source === "session" ? `本会话中${from ? `由 ${from} ` : ""}给出` : (from ?? source)),
-  askedAt: (time, why) => `${time} 提出：${reasonIn("zh", why)}`,
+  askedAt: (time, why) => `${time} 提出：${sentence(why, "zh")}`,
   rule: (rule, by, where) => `${by} 添加了规则：${rule}（${where}）`,
-  notSaved: (problem) => `没有存下：${reasonIn("zh", problem)}`,
+  notSaved: (problem) => `没有存下：${sentence(problem, "zh")}`,
   edited: "输入经过修改：",
   run: { ok: "已运行", failed: "已运行，失败", unknown: "已开始，结局不明", open: "正在运行" },
   ran: (how, time) => `${how}，${time}`,

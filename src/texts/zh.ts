@@ -1,6 +1,6 @@
 import type { Texts } from "./texts.ts";
 import { sage } from "./command.ts";
-import { reasonIn } from "./reasons.ts";
+import { sentence } from "./reasons.ts";
 
 export const zh: Texts = {
   title: { permission: "需要你的许可", question: "提问", text: "需要你输入" },
@@ -21,7 +21,7 @@ export const zh: Texts = {
   writes: "它会写入：",
   leaves: "超出工作目录",
   why: "为什么问你：",
-  because: (reason) => reasonIn("zh", reason),
+  because: (reason) => sentence(reason, "zh"),
   source: {
     tool: "",
     approval: "",
@@ -119,7 +119,7 @@ export const zh: Texts = {
   earlier: (n) => `… 之前还有 ${n} 轮`,
   facts: "另一个进程正在运行这个会话：它的文字完成后才会出现。你可以在这里回答和发言。",
   ruleAdded: (rule, file) => `${file ? `已存入 ${file}` : "本会话"}的规则：${rule}`,
-  ruleNotSaved: (rule, why) => `规则没有存下，只在本会话内有效：${rule}（${reasonIn("zh", why)}）`,
+  ruleNotSaved: (rule, why) => `规则没有存下，只在本会话内有效：${rule}（${sentence(why, "zh")}）`,
   compacted: (before, after) => `已为对话腾出空间：约 ${before} → ${after} 个 token。`,
   unknownEnd: (why) => `结果未知：${why}`,
   modelChosen: (model, who) => `下一轮起使用模型：${model}（${who}选定）。`,

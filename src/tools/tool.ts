@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type {
   Effect,
   PermissionMode,
-  PermissionResult,
+  PermissionOpinion,
   Preview,
   RequestBody,
   Resolution,
@@ -49,7 +49,7 @@ export type Tool<I = any> = {
   /** Blocks for a person whatever the rules and the mode say. */
   requiresUserInteraction?: boolean;
   /** The tool's own view on this very call; `passthrough` (no opinion) when absent. What is built in is judged by `permission/`. */
-  checkPermissions?(input: I, context: PermissionContext): PermissionResult;
+  checkPermissions?(input: I, context: PermissionContext): PermissionOpinion;
   /** The string that rules match in `Tool(specifier)`. Of the built-in tools only what it is called when shown. */
   specifier?(input: I, place: ToolPlace): string;
   /** The file this call changes: its content goes into the digest of an approval. */

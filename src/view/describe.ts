@@ -2,6 +2,7 @@ import { canonicalJson } from "../protocol/canonical-json.ts";
 import { splitLines } from "../protocol/lines.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination, WriteTarget } from "../protocol/permission.ts";
 import type { PermissionRequest, Preview, PreviewLine } from "../protocol/request.ts";
+import { reasonFrom, type Reason } from "../protocol/reason.ts";
 import { visible } from "../protocol/visible.ts";
 
 /**
@@ -37,7 +38,7 @@ export type Block =
   | { type: "field"; name: string; lines: string[] };
 
 /** `asks`: this one is why a person is asked. */
-export type DescribedPart = { text: string; behavior: CallPart["behavior"]; reason: string; asks: boolean };
+export type DescribedPart = { text: string; behavior: CallPart["behavior"]; reason: Reason; asks: boolean };
 
 const LONGEST_WORDS = 300;
 
@@ -53,7 +54,7 @@ export function describeRequest(request: PermissionRequest): Description {
     parts: (request.parts ?? []).map(({ text, behavior, reason }) => ({
       text: visible(text),
       behavior,
-      reason: visible(reason),
+      reason: visibleReason(reason),
       asks: behavior !== "allow",
     })),
     writes: writes.map((target) => ({ ...target, path: visibleLine(target.path) })),
@@ -101,6 +102,17 @@ function actionOf({ tool, input, description, preview }: PermissionRequest): { a
     action.push({ type: "field", name: visibleLine(name), lines: visible(json).split("\n") });
   }
   return { action, raw };
+}
+
+/** Every text among the arguments made visible, so that a sentence written with them is safe to draw. */
+function visibleReason(stored: Reason | string): Reason {
+  const shown = (value: unknown): unknown => {
+    if (typeof value === "string") return visible(value);
+    if (Array.isArray(value)) return value.map(shown);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shown(inner)]));
+  };
+  return shown(reasonFrom(stored)) as Reason;
 }
 
 /** For what is one line wherever it is drawn: a line break would leave its margin. */
@@ -181,7 +193,7 @@ function cut(text: string): { text: string; cut: number } {
 export type Offer = {
   rule: string;
   behavior: PermissionSuggestion["behavior"];
-  note?: string;
+  note?: Reason;
   together?: true;
   places: { destination: RuleDestination; file?: string }[];
 };
@@ -191,7 +203,7 @@ export function offersOf({ suggestions }: PermissionRequest): Offer[] {
   const offers: Offer[] = [];
   for (const { rule, behavior, note, together, destination, file } of suggestions) {
     let offer = offers.find((one) => one.rule === rule && one.behavior === behavior);
-    const more = { ...(note !== undefined && { note }), ...(together && { together }) };
+    const more = { ...(note !== undefined && { note: visibleReason(note) }), ...(together && { together }) };
     if (!offer) offers.push((offer = { rule, behavior, ...more, places: [] }));
     offer.places.push({ destination, ...(file !== undefined && { file }) });
   }

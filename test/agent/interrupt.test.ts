@@ -1,3 +1,5 @@
+import { said } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
@@ -67,7 +69,7 @@ test("interrupted, then killed before anything was recorded: what had not run st
     model: "scripted",
     sawUpTo: 2,
   }));
-  const verdict = { behavior: "allow", reason: "", effect: "writes", digest: "x" } as const;
+  const verdict = { behavior: "allow", reason: said(""), effect: "writes", digest: "x" } as const;
   d.decide("t0/0/judged", "calls.judged", () => ({ verdicts: [verdict, verdict] }));
   log.release();
   store.append("s", { key: "interrupt/0", type: "turn.interrupted", at: 2, data: { to: "pause", ...lin } });
@@ -258,7 +260,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     loop: () => assert.fail("no subagent is run here"),
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };
-  assert.match(judgeCall(context, call).reason, /not available to a subagent/);
+  assert.match(sentence(judgeCall(context, call).reason, "en"), /not available to a subagent/);
   assert.equal(judgeCall({ ...context, asksRoot: true }, call).behavior, "ask");
   const { openRequest } = await import("../../src/agent/call/request.ts");
   store.create("s", { cwd: here.dir, version: "test" });

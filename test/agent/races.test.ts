@@ -1,4 +1,5 @@
 // Days on which two things happen at once, or one of them happens twice.
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -205,7 +206,7 @@ test("a command that was started and then interrupted and killed is never called
     sawUpTo: 2,
   }));
   d.decide("t0/0/judged", "calls.judged", () => ({
-    verdicts: [{ behavior: "allow", reason: "", effect: "writes", digest: "x" }],
+    verdicts: [{ behavior: "allow", reason: said(""), effect: "writes", digest: "x" }],
   }));
   d.decide("t0/0/0/run0.started", "call.started", () => ({ tool: "Bash", effect: "writes", digest: "x" }));
   log.release();

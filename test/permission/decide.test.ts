@@ -1,3 +1,5 @@
+import { sentence } from "../../src/texts/reasons.ts";
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PermissionResult } from "../../src/protocol/index.ts";
@@ -5,10 +7,10 @@ import { decideStep, decisionSteps } from "../../src/permission/decide.ts";
 import type { DecisionInput } from "../../src/permission/decide.ts";
 import { answer, bash, callOf, rulesOf } from "./asking.ts";
 
-const allows: PermissionResult = { behavior: "allow", reason: "only reads" };
-const denies: PermissionResult = { behavior: "deny", reason: "never" };
-const asks: PermissionResult = { behavior: "ask", reason: "sure?" };
-const insists: PermissionResult = { behavior: "ask", reason: "protected", hard: true };
+const allows: PermissionResult = { behavior: "allow", reason: said("only reads") };
+const denies: PermissionResult = { behavior: "deny", reason: said("never") };
+const asks: PermissionResult = { behavior: "ask", reason: said("sure?") };
+const insists: PermissionResult = { behavior: "ask", reason: said("protected"), hard: true };
 const bypass = { mode: "bypass" } as const;
 const needsPerson = { requiresUserInteraction: true };
 const says = (view: PermissionResult) => ({ view: () => view });
@@ -29,7 +31,7 @@ test("step 2: a deny rule ends it, whatever the tool, other rules and the mode s
   const rules = ["+ Deploy", "? Deploy", "- Deploy"];
   const denied = {
     behavior: "deny",
-    reason: "Denied by the rule Deploy of your own settings.",
+    reason: said("Denied by the rule Deploy of your own settings."),
     rule: "Deploy",
     source: "user",
   };
@@ -41,7 +43,7 @@ test("step 3: an ask rule needs a person, before the tool's own view and in bypa
   const asked = {
     behavior: "ask",
     hard: true,
-    reason: "A person is asked because of the rule Deploy of your own settings.",
+    reason: said("A person is asked because of the rule Deploy of your own settings."),
     rule: "Deploy",
     source: "user",
   };
@@ -81,7 +83,7 @@ test("step 4: a check that throws, or answers nothing usable, needs a person", (
   assert.deepEqual(task(["+ Deploy"], { view: () => assert.fail("disk gone"), ...bypass }), {
     behavior: "ask",
     hard: true,
-    reason: "The tool's own check failed: disk gone",
+    reason: said("The tool's own check failed: disk gone"),
   });
   for (const view of [undefined, null, {}, { behavior: "yes" }]) {
     const result = task(["+ Deploy"], says(view as unknown as PermissionResult));
@@ -90,7 +92,7 @@ test("step 4: a check that throws, or answers nothing usable, needs a person", (
 });
 
 test("step 5: a tool that needs a person gets one: no allow and no mode answers in their place", () => {
-  for (const view of [allows, asks, insists, { behavior: "passthrough", reason: "" } as const])
+  for (const view of [allows, asks, insists, { behavior: "passthrough", reason: said("") } as const])
     for (const mode of ["default", "bypass"] as const) {
       const result = task(["+ Deploy"], { ...needsPerson, ...says(view), mode });
       assert.deepEqual([result.behavior, result.hard], ["ask", true]);
@@ -99,7 +101,7 @@ test("step 5: a tool that needs a person gets one: no allow and no mode answers 
 });
 
 test("step 6: bypass allows what has no opinion against it", () => {
-  assert.deepEqual(task([], bypass), { behavior: "allow", reason: "Bypass mode: nothing forbids it." });
+  assert.deepEqual(task([], bypass), { behavior: "allow", reason: said("Bypass mode: nothing forbids it.") });
   const result = answer([], "Bash", { command: "make; for i in a; do $x; done" }, bypass);
   assert.deepEqual([result.behavior, result.parts?.length], ["allow", 2]);
 });
@@ -108,24 +110,24 @@ test("step 7: an allow rule, named with its source", () => {
   const rules = [{ behavior: "allow", text: "Bash(npm test)", source: "session" }] as const;
   assert.deepEqual(answer(rules, "Bash", { command: "npm test" }), {
     behavior: "allow",
-    reason: "Allowed by the rule Bash(npm test) of this session.",
+    reason: said("Allowed by the rule Bash(npm test) of this session."),
     rule: "Bash(npm test)",
     source: "session",
-    parts: [{ text: "npm test", behavior: "allow", reason: "allowed by Bash(npm test)", rule: "Bash(npm test)" }],
+    parts: [{ text: "npm test", behavior: "allow", reason: said("allowed by Bash(npm test)"), rule: "Bash(npm test)" }],
   });
 });
 
 test("step 8: nothing matched: ask, and bypass or --yes may answer", () => {
   assert.deepEqual(answer([], "Bash", { command: "make" }), {
     behavior: "ask",
-    reason: "No rule covers this call.",
-    parts: [{ text: "make", behavior: "ask", reason: "no rule covers it" }],
+    reason: said("No rule covers this call."),
+    parts: [{ text: "make", behavior: "ask", reason: said("no rule covers it") }],
   });
   assert.deepEqual(answer([], "Read", { file_path: "/etc/hosts" }), {
     behavior: "ask",
-    reason: "No rule covers this call (/etc/hosts is outside the workspace).",
+    reason: said("No rule covers this call (/etc/hosts is outside the workspace)."),
   });
-  assert.deepEqual(answer([], "mcp__a__b", {}), { behavior: "ask", reason: "No rule covers this call." });
+  assert.deepEqual(answer([], "mcp__a__b", {}), { behavior: "ask", reason: said("No rule covers this call.") });
 });
 
 test("which step answered is told, in the order in which they are asked", () => {
@@ -153,9 +155,9 @@ test("which step answered is told, in the order in which they are asked", () => 
 test("the parts say what was found, which rule covers each, and which one waits", () => {
   const command = "go vet ./... && go test ./... 2>&1 | tail -3 > out.txt";
   const { behavior, reason, parts } = answer(rulesOf("+ Bash(go vet:*)"), "Bash", { command });
-  assert.deepEqual([behavior, reason], ["ask", "No rule covers this call (go test ./...)."]);
+  assert.deepEqual([behavior, sentence(reason, "en")], ["ask", "No rule covers this call (go test ./...)."]);
   assert.deepEqual(
-    parts?.map((part) => [part.text, part.behavior, part.rule ?? part.reason]),
+    parts?.map((part) => [part.text, part.behavior, part.rule ?? sentence(part.reason, "en")]),
     [
       ["go vet ./...", "allow", "Bash(go vet:*)"],
       ["go test ./...", "ask", "no rule covers it"],

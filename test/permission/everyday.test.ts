@@ -1,3 +1,4 @@
+import { sentence } from "../../src/texts/reasons.ts";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -37,7 +38,7 @@ for (const expected of ["allow", "ask", "deny"] as const)
   test(`an ordinary day: what should be ${expected} is`, () => {
     const wrong = everyday[expected].flatMap((command) => {
       const { behavior, reason } = judge(command);
-      return behavior === expected ? [] : [`${behavior}: ${command} (${reason})`];
+      return behavior === expected ? [] : [`${behavior}: ${command} (${sentence(reason, "en")})`];
     });
     assert.deepEqual(wrong, []);
   });

@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
@@ -194,7 +195,7 @@ test("without the grammar no command is allowed, and deny rules still hold", () 
   assert.deepEqual(without("ls", "+ Bash", "+ Bash(ls)"), {
     behavior: "ask",
     hard: true,
-    reason: "The command needs a person: the shell grammar is not available, so no command is taken apart.",
+    reason: said("The command needs a person: the shell grammar is not available, so no command is taken apart."),
   });
   assert.equal(without("ls; rm x", "- Bash(rm:*)").behavior, "deny");
 });

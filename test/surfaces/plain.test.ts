@@ -1,3 +1,4 @@
+import { reasonFrom } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type {
@@ -98,8 +99,8 @@ suite("what may run is seen for what it is", () => {
   test("B3: a prompt leads with the action and puts the agent's own words below, marked as such and capped", () => {
     const description = `List files${" really".repeat(100)}`;
     const parts = [
-      { text: "ls", behavior: "allow" as const, reason: "reads inside the workspace" },
-      { text: "rm -r dist", behavior: "ask" as const, reason: "" },
+      { text: "ls", behavior: "allow" as const, reason: reasonFrom("reads inside the workspace") },
+      { text: "rm -r dist", behavior: "ask" as const, reason: reasonFrom("") },
     ];
     const request = permission(
       "Bash",
@@ -181,7 +182,7 @@ suite("what may run is seen for what it is", () => {
 
   test("where it writes, that it leaves the workspace, what only a person may allow, and the deadline are told", () => {
     const writes = [{ path: "/etc/hosts", outside: true as const }, { path: "/w/a" }];
-    const parts = [{ text: "tee a /etc/hosts", behavior: "ask" as const, reason: "", writes }];
+    const parts = [{ text: "tee a /etc/hosts", behavior: "ask" as const, reason: reasonFrom(""), writes }];
     const deadline = { at: Date.now() + 300_500, timeoutMs: 300_000, policy: "cancel" as const };
     const lines = requestLines(
       permission("Bash", { command: "tee a /etc/hosts" }, { parts, hard: true, deadline }),
@@ -197,11 +198,11 @@ suite("what may run is seen for what it is", () => {
     const local = "/w/.sage/settings.local.json";
     const rule = { type: "addRule", behavior: "allow", destination: "session" } as const;
     const suggestions = [
-      { ...rule, rule: "Bash(npm test:*)", note: "also with any arguments" },
+      { ...rule, rule: "Bash(npm test:*)", note: reasonFrom("also with any arguments") },
       {
         ...rule,
         rule: "Bash(npm test:*)",
-        note: "also with any arguments",
+        note: reasonFrom("also with any arguments"),
         destination: "local",
         file: local,
       } as const,
@@ -508,14 +509,14 @@ suite("what happens becomes text", () => {
     const view = createView(style(), () => false);
     const calls = [1, 2].map(() => ({ tool: "Bash", input: { command: "x" } }));
     view.fact(replied("t0/0/model", "", calls));
-    const verdict = { effect: "writes", digest: "d", reason: "" } as const;
+    const verdict = { effect: "writes", digest: "d", reason: reasonFrom("") } as const;
     const verdicts = [
       { ...verdict, behavior: "ask" as const },
       { ...verdict, behavior: "deny" as const },
     ];
     view.fact(fact("calls.judged", "t0/0/judged", { verdicts }));
     const response = { type: "denied" as const, requestId: "s/t0/0/0/permit0" };
-    const said = {
+    const refusal = {
       requestId: response.requestId,
       by: "ada",
       surface: "plain",
@@ -523,7 +524,7 @@ suite("what happens becomes text", () => {
       outcome: "answered",
       response,
     } as const;
-    view.fact(fact("input.resolved", "t0/0/0/permit0.resolved", said));
+    view.fact(fact("input.resolved", "t0/0/0/permit0.resolved", refusal));
     const finished = (n: number) => fact("call.finished", `t0/0/${n}/done`, { ok: false, text: "Not run: no." });
     assert.equal(flat(view.fact(finished(1))), "  ✗ refused\n  │ Not run: no.\n");
     assert.equal(flat(view.fact(finished(0))), "● Bash x\n  ✗ refused\n");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reasonIn } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { answer, rulesOf } from "../permission/asking.ts";
 import { everyday, everydayRules } from "../permission/everyday.ts";
 
@@ -56,7 +56,7 @@ test("on a Chinese screen every reason of a decision is Chinese, and on an Engli
   for (const rules of [[], everydayRules, ["+ Bash", "+ Edit(./**)"], ["? Bash", "- Edit(./**)"]])
     for (const command of commands) {
       const { reason, parts = [] } = answer(rulesOf(...rules), "Bash", { command });
-      for (const one of [reason, ...parts.map((part) => part.reason)]) seen.add(one);
+      for (const one of [reason, ...parts.map((part) => part.reason)]) seen.add(sentence(one, "en"));
     }
   for (const [tool, input] of [
     ["Read", { file_path: "/etc/x" }],
@@ -67,29 +67,29 @@ test("on a Chinese screen every reason of a decision is Chinese, and on an Engli
     ["WebFetch", { url: "http://localhost" }],
     ["WebFetch", { url: "ftp://x" }],
   ] as const)
-    seen.add(answer([], tool, input).reason);
+    seen.add(sentence(answer([], tool, input).reason, "en"));
   seen.delete("");
   assert.ok(seen.size > 60, String(seen.size));
   for (const reason of seen) {
-    const words = reasonIn("zh", reason);
+    const words = sentence(reason, "zh");
     assert.match(words, /\p{Script=Han}/u, reason);
     assert.doesNotMatch(words, /\b(is|the|which|covers|because|known)\b(?! \()/, `${reason} → ${words}`);
-    assert.equal(reasonIn("en", reason), reason);
+    assert.equal(sentence(reason, "en"), reason);
   }
 });
 
 test("what a reason is about is kept to the letter, whatever it looks like", () => {
   assert.equal(
-    reasonIn("zh", "writes /w/$& (a): b: no Edit rule covers it"),
+    sentence("writes /w/$& (a): b: no Edit rule covers it", "zh"),
     "写入 /w/$& (a): b：没有 Edit 规则涵盖它",
   );
   assert.equal(
-    reasonIn("zh", "No rule covers this call (/w/a is protected: keys and credentials)."),
+    sentence("No rule covers this call (/w/a is protected: keys and credentials).", "zh"),
     "没有规则涵盖这次调用（/w/a 受保护：密钥和凭据）。",
   );
   assert.equal(
-    reasonIn("zh", "Allowed by the rules Bash(a, b) of this session, Edit(./**) of your own settings."),
+    sentence("Allowed by the rules Bash(a, b) of this session, Edit(./**) of your own settings.", "zh"),
     "由这些规则共同允许：Bash(a, b)（本会话），Edit(./**)（你自己的设置）。",
   );
-  assert.equal(reasonIn("zh", "a hook said so"), "a hook said so");
+  assert.equal(sentence("a hook said so", "zh"), "a hook said so");
 });

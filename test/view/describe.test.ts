@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "fast-check";
@@ -53,7 +54,7 @@ suite("B1: every character for what it is", () => {
         tool: "my\ntool",
         agent: ["a\nb"],
         input: { "na\nme": 1 },
-        parts: [{ text: "x", behavior: "ask", reason: "", writes: [{ path: "/a\n❯ 1 Allow" }] }],
+        parts: [{ text: "x", behavior: "ask", reason: said(""), writes: [{ path: "/a\n❯ 1 Allow" }] }],
       }),
     );
     const { tool, agent, action, writes } = described;
@@ -111,11 +112,11 @@ suite("a permission, described", () => {
   test("B3: the action comes from the input, whole, and the agent's words are apart and capped", () => {
     const description = `List files ${"x".repeat(400)}`;
     const parts = [
-      { text: "ls", behavior: "allow" as const, reason: "reads" },
+      { text: "ls", behavior: "allow" as const, reason: said("reads") },
       {
         text: "rm -rf ~",
         behavior: "ask" as const,
-        reason: "removes your home",
+        reason: said("removes your home"),
         writes: [{ path: "/h", outside: true as const }],
       },
     ];
@@ -135,8 +136,8 @@ suite("a permission, described", () => {
       characters: 11,
       lines: 2,
       parts: [
-        { text: "ls", behavior: "allow", reason: "reads", asks: false },
-        { text: "rm -rf ~", behavior: "ask", reason: "removes your home", asks: true },
+        { text: "ls", behavior: "allow", reason: said("reads"), asks: false },
+        { text: "rm -rf ~", behavior: "ask", reason: said("removes your home"), asks: true },
       ],
       writes: [{ path: "/h", outside: true }],
       leavesWorkspace: true,
@@ -228,7 +229,7 @@ suite("a permission, described", () => {
   });
 
   test("B6: suggestions by rule, each with the places it may go to", () => {
-    const one = { type: "addRule", behavior: "allow", rule: "Bash(a)", note: "n" } as const;
+    const one = { type: "addRule", behavior: "allow", rule: "Bash(a)", note: said("n") } as const;
     const suggestions = [
       { ...one, destination: "session" },
       { ...one, destination: "local", file: "/f" },
@@ -238,7 +239,7 @@ suite("a permission, described", () => {
       {
         rule: "Bash(a)",
         behavior: "allow",
-        note: "n",
+        note: said("n"),
         places: [{ destination: "session" }, { destination: "local", file: "/f" }],
       },
       { rule: "Bash(b)", behavior: "allow", places: [{ destination: "session" }] },

@@ -1,6 +1,14 @@
 import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import type { Call, InputResponse, Resolution, ToolResult, Verdict } from "../../protocol/index.ts";
+import {
+  isSameReason,
+  said,
+  type Call,
+  type InputResponse,
+  type Resolution,
+  type ToolResult,
+  type Verdict,
+} from "../../protocol/index.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { judgeCall, readyToJudge } from "./judge.ts";
 import { perform } from "./perform.ts";
@@ -82,8 +90,8 @@ async function rejudge(durable: Durable, call: Call, key: string, judge: () => V
 
 /** The edit is the grant, unless a rule refuses it or it raises something only a person may allow and has not seen. */
 function afterEdit(judged: Verdict, shown: Verdict): Verdict {
-  if (judged.behavior !== "ask" || (judged.hard && judged.reason !== shown.reason)) return judged;
-  return { ...judged, behavior: "allow", reason: "approved with this input" };
+  if (judged.behavior !== "ask" || (judged.hard && !isSameReason(judged.reason, shown.reason))) return judged;
+  return { ...judged, behavior: "allow", reason: said("approved with this input") };
 }
 
 /** What runs must be what was approved. A file that this session itself wrote since is no surprise to anyone. */
@@ -93,6 +101,6 @@ function ifUnchanged(judged: Verdict, shown: Verdict, context: ExecutionContext)
     judged.operand === shown.operand &&
     context.memory.wrote(judged.operand) === judged.before;
   if (judged.digest === shown.digest || ownWrite)
-    return { ...judged, behavior: "allow", reason: "approved, and unchanged since" };
-  return { ...judged, behavior: "ask", reason: "what would run is not what was approved: it changed in between" };
+    return { ...judged, behavior: "allow", reason: said("approved, and unchanged since") };
+  return { ...judged, behavior: "ask", reason: said("what would run is not what was approved: it changed in between") };
 }

@@ -1,6 +1,7 @@
 import type { HookOutcome } from "../../hooks/hook.ts";
 import type { StepScope } from "../../journal/durable.ts";
-import type { Call, ToolResult, Verdict } from "../../protocol/index.ts";
+import { said, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import { sentence } from "../../texts/reasons.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { judgeCall, readyToJudge } from "./judge.ts";
 
@@ -15,7 +16,7 @@ export async function judgeHooked(context: ExecutionContext, call: Call, scope: 
   let verdict = weigh(judgeCall(context, call, before.input), before);
   if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
     const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
-    const asked = await hooks.run("permissionRequest", { ...event, why: verdict.reason }, scope.signal);
+    const asked = await hooks.run("permissionRequest", { ...event, why: sentence(verdict.reason, "en") }, scope.signal);
     verdict = weigh(verdict, { ...asked, input: undefined });
   }
   return verdict;
@@ -24,7 +25,7 @@ export async function judgeHooked(context: ExecutionContext, call: Call, scope: 
 const refusedBefore: Verdict = {
   behavior: "deny",
   repeated: true,
-  reason: "the person refused this very call before, and nothing was said since",
+  reason: said("the person refused this very call before, and nothing was said since"),
   effect: "reads",
   digest: "",
 };
@@ -53,18 +54,18 @@ function weigh(verdict: Verdict, { decision, reason, context, problems }: HookOu
   const told =
     context.length > 0 ? { ...verdict, context: [...(verdict.context ?? []), ...context.map(quoted)] } : verdict;
   if (verdict.behavior === "deny") return told;
-  if (decision === "deny") return { ...told, behavior: "deny", reason };
+  if (decision === "deny") return { ...told, behavior: "deny", reason: said(reason) };
   if (problems.length > 0)
     return {
       ...told,
       behavior: "ask",
       hard: true,
       hooked: true,
-      reason: `${problems.join("; ")}, so a person decides`,
+      reason: said(`${problems.join("; ")}, so a person decides`),
     };
-  if (decision === "ask") return { ...told, behavior: "ask", hard: true, hooked: true, reason };
+  if (decision === "ask") return { ...told, behavior: "ask", hard: true, hooked: true, reason: said(reason) };
   if (decision === "allow" && verdict.behavior === "ask" && !verdict.hard)
-    return { ...told, behavior: "allow", reason };
+    return { ...told, behavior: "allow", reason: said(reason) };
   return told;
 }
 

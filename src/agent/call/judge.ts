@@ -2,7 +2,7 @@ import { z } from "zod";
 import { decide } from "../../permission/decide.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
-import type { Call, Rule, ToolInput, Verdict } from "../../protocol/index.ts";
+import { said, type Call, type Rule, type ToolInput, type Verdict } from "../../protocol/index.ts";
 import type { Tool, ToolPlace } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { digestOf, hashFile } from "../state/digest.ts";
@@ -51,7 +51,7 @@ function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edi
     behavior,
     effect: tool.effect,
     digest,
-    ...(grant !== undefined && { behavior: "allow", reason: grantedUnder(grant) }),
+    ...(grant !== undefined && { behavior: "allow", reason: said(grantedUnder(grant)) }),
     ...(file && { operand: file.path, before: file.hash }),
     ...(edited && { input: edited }),
   };
@@ -114,5 +114,5 @@ function schemaOf({ config }: ExecutionContext, tool: Tool): () => unknown {
 }
 
 function refuse(reason: string): Verdict {
-  return { behavior: "deny", reason, effect: "reads", digest: "" };
+  return { behavior: "deny", reason: said(reason), effect: "reads", digest: "" };
 }

@@ -5,6 +5,7 @@ import { Stopped } from "../../journal/session.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { suggest } from "../../permission/suggest/suggest.ts";
 import { messageOf } from "../../protocol/index.ts";
+import { sentence } from "../../texts/reasons.ts";
 import type {
   Call,
   InputRequest,
@@ -31,7 +32,7 @@ export function openRequest(
 ): Opened {
   const tool = toolFor(context, call);
   const input = inputOf(tool, call, verdict);
-  const frame = { agent: context.agent, why: verdict.reason, digest: verdict.digest };
+  const frame = { agent: context.agent, why: sentence(verdict.reason, "en"), digest: verdict.digest };
   if (tool.request)
     return ask(durable, `ask${round}`, { ...frame, source: "tool", ...tool.request(input) }, context.asking);
   const request: NewRequest = {

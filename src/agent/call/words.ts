@@ -1,11 +1,12 @@
 import type { Stopped } from "../../journal/session.ts";
 import type { CallEnd, Resolution, ToolResult, Verdict } from "../../protocol/index.ts";
+import { sentence } from "../../texts/reasons.ts";
 import type { ExecutionContext } from "../state/context.ts";
 
 /** What the model reads when a call did not run. Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
   const rule = verdict.rule ? " Do not try to get round the rule; choose another way or ask." : "";
-  return didNotRun(`${verdict.reason}.${rule}`, refusalOf(verdict));
+  return didNotRun(`${sentence(verdict.reason, "en")}.${rule}`, refusalOf(verdict));
 }
 
 function refusalOf({ repeated, digest }: Verdict): CallEnd {

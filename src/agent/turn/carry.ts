@@ -8,6 +8,7 @@ import {
   type InputRequest,
   type Resolution,
   type TurnEnd,
+  isSameReason,
 } from "../../protocol/index.ts";
 import { askUser } from "../../tools/ask-user.ts";
 import type { ExecutionContext } from "../state/context.ts";
@@ -95,7 +96,8 @@ function isGrant(end: Resolution): boolean {
 
 function isUsed(facts: readonly Fact[], id: string): boolean {
   return facts.some(
-    (fact) => fact.type === "calls.judged" && fact.data.verdicts.some((one) => one.reason === grantedUnder(id)),
+    (fact) =>
+      fact.type === "calls.judged" && fact.data.verdicts.some((one) => isSameReason(one.reason, grantedUnder(id))),
   );
 }
 

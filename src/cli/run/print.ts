@@ -1,6 +1,7 @@
 import { SageError, type AgentOutcome, type Delta, type FactData, type InputRequest } from "../../protocol/index.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/texts.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { usage } from "../flags.ts";
 import { ask, person } from "../journal.ts";
@@ -29,7 +30,7 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   const leaving = onLeave(() => host.close());
 
   const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
-  const refusal = createRefusals((text) => console.error(`sage: ${text}`), t);
+  const refusal = createRefusals((text) => console.error(`sage: ${text}`), t, texts(lang).because);
   const rules: FactData["rule.added"][] = [];
   const unwatch = store.hub.subscribe(
     session,

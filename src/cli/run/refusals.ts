@@ -1,9 +1,13 @@
-import { callsOf, oneLine, type Call, type Fact, type InputRequest } from "../../protocol/index.ts";
+import { callsOf, oneLine, type Call, type Fact, type InputRequest, type Reason } from "../../protocol/index.ts";
 import { summaryOf } from "../../surfaces/plain/view.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 
 /** What was refused and what nobody answered, a line each: a result that says "done" does not tell. */
-export function createRefusals(tell: (line: string) => void, t: CliTexts): (fact: Fact) => void {
+export function createRefusals(
+  tell: (line: string) => void,
+  t: CliTexts,
+  because: (reason: Reason | string) => string,
+): (fact: Fact) => void {
   const calls = new Map<string, Call[]>();
   const asked = new Map<string, InputRequest>();
   const refused = (call: { tool: string; input: Call["input"] } | undefined, why: string) => {
@@ -18,7 +22,7 @@ export function createRefusals(tell: (line: string) => void, t: CliTexts): (fact
         const step = fact.key.replace(/judged$/, "");
         for (const [n, { behavior, digest, reason }] of fact.data.verdicts.entries())
           // Without a digest it was no call at all: an unknown tool, or an input that does not fit.
-          if (behavior === "deny" && digest !== "") refused(calls.get(step)?.[n], reason);
+          if (behavior === "deny" && digest !== "") refused(calls.get(step)?.[n], because(reason));
         return;
       }
       case "input.requested":

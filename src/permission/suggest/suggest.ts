@@ -1,4 +1,5 @@
 import { isAbsolute, relative } from "node:path";
+import { said } from "../../protocol/index.ts";
 import type { PermissionSuggestion, Rule } from "../../protocol/index.ts";
 import { createReach } from "../rules/access.ts";
 import { bookOf } from "../rules/book.ts";
@@ -36,7 +37,7 @@ export function suggest(call: DecisionInput): PermissionSuggestion[] {
     rule,
     behavior: "allow",
     destination: "session",
-    ...(note !== undefined && { note }),
+    ...(note !== undefined && { note: said(note) }),
     ...(offers.length > 1 && { together: true as const }),
   }));
 }

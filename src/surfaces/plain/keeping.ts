@@ -27,7 +27,7 @@ export function offerLines(
   const narrow = { ...style, paint, width: width && width - 3 };
   const rules = offers.flatMap(({ rule, note }, n) => [
     ...exact(rule, narrow).map((row, part) => (part === 0 ? `${`${n + 1}`.padStart(3)}${row}` : `   ${row}`)),
-    ...(note === undefined ? [] : framed(note, narrow).map((row) => paint.dim(`   ${row}`))),
+    ...(note === undefined ? [] : framed(style.t.because(note), narrow).map((row) => paint.dim(`   ${row}`))),
   ]);
   const places = new Map(offers.flatMap(({ places }) => places.map(({ destination, file }) => [destination, file])));
   const files = [...places].flatMap(([destination, file]) =>

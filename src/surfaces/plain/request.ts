@@ -101,16 +101,15 @@ function blockLines(block: Block, style: Style): string[] {
 
 const colours = { " ": "dim", "+": "green", "-": "red" } as const;
 
+const colon = (text: string): string => (text === "" ? "" : `: ${text}`);
+
 function partLines({ parts }: Description, style: Style): string[] {
   if (parts.length < 2) return [];
   const { t, paint } = style;
   return [
     t.parts,
     ...parts.flatMap(({ text, behavior, reason, asks }) => {
-      const verdict = clipped(
-        `${t.behavior[behavior]}${reason === "" ? "" : `: ${t.because(reason)}`}`,
-        style.width && style.width - 4,
-      );
+      const verdict = clipped(`${t.behavior[behavior]}${colon(t.because(reason))}`, style.width && style.width - 4);
       return [...rows(text.split("\n"), style), asks ? paint.yellow(`  ▸ ${verdict}`) : paint.dim(`    ${verdict}`)];
     }),
   ];

@@ -1,3 +1,4 @@
+import { said } from "../../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -141,11 +142,11 @@ const request: fc.Arbitrary<InputRequest> = fc.oneof(
         agent: [made.name],
         description: made.value,
         parts: [
-          { text: made.command, behavior: "ask", reason: made.why, writes: [{ path: made.path, outside: true }] },
-          { text: made.value, behavior: "allow", reason: made.name },
+          { text: made.command, behavior: "ask", reason: said(made.why), writes: [{ path: made.path, outside: true }] },
+          { text: made.value, behavior: "allow", reason: said(made.name) },
         ],
         suggestions: [
-          { type: "addRule", rule: made.rule, behavior: "allow", destination: "session", note: made.why },
+          { type: "addRule", rule: made.rule, behavior: "allow", destination: "session", note: said(made.why) },
           { type: "addRule", rule: made.rule, behavior: "allow", destination: "user", file: made.path },
         ],
       },

@@ -1,3 +1,4 @@
+import { said } from "../../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { InputRequest, PermissionRequest, PermissionSuggestion, Preview } from "../../../src/protocol/index.ts";
@@ -316,7 +317,7 @@ const suggestion = (
 const offered = [
   suggestion("Bash(git push *)", "session"),
   suggestion("Bash(git push *)", "local"),
-  suggestion("Bash(npm test)", "session", { note: "exactly this" }),
+  suggestion("Bash(npm test)", "session", { note: said("exactly this") }),
   suggestion("Bash(npm test)", "local"),
 ];
 const push = (more: Partial<PermissionRequest> = {}) =>
@@ -471,8 +472,8 @@ suite("a permission", () => {
           description: "List files",
           agent: ["Execute", "Explore"],
           parts: [
-            { text: "cat a", behavior: "allow", reason: "only reads" },
-            { text: "sh", behavior: "ask", reason: "no rule", writes: [{ path: "/etc/x", outside: true }] },
+            { text: "cat a", behavior: "allow", reason: said("only reads") },
+            { text: "sh", behavior: "ask", reason: said("no rule"), writes: [{ path: "/etc/x", outside: true }] },
           ],
         },
       ),

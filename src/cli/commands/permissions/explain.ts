@@ -68,6 +68,8 @@ function inputOf(tool: string, text: string, t: PermissionTexts): ToolInput {
   throw new SageError("usage", t.noTool(oneLine(tool), [...knownTools()]));
 }
 
+const colon = (text: string): string => (text === "" ? "" : `: ${text}`);
+
 function resultLines(
   tool: string,
   { behavior, reason, rule, source, hard, parts = [] }: PermissionResult,
@@ -88,7 +90,7 @@ function resultLines(
     ...(parts.length > 0 ? [t.parts] : []),
     ...parts.flatMap((part) => [
       ...rows(visible(part.text).split("\n"), style),
-      paint.dim(`    ${t.behavior[part.behavior]}${part.reason === "" ? "" : `: ${oneLine(because(part.reason))}`}`),
+      paint.dim(`    ${t.behavior[part.behavior]}${colon(oneLine(because(part.reason)))}`),
     ]),
   ];
 }

@@ -38,7 +38,7 @@ export type ShellFinding = {
 };
 
 /** A part, with what it would take to allow it. */
-export type JudgedPart = CallPart & { found?: Rule; hard?: string; need?: Need };
+export type JudgedPart = Omit<CallPart, "reason"> & { reason: string; found?: Rule; hard?: string; need?: Need };
 
 export type Need =
   | { kind: "command"; view: CommandView; heredoc: boolean }

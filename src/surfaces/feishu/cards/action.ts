@@ -121,10 +121,12 @@ export function reasonElements(asked: Description, clip: Clip, { words }: CardTe
 const targetLine = ({ path, outside }: Description["writes"][number], words: Texts) =>
   outside ? `${path}  (${words.leaves})` : path;
 
+const colon = (text: string): string => (text === "" ? "" : `: ${text}`);
+
 function partLines({ parts }: Description, words: Texts): string[] {
   return parts.flatMap(({ text, behavior, reason, asks }) => [
     ...text.split("\n"),
-    `  ${asks ? "▸" : "✓"} ${words.behavior[behavior]}${reason === "" ? "" : `: ${words.because(reason)}`}`,
+    `  ${asks ? "▸" : "✓"} ${words.behavior[behavior]}${colon(words.because(reason))}`,
   ]);
 }
 

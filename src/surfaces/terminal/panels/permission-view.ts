@@ -68,13 +68,15 @@ function blockLines(block: Block, draw: Draw): string[] {
 
 const colours = { " ": "dim", "+": "added", "-": "removed" } as const;
 
+const colon = (text: string): string => (text === "" ? "" : `: ${text}`);
+
 function partLines({ parts }: Description, draw: Draw): string[] {
   if (parts.length < 2) return [];
   const { t, theme } = draw;
   return [
     ...own(t.parts, draw),
     ...parts.flatMap(({ text, behavior, reason, asks }) => {
-      const verdict = unbroken(`${t.behavior[behavior]}${reason === "" ? "" : `: ${t.because(reason)}`}`);
+      const verdict = unbroken(`${t.behavior[behavior]}${colon(t.because(reason))}`);
       return [
         ...margined(text.split("\n"), draw),
         ...own(asks ? `▸ ${verdict}` : verdict, draw, { paint: asks ? theme.warn : theme.dim, indent: asks ? 2 : 4 }),
@@ -147,11 +149,11 @@ function alwaysChoices(request: PermissionRequest, { always }: PermissionState, 
   );
 }
 
-function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: number, { p, theme }: Draw): Row {
+function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: number, { p, t, theme }: Draw): Row {
   switch (row.type) {
     case "offer": {
       const { rule, note } = row.offer;
-      const more = note === undefined ? undefined : oneLine(note);
+      const more = note === undefined ? undefined : oneLine(t.because(note));
       return { sign: always.ticked[row.n] ? "[x]" : "[ ]", label: unbroken(visible(rule)), more };
     }
     case "own":
