@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import {
   BatchStrategy,
-  drain,
   StandardStrategy,
   StreamingStrategy,
   type ExecutionStrategy,
@@ -44,7 +43,7 @@ test("a strategy of one's own: try again with another task when the first did no
     name: "noted",
     async execute(executor, execution) {
       log.push("begin");
-      const outcome = await drain(executor.execute(execution), () => {});
+      const outcome = await executor.run(execution);
       log.push(outcome.status);
       return outcome;
     },

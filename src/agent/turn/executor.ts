@@ -11,7 +11,7 @@ import type { LifecycleManager } from "../state/lifecycle.ts";
 import { executionOptions } from "../state/options.ts";
 import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
 import { journaledLifecycle } from "../state/states.ts";
-import { compactTurn, runTurn } from "./turn.ts";
+import { compactTurn, runTurn, type TurnInput } from "./turn.ts";
 
 /** One attempt at a session's turn. */
 export type Execution = {
@@ -44,25 +44,32 @@ export class UnifiedExecutor {
     this.#ask = { store: config.store, mode, ...(promptTimeout !== undefined && { promptTimeout }) };
   }
 
-  /** Runs the session's open turn, or begins one with what was said. Yields every fact and delta; ends in the outcome. */
+  /** Runs the session's open turn, or begins one with what was said. Whoever wants to see it happen subscribes to the store's hub. */
+  run(execution: Execution): Promise<AgentOutcome> {
+    const withdraw = this.#showOnChannel(execution);
+    const ended = runTurn(execution.log, this.#input(execution));
+    return withdraw ? ended.finally(withdraw) : ended;
+  }
+
+  /** The same, and yields every fact and delta on the way. */
   execute(execution: Execution): AsyncGenerator<Fact | Delta, AgentOutcome> {
-    const { log, lifecycle = journaledLifecycle(log), supervised = false } = execution;
-    const input = { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle, supervised };
-    const channel = this.#channel;
-    const withdraw =
-      channel && channel.autoResponse === undefined ? bridge(this.#config.store, log.id, channel) : undefined;
-    return follow(this.#config.store, log.id, () => runTurn(log, input), withdraw);
+    const { log } = execution;
+    const withdraw = this.#showOnChannel(execution);
+    return follow(this.#config.store, log.id, () => runTurn(log, this.#input(execution)), withdraw);
   }
 
   /** Makes room in an idle session's conversation, by hand. */
-  compact({ log, lifecycle = journaledLifecycle(log) }: Execution): Promise<AgentOutcome> {
-    return compactTurn(log, {
-      config: this.#config,
-      options: this.#options,
-      asking: this.#asking(),
-      lifecycle,
-      supervised: false,
-    });
+  compact(execution: Execution): Promise<AgentOutcome> {
+    return compactTurn(execution.log, this.#input(execution));
+  }
+
+  #input({ log, lifecycle = journaledLifecycle(log), supervised = false }: Execution): TurnInput {
+    return { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle, supervised };
+  }
+
+  #showOnChannel({ log }: Execution): (() => void) | undefined {
+    const channel = this.#channel;
+    return channel && channel.autoResponse === undefined ? bridge(this.#config.store, log.id, channel) : undefined;
   }
 
   /** Shared by all turns, unless each has to count its own requests. */

@@ -10,7 +10,7 @@ export interface ExecutionStrategy {
 /** To the end, in silence. */
 export const StandardStrategy: ExecutionStrategy = {
   name: "standard",
-  execute: (executor, execution) => drain(executor.execute(execution), () => {}),
+  execute: (executor, execution) => executor.run(execution),
 };
 
 /** Every fact and delta as it comes. */
@@ -21,7 +21,7 @@ export function StreamingStrategy(onEvent: (event: Fact | Delta) => void): Execu
 /** Nobody is asked: the turn runs as far as it can without a person and stays open for one. */
 export const BatchStrategy: ExecutionStrategy = {
   name: "batch",
-  execute: (executor, execution) => drain(executor.withMode(batch).execute(execution), () => {}),
+  execute: (executor, execution) => executor.withMode(batch).run(execution),
 };
 
 const batch: ExecutionMode = { type: "batch" };
