@@ -1,8 +1,9 @@
-// npm run fixture   before a release: keeps a journal of this version in test/fixtures/journals, finished and in the middle of a turn
+// npm run fixture   before a release: keeps journals of this version in test/fixtures/journals: finished, in the middle of a turn, and a whole database
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { version } from "../src/config/version.ts";
+import { dump, writeJournal } from "../test/faults/database-fixture.ts";
 import { write } from "../test/faults/fixture.ts";
 import { story, tell } from "../test/faults/story.ts";
 import { createWorld } from "../test/faults/world.ts";
@@ -20,6 +21,9 @@ try {
     ["open", facts.slice(0, middle + 1)],
   ] as const)
     writeFileSync(join(folder, `${version}-${name}.jsonl`), write(version, kept));
+  const whole = join(dir, "whole.db");
+  writeJournal(whole);
+  writeFileSync(join(folder, `${version}.sql`), dump(whole));
 } finally {
   rmSync(dir, { recursive: true, force: true });
 }

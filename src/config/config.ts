@@ -4,6 +4,7 @@ import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
 import { SageError, type Rule, type RuleDestination, type RuleFiles, type RuleGrant } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
+import { lockIn } from "./locked-file.ts";
 import { addRule, removeRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
 import { projectFiles, readSettings, rulesOf, type Settings } from "./settings.ts";
@@ -27,6 +28,7 @@ export type Config = {
 /** Everything the settings files say for a folder. Read at the start, and never again because a file changed. */
 export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Config {
   const settings = readSettings(home.settings);
+  const lock = lockIn(home.dir);
   const project = projectTrust(home.trust, cwd);
   const trusted = project.state === "trusted" ? project.files : [];
   const layers = [
@@ -56,12 +58,12 @@ export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Con
     ruleFiles: filesOf(home, project),
     saveRule: ({ rule, behavior, destination }) =>
       change(destination, (path) => {
-        addRule(path, { rule, behavior });
+        addRule(path, { rule, behavior }, lock);
         rules.push({ behavior, text: rule, source: destination });
         return path;
       }),
     dropRule: (rule, destination) =>
-      change(destination, (path) => (existsSync(path) && removeRule(path, { rule }) ? path : undefined)),
+      change(destination, (path) => (existsSync(path) && removeRule(path, { rule }, lock) ? path : undefined)),
   };
 }
 

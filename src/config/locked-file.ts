@@ -1,60 +1,45 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
-import { SageError } from "../protocol/index.ts";
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { SageError, messageOf } from "../protocol/index.ts";
 
-const STALE_MS = 10_000;
 const PATIENCE_MS = 5_000;
+
+/** The lock of the files in one folder. Files in a project are locked in Sage's home: a lock has no place in a repository. */
+export function lockIn(folder: string): string {
+  return join(folder, "lock.db");
+}
 
 /**
  * Changes a small file so that two processes never lose each other's change: lock, read, write beside, rename.
- * `change` sees what is there now ("" for nothing) and gives what should be; the same text back means nothing to do.
+ * `change` gets the text as it is now ("" for no file) and returns the text to write; the same text back writes nothing.
  */
-export function changeFile(path: string, change: (text: string) => string): void {
+export function changeFile(path: string, change: (text: string) => string, lock = lockIn(dirname(path))): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const lock = `${path}.lock`;
-  acquire(lock);
-  try {
-    const before = read(path);
-    const after = change(before);
-    if (after !== before) replace(path, after);
-  } finally {
-    rmSync(lock, { force: true });
-  }
+  using _held = acquire(lock);
+  const before = read(path);
+  const after = change(before);
+  if (after !== before) replace(path, after);
 }
 
-function acquire(lock: string): void {
-  const giveUp = Date.now() + PATIENCE_MS;
-  for (;;) {
-    try {
-      closeSync(openSync(lock, "wx", 0o600));
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      // Whoever held it was killed: nobody needs ten seconds for a file of this size.
-      if (age(lock) > STALE_MS) rmSync(lock, { force: true });
-      else if (Date.now() > giveUp)
-        throw new SageError("journal-locked", `${lock} is held by another process; try again`, { retryable: true });
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-    }
-  }
-}
-
-function age(path: string): number {
+/**
+ * The write lock of an empty SQLite database. The kernel releases it with the process that holds it, so that no lock outlives
+ * a kill and nobody has to guess whether its holder still lives.
+ */
+function acquire(lock: string): Disposable {
+  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
+  closeSync(openSync(lock, "a", 0o600)); // SQLite would create it readable by others
+  const database = new DatabaseSync(lock, { timeout: PATIENCE_MS });
   try {
-    return Date.now() - statSync(path).mtimeMs;
-  } catch {
-    return 0; // released in between
+    database.exec("BEGIN IMMEDIATE");
+  } catch (error) {
+    database.close();
+    throw new SageError("journal-locked", `${lock} could not be locked (${messageOf(error)}); try again`, {
+      retryable: true,
+      cause: error,
+    });
   }
+  return { [Symbol.dispose]: () => database.close() };
 }
 
 function read(path: string): string {
@@ -67,7 +52,7 @@ function read(path: string): string {
 }
 
 function replace(path: string, text: string): void {
-  const beside = `${path}.${process.pid}.tmp`;
+  const beside = `${path}.tmp`; // one name: a leftover of a killed process is overwritten by the next one that holds the lock
   const fd = openSync(beside, "w", 0o600);
   try {
     writeFileSync(fd, text);
@@ -75,5 +60,10 @@ function replace(path: string, text: string): void {
   } finally {
     closeSync(fd);
   }
-  renameSync(beside, path);
+  try {
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
 }

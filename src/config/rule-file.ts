@@ -8,13 +8,17 @@ type Lists = Partial<Record<RuleBehavior, string[]>>;
 type File = { permissions?: Lists } & Record<string, unknown>;
 
 /** Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. */
-export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">): void {
+export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">, lock?: string): void {
   const reading = readRule(rule, behavior);
   if (!reading.ok) throw new SageError("config-invalid", `the rule "${rule}" cannot be read: ${reading.message}`);
-  changeRules(path, (lists) => {
-    const list = lists[behavior] ?? [];
-    return list.includes(rule) ? lists : { ...lists, [behavior]: [...list, rule] };
-  });
+  changeRules(
+    path,
+    (lists) => {
+      const list = lists[behavior] ?? [];
+      return list.includes(rule) ? lists : { ...lists, [behavior]: [...list, rule] };
+    },
+    lock,
+  );
   if (!rulesIn(path)[behavior]?.includes(rule))
     throw new SageError(
       "config-invalid",
@@ -23,26 +27,38 @@ export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule"
 }
 
 /** False when no such rule stands there. */
-export function removeRule(path: string, { rule, behavior }: { rule: string; behavior?: RuleBehavior }): boolean {
+export function removeRule(
+  path: string,
+  { rule, behavior }: { rule: string; behavior?: RuleBehavior },
+  lock?: string,
+): boolean {
   let removed = false;
-  changeRules(path, (lists) => {
-    const kept: Lists = {};
-    for (const [kind, list] of Object.entries(lists) as [RuleBehavior, string[]][]) {
-      kept[kind] = list.filter((one) => one !== rule || (behavior !== undefined && kind !== behavior));
-      removed ||= kept[kind].length < list.length;
-    }
-    return removed ? kept : lists;
-  });
+  changeRules(
+    path,
+    (lists) => {
+      const kept: Lists = {};
+      for (const [kind, list] of Object.entries(lists) as [RuleBehavior, string[]][]) {
+        kept[kind] = list.filter((one) => one !== rule || (behavior !== undefined && kind !== behavior));
+        removed ||= kept[kind].length < list.length;
+      }
+      return removed ? kept : lists;
+    },
+    lock,
+  );
   return removed;
 }
 
-function changeRules(path: string, change: (lists: Lists) => Lists): void {
-  changeFile(path, (text) => {
-    const file = parse(path, text);
-    const lists = file.permissions ?? {};
-    const changed = change(lists);
-    return changed === lists ? text : `${JSON.stringify({ ...file, permissions: changed }, undefined, 2)}\n`;
-  });
+function changeRules(path: string, change: (lists: Lists) => Lists, lock?: string): void {
+  changeFile(
+    path,
+    (text) => {
+      const file = parse(path, text);
+      const lists = file.permissions ?? {};
+      const changed = change(lists);
+      return changed === lists ? text : `${JSON.stringify({ ...file, permissions: changed }, undefined, 2)}\n`;
+    },
+    lock,
+  );
 }
 
 function rulesIn(path: string): Lists {

@@ -3,11 +3,13 @@ import type { UnifiedExecutor } from "../agent/turn/executor.ts";
 import { expandMessage, type Skill } from "../context/skills.ts";
 import { ended, endOf, prepare, settle } from "../input/respond.ts";
 import { openSession, Stopped, type SessionLog } from "../journal/session.ts";
-import { draftKeys, splitRequestId, type Page, type SessionRow, type Store } from "../journal/store.ts";
+import type { Page, SessionRow, Store } from "../journal/store.ts";
 import { readRule } from "../permission/rules/rules.ts";
 import {
   SageError,
+  draftKeys,
   messageOf,
+  splitRequestId,
   type Command,
   type CommandReply,
   type Fact,

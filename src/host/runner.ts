@@ -57,7 +57,7 @@ export type RunnerParts = {
 
 export function createRunner(parts: RunnerParts): Runner {
   const { store, executor, supervision, blocks, moments, titles, serve, sleepAfterMs, maySleep } = parts;
-  const running = runningOn(store);
+  const running = store.member(createRunning);
   const mine = new Set<Running>();
   let closing = false;
   const turnstile = createTurnstile();
@@ -234,14 +234,8 @@ export function createRunner(parts: RunnerParts): Runner {
   return { of: (session) => running.get(session), leaveAll, start, wake };
 }
 
-const shared = new WeakMap<Store, Map<string, Running>>();
-
 /** An embedder may have several hosts on one journal: a session runs in one of them, and the others join it there. */
-function runningOn(store: Store): Map<string, Running> {
-  const running = shared.get(store) ?? new Map<string, Running>();
-  shared.set(store, running);
-  return running;
-}
+const createRunning = () => new Map<string, Running>();
 
 /** `knew`: it sleeps now, and this was the newest fact then. */
 type Round = { outcome: AgentOutcome; knew?: number };

@@ -1,6 +1,12 @@
 import type { Appended, InboundFact, Store } from "../journal/store.ts";
-import { resolvedKey, splitRequestId } from "../journal/store.ts";
-import { SageError, type InputRequest, type InputResponse, type Resolution } from "../protocol/index.ts";
+import {
+  resolvedKey,
+  SageError,
+  splitRequestId,
+  type InputRequest,
+  type InputResponse,
+  type Resolution,
+} from "../protocol/index.ts";
 import { duesOf } from "./due.ts";
 import { resolve } from "./validate.ts";
 

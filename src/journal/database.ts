@@ -24,14 +24,19 @@ PRAGMA application_id=${APPLICATION};
 PRAGMA user_version=${VERSION};`;
 
 export type Database = {
-  /** A statement by its text, prepared once. */
+  /** A prepared statement, by its text. */
   q(sql: string): StatementSync;
-  /** What a query finds. */
+  /** Rows that a query finds. */
   all<T>(sql: string, ...values: SQLInputValue[]): T[];
   /** One immediate transaction. */
   write<T>(fn: () => T): T;
-  /** The same without waiting for the disk: for what only the living care about (leases, heartbeats, children). */
+  /** The same without waiting for the disk, for rows that mean nothing after a power failure: leases, heartbeats, children. */
   writeUnsynced<T>(fn: () => T): T;
+  /**
+   * As `writeUnsynced`; false where it could not be written. A full disk must not stop a process that leaves or works on, and a
+   * lost heartbeat loses nothing while nobody takes over: then the next commit is refused.
+   */
+  writeIfPossible(fn: () => unknown): boolean;
   close(): void;
 };
 
@@ -57,16 +62,25 @@ export function openDatabase(path: string, onCommit: (side: "before" | "after") 
         throw error;
       }
     });
+  const writeUnsynced = <T>(fn: () => T): T => {
+    db.exec("PRAGMA synchronous=NORMAL");
+    try {
+      return write(fn);
+    } finally {
+      db.exec("PRAGMA synchronous=FULL");
+    }
+  };
   return {
     q,
     all: <T>(sql: string, ...values: SQLInputValue[]) => explained(path, () => q(sql).all(...values) as T[]),
     write,
-    writeUnsynced(fn) {
-      db.exec("PRAGMA synchronous=NORMAL");
+    writeUnsynced,
+    writeIfPossible(fn) {
       try {
-        return write(fn);
-      } finally {
-        db.exec("PRAGMA synchronous=FULL");
+        writeUnsynced(fn);
+        return true;
+      } catch {
+        return false;
       }
     },
     close: () => db.close(),
@@ -122,7 +136,7 @@ function create(db: DatabaseSync, path: string): void {
 
 const hasAsk = (db: DatabaseSync) => db.prepare("SELECT 1 FROM sqlite_master WHERE name='ask'").get() !== undefined;
 
-/** The list of open requests is gone: somebody cleaned up. The facts know all of it. */
+/** Makes the list of open requests again from the facts: somebody has removed it. */
 function listOpenRequests(db: DatabaseSync): void {
   db.exec("BEGIN IMMEDIATE");
   try {

@@ -4,13 +4,13 @@ export type StepScope = {
   readonly signal: AbortSignal;
   /** Live progress; never journaled. */
   delta(kind: Delta["kind"], text: string): void;
-  /** What was shown so far under this key is void. */
+  /** Clears the text shown so far under this key. */
   restart(): void;
   /** A process group was started; recovery looks for it should this process be killed. */
   spawned(pid: number): void;
 };
 
-/** `lost`: it was started once, `since` then its end is unknown. `running`: process groups of it that still live. */
+/** Without `ok`: it was started at `since`, and its end is unknown. `running` are process groups of it that still live. */
 export type Once<T> = { ok: true; value: T } | { ok: false; running: number[]; since: number };
 
 export type OnceOptions<T> = {
@@ -29,7 +29,7 @@ export type Opened = {
 };
 
 /**
- * What the loop stands on. Keys are relative to the branch and written once; whatever is a fact already returns at once,
+ * The ground under the loop. Keys are relative to the branch and written once. A key that is a fact already returns it at once,
  * so the same loop called from the top of its turn goes on where it was.
  */
 export interface Durable {
@@ -51,19 +51,29 @@ export interface Durable {
   open(key: string, request: NewRequest, settle?: (request: InputRequest) => Resolution | undefined): Opened;
   /** The same session, log and lease under a longer key: a step, a call, a subagent. */
   branch(key: string): Durable;
-  /** Is there a fact under this key, from an earlier attempt, that the loop has not passed yet? */
+  /** True when an earlier attempt wrote a fact under this key and the loop has not passed it yet. */
   known(key: string): boolean;
-  /** Was the attempt that wrote `key` interrupted, before or after it could hear of it? */
+  /** True when the attempt that wrote `key` was interrupted, even if it had not heard of that yet. */
   interruptedSince(key: string): boolean;
   /** Ends a request of this session in the next commit, fenced like everything else; an answer that is there already wins. */
   resolve(resolution: Resolution): void;
-  /** Ends every open request below this branch as cancelled: what it belongs to is over. */
+  /** Cancels every open request below this branch, whose work is over. */
   withdraw(reason: string): void;
   /** Process groups started under this key that still live. */
   running(key: string): number[];
-  /** A branch on which nothing new may happen: what is known replays, anything else throws `Stopped`. */
+  /** A branch that only replays facts: anything new throws `Stopped`. */
   closedBranch(key: string): Durable;
-  /** Ends this attempt: whatever runs or waits in it is told, and its results may still be recorded. */
+  /** Ends this attempt: running and waiting work is told, and its results may still be recorded. */
   stop(reason: Error): void;
   readonly stopped: unknown;
+}
+
+/** Why an attempt ends before its turn does. What may still be recorded differs: see `SessionLog.stop`. */
+export class Stopped extends Error {
+  override readonly name = "Stopped";
+  readonly why: "interrupted" | "cancelled" | "timeout" | "leaving";
+  constructor(why: Stopped["why"], message: string) {
+    super(message);
+    this.why = why;
+  }
 }

@@ -24,15 +24,25 @@ export type Housekeeping = {
 };
 
 type Parts = Pick<Database, "q" | "all" | "write"> & {
-  top(): number;
+  newestSeq(): number;
   insert(fact: Fact, head: string): string;
   index(fact: Fact): void;
   advance(session: string, at: number, head: string): unknown;
   row(session: string): { head: string; process: string | null };
-  holds(process: string | null): { pid: number } | undefined;
+  living(process: string | null): { pid: number } | undefined;
 };
 
-export function createHousekeeping({ q, all, write, top, insert, index, advance, row, holds }: Parts): Housekeeping {
+export function createHousekeeping({
+  q,
+  all,
+  write,
+  newestSeq,
+  insert,
+  index,
+  advance,
+  row,
+  living,
+}: Parts): Housekeeping {
   const begin = (session: string, cwd: string, at: number) =>
     q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(session, cwd, at, at).changes ===
     1;
@@ -41,7 +51,7 @@ export function createHousekeeping({ q, all, write, top, insert, index, advance,
     copy: (session, facts) =>
       write(() => {
         const at = Date.now();
-        const copied = renumbered(facts, session, top() + 1);
+        const copied = renumbered(facts, session, newestSeq() + 1);
         if (!begin(session, cwdOf(facts), at))
           throw new SageError("input-invalid", `there is a session ${session} already`);
         let head = session;
@@ -51,7 +61,7 @@ export function createHousekeeping({ q, all, write, top, insert, index, advance,
       }),
     remove: (session, upTo, last) =>
       write(() => {
-        const owner = holds(row(session).process);
+        const owner = living(row(session).process);
         if (owner) throw owned(session, `process ${owner.pid}`);
         if (all("SELECT 1 FROM ask WHERE session=?", session).length > 0) throw waiting(session);
         const [newest] = all<{ n: number }>("SELECT max(seq) n FROM fact WHERE session=?", session);

@@ -1,22 +1,18 @@
-import type { Fact } from "../protocol/index.ts";
+import { resolvedKey, splitRequestId, type Fact } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
-import { requestId, resolvedKey, splitRequestId } from "./store.ts";
 
-/** How far an index is from the facts under it. */
+/** Differences between the index of open requests and the facts. */
 export type IndexState = { /** Open, and not listed. */ missing: number; /** Listed, and not open. */ stale: number };
 
-/** What a process that was killed may have left: a call without an end, a message that no turn has taken up. */
+/** Work that a killed process left: a call without an end, a message that no turn has taken up. */
 export type LeftBehind = { call: boolean; message: boolean };
 
 /**
- * What could be found by reading all facts, and would take too long: which requests are open, which sessions have an open
- * turn, what they are called. The facts are the truth; this is thrown away and made again from them when it is in doubt.
+ * Lists that could be read off the facts, which would take too long: open requests, sessions with an open turn, titles.
+ * The facts are the truth; in doubt the lists are thrown away and made again from them.
  */
 export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "write">) {
-  /** Calls whose process groups are noted by this process. */
-  const noted = new Set<string>();
   return {
-    noted,
     /** In the transaction of the fact itself. */
     index(fact: Fact): void {
       switch (fact.type) {
@@ -36,12 +32,6 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
         case "session.titled":
           q("UPDATE session SET title=? WHERE id=?").run(fact.data.title, fact.session);
           break;
-        case "call.finished": {
-          const key = fact.key.slice(0, -".finished".length);
-          if (noted.delete(requestId(fact.session, key)))
-            q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
-          break;
-        }
         default:
       }
     },
@@ -64,7 +54,7 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
         message: newest("key>='said/' AND key<'said0'") > newest("key>='t' AND key<'u' AND key NOT LIKE '%/%'"),
       };
     },
-    /** Whoever goes on with a session has read its facts: its part of the index is made right on the way. */
+    /** Corrects the list of one session while it is opened, for then its facts are read anyway. */
     mend(session: string, facts: readonly { key: string; type: string }[]): void {
       const ended = new Set(facts.flatMap(({ key, type }) => (type === "input.resolved" ? [key] : [])));
       const open = facts.filter(({ key, type }) => type === "input.requested" && !ended.has(resolvedKey(key)));
@@ -86,7 +76,7 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
   };
 }
 
-/** An answer lies beside its request, under the same key with a word behind it. */
+/** An answer lies under its request's key, with `.resolved` behind it: see `protocol/key.ts`. */
 export const openRequests = `SELECT seq, session, key FROM fact f WHERE type='input.requested'
   AND NOT EXISTS (SELECT 1 FROM fact WHERE session=f.session AND key=f.key||'.resolved')`;
 

@@ -1,14 +1,24 @@
-import type { Delta, FactData, FactType, InputRequest, NewRequest, Resolution } from "../protocol/index.ts";
-import type { Durable, Once, OnceOptions, Opened, StepScope } from "./durable.ts";
+import {
+  finishedKey,
+  requestId,
+  resolvedKey,
+  splitRequestId,
+  startedKey,
+  type Delta,
+  type FactData,
+  type FactType,
+  type InputRequest,
+  type NewRequest,
+  type Resolution,
+} from "../protocol/index.ts";
+import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
 import type { SessionLog } from "./session.ts";
-import { Stopped } from "./stopped.ts";
-import { requestId, resolvedKey, splitRequestId } from "./store.ts";
 
 /** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
 export class Line implements Durable {
   readonly #log: SessionLog;
   readonly #prefix: string;
-  /** Why nothing new may happen here, if so. */
+  /** Set on a branch that only replays. */
   readonly #over: Stopped | undefined;
   constructor(log: SessionLog, prefix: string, over?: Stopped) {
     this.#log = log;
@@ -52,8 +62,8 @@ export class Line implements Durable {
   }
 
   decide<T extends FactType>(key: string, type: T, fn: () => FactData[T]): FactData[T] {
-    const known = this.#log.take<T>(this.#prefix + key);
-    if (known) return known.data;
+    const earlier = this.#log.take<T>(this.#prefix + key);
+    if (earlier) return earlier.data;
     const value = fn();
     this.#log.add(this.#prefix + key, type, value);
     return value;
@@ -64,8 +74,8 @@ export class Line implements Durable {
     type: T,
     fn: (scope: StepScope) => Promise<FactData[T]>,
   ): Promise<FactData[T]> {
-    const known = this.#log.take<T>(this.#prefix + key);
-    if (known) return known.data;
+    const earlier = this.#log.take<T>(this.#prefix + key);
+    if (earlier) return earlier.data;
     if (this.stopped) throw this.stopped;
     const value = await this.#log.during(() => fn(new Scope(this.#log, this.#prefix + key)));
     this.#log.add(this.#prefix + key, type, value);
@@ -79,8 +89,8 @@ export class Line implements Durable {
   ): Promise<Once<FactData["call.finished"]>> {
     const log = this.#log;
     const path = this.#prefix + key;
-    const started = log.take<"call.started">(`${path}.started`);
-    const ended = log.take<"call.finished" | "call.unknown">(`${path}.finished`);
+    const started = log.take<"call.started">(startedKey(path));
+    const ended = log.take<"call.finished" | "call.unknown">(finishedKey(path));
     if (ended?.type === "call.finished") return { ok: true, value: ended.data };
     const lost = () => ({ ok: false, running: log.store.children(log.id, path), since: started?.at ?? 0 }) as const;
     if (ended) return lost();
@@ -89,7 +99,7 @@ export class Line implements Durable {
       const found = await log.during(async () => options.reconcile?.(started.data));
       again = found === "again";
       if (found === undefined) {
-        log.add(`${path}.finished`, "call.unknown", {
+        log.add(finishedKey(path), "call.unknown", {
           reason: "Sage was stopped while this ran; how it ended is not known",
         });
         return lost();
@@ -97,12 +107,12 @@ export class Line implements Durable {
       if (found !== "again") return this.#finish(path, found);
     }
     if (this.stopped) throw this.stopped;
-    if (!again) log.add(`${path}.started`, "call.started", options.started());
+    if (!again) log.add(startedKey(path), "call.started", options.started());
     log.flush(); // on disk before the effect
     return this.#finish(path, await log.during(() => fn(new Scope(log, path))));
   }
   #finish(path: string, value: FactData["call.finished"]): Once<FactData["call.finished"]> {
-    this.#log.add(`${path}.finished`, "call.finished", value);
+    this.#log.add(finishedKey(path), "call.finished", value);
     return { ok: true, value };
   }
 

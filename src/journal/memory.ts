@@ -1,15 +1,7 @@
-import { SageError, type Fact, type Resolution } from "../protocol/index.ts";
+import { draftKeys, resolvedKey, SageError, splitRequestId, type Fact, type Resolution } from "../protocol/index.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
-import {
-  createHub,
-  draftKeys,
-  resolvedKey,
-  splitRequestId,
-  type Appended,
-  type InboundFact,
-  type SessionRow,
-  type Store,
-} from "./store.ts";
+import { createHub } from "./hub.ts";
+import { createMembers, type Appended, type InboundFact, type SessionRow, type Store } from "./store.ts";
 
 type Session = {
   facts: Fact[];
@@ -25,7 +17,7 @@ export function memoryStore(): Store {
   const sessions = new Map<string, Session>();
   let seq = 0;
   let removed: Fact<"session.removed">[] = [];
-  const known = (id: string): Session => {
+  const sessionOf = (id: string): Session => {
     const session = sessions.get(id);
     if (!session) throw new SageError("session-unknown", `there is no session ${id} in this process`);
     return session;
@@ -41,7 +33,7 @@ export function memoryStore(): Store {
     return fact?.type === "input.resolved" ? fact.data : undefined;
   };
   const append = (id: string, inbound: InboundFact): Appended => {
-    const session = known(id);
+    const session = sessionOf(id);
     const had = session.keys.get(inbound.key);
     if (had) return { won: false, fact: had };
     const fact = { session: id, seq: 0, ...inbound } as Fact;
@@ -49,8 +41,10 @@ export function memoryStore(): Store {
     hub.fact(fact);
     return { won: true, fact };
   };
-  return {
+  const members = createMembers();
+  const store: Store = {
     hub,
+    member: (make) => members(store, make),
     place: undefined,
     owner: () => undefined,
     create(id, opened) {
@@ -67,17 +61,17 @@ export function memoryStore(): Store {
       return true;
     },
     claim(id) {
-      const session = known(id);
+      const session = sessionOf(id);
       session.owned = true;
       return ++session.epoch;
     },
     release(id, epoch) {
-      const session = known(id);
+      const session = sessionOf(id);
       if (session.epoch === epoch) session.owned = false;
     },
-    load: (id) => [...known(id).facts],
+    load: (id) => [...sessionOf(id).facts],
     commit(id, epoch, facts) {
-      const session = known(id);
+      const session = sessionOf(id);
       if (session.epoch !== epoch) throw new SageError("lease-lost", `session ${id} is run by somebody else now`);
       const keys = new Set<string>();
       // Somebody may have answered since: their answer stands.
@@ -144,7 +138,7 @@ export function memoryStore(): Store {
         for (const fact of renumbered(facts, id, seq + 1)) keep(session, fact);
       },
       remove(id, upTo, last) {
-        const session = known(id);
+        const session = sessionOf(id);
         if (session.owned) throw owned(id, "this process");
         if (openOf(session).length > 0) throw waiting(id);
         if (session.facts.at(-1)?.seq !== upTo) throw meanwhile(id);
@@ -173,6 +167,7 @@ export function memoryStore(): Store {
     verify: () => undefined,
     close() {},
   };
+  return store;
 }
 
 function openOf({ facts, keys }: Session): Fact<"input.requested">[] {

@@ -1,13 +1,12 @@
 import { SageError } from "../protocol/index.ts";
 import type { Delta, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
-import type { Durable } from "./durable.ts";
+import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
-import { Stopped } from "./stopped.ts";
 import type { Store } from "./store.ts";
 
-export { Stopped } from "./stopped.ts";
+export { Stopped } from "./durable.ts";
 
-/** Claims the session and reads what is known of it. */
+/** Claims the session and reads its facts. */
 export function openSession(store: Store, id: string): SessionLog {
   return new SessionLog(store, id);
 }
@@ -20,11 +19,11 @@ export class SessionLog {
   readonly id: string;
   readonly epoch: number;
   readonly store: Store;
-  /** Everything known when the session was opened, until a turn begins: one that waits for days holds none of it. */
+  /** All facts as the session was opened, until a turn begins: a turn that waits for days must not hold them. */
   #loaded: readonly Fact[] | undefined;
-  /** What people said, loaded or heard since; oldest first. */
+  /** Messages of people, loaded or heard since; oldest first. */
   readonly said: Fact<"user.said">[] = [];
-  /** Up to this seq it was seen by the model. */
+  /** The model has seen messages up to this seq. */
   sawUpTo = 0;
   #replay: Map<string, Fact> | undefined;
   /** Seqs of interrupts, and of the first fact of each attempt. */
@@ -33,6 +32,7 @@ export class SessionLog {
   #buffer: Fact[] = [];
   #scheduled = false;
   #working = 0;
+  #states = 0;
   #waiting: readonly ((reason: unknown) => void)[] = [];
   /** The newest fact known here. */
   lastSeq = 0;
@@ -62,7 +62,7 @@ export class SessionLog {
     return this.#loaded ?? this.store.load(this.id);
   }
 
-  /** A turn begins: the first as the session was found, a later one as it is by now. What a fold needs. */
+  /** Facts to fold as a turn begins: for the first turn as the session was opened, for a later one as it is now. */
   begin(): readonly Fact[] {
     const facts = this.#loaded ?? this.#again();
     this.#loaded = undefined;
@@ -83,7 +83,7 @@ export class SessionLog {
     return facts;
   }
 
-  /** What other writers add while this process holds the session. */
+  /** Hears facts, its own and those of other writers, while this process holds the session. */
   fact(fact: Fact): void {
     if (fact.seq <= this.#loadedUpTo) return;
     this.lastSeq = fact.seq;
@@ -121,7 +121,7 @@ export class SessionLog {
   get interruptedAt(): number {
     return this.#interrupts.at(-1) ?? 0;
   }
-  /** Was the attempt that wrote this fact interrupted? It may have written on for a moment before it heard. */
+  /** True when the attempt that wrote this fact was interrupted; it may have written on for a moment before it heard. */
   wasInterrupted({ seq }: Fact): boolean {
     const begun = this.#attempts.findLast((at) => at <= seq) ?? 0;
     const next = this.#attempts.find((at) => at > seq) ?? Infinity;
@@ -137,9 +137,14 @@ export class SessionLog {
   get stopped(): unknown {
     return this.#stopped;
   }
-  /** Nothing can be recorded here any more. */
+  /** True when nothing can be recorded here any more. */
   get closed(): boolean {
     return this.#closed !== undefined;
+  }
+
+  /** Counts changes of state: one log may serve several turns, each with a lifecycle of its own. */
+  nextState(): number {
+    return this.#states++;
   }
 
   branch(key: string): Durable {
@@ -222,7 +227,7 @@ export class SessionLog {
     });
   }
 
-  /** Something runs that is not loop code: a call, the model, a look at the world. */
+  /** Runs work that is not loop code (a call, the model, a look at the world): the session is not idle meanwhile. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#working++;
     try {
@@ -231,7 +236,7 @@ export class SessionLog {
       this.#working--;
     }
   }
-  /** Waits for people and for nothing else: all that it knows is on disk. */
+  /** True while the session waits for people and nothing else, with everything on disk. */
   get idle(): boolean {
     return this.#waiting.length > 0 && this.#working === 0 && this.#buffer.length === 0 && this.#stopped === undefined;
   }
@@ -245,7 +250,7 @@ export class SessionLog {
     this.#waiting = [];
   }
 
-  /** The work here is done, however it ended: others may have the session at once. */
+  /** Gives the session up after the work here: others may claim it at once. */
   release(): void {
     try {
       if (!this.#closed) this.flush();

@@ -8,6 +8,7 @@
  *   t0/3/1/run0.started          call.started          t0/3/1/run0.finished    call.finished or call.unknown
  *   t0/3/1/done                  call.finished of a call that ran nothing
  *   t0/3/1/sub/0/model           the same again, of the subagent that call 1 runs
+ *   state/5.0                    state.changed, the first of the owner with epoch 5
  *   said/…  interrupt/…  draft/… what people and other processes write
  */
 export type KeyPlace = {
@@ -101,7 +102,22 @@ export const startedKey = (key: string): string => `${key}.started`;
 export const finishedKey = (key: string): string => `${key}.finished`;
 export const resolvedKey = (key: string): string => `${key}.resolved`;
 export const saidKey = (id: string): string => `said/${id}`;
+/** A change of state: of the attempt with this epoch, the nth. */
+export const stateKey = (epoch: number, n: number): string => `state/${epoch}.${n}`;
+/** Drafts of one request lie side by side, so that the latest is found without reading the session. */
+export const draftKeys = (requestKey: string): { prefix: string; end: string } => ({
+  prefix: `draft/${requestKey}/`,
+  end: `draft/${requestKey}0`,
+});
 export const interruptKey = (id: string): string => `interrupt/${id}`;
+
+/** A request's id names its session and its key: `session/t0/3/1/permit0`. */
+export const requestId = (session: string, key: string): string => `${session}/${key}`;
+
+export function splitRequestId(id: string): { session: string; key: string } {
+  const slash = id.indexOf("/");
+  return slash < 0 ? { session: id, key: "" } : { session: id.slice(0, slash), key: id.slice(slash + 1) };
+}
 
 /** The key without what follows its dot: of the request that was resolved, of the run that has finished. */
 export function withoutEnd(key: string): string {

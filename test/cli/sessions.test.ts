@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { SessionSummary } from "../../src/protocol/index.ts";
 import { Machine, bash, mark } from "../support/cli.ts";
+import { killAtCommit } from "../support/kill.ts";
 
 const listed = async (here: Machine, ...args: string[]) =>
   JSON.parse((await here.sage(["sessions", ...args, "--json"])).out) as SessionSummary[];
@@ -131,7 +132,7 @@ test("deleting that is killed half-way leaves the session, without its request, 
   await here.sage(["-p", "go", "--model", here.script({ calls: [mark] })]);
   const id = (await listed(here))[0]?.id ?? "";
   // The first commit cancels the request, the second takes the session out.
-  const { code } = await here.sage(["sessions", "delete", id, "--yes"], { env: { SAGE_FAULT: "commit:2:before" } });
+  const { code } = await here.sage(["sessions", "delete", id, "--yes"], { env: killAtCommit(2, "before") });
   assert.equal(code, null, "it was killed");
   assert.deepEqual([await here.outcomes(), (await listed(here)).length], [["cancelled"], 1]);
   assert.equal((await here.sage(["sessions", "delete", id, "--yes"])).code, 0);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -70,6 +71,43 @@ test("two processes that save rules at once lose none", async () => {
     ]);
   await Promise.all(["a", "b", "c"].map(save));
   assert.equal(JSON.parse(readFileSync(file, "utf8")).permissions.allow.length, 60);
+});
+
+test("a process killed while it holds the lock holds up nobody, and two that waited for it both get their turn", async () => {
+  using here = workspace();
+  const file = here.path("settings.json");
+  const module = join(import.meta.dirname, "../../src/config/locked-file.ts");
+  const edit = (change: string) =>
+    spawn(process.execPath, [
+      "-e",
+      `import(${JSON.stringify(module)}).then(({ changeFile }) => changeFile(${JSON.stringify(file)}, (text) => { ${change} }))`,
+    ]);
+  // It says that it holds the lock, and would hold it for ever.
+  const holder = edit(
+    'require("node:fs").writeSync(1, "held"); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);',
+  );
+  await once(holder.stdout, "data");
+  const waiters = ["b", "c"].map((name) => {
+    const child = edit(`require("node:fs").writeSync(1, "${name}"); return text + "${name}\\n";`);
+    let said = "";
+    child.stdout.on("data", (text: Buffer) => (said += text.toString()));
+    return { ended: once(child, "exit"), said: () => said };
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.deepEqual([waiters.map(({ said }) => said()), existsSync(file)], [["", ""], false], "both wait");
+  holder.kill("SIGKILL");
+  const codes = await Promise.all(waiters.map(async ({ ended }) => ((await ended) as [number])[0]));
+  assert.deepEqual(codes, [0, 0]);
+  assert.deepEqual(readFileSync(file, "utf8").trim().split("\n").toSorted(), ["b", "c"]);
+});
+
+test("a rule saved for a project leaves no lock in the project", () => {
+  using here = workspace();
+  const home = sageHome({ SAGE_HOME: here.path("home") });
+  const project = here.path("project");
+  mkdirSync(join(project, ".git"), { recursive: true });
+  loadConfig(home, project, {}).saveRule({ rule: "Bash(ls)", behavior: "allow", destination: "local" });
+  assert.deepEqual(readdirSync(join(project, ".sage")), ["settings.local.json"]);
 });
 
 test("F3: a project's settings count only while they are what the person trusted", () => {

@@ -34,7 +34,9 @@ export function dump(path: string): string {
   const lines: string[] = [];
   for (const name of ["application_id", "user_version"])
     lines.push(`PRAGMA ${name}=${String(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])};`);
-  const made = db.prepare("SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type DESC, name").all();
+  const made = db
+    .prepare("SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type DESC, name")
+    .all();
   for (const { sql } of made) lines.push(`${String(sql)};`);
   for (const { name, type } of made)
     if (type === "table")
@@ -45,5 +47,5 @@ export function dump(path: string): string {
 
 function literal(value: unknown): string {
   if (value === null) return "NULL";
-  return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
+  return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : Number(value).toString();
 }

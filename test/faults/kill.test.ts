@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { killAtCommit } from "../support/kill.ts";
 import { start } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { check, show } from "./checker.ts";
@@ -61,8 +62,8 @@ for (let round = 0; round < roundsOf(3); round++)
       assert.ok(lives < 8, "it comes to an end");
       const deadly = lives < 1 + roll.below(3);
       const timed = roll.chance(0.5);
-      const fault = `commit:${1 + roll.below(25)}:${roll.pick(["before", "after"])}`;
-      const env = { ANSWER: "self", LOST: lost, ...(deadly && !timed && { SAGE_FAULT: fault }) };
+      const fault = killAtCommit(1 + roll.below(25), roll.pick(["before", "after"]));
+      const env = { ANSWER: "self", LOST: lost, ...(deadly && !timed && fault) };
       const { child, ended, until } = start("test/support/runner.ts", [here.dir, "s"], { env });
       if (deadly && timed) {
         const from = roll.pick([/user.said/, /call.started/, /input.resolved/, /sub\/0\/model/]);

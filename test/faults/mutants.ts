@@ -12,13 +12,20 @@ export type Mutant = {
   hangs?: true;
 };
 
+const facts = "src/journal/facts.ts";
 const sqlite = "src/journal/sqlite.ts";
 const line = "src/journal/line.ts";
 
 export const mutants: Mutant[] = [
   {
     name: "wakes before the commit",
-    changes: [{ file: sqlite, from: "        return fresh;\n", to: "        tell(fresh); return fresh;\n" }],
+    changes: [
+      {
+        file: sqlite,
+        from: "mend: indexes.mend });",
+        to: "mend: indexes.mend, write: (fn) => database.write(() => { const done = fn(); if (Array.isArray(done)) tell(done as Fact[]); return done; }) });",
+      },
+    ],
     scene: "calm",
   },
   {
@@ -44,7 +51,7 @@ export const mutants: Mutant[] = [
         to: "if (found.resolution?.by === '') return",
       },
       {
-        file: sqlite,
+        file: facts,
         from: "if (had) return { won: false, fact: had };",
         to: "if (had) return { won: true, fact: { ...had, data: inbound.data } as Fact };",
       },
@@ -56,8 +63,8 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: line,
-        from: "    if (known) return known.data;\n    if (this.stopped) throw this.stopped;",
-        to: '    if (known && type === "calls.judged") return fn(new Scope(this.#log, key));\n    if (known) return known.data;\n    if (this.stopped) throw this.stopped;',
+        from: "    if (earlier) return earlier.data;\n    if (this.stopped) throw this.stopped;",
+        to: '    if (earlier && type === "calls.judged") return fn(new Scope(this.#log, key));\n    if (earlier) return earlier.data;\n    if (this.stopped) throw this.stopped;',
       },
     ],
     scene: "ruleMeanwhile",
@@ -88,7 +95,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: "lets a process write that has lost the session",
-    changes: [{ file: sqlite, from: "if (owner.epoch !== epoch)", to: "if (owner.epoch < epoch)" }],
+    changes: [{ file: facts, from: "if (owner.epoch !== epoch)", to: "if (owner.epoch < epoch)" }],
     scene: "fence",
   },
   {
@@ -106,7 +113,7 @@ export const mutants: Mutant[] = [
   {
     name: "does not extend the hash chain with an answer",
     changes: [
-      { file: sqlite, from: "advance(session, fact.at, next);", to: "advance(session, fact.at, next && head);" },
+      { file: facts, from: "advance(session, fact.at, next);", to: "advance(session, fact.at, next && head);" },
     ],
     scene: "calm",
   },
@@ -123,7 +130,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: "lists the newest request first",
-    changes: [{ file: sqlite, from: "ON f.seq=a.seq ORDER BY f.seq`", to: "ON f.seq=a.seq ORDER BY f.seq DESC`" }],
+    changes: [{ file: facts, from: "ON f.seq=a.seq ORDER BY f.seq`", to: "ON f.seq=a.seq ORDER BY f.seq DESC`" }],
     scene: "ruleMeanwhile",
   },
   {
@@ -171,7 +178,13 @@ export const mutants: Mutant[] = [
   },
   {
     name: "does not hear what other processes write",
-    changes: [{ file: sqlite, from: "      hear(top());\n", to: "      last = top();\n" }],
+    changes: [
+      {
+        file: "src/journal/poller.ts",
+        from: "      readUpTo(newestSeq(all));\n",
+        to: "      last = newestSeq(all);\n",
+      },
+    ],
     scene: "elsewhere",
     hangs: true,
   },

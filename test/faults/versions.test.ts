@@ -4,7 +4,10 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { DatabaseSync } from "node:sqlite";
+import { answer, resolved } from "../journal/journals.ts";
 import { workspace } from "../support/sage.ts";
+import { longOutput } from "./database-fixture.ts";
 import { read, stateOf } from "./fixture.ts";
 import { attend, reply, story } from "./story.ts";
 import { createWorld } from "./world.ts";
@@ -43,3 +46,51 @@ for (const name of kept) {
       await process.bury();
     });
 }
+
+const databases = globSync("*.sql", { cwd: folder });
+
+test("there are whole databases of released versions to open", () => assert.ok(databases.length >= 1));
+
+for (const name of databases)
+  test(`the database ${name} is opened, read, answered and written to`, () => {
+    using here = workspace();
+    const path = here.path("journal.db");
+    const raw = new DatabaseSync(path);
+    raw.exec(readFileSync(join(folder, name), "utf8"));
+    raw.close();
+    const store = sqliteStore(path);
+    assert.deepEqual([store.verify("s"), store.lookAtIndexes()], [undefined, { missing: 0, stale: 0 }]);
+    const facts = store.load("s", { proven: true });
+    const output = facts.find(({ key }) => key === "t0/0/0/run0.finished");
+    assert.equal(output?.type === "call.finished" && output.data.text, longOutput);
+    assert.deepEqual(
+      store.sessions().map(({ id, title, open, owned, pending }) => ({ id, title, open, owned, pending })),
+      [{ id: "s", title: "go", open: true, owned: false, pending: 1 }],
+    );
+    assert.deepEqual(
+      store.pending().map(({ id }) => id),
+      ["s/t0/0/2/ask0"],
+    );
+    assert.deepEqual(store.draft("s/t0/0/2/ask0"), { answers: { "Which colour?": { selected: ["Red"] } } });
+    assert.deepEqual(
+      store.housekeeping.removed().map(({ data }) => data.session),
+      ["old"],
+    );
+    assert.equal(store.append("s", resolved("t0/0/2/ask0", answer("s/t0/0/2/ask0"))).won, true);
+    assert.equal(store.append("s", resolved("t0/0/1/ask0", answer("s/t0/0/1/ask0", "Red"))).won, false);
+    store.commit("s", store.claim("s"), [
+      {
+        session: "s",
+        seq: 0,
+        key: "t0/1/0/run0.finished",
+        type: "call.finished",
+        at: 1,
+        data: { ok: true, text: longOutput },
+      },
+    ]);
+    store.close();
+    const again = sqliteStore(path);
+    assert.deepEqual([again.verify("s"), again.pending()], [undefined, []]);
+    assert.equal(again.load("s", { proven: true }).length, facts.length + 2);
+    again.close();
+  });

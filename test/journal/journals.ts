@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { requestId, type Store } from "../../src/journal/store.ts";
+import type { Store } from "../../src/journal/store.ts";
 import {
   messageOf,
+  requestId,
   type Fact,
   type FactData,
   type FactType,

@@ -186,6 +186,27 @@ for (const { name, open } of journals)
       second.release();
     });
 
+    test("a request whose end is not on disk yet is open no more, and is not ended twice", () => {
+      using journal = open();
+      const log = openSession(journal.store, "s");
+      const durable = log.branch("t0/0/0");
+      const { request } = durable.open("ask0", colour);
+      log.flush();
+      const buffered = durable.open("ask1", colour).request; // its request is not on disk either
+      const ids = () => log.pending().map(({ id }) => id);
+      assert.deepEqual(ids(), [request.id, buffered.id]);
+      durable.resolve(answer(request.id));
+      durable.resolve(answer(buffered.id, "Blue"));
+      assert.deepEqual(ids(), []);
+      durable.withdraw("the turn is over");
+      log.flush();
+      assert.deepEqual(
+        [written(journal.store)["t0/0/0/ask0.resolved"], written(journal.store)["t0/0/0/ask1.resolved"]],
+        [answer(request.id), answer(buffered.id, "Blue")],
+      );
+      log.release();
+    });
+
     test("a request that was answered while nobody ran is settled when it is met again", async () => {
       using journal = open();
       const first = openSession(journal.store, "s");

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Fact, InputResponse } from "../../src/protocol/index.ts";
 import { respond } from "../../src/input/respond.ts";
+import { killAtCommit } from "../support/kill.ts";
 import { start, type Ended } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -78,10 +79,10 @@ test("kill -9 before and after commits of a mixed batch, restarted each time", {
   const { ids } = check(clean, undefined);
   let kills = 0;
   let interrupted = 0;
-  const killAt = async (nth: number, side: string): Promise<boolean> => {
+  const killAt = async (nth: number, side: "before" | "after"): Promise<boolean> => {
     using here = mixedBatch();
     const lost = nth % 2 === 0 ? "done" : "rerun";
-    const first = await run(here, { ANSWER: "self", SAGE_FAULT: `commit:${nth}:${side}`, LOST: lost });
+    const first = await run(here, { ANSWER: "self", ...killAtCommit(nth, side), LOST: lost });
     if (first.signal !== "SIGKILL") return false;
     kills++;
     const second = await run(here, { ANSWER: "self", LOST: lost });

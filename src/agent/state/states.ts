@@ -1,6 +1,6 @@
 import type { Opened } from "../../journal/durable.ts";
 import type { SessionLog } from "../../journal/session.ts";
-import type { ExecutionPhase, OutcomeStatus, Resolution } from "../../protocol/index.ts";
+import { stateKey, type ExecutionPhase, type OutcomeStatus, type Resolution } from "../../protocol/index.ts";
 import type { ExecutionContext } from "./context.ts";
 import { LifecycleManager } from "./lifecycle.ts";
 
@@ -9,17 +9,8 @@ export function journaledLifecycle(log: SessionLog): LifecycleManager {
   return new LifecycleManager((change) => {
     // A log that is closed keeps nothing any more: the person left, or somebody else has the session.
     const isPhase = change.from.state === "executing" && change.to.state === "executing";
-    if (!isPhase && !log.closed) log.add(`state/${log.epoch}.${next(log)}`, "state.changed", change);
+    if (!isPhase && !log.closed) log.add(stateKey(log.epoch, log.nextState()), "state.changed", change);
   });
-}
-
-/** One log may serve several turns, each with a lifecycle of its own: their changes are counted together. */
-const counted = new WeakMap<SessionLog, number>();
-
-function next(log: SessionLog): number {
-  const n = counted.get(log) ?? 0;
-  counted.set(log, n + 1);
-  return n;
 }
 
 /** The root's phase, for whoever watches; subagents work inside its tool phase. */

@@ -1,9 +1,9 @@
 import { rejoin } from "../../input/ask.ts";
 import type { SessionLog } from "../../journal/session.ts";
-import { requestId } from "../../journal/store.ts";
 import {
   SageError,
   noUsage,
+  requestId,
   type Fact,
   type InputRequest,
   type Resolution,

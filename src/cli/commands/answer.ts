@@ -1,6 +1,6 @@
 import { sqliteStore } from "../../journal/sqlite.ts";
-import { splitRequestId, type Store } from "../../journal/store.ts";
-import { oneLine, SageError, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import type { Store } from "../../journal/store.ts";
+import { oneLine, SageError, splitRequestId, type InputRequest, type Resolution } from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
 import { ending, headline } from "../../texts/resolution.ts";
 import { cliTexts, type CliTexts } from "../../texts/cli.ts";

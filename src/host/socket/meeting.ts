@@ -3,8 +3,8 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSy
 import { createServer, connect as dial, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { splitRequestId, type Store } from "../../journal/store.ts";
-import { SageError, type Command, type Host } from "../../protocol/index.ts";
+import type { Store } from "../../journal/store.ts";
+import { SageError, splitRequestId, type Command, type Host } from "../../protocol/index.ts";
 import { version } from "../../config/version.ts";
 import type { RemoteHost } from "./remote.ts";
 
@@ -23,18 +23,16 @@ export type Meeting = {
   reach(process: string): { host: Promise<RemoteHost>; release(): void };
 };
 
-const meetings = new WeakMap<Store, Meeting>();
-
-/** One for each journal that this process has open. Undefined where nobody else can come. */
+/** The meeting of a journal that this process has open. Undefined where no other process can come. */
 export function meetingOf(store: Store): Meeting | undefined {
-  const { place } = store;
-  if (!place) return undefined;
-  let meeting = meetings.get(store);
-  if (!meeting) meetings.set(store, (meeting = createMeeting(place)));
-  return meeting;
+  return store.member(createMeeting);
 }
 
-function createMeeting({ journal, process: me, over }: NonNullable<Store["place"]>): Meeting {
+function createMeeting({ place }: Store): Meeting | undefined {
+  return place && meetAt(place);
+}
+
+function meetAt({ journal, process: me, over }: NonNullable<Store["place"]>): Meeting {
   const hosts = new Map<string, Host>();
   let latest: Host | undefined;
   let server: Server | undefined;

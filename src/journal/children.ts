@@ -1,0 +1,33 @@
+import { requestId, withoutEnd, type Fact } from "../protocol/index.ts";
+import type { Database } from "./database.ts";
+import { groupLives, startOf } from "./process.ts";
+
+export type Children = {
+  note(session: string, key: string, pid: number): void;
+  /** Process groups noted under a key that still live. */
+  living(session: string, key: string): number[];
+  /** In the transaction of a fact: a call that finished has no children to look for. */
+  index(fact: Fact): void;
+};
+
+/** Process groups of running commands. Should this process be killed, recovery looks for them here. */
+export function createChildren({ q, all, writeIfPossible }: Pick<Database, "q" | "all" | "writeIfPossible">): Children {
+  /** Calls whose children this process has noted: most calls have none, and cost no statement. */
+  const noted = new Set<string>();
+  return {
+    note(session, key, pid) {
+      writeIfPossible(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
+      noted.add(requestId(session, key));
+    },
+    living: (session, key) =>
+      all<{ pid: number; started: string }>("SELECT pid, started FROM child WHERE session=? AND key=?", session, key)
+        .filter(({ pid, started }) => groupLives(pid, started))
+        .map(({ pid }) => pid),
+    index(fact) {
+      if (fact.type !== "call.finished") return;
+      const key = withoutEnd(fact.key);
+      if (noted.delete(requestId(fact.session, key)))
+        q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
+    },
+  };
+}

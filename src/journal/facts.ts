@@ -1,0 +1,175 @@
+import {
+  draftKeys,
+  resolvedKey,
+  SageError,
+  splitRequestId,
+  type Fact,
+  type FactData,
+  type InputRequest,
+  type Resolution,
+} from "../protocol/index.ts";
+import type { Database } from "./database.ts";
+import { chain, firstBroken, parse, stored, type Row } from "./row.ts";
+import type { Appended, InboundFact, Store } from "./store.ts";
+
+type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "verify">;
+type Writing = {
+  create: Store["create"];
+  /** Gives the facts that were written: an answer that was there already stands, and ours is left out. */
+  commit(session: string, epoch: number, facts: readonly Fact[]): Fact[];
+  append(session: string, fact: InboundFact): Appended;
+  appendAll(facts: Parameters<Store["appendAll"]>[0]): (Appended | SageError)[];
+};
+
+export type SessionHead = { epoch: number; head: string; process: string | null };
+
+export type Facts = Reading &
+  Writing & {
+    /** Inside of a transaction: writes one fact, and gives the hash that the next one builds on. */
+    insert(fact: Fact, head: string): string;
+    advance(session: string, at: number, head: string): void;
+    row(session: string): SessionHead;
+  };
+
+export type FactParts = Pick<Database, "q" | "all" | "write"> & {
+  /** Names the journal in messages. */
+  path: string;
+  /** In the transaction of each fact: what is kept beside it, to find it again. */
+  index(fact: Fact): void;
+  /** The facts of a session were read whole. */
+  mend(session: string, facts: readonly Row[]): void;
+};
+
+/** The `fact` table: rows that are written once, each session a chain of hashes. Nobody is told anything here. */
+export function createFacts({ q, all, write, path, index, mend }: FactParts): Facts {
+  const insert = (fact: Fact, head: string): string => {
+    const data = JSON.stringify(fact.data);
+    const next = chain(head, fact, data);
+    const { lastInsertRowid } = q("INSERT INTO fact(session,key,type,at,data,hash) VALUES(?,?,?,?,?,?)").run(
+      fact.session,
+      fact.key,
+      fact.type,
+      fact.at,
+      data,
+      next,
+    );
+    fact.seq = Number(lastInsertRowid);
+    return next;
+  };
+  const advance = (session: string, at: number, head: string) =>
+    void q("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
+  const row = (session: string): SessionHead => {
+    const [found] = all<SessionHead>("SELECT epoch, head, process FROM session WHERE id=?", session);
+    if (!found) throw new SageError("session-unknown", `there is no session ${session}; \`sage sessions\` lists them`);
+    return found;
+  };
+  const byKey = (session: string, key: string) => {
+    const [found] = all<Row>("SELECT * FROM fact WHERE session=? AND key=?", session, key);
+    return found && stored(found);
+  };
+  const rowsOf = (session: string) =>
+    all<Row & { hash: string }>("SELECT * FROM fact WHERE session=? ORDER BY seq", session);
+  const resolution = (id: string): Resolution | undefined => {
+    const { session, key } = splitRequestId(id);
+    return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
+  };
+  /** In a transaction: the key is the fence. */
+  const appendOne = (session: string, inbound: InboundFact): Appended => {
+    const { head } = row(session);
+    const had = byKey(session, inbound.key);
+    if (had) return { won: false, fact: had };
+    const fact = { session, seq: 0, ...inbound } as Fact;
+    const next = insert(fact, head);
+    index(fact);
+    advance(session, fact.at, next);
+    return { won: true, fact };
+  };
+
+  return {
+    insert,
+    advance,
+    row,
+    create: (session, opened) =>
+      write(() => {
+        const at = Date.now();
+        const fact: Fact = { session, seq: 0, key: "session", type: "session.opened", at, data: opened };
+        const made = q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(
+          session,
+          opened.cwd,
+          at,
+          at,
+        );
+        if (made.changes === 0) return false;
+        advance(session, at, insert(fact, session));
+        return true;
+      }),
+    commit: (session, epoch, facts) =>
+      write(() => {
+        const owner = row(session);
+        if (owner.epoch !== epoch)
+          throw new SageError("lease-lost", `session ${session} was taken over by another process`);
+        // Somebody may have answered since: their answer stands.
+        const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !byKey(session, fact.key));
+        let head = owner.head;
+        for (const fact of fresh) head = insert(fact, head);
+        for (const fact of fresh) index(fact);
+        advance(session, fresh.at(-1)?.at ?? 0, head);
+        return fresh;
+      }),
+    append: (session, inbound) => write(() => appendOne(session, inbound)),
+    appendAll: (facts) =>
+      write(() =>
+        facts.map(({ session, fact }) => {
+          try {
+            return appendOne(session, fact);
+          } catch (error) {
+            if (error instanceof SageError && error.code === "session-unknown") return error;
+            throw error;
+          }
+        }),
+      ),
+    load(session, { proven = false } = {}) {
+      const { head } = row(session);
+      const rows = rowsOf(session);
+      const broken = proven ? firstBroken(session, rows, head) : undefined;
+      if (broken)
+        throw new SageError(
+          "journal-damaged",
+          `record ${broken.key} of session ${session} in ${path} is not as it was written; it can be looked at, and not gone on with (\`sage doctor\` tells more)`,
+        );
+      if (proven) mend(session, rows);
+      return rows.map(stored);
+    },
+    verify: (session) => firstBroken(session, rowsOf(session), row(session).head),
+    pending(session, page) {
+      const { after = "", limit = -1 } = page ?? {};
+      const { session: of, key } = splitRequestId(after);
+      const seq = after === "" ? 0 : (byKey(of, key)?.seq ?? 0);
+      // Numbers are sorted and then looked up: sorting whole requests takes ten times as long.
+      const found = (which: string, ...values: string[]) =>
+        all<Row>(
+          `SELECT f.* FROM (SELECT seq FROM ask WHERE ${which} seq>? ORDER BY seq LIMIT ?) a JOIN fact f ON f.seq=a.seq ORDER BY f.seq`,
+          ...values,
+          seq,
+          limit,
+        );
+      const rows = session === undefined ? found("") : found("session=? AND", session);
+      return rows.map((row) => parse(row, row.data) as InputRequest);
+    },
+    resolution,
+    find(id) {
+      const { session, key } = splitRequestId(id);
+      const asked = byKey(session, key);
+      return asked?.type === "input.requested" ? { request: asked.data, resolution: resolution(id) } : undefined;
+    },
+    draft(id) {
+      const { session, key } = splitRequestId(id);
+      const { prefix, end } = draftKeys(key);
+      const latest = "SELECT * FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1";
+      const [found] = all<Row>(latest, session, prefix, end);
+      return found && (parse(found, found.data) as FactData["draft.saved"]).draft;
+    },
+    since: (session, after) =>
+      all<Row>("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq", session, after).map(stored),
+  };
+}
