@@ -143,8 +143,8 @@ export const mutants: Mutant[] = [
       },
       {
         file: "src/agent/call/request.ts",
-        from: 'if (resolution.outcome === "cancelled") d.stop',
-        to: 'if (resolution.by === "") d.stop',
+        from: 'if (resolution.outcome === "cancelled") durable.stop',
+        to: 'if (resolution.by === "") durable.stop',
       },
       {
         file: "src/agent/call/call.ts",
@@ -192,7 +192,7 @@ export const mutants: Mutant[] = [
     name: "runs what the person edited away",
     changes: [
       { file: "src/agent/call/request.ts", from: "verdict.input ?? call.input", to: "call.input" },
-      { file: "src/agent/call/perform.ts", from: "!isStill(c, tool, input, digest)", to: "!isStill" },
+      { file: "src/agent/call/perform.ts", from: "!isStill(context, tool, input, digest)", to: "!isStill" },
     ],
     scene: "edited",
   },
