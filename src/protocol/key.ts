@@ -79,6 +79,11 @@ export function callKey(step: string, index: number): string {
   return `${step}/${index}`;
 }
 
+/** The call did its work here, as opposed to `done`, which ends a call that ran nothing. */
+export function isRunKey(key: string): boolean {
+  return /^run\d+$/.test(placeOfKey(key)?.what ?? "");
+}
+
 /** A subagent wrote it, or somebody on behalf of one. */
 export function isInSubagent(key: string): boolean {
   return key.includes("/sub/");

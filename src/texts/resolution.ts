@@ -18,6 +18,11 @@ export function whoOf({ by, surface }: Sender, t: Texts, me?: Sender): string {
   );
 }
 
+/** Who changed the input of a call before it ran. */
+export function changeLine(changed: { by: "hook" } | { by: "person"; who: Sender }, t: Texts, me?: Sender): string {
+  return t.inputChanged(changed.by === "hook" ? t.byHook : whoOf(changed.who, t, me));
+}
+
 export function ending(resolution: Resolution, t: Texts): string {
   const because = (word: string, reason: string | undefined) => (reason?.trim() ? `${word} (${reason})` : word);
   switch (resolution.outcome) {

@@ -4,7 +4,7 @@ const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString
 
 const en = {
   // What happens
-  thought: (time: string) => `thought for ${time}`,
+  thought: (time: string) => (time === "" ? "thought" : `thought for ${time}`),
   thinking: "thinking",
   hidden: (lines: number) => `… ${plural(lines, "more line")} (Ctrl-O)`,
   hiddenAbove: (lines: number) => `… ${plural(lines, "line")} before these`,
@@ -96,7 +96,7 @@ const en = {
 export type TerminalTexts = typeof en;
 
 const zh: TerminalTexts = {
-  thought: (time) => `思考了 ${time}`,
+  thought: (time) => (time === "" ? "已思考" : `思考了 ${time}`),
   thinking: "思考中",
   hidden: (lines) => `… 另有 ${lines} 行（Ctrl-O）`,
   hiddenAbove: (lines) => `… 前面还有 ${lines} 行`,

@@ -1,4 +1,5 @@
 import type { Fact } from "../protocol/fact.ts";
+import { callOfKey } from "../protocol/key.ts";
 import { addUsage, noUsage, type Usage } from "../protocol/message.ts";
 import type { OutcomeStatus } from "../protocol/outcome.ts";
 
@@ -52,11 +53,11 @@ export function createProgress(): Progress {
           progress.usage = addUsage(progress.usage, fact.data.usage);
           break;
         case "call.started":
-          progress.running.set(placeOf(fact), fact.data.tool);
+          progress.running.set(callOfKey(fact.key) ?? fact.key, fact.data.tool);
           break;
         case "call.finished":
         case "call.unknown":
-          progress.running.delete(placeOf(fact));
+          progress.running.delete(callOfKey(fact.key) ?? fact.key);
           break;
         case "turn.interrupted":
           if (fact.data.to === "pause") progress.working = false;
@@ -72,9 +73,4 @@ export function createProgress(): Progress {
     },
   };
   return progress;
-}
-
-/** The call that a fact is about. */
-export function placeOf({ key }: { key: string }): string {
-  return key.replace(/\/[^/]*$/, "");
 }

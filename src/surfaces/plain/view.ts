@@ -91,7 +91,7 @@ export function createView(style: Style, isEchoed: (key: string) => boolean, me?
     const head = shownCall === at ? [] : [callLine(at, call)];
     if (at.includes("/sub/")) return [{ lines: head }];
     if (stopped && callEndOf(data) === "not-run") return [];
-    const no = paint.red(`  ✗ ${refused.has(at) ? t.refused : t.failed}`);
+    const no = paint.red(`  ✗ ${refused.has(at) ? t.refused : t.standing.failed}`);
     // Who said no, and why, was shown with the answer.
     if (refused.has(at) && answered.has(at)) return head.length > 0 ? [{ lines: [...head, no] }] : [];
     const whole = data.text.trim() === "" ? [] : folded(data.text, RESULT_ROWS, style);

@@ -12,13 +12,14 @@ import { createPulse } from "./pulse.ts";
 import { clipped } from "./draw/rows.ts";
 import { Screen } from "./screen.ts";
 import { createStage } from "./stage.ts";
-import { footRow, nameOf, statusRow, workOf, type Doing } from "./status.ts";
+import { footRow, statusRow, workOf, type Doing } from "./status.ts";
 import { createTalk } from "./talk.ts";
 import { backgroundOf, colorOf, createTheme, learnBackground } from "./draw/theme.ts";
-import { createTranscript } from "./transcript.ts";
+import { createScroll } from "./scroll.ts";
 import { isKeyRelease, isKeyRepeat, KeepScrollback, setCapabilityOverrides } from "./draw/tui.ts";
 import { rowsOf } from "./view.ts";
 import { createProgress } from "../../view/progress.ts";
+import { nameOf } from "../../view/summary.ts";
 
 export type { SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
 
@@ -39,7 +40,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   setCapabilityOverrides({ images: null, hyperlinks: false });
   const device = options.device ?? new KeepScrollback();
   const progress = createProgress();
-  const transcript = createTranscript({ t, me: sender, now });
+  const scroll = createScroll({ t, now });
 
   let streamed = true;
   let ready = false;
@@ -55,8 +56,8 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   let closed = false;
 
   const stage = createStage({
-    transcript,
-    rowsOf: (item, width) => rowsOf(item, { ...look(width), unfolded, loaded: redraw }),
+    scroll,
+    rowsOf: (entry, width) => rowsOf(entry, { ...look(width), me: sender, unfolded, loaded: redraw }),
     bottom,
     above: (rows) => theme.dim(`  ${tt.above(rows)}`),
   });
@@ -74,7 +75,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     options,
     t,
     tt,
-    transcript,
+    scroll,
     progress,
     now,
     redraw,
@@ -157,7 +158,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
       for await (const event of host.watch(session, { signal })) {
         if (event.type === "delta") {
           thinking = event.delta.kind === "reasoning";
-          transcript.delta(event.delta);
+          scroll.delta(event.delta);
           pulse.soon();
           continue;
         }
@@ -167,7 +168,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
           else past.push(event.fact);
         } else if (event.type === "owner") ownerChanged(event);
         else {
-          transcript.history(past);
+          scroll.history(past);
           ready = true;
           streams(event.live);
           progress.running.clear(); // what ran in a process that is gone does not run
@@ -191,17 +192,17 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     if (!progress.working && desk.open().length === 0) return; // paused: that was said
     progress.working = false;
     progress.running.clear();
-    transcript.note("warn", ownerTexts(lang).stopped);
+    scroll.note("warn", ownerTexts(lang).stopped);
   }
 
   function streams(live: boolean): void {
-    if (live !== streamed) transcript.note("dim", live ? ownerTexts(lang).live : t.facts);
+    if (live !== streamed) scroll.note("dim", live ? ownerTexts(lang).live : t.facts);
     streamed = live;
   }
 
   function happened(fact: Fact): void {
     if (fact.type === "call.started" || fact.type === "turn.begun" || fact.type === "call.finished") busySince = now();
-    transcript.fact(fact);
+    scroll.fact(fact);
     if (fact.type === "input.resolved") desk.remove(fact.data.requestId);
     if (fact.type !== "input.requested") return;
     desk.add(fact.data);
@@ -213,7 +214,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     const text = tt.notice[request.kind](nameOf(request));
     device.write(notification(text, env));
     options.notify?.(text).catch((error: unknown) => {
-      transcript.note("warn", tt.notifyFailed(oneLine(String(error))));
+      scroll.note("warn", tt.notifyFailed(oneLine(String(error))));
       redraw();
     });
   }
@@ -228,7 +229,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     process.on("exit", restore);
     process.on("uncaughtExceptionMonitor", restore);
     device.write(`${leftovers}${titleStack.push}\r\x1b[2K`); // what was typed before Sage was there is not lost, only its echo
-    transcript.note("dim", ...options.header.split("\n").map(oneLine));
+    scroll.note("dim", ...options.header.split("\n").map(oneLine));
     screen.addInputListener(pressed);
     screen.setFocus(writing);
     screen.start();
@@ -345,7 +346,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   async function interrupt(): Promise<void> {
     cancelling = undefined;
     const reply = await host.send({ type: "interrupt", session, ...sender });
-    if (!reply.ok) transcript.note("danger", t.sendingFailed(oneLine(reply.message)));
+    if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(reply.message)));
     hint = "";
     redraw();
   }
@@ -353,17 +354,17 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   /** Unfolds what still changes and what comes; what has scrolled by is shown again, whole. */
   function unfold(): void {
     unfolded = !unfolded;
-    const last = transcript.recent().at(-1);
-    if (!unfolded || !last || transcript.live().some(({ type }) => type === "call" || type === "thought")) return;
-    transcript.add({ type: "box", title: tt.whole(oneLine(last.call.tool)), text: last.result ?? "", done: true });
+    const last = scroll.recent().at(-1);
+    if (!unfolded || !last || scroll.live().some(({ item }) => item.type === "call" || item.type === "thought")) return;
+    scroll.add({ type: "box", title: tt.whole(oneLine(last.call.tool)), text: last.result?.text ?? "", done: true });
   }
 
   async function write(): Promise<void> {
-    if (!options.edit) return transcript.note("warn", tt.editorNone);
+    if (!options.edit) return scroll.note("warn", tt.editorNone);
     try {
       writing.set(await options.edit(writing.text()));
     } catch (error) {
-      transcript.note("danger", tt.editorFailed(oneLine(String(error))));
+      scroll.note("danger", tt.editorFailed(oneLine(String(error))));
     }
   }
 
@@ -383,7 +384,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
 
   function failed(message: string, code: SageErrorCode = "turn-failed"): void {
     progress.last = { status: "error", error: { code, message } };
-    transcript.note("danger", t.turnFailed(oneLine(message)));
+    scroll.note("danger", t.turnFailed(oneLine(message)));
     finish({ why: "failed" });
   }
 

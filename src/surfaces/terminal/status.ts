@@ -1,11 +1,10 @@
-import type { InputRequest } from "../../protocol/index.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { clipped } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { visibleWidth } from "./draw/tui.ts";
-import { dollars, summaryOf } from "./view.ts";
 import type { Progress } from "../../view/progress.ts";
+import { dollars } from "../../view/summary.ts";
 
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
@@ -52,18 +51,4 @@ export function footRow({ usage, usd }: Progress, name: string, { theme, tt, wid
   const right = clipped(name, Math.max(8, width - visibleWidth(left) - 2));
   const blank = " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));
   return theme.dim(`${left}${blank}${right}`);
-}
-
-/** A request in a few words, as they came: whoever shows them makes them harmless. */
-export function nameOf(request: InputRequest): string {
-  switch (request.kind) {
-    case "permission":
-      return `${request.tool} ${summaryOf(request.input)}`.trim();
-    case "question":
-      return request.questions[0]?.question ?? "";
-    case "text":
-      return request.prompt;
-    default:
-      return request satisfies never;
-  }
 }

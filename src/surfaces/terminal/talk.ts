@@ -4,9 +4,9 @@ import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { SlashCommand, TerminalOptions } from "./options.ts";
 import { readTyped } from "./input.ts";
-import { nameOf } from "./status.ts";
-import type { BoxItem, Transcript } from "./transcript.ts";
+import type { BoxItem, Scroll } from "./scroll.ts";
 import type { Progress } from "../../view/progress.ts";
+import { nameOf } from "../../view/summary.ts";
 
 /** What a person says: messages, commands to Sage, and commands to their own shell. */
 export type Talk = {
@@ -24,7 +24,7 @@ type Parts = {
   options: TerminalOptions;
   t: Texts;
   tt: TerminalTexts;
-  transcript: Transcript;
+  scroll: Scroll;
   progress: Progress;
   now(): number;
   redraw(): void;
@@ -36,7 +36,7 @@ type Parts = {
 const TOLD = 8_000;
 
 export function createTalk(parts: Parts): Talk {
-  const { host, sender, options, t, tt, transcript, progress, redraw } = parts;
+  const { host, sender, options, t, tt, scroll, progress, redraw } = parts;
   const { session } = options;
   let running: { since: number; stop(): void } | undefined;
   /** What the person ran since their last message. */
@@ -50,7 +50,7 @@ export function createTalk(parts: Parts): Talk {
     if (command.type === "compact") progress.working = before;
     if (!reply.ok) {
       progress.working = before;
-      transcript.note("danger", t.sendingFailed(oneLine(reply.message)));
+      scroll.note("danger", t.sendingFailed(oneLine(reply.message)));
     }
     redraw();
     return reply.ok;
@@ -67,11 +67,11 @@ export function createTalk(parts: Parts): Talk {
 
   const inbox = async () => {
     const reply = await host.send({ type: "pending" });
-    if (!reply.ok) transcript.note("danger", oneLine(reply.message));
-    else if (reply.requests.length === 0) transcript.note("dim", t.inboxEmpty);
+    if (!reply.ok) scroll.note("danger", oneLine(reply.message));
+    else if (reply.requests.length === 0) scroll.note("dim", t.inboxEmpty);
     else
       for (const { request } of reply.requests)
-        transcript.note("dim", `◆ ${oneLine(nameOf(request))}`, `  ${t.answerWith(request.id)}`);
+        scroll.note("dim", `◆ ${oneLine(nameOf(request))}`, `  ${t.answerWith(request.id)}`);
     redraw();
   };
 
@@ -88,14 +88,14 @@ export function createTalk(parts: Parts): Talk {
   const listed = () => [...all, ...(options.skills ?? [])].map(({ name, hint }) => `/${name.padEnd(12)} ${hint}`);
 
   const run = async ({ name, run: act }: SlashCommand, args: string) => {
-    transcript.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
+    scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
     try {
       const result = await act(args);
       if (!result) return;
-      if ("text" in result) transcript.note("dim", ...result.text.split("\n").map(oneLine));
+      if ("text" in result) scroll.note("dim", ...result.text.split("\n").map(oneLine));
       else parts.switchTo(result.session);
     } catch (error) {
-      transcript.note("danger", tt.commandFailed(name, oneLine(messageOf(error))));
+      scroll.note("danger", tt.commandFailed(name, oneLine(messageOf(error))));
     } finally {
       redraw();
     }
@@ -107,16 +107,16 @@ export function createTalk(parts: Parts): Talk {
     const found = all.find((one) => one.name === name);
     if (found) return void run(found, args);
     if (args !== "" || (options.skills ?? []).some((one) => one.name === name)) return speak(text); // the host knows the skills
-    transcript.note("warn", tt.unknownCommand(oneLine(name)));
+    scroll.note("warn", tt.unknownCommand(oneLine(name)));
     redraw();
   };
 
   const shell = async (line: string) => {
-    if (!options.shell) return transcript.note("warn", tt.shellNone);
-    if (running) return transcript.note("warn", tt.shellBusy);
+    if (!options.shell) return scroll.note("warn", tt.shellNone);
+    if (running) return scroll.note("warn", tt.shellBusy);
     const stop = new AbortController();
     running = { since: parts.now(), stop: () => stop.abort() };
-    const box = transcript.add<BoxItem>({ type: "box", title: `! ${line}`, text: "", done: false }, { apart: true });
+    const box = scroll.add<BoxItem>({ type: "box", title: `! ${line}`, text: "", done: false }, { apart: true });
     redraw();
     try {
       const { code, told } = await options.shell(line, {

@@ -1,18 +1,23 @@
-import { oneLine, type Call, type Cost, type ToolInput, type TurnEnd } from "../../protocol/index.ts";
-import { stopReason } from "../../texts/resolution.ts";
+import { type Call, type Sender } from "../../protocol/index.ts";
+import { changeLine, headline } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { markdownRows } from "./draw/markdown.ts";
 import { clipped, margined, own } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
-import type { CallItem, Item } from "./transcript.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
+import type { Entry } from "./scroll.ts";
+import type { CallItem, ThoughtItem } from "../../view/item.ts";
+import { noteOf, type Note } from "../../view/note.ts";
+import { isOpen, type Standing } from "../../view/standing.ts";
+import { isQuestion, summaryOf } from "../../view/summary.ts";
 
 /** What a thing is drawn with. */
 export type View = {
   theme: Theme;
   t: Texts;
   tt: TerminalTexts;
+  me: Sender;
   width: number;
   /** Output and thoughts are shown whole. */
   unfolded: boolean;
@@ -26,44 +31,64 @@ const SAID_LINES = 12;
 const INNER_ROWS = 3;
 const UNFOLDED_LINES = 2_000;
 
-/** The rows of one thing that happened. Column one and two are Sage's own; whatever is foreign stands to the right of them. */
-export function rowsOf(item: Item, view: View): string[] {
-  const rows = bodyOf(item, view);
-  return item.gap && rows.length > 0 ? ["", ...rows] : rows;
+/** The rows of one entry. Column one and two are Sage's own; whatever is foreign stands to the right of them. */
+export function rowsOf(entry: Entry, view: View): string[] {
+  const rows = bodyOf(entry, view);
+  return entry.gap && rows.length > 0 ? ["", ...rows] : rows;
 }
 
-function bodyOf(item: Item, view: View): string[] {
-  const { theme, t, tt, width } = view;
+function bodyOf({ item, from, upTo }: Entry, view: View): string[] {
+  const { theme, t, me, width } = view;
   switch (item.type) {
-    case "said":
-      return [
-        ...(item.by === undefined ? [] : [theme.bold(clipped(t.says(item.by), width))]),
-        ...saidRows(item.text, view),
-      ];
-    case "text":
-      return item.text.trim() === "" ? [] : markdownRows(item.text, width, theme, view.loaded);
-    case "thought": {
-      const time = t.duration((item.until ?? view.now) - item.since);
-      const head = theme.dim(theme.italic(`∴ ${item.done ? tt.thought(time) : `${tt.thinking} (${time})`}`));
-      if (view.unfolded) return [head, ...margined(item.text.trim().split("\n"), { width, theme, paint: theme.dim })];
-      const last = item.done ? "" : (item.text.trim().split("\n").at(-1) ?? "");
-      return [head, ...(last === "" ? [] : [`  ${theme.dim(clipped(tailOf(last, width - 4), width - 4))}`])];
+    case "said": {
+      const mine = item.sender.by === me.by && item.sender.surface === me.surface;
+      return [...(mine ? [] : [theme.bold(clipped(t.says(item.sender.by), width))]), ...saidRows(item.text, view)];
     }
+    case "text": {
+      const text = item.text.slice(from, upTo);
+      return text.trim() === "" ? [] : markdownRows(text, width, theme, view.loaded);
+    }
+    case "thought":
+      return thoughtRows(item, view);
     case "call":
-      return callRows(item, view);
+      return isQuestion(item) ? questionRows(item, view) : callRows(item, view);
     case "note":
       return item.lines.flatMap((line) => own(theme[item.tone](line), width, 2));
-    case "end":
-      return endRows(item.end, view);
     case "box":
       return [
         theme.bold(clipped(item.title, width)),
         ...folded(item.text, view, { from: "end" }),
         ...(item.note === undefined ? [] : own(theme.dim(item.note), width, 2)),
       ];
-    default:
-      return item satisfies never;
+    default: {
+      const note = noteOf(item, t, me);
+      return note ? noteRows(note, view) : [];
+    }
   }
+}
+
+function noteRows({ tone, line, foreign }: Note, { theme, width }: View): string[] {
+  const more = foreign === undefined ? [] : margined(foreign.split("\n"), { width, theme });
+  return [...own(theme[tone](line), width, 2), ...more];
+}
+
+function thoughtRows(item: ThoughtItem, view: View): string[] {
+  const { theme, t, tt, width } = view;
+  const text = item.text.trim();
+  if (item.done && text === "") return [];
+  const time = item.since === undefined ? "" : t.duration((item.until ?? view.now) - item.since);
+  const head = theme.dim(theme.italic(`∴ ${item.done ? tt.thought(time) : `${tt.thinking} (${time})`}`));
+  if (view.unfolded) return [head, ...margined(text.split("\n"), { width, theme, paint: theme.dim })];
+  const last = item.done ? "" : (text.split("\n").at(-1) ?? "");
+  return [head, ...(last === "" ? [] : [`  ${theme.dim(clipped(tailOf(last, width - 4), width - 4))}`])];
+}
+
+/** A question is shown by its panel, and then by its answer; the call itself only where it never came to a question. */
+function questionRows(item: CallItem, view: View): string[] {
+  const { theme, t, me, width } = view;
+  const ends = item.asked.flatMap(({ resolution }) => (resolution ? [headline(resolution, t, me)] : []));
+  if (item.asked.length === 0 && !isOpen(item.standing) && item.standing !== "done") return callRows(item, view);
+  return ends.flatMap((end) => own(theme.dim(end), width, 2));
 }
 
 function saidRows(text: string, { theme, tt, width, unfolded }: View): string[] {
@@ -83,66 +108,79 @@ function tailOf(line: string, room: number): string {
   return all.length <= room ? line : `…${all.slice(-Math.max(4, Math.floor(room / 2))).join("")}`;
 }
 
-const marks = {
+const marks: Record<Standing, string> = {
   new: "○",
   waiting: "◆",
   running: "●",
-  ok: "●",
+  done: "●",
   failed: "✗",
-  refused: "✗",
-  unknown: "?",
+  "refused-by-rule": "✗",
+  "refused-by-person": "✗",
+  invalid: "✗",
+  "not-run": "○",
   stopped: "○",
-} as const;
+  unknown: "?",
+};
 
 const tones = {
   new: "dim",
   waiting: "warn",
   running: "accent",
-  ok: "good",
+  done: "good",
   failed: "danger",
-  refused: "danger",
-  unknown: "warn",
+  "refused-by-rule": "danger",
+  "refused-by-person": "danger",
+  invalid: "danger",
+  "not-run": "dim",
   stopped: "dim",
-} as const;
+  unknown: "warn",
+} as const satisfies Record<Standing, string>;
+
+const obvious: readonly Standing[] = ["new", "running", "done"];
 
 function callRows(item: CallItem, view: View): string[] {
-  const { theme, t, tt, width, now } = view;
-  const { call, state } = item;
+  const { theme, t, width, now, me } = view;
+  const { call, standing, changed } = item;
   const tool = toolName(call, width);
   const took = item.since === undefined ? 0 : (item.until ?? now) - item.since;
   const words = [
-    ...(state === "failed" ? [t.failed] : []),
-    ...(state === "refused" ? [t.refused] : []),
-    ...(state === "waiting" ? [tt.waits] : []),
-    ...(state === "stopped" ? [tt.stopped] : []),
+    ...(obvious.includes(standing) ? [] : [t.standing[standing]]),
     ...(took >= 2_000 ? [t.duration(took)] : []),
   ];
   const tail = words.length > 0 ? ` (${words.join(", ")})` : "";
   const room = width - 4 - visibleWidth(tool) - visibleWidth(tail);
-  const summary = room > 4 ? clipped(call.malformed ?? summaryOf(call.input), room) : "";
-  const paint = theme[tones[state]];
+  const summary = room > 4 ? clipped(briefOf(item), room) : "";
+  const paint = theme[tones[standing]];
+  const answers = item.asked.flatMap(({ resolution }) => (resolution ? [headline(resolution, t, me)] : []));
   return [
-    `${paint(marks[state])} ${theme.bold(tool)} ${summary}${theme.dim(tail)}`,
-    ...(item.answer === undefined ? [] : own(theme.dim(`  ${item.answer}`), width, 4)),
+    `${paint(marks[standing])} ${theme.bold(tool)} ${summary}${theme.dim(tail)}`,
+    ...(changed ? own(theme.warn(`  ${changeLine(changed, t, me)}`), width, 4) : []),
+    ...answers.flatMap((answer) => own(theme.dim(`  ${answer}`), width, 4)),
     ...detailRows(item, view),
   ];
 }
 
+function briefOf({ call, input, changed }: CallItem): string {
+  return changed ? summaryOf(input) : (call.malformed ?? summaryOf(input));
+}
+
 function detailRows(item: CallItem, view: View): string[] {
   const { theme, width } = view;
-  const { call, state } = item;
-  const todos = todosOf(call);
-  if (todos && state !== "failed" && state !== "refused")
+  const { standing } = item;
+  const todos = todosOf(item);
+  if (todos && (isOpen(standing) || standing === "done"))
     return todos.map(({ content, status }) => {
       const line = clipped(content, width - 6);
       if (status === "completed") return `  ${theme.good("✓")} ${theme.dim(theme.strike(line))}`;
       return status === "in_progress" ? `  ${theme.accent("▸")} ${theme.bold(line)}` : `  ${theme.dim("☐")} ${line}`;
     });
   const inner = innerRows(item, view);
-  const change = state === "ok" ? changeRows(call, view) : [];
+  const change = standing === "done" ? changeRows(item, view) : [];
   if (change.length > 0) return change;
+  // Who said no, and why, stands above; so does that the turn was stopped.
+  if (standing === "refused-by-person" || (item.turnStopped && item.runs.length === 0)) return inner;
   if (item.result !== undefined)
-    return [...inner, ...folded(item.result, view, { from: state === "failed" ? "end" : "start" })];
+    return [...inner, ...folded(item.result.text, view, { from: standing === "failed" ? "end" : "start" })];
   return [...inner, ...folded(item.output, view, { from: "end" })];
 }
 
@@ -157,16 +195,17 @@ function innerRows({ inner }: CallItem, view: View): string[] {
   const shown = unfolded ? inner : inner.slice(-INNER_ROWS);
   return [
     ...(shown.length < inner.length ? [theme.dim(`  ⎿ ${tt.inside(inner.length - shown.length)}`)] : []),
-    ...shown.map(({ call, failed }) => {
-      const tool = `${failed ? "✗ " : ""}${toolName(call, width)}`;
-      const summary = clipped(call.malformed ?? summaryOf(call.input), width - 6 - visibleWidth(tool));
+    ...shown.map((one) => {
+      const plain = isOpen(one.standing) || one.standing === "done";
+      const tool = `${plain ? "" : `${marks[one.standing]} `}${toolName(one.call, width)}`;
+      const summary = clipped(briefOf(one), width - 6 - visibleWidth(tool));
       return theme.dim(truncateToWidth(`  ⎿ ${tool} ${summary}`, width, ""));
     }),
   ];
 }
 
 /** A change that was made: its lines, as the call has them. */
-function changeRows({ tool, input }: Call, view: View): string[] {
+function changeRows({ call: { tool }, input }: CallItem, view: View): string[] {
   const { old_string: gone, new_string: come, content } = input;
   const lines = (text: unknown, mark: string) =>
     typeof text === "string" && text !== ""
@@ -205,51 +244,12 @@ function folded(text: string, view: View, { from }: { from: "start" | "end" }): 
     : [theme.dim(`  ${tt.hiddenAbove(left)}`), ...rows];
 }
 
-function endRows(end: TurnEnd, { theme, t, width }: View): string[] {
-  switch (end.status) {
-    case "success": {
-      const tokens = end.usage.inputTokens + end.usage.outputTokens;
-      const line = t.done(end.stats.toolCalls, tokens, t.duration(end.stats.durationMs), dollars(end.cost));
-      return own(theme.dim(line), width, 2);
-    }
-    case "cancelled":
-      return own(theme.warn(t.turnCancelled(stopReason(end.reason, t))), width, 2);
-    case "paused":
-      return own(theme.warn(t.turnPaused(stopReason(end.reason, t))), width, 2);
-    case "max-steps":
-      return own(theme.warn(t.turnMaxSteps(end.steps)), width, 2);
-    case "needs-input":
-      return own(theme.warn(t.turnNeedsInput), width, 2);
-    case "error": {
-      const [first = "", ...more] = end.error.message.split("\n");
-      return [...own(theme.danger(t.turnFailed(oneLine(first))), width, 2), ...margined(more, { width, theme })];
-    }
-    default:
-      return end satisfies never;
-  }
-}
-
 type Todo = { content: string; status: string };
 
-function todosOf({ tool, input }: Call): Todo[] | undefined {
+function todosOf({ call: { tool }, input }: CallItem): Todo[] | undefined {
   if (tool !== "TodoWrite" || !Array.isArray(input["todos"])) return undefined;
   const all = input["todos"] as Partial<Todo>[];
   return all.flatMap(({ content, status }) =>
     typeof content === "string" && typeof status === "string" ? [{ content, status }] : [],
   );
-}
-
-/** What a call is about, in the words a rule would use. */
-export function summaryOf(input: ToolInput): string {
-  for (const field of ["command", "file_path", "path", "pattern", "url", "query", "description", "prompt", "skill"]) {
-    const value = input[field];
-    if (typeof value === "string") return value;
-  }
-  if (Array.isArray(input["todos"])) return "";
-  return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
-}
-
-/** Cents matter on a small turn, and nothing below them on a large one. */
-export function dollars(cost: Cost | undefined): string {
-  return cost ? `$${cost.usd.toFixed(cost.usd < 1 ? 4 : 2)}` : "";
 }

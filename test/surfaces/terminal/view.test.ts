@@ -8,16 +8,19 @@ import { readTyped, stopOf } from "../../../src/surfaces/terminal/input.ts";
 import { notification, title } from "../../../src/surfaces/terminal/notify.ts";
 import { toldOf } from "../../../src/surfaces/terminal/talk.ts";
 import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
-import type { CallItem, Item } from "../../../src/surfaces/terminal/transcript.ts";
+import type { Entry } from "../../../src/surfaces/terminal/scroll.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
 import { rowsOf, type View } from "../../../src/surfaces/terminal/view.ts";
 import { terminalTexts } from "../../../src/texts/terminal.ts";
 import { texts } from "../../../src/texts/texts.ts";
+import type { CallItem } from "../../../src/view/item.ts";
+import type { Standing } from "../../../src/view/standing.ts";
 
 const look = (more: Partial<View> = {}): View => ({
   theme: createTheme({ color: "16", background: "dark" }),
   t: texts("en"),
   tt: terminalTexts("en"),
+  me: { by: "you", surface: "tui" },
   width: 60,
   unfolded: false,
   now: 10_000,
@@ -25,17 +28,28 @@ const look = (more: Partial<View> = {}): View => ({
   ...more,
 });
 const bare = (rows: readonly string[]) => rows.map((row) => row.replace(/\x1b\[[\d;]*m/g, ""));
-const call = (more: Partial<CallItem> = {}): Item => ({
+const entry = (item: Entry["item"]): Entry => ({ item, gap: false, from: 0, frozen: 0, restarts: 0 });
+const callItem = (tool: string, input: Record<string, unknown>, more: Partial<CallItem> = {}): CallItem => ({
   type: "call",
-  gap: false,
-  at: "t0/0/0",
-  call: { type: "call", id: "1", tool: "Bash", input: { command: "npm test" } },
-  state: "ok",
+  key: "t0/0/0",
+  within: [],
+  agent: [],
+  reply: { key: "t0/0/model", at: 0, model: "m" },
+  call: { type: "call", id: "1", tool, input },
+  input,
+  standing: "done",
+  asked: [],
+  rules: [],
+  runs: [],
   output: "",
   attempt: 0,
   inner: [],
   ...more,
 });
+const call = (more: Partial<CallItem> = {}): Entry => entry(callItem("Bash", { command: "npm test" }, more));
+
+const text = (whole: string): Entry =>
+  entry({ type: "text", key: "k", within: [], text: whole, done: true, restarts: 0 });
 
 const hostile = [
   "\x1b[2J\x1b[H\x1b]0;owned\x07\x1b]52;c;aGk=\x07",
@@ -49,15 +63,18 @@ const hostile = [
 
 suite("what is drawn", () => {
   test("B1, B7: output, names and text of others stay to the right of Sage's own columns, and steer nothing", () => {
-    const items: Item[] = [
-      call({ result: hostile }),
-      call({ state: "running", output: hostile }),
-      call({ call: { type: "call", id: "1", tool: hostile, input: { command: hostile } } }),
-      call({ inner: [{ at: "x", call: { type: "call", id: "2", tool: "Read", input: { file_path: hostile } } }] }),
-      { type: "text", gap: false, key: "k", text: hostile, done: true },
-      { type: "thought", gap: false, key: "k", text: hostile, done: false, since: 0 },
-      { type: "said", gap: false, by: hostile, text: hostile },
-      { type: "box", gap: false, title: hostile, text: hostile, done: true },
+    const stranger = { by: hostile, surface: hostile };
+    const items: Entry[] = [
+      call({ result: { ok: true, text: hostile } }),
+      call({ standing: "running", output: hostile }),
+      call({ changed: { by: "person", who: stranger } }),
+      entry(callItem(hostile, { command: hostile })),
+      call({ inner: [callItem("Read", { file_path: hostile })] }),
+      text(hostile),
+      entry({ type: "thought", key: "k", within: [], text: hostile, done: false, since: 0 }),
+      entry({ type: "said", key: "k", at: 0, sender: stranger, text: hostile, read: true }),
+      entry({ type: "box", title: hostile, text: hostile, done: true }),
+      entry({ type: "model", at: 0, model: hostile, ...stranger }),
     ];
     for (const item of items)
       for (const unfolded of [false, true])
@@ -68,25 +85,25 @@ suite("what is drawn", () => {
             assert.ok(visibleWidth(row) <= width, `${visibleWidth(row)} > ${width}: ${row}`);
           }
           const own = bare(rows).filter((row) => /^(❯ 1|Answered|──)/.test(row));
-          assert.deepEqual(own, [], `${item.type} draws where only Sage draws`);
+          assert.deepEqual(own, [], `${item.item.type} draws where only Sage draws`);
         }
   });
 
   test("an entity in Markdown is no way to an escape, and a link says where it leads", () => {
-    const text = "&#27;[2J &#x1b;]0;x&#7; [good](https://evil.example) ![i](https://evil.example/i.png)";
-    const rows = rowsOf({ type: "text", gap: false, key: "k", text, done: true }, look({ width: 200 }));
+    const markdown = "&#27;[2J &#x1b;]0;x&#7; [good](https://evil.example) ![i](https://evil.example/i.png)";
+    const rows = rowsOf(text(markdown), look({ width: 200 }));
     assert.doesNotMatch(bare(rows).join("\n"), /[\p{Cc}--\n]/v);
     assert.match(bare(rows).join(""), /good \(https:\/\/evil\.example\)/);
   });
 
   test("a result is folded to its first lines, one that failed to its last; unfolded it is whole", () => {
     const lines = Array.from({ length: 20 }, (_, n) => `line ${n + 1}`);
-    const result = lines.join("\n");
+    const result = { ok: true, text: lines.join("\n") };
     assert.deepEqual(bare(rowsOf(call({ result }), look())).slice(1), [
       ...lines.slice(0, 6).map((line) => `  │ ${line}`),
       "  … 14 more lines (Ctrl-O)",
     ]);
-    assert.deepEqual(bare(rowsOf(call({ result, state: "failed" }), look())).slice(1), [
+    assert.deepEqual(bare(rowsOf(call({ result, standing: "failed" }), look())).slice(1), [
       "  … 14 lines before these",
       ...lines.slice(-6).map((line) => `  │ ${line}`),
     ]);
@@ -103,13 +120,10 @@ suite("what is drawn", () => {
       { content: "test", status: "pending" },
     ];
     const with_ = (tool: string, input: Record<string, unknown>, more: Partial<CallItem> = {}) =>
-      bare(rowsOf(call({ call: { type: "call", id: "1", tool, input }, ...more }), look()));
+      bare(rowsOf(entry(callItem(tool, input, more)), look()));
     assert.deepEqual(with_("TodoWrite", { todos }), ["● TodoWrite ", "  ✓ look", "  ▸ write", "  ☐ test"]);
-    const inner = ["a", "b", "c", "d", "e"].map((file) => ({
-      at: file,
-      call: { type: "call" as const, id: file, tool: "Read", input: { file_path: file } },
-    }));
-    assert.deepEqual(with_("Task", { description: "find it" }, { inner, state: "running", since: 2_000 }), [
+    const inner = ["a", "b", "c", "d", "e"].map((file) => callItem("Read", { file_path: file }));
+    assert.deepEqual(with_("Task", { description: "find it" }, { inner, standing: "running", since: 2_000 }), [
       "● Task find it (8 s)",
       "  ⎿ … 2 earlier calls",
       "  ⎿ Read c",
@@ -122,24 +136,18 @@ suite("what is drawn", () => {
       "  │ - two",
       "  │ + three",
     ]);
-    const thought: Item = {
-      type: "thought",
-      gap: false,
-      key: "k",
-      text: "First.\nThen.",
-      done: true,
-      since: 0,
-      until: 3_000,
-    };
+    const item = { type: "thought", key: "k", within: [], text: "First.\nThen.", done: true } as const;
+    const thought = entry({ ...item, since: 0, until: 3_000 });
     assert.deepEqual(bare(rowsOf(thought, look())), ["∴ thought for 3 s"]);
     assert.deepEqual(bare(rowsOf(thought, look({ unfolded: true }))), ["∴ thought for 3 s", "  │ First.", "  │ Then."]);
   });
 
   test("without colour there is none, and nothing is told by colour alone", () => {
     const theme = createTheme({ color: "none", background: "dark" });
-    const rows = (["ok", "failed", "refused", "waiting", "stopped"] as const).map(
-      (state) => rowsOf(call({ state }), look({ theme }))[0] ?? "",
-    );
+    const all = Object.keys(texts("en").standing) as Standing[];
+    const rows = all
+      .filter((standing) => standing !== "running")
+      .map((standing) => rowsOf(call({ standing }), look({ theme }))[0] ?? "");
     assert.doesNotMatch(rows.join(""), /\x1b\[(3|4|9)\d/);
     assert.equal(new Set(bare(rows)).size, rows.length);
   });

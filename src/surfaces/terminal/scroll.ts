@@ -1,0 +1,158 @@
+import type { Delta, Fact } from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+import type { CallItem, Item } from "../../view/item.ts";
+import type { Tone } from "../../view/note.ts";
+import { isOpen } from "../../view/standing.ts";
+import { lastTurn } from "../../view/summary.ts";
+import { createTranscript } from "../../view/transcript.ts";
+import { finishedUpTo } from "./chunks.ts";
+
+/** Lines of the terminal's own, such as the answer to a command. */
+export type NoteItem = { type: "note"; tone: Tone; lines: string[] };
+/** Foreign text behind a margin. */
+export type BoxItem = { type: "box"; title: string; text: string; note?: string; done: boolean };
+
+/** One item as it stands on the screen. */
+export type Entry = {
+  item: Item | NoteItem | BoxItem;
+  /** A blank row comes before it. */
+  gap: boolean;
+  /** Of a text: characters before this went to the scrollback as an entry of their own. */
+  from: number;
+  /** Of a text: this entry ends here. */
+  upTo?: number;
+  /** Rows that went to the scrollback while the text was still growing. */
+  frozen: number;
+  restarts: number;
+};
+
+/** The transcript of a session with the terminal's own lines in between, as far as it may still change. */
+export type Scroll = {
+  /** On attaching: the last turn whole, the ones before it as a number. */
+  history(facts: readonly Fact[]): void;
+  fact(fact: Fact): void;
+  delta(delta: Delta): void;
+  /** `apart`: it does not belong to the entry above it. Gives the item, which may be changed while it is not done. */
+  add<I extends NoteItem | BoxItem>(item: I, options?: { apart: boolean }): I;
+  note(tone: Tone, ...lines: string[]): void;
+  live(): readonly Entry[];
+  /** Takes the entries at the beginning that change no more: they are drawn once and forgotten. */
+  take(): Entry[];
+  /** The last calls with a result. */
+  recent(): readonly CallItem[];
+};
+
+const RECENT = 5;
+
+export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
+  const transcript = createTranscript({ now });
+  let entries: Entry[] = [];
+  let before: string | undefined;
+  const known = new WeakSet<Item>();
+  const recent: CallItem[] = [];
+
+  const push = (item: Entry["item"], apart = item.type === "said" || item.type === "text"): Entry => {
+    const kind = kindOf(item);
+    const together = before === kind || (before === "call" && kind === "note");
+    const gap = before !== undefined && (apart || !together);
+    const restarts = item.type === "text" ? item.restarts : 0;
+    const entry = { item, gap, from: 0, frozen: 0, restarts };
+    entries.push(entry);
+    before = kind;
+    return entry;
+  };
+  const note = (tone: Tone, ...lines: string[]): void => {
+    if (lines.length > 0) push({ type: "note", tone, lines });
+  };
+
+  /** What has gone to the scrollback cannot be taken back; the rest can. */
+  const restarted = (entry: Entry, item: Item & { type: "text" }): void => {
+    if (item.restarts === entry.restarts) return;
+    if (entry.from === 0 && entry.frozen === 0) return void (entry.restarts = item.restarts);
+    entries = entries.filter((one) => one !== entry);
+    note("warn", t.startsAgain);
+    push(item);
+  };
+
+  const show = (item: Item): void => {
+    if (item.type === "call" && item.result && !recent.includes(item)) remember(item);
+    if (!isDrawn(item)) return;
+    if (known.has(item)) {
+      const entry = item.type === "text" ? entries.find((one) => one.item === item) : undefined;
+      if (entry && item.type === "text") restarted(entry, item);
+      return;
+    }
+    known.add(item);
+    if (item.type === "text" && item.restarts > 0) note("warn", t.startsAgain);
+    push(item);
+  };
+  const remember = (item: CallItem): void => {
+    recent.push(item);
+    if (recent.length > RECENT) recent.shift();
+  };
+  const fact = (one: Fact): void => transcript.fact(one).forEach(show);
+
+  return {
+    note,
+    fact,
+    live: () => entries,
+    recent: () => recent,
+    delta: (delta) => transcript.delta(delta).forEach(show),
+    add(item, options) {
+      push(item, options?.apart);
+      return item;
+    },
+    history(facts) {
+      const start = lastTurn(facts);
+      const earlier = facts.slice(0, start).filter(({ type }) => type === "turn.ended").length;
+      if (earlier > 0) note("dim", t.earlier(earlier));
+      facts.slice(start).forEach(fact);
+    },
+    take() {
+      const open = entries.findIndex(({ item }) => !isFinal(item));
+      const taken = entries.splice(0, open < 0 ? entries.length : open);
+      const [first] = entries;
+      if (first?.item.type !== "text") return taken;
+      const more = finishedUpTo(first.item.text.slice(first.from));
+      if (more === 0) return taken;
+      const upTo = first.from + more;
+      taken.push({ ...first, upTo });
+      entries[0] = { ...first, from: upTo, gap: true, frozen: 0 };
+      return taken;
+    },
+  };
+}
+
+/** Subagents are drawn with the call that runs them. */
+function isDrawn(item: Item): boolean {
+  return !("within" in item) || item.within.length === 0;
+}
+
+function kindOf(item: Entry["item"]): string {
+  switch (item.type) {
+    case "said":
+    case "text":
+    case "thought":
+    case "call":
+    case "box":
+    case "end":
+      return item.type;
+    default:
+      return "note";
+  }
+}
+
+function isFinal(item: Entry["item"]): boolean {
+  switch (item.type) {
+    case "call":
+      return item.turnEnded === true || (item.result !== undefined && !isOpen(item.standing));
+    case "asked":
+      return item.resolution !== undefined;
+    case "text":
+    case "thought":
+    case "box":
+      return item.done;
+    default:
+      return true;
+  }
+}

@@ -1,0 +1,115 @@
+import type {
+  Call,
+  Compaction,
+  FactData,
+  InputRequest,
+  Resolution,
+  Sender,
+  ToolInput,
+  ToolResult,
+  TurnEnd,
+  Verdict,
+} from "../protocol/index.ts";
+import type { Asked, Run, Standing } from "./standing.ts";
+
+/** One thing that happened in a session. Items keep their identity while they change. */
+export type Item =
+  | SaidItem
+  | TextItem
+  | ThoughtItem
+  | CallItem
+  | AskedItem
+  | ({ type: "rule"; at: number } & Pick<FactData["rule.added"], "rule" | "saved" | "problem" | "destination" | "by">)
+  | { type: "compacted"; at: number; tokens: Compaction["tokens"] }
+  | ({ type: "interrupted"; at: number; to: "pause" | "cancel" } & Sender)
+  | ({ type: "model"; at: number; model: string } & Sender)
+  /** A call that was started and has no known end. */
+  | { type: "lost"; at: number; call: CallItem | undefined; reason: string }
+  /** A word about what is happening, such as a retry. Never journaled. */
+  | { type: "notice"; text: string }
+  | { type: "end"; at: number; end: TurnEnd };
+
+export type SaidItem = {
+  type: "said";
+  key: string;
+  at: number;
+  sender: Sender;
+  text: string;
+  /** False until a turn begins with it or a reply has seen it. */
+  read: boolean;
+};
+
+/** The reply that a text, a thought or a call belongs to, once it is complete. */
+export type ReplyHead = { key: string; at: number; model: string };
+
+/** What a model said in one reply. */
+export type TextItem = {
+  type: "text";
+  key: string;
+  /** The calls that run the subagents around it, outermost first; empty for the root agent. */
+  within: readonly string[];
+  text: string;
+  done: boolean;
+  /** How often the text was thrown away and began again. */
+  restarts: number;
+  reply?: ReplyHead;
+};
+
+export type ThoughtItem = {
+  type: "thought";
+  key: string;
+  within: readonly string[];
+  text: string;
+  done: boolean;
+  /** Known only where it was seen while it happened. */
+  since?: number;
+  until?: number;
+  reply?: ReplyHead;
+};
+
+export type CallItem = {
+  type: "call";
+  /** `t0/3/1` */
+  key: string;
+  within: readonly string[];
+  /** Names of the agents from the root's child down to the one that called. */
+  agent: readonly string[];
+  reply: ReplyHead;
+  /** As the model sent it. */
+  call: Call;
+  /** The input that runs, ran or would have run. */
+  input: ToolInput;
+  /** Set when `input` is not what the model sent. */
+  changed?: InputChange;
+  standing: Standing;
+  verdict?: Verdict;
+  judgedAt?: number;
+  /** Everything a person was asked about it, with the answers. */
+  asked: Asked[];
+  rules: FactData["rule.added"][];
+  runs: Run[];
+  result?: ToolResult;
+  /** It did not run or was cut short because its turn was stopped: its result tells a person nothing new. */
+  turnStopped?: true;
+  turnEnded?: true;
+  since?: number;
+  until?: number;
+  /** The end of what it has printed so far. */
+  output: string;
+  attempt: number;
+  /** All calls of the subagents below it, in order. */
+  inner: CallItem[];
+};
+
+/** Who changed the input of a call. */
+export type InputChange = { by: "hook" } | { by: "person"; who: Sender };
+
+/** A request that no call of this turn has made: a question of Sage's own, or one carried over from an earlier turn. */
+export type AskedItem = {
+  type: "asked";
+  key: string;
+  at: number;
+  within: readonly string[];
+  request: InputRequest;
+  resolution?: Resolution;
+};

@@ -1,0 +1,67 @@
+import { oneLine, type OutcomeStatus, type Sender, type TurnEnd } from "../protocol/index.ts";
+import { headline, stopReason, whoOf } from "../texts/resolution.ts";
+import type { Texts } from "../texts/texts.ts";
+import type { Item } from "./item.ts";
+import { dollars } from "./summary.ts";
+
+export type Tone = "dim" | "warn" | "danger" | "good";
+
+/** Sage's own words about something that happened, safe to draw. `foreign` belongs behind a margin. */
+export type Note = { tone: Tone; line: string; foreign?: string };
+
+/** Items that are told in one line of Sage's own; undefined for all others. */
+export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
+  switch (item.type) {
+    case "rule":
+      return item.problem === undefined
+        ? { tone: "dim", line: t.ruleAdded(oneLine(item.rule), item.saved && oneLine(item.saved)) }
+        : { tone: "warn", line: t.ruleNotSaved(oneLine(item.rule), oneLine(item.problem)) };
+    case "compacted":
+      return { tone: "dim", line: t.compacted(item.tokens.before, item.tokens.after) };
+    case "interrupted":
+      return { tone: "warn", line: (item.to === "pause" ? t.interrupted : t.stopping)(whoOf(item, t, me)) };
+    case "model":
+      return { tone: "dim", line: t.modelChosen(oneLine(item.model), whoOf(item, t, me)) };
+    case "lost":
+      return { tone: "warn", line: t.unknownEnd(oneLine(item.reason)) };
+    case "notice":
+      return { tone: "warn", line: oneLine(item.text) };
+    case "asked":
+      return item.resolution && { tone: "dim", line: headline(item.resolution, t, me) };
+    case "end":
+      return endNote(item.end, t);
+    case "said":
+    case "text":
+    case "thought":
+    case "call":
+      return undefined;
+    default:
+      return item satisfies never;
+  }
+}
+
+/** How a turn ended. */
+export function endNote(end: TurnEnd | (OutcomeStatus & { status: "error" }), t: Texts): Note {
+  switch (end.status) {
+    case "success": {
+      const { usage, stats, cost } = end;
+      const tokens = usage.inputTokens + usage.outputTokens;
+      return { tone: "dim", line: t.done(stats.toolCalls, tokens, t.duration(stats.durationMs), dollars(cost)) };
+    }
+    case "cancelled":
+      return { tone: "warn", line: t.turnCancelled(stopReason(end.reason, t)) };
+    case "paused":
+      return { tone: "warn", line: t.turnPaused(stopReason(end.reason, t)) };
+    case "max-steps":
+      return { tone: "warn", line: t.turnMaxSteps(end.steps) };
+    case "needs-input":
+      return { tone: "warn", line: t.turnNeedsInput };
+    case "error": {
+      const [first = "", ...more] = end.error.message.split("\n");
+      const line = t.turnFailed(oneLine(first));
+      return { tone: "danger", line, ...(more.length > 0 && { foreign: more.join("\n") }) };
+    }
+    default:
+      return end satisfies never;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Call, Cost, Fact, InputRequest, ToolInput } from "../protocol/index.ts";
+
+const telling = ["command", "file_path", "path", "pattern", "url", "query", "description", "prompt", "skill"];
+
+/** The field of an input that says most about the call: the one a rule would name. Not yet safe to draw. */
+export function summaryOf(input: ToolInput): string {
+  for (const field of telling) {
+    const value = input[field];
+    if (typeof value === "string") return value;
+  }
+  if (Array.isArray(input["todos"])) return "";
+  return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
+}
+
+/** A call that puts questions to the person. Surfaces show the questions themselves, not the call. */
+export function isQuestion({ input }: Pick<Call, "input">): boolean {
+  return Array.isArray(input["questions"]);
+}
+
+/** A request in a few words. Not yet safe to draw. */
+export function nameOf(request: InputRequest): string {
+  switch (request.kind) {
+    case "permission":
+      return `${request.tool} ${summaryOf(request.input)}`.trim();
+    case "question":
+      return request.questions.map(({ question }) => question).join(" / ");
+    case "text":
+      return request.prompt;
+    default:
+      return request satisfies never;
+  }
+}
+
+/** A session's title on one line, without text that was piped in beside the first message. */
+export function titleOf({ title }: { title: string }): string {
+  return title
+    .replace(/\n+`{3,}stdin\n[^]*$/, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Four digits below a dollar, cents above. Empty where the cost is not known. */
+export function dollars(cost: Cost | undefined): string {
+  return cost ? `$${cost.usd.toFixed(cost.usd < 1 ? 4 : 2)}` : "";
+}
+
+/** Index of the first fact of the open turn, or of the last turn if none is open. */
+export function lastTurn(facts: readonly Fact[]): number {
+  const ends = facts.flatMap(({ type }, n) => (type === "turn.ended" ? [n + 1] : []));
+  const open = ends.at(-1) ?? 0;
+  return facts.slice(open).some(({ type }) => type === "user.said" || type === "turn.begun")
+    ? open
+    : (ends.at(-2) ?? 0);
+}

@@ -1,0 +1,321 @@
+import {
+  callKey,
+  callOfKey,
+  callsOf,
+  isInSubagent,
+  isRunKey,
+  parentCallOfKey,
+  placeOfKey,
+  rootCallOfKey,
+  stepOfKey,
+  textOf,
+  type Delta,
+  type Fact,
+  type FactData,
+  type InputResponse,
+  type Resolution,
+  type Verdict,
+} from "../protocol/index.ts";
+import type { AskedItem, CallItem, Item, ReplyHead, SaidItem, TextItem, ThoughtItem } from "./item.ts";
+import { isOpen, standingOf, type Asked } from "./standing.ts";
+
+/**
+ * Folds facts and deltas into items. Both functions give the items that are new or have changed, new ones in their
+ * order; an item keeps its identity while it changes, so a caller knows a new one by not having seen it before.
+ * The transcript itself keeps only what may still change.
+ */
+export type Transcript = {
+  fact(fact: Fact): Item[];
+  delta(delta: Delta): Item[];
+};
+
+const LONGEST_OUTPUT = 64 * 1024;
+
+/** All items of a session that is only read. */
+export function transcriptOf(facts: readonly Fact[]): Item[] {
+  const transcript = createTranscript();
+  return [...new Set(facts.flatMap(transcript.fact))];
+}
+
+export function createTranscript({ now = Date.now }: { now?: () => number } = {}): Transcript {
+  const streams = createStreams(now);
+  const calls = new Map<string, CallItem>();
+  /** By request id, while they are open. */
+  const requests = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
+  let unread: { seq: number; item: SaidItem }[] = [];
+  let stopped = false;
+
+  const replied = ({ key, at, data }: Fact<"model.replied">): Item[] => {
+    const reply: ReplyHead = { key, at, model: data.model };
+    const step = stepOfKey(key) ?? "";
+    const parent = calls.get(parentCallOfKey(key) ?? "");
+    const agent = parent ? [...parent.agent, String(parent.input["agent"])] : [];
+    const made = callsOf(data).map((call, n) => {
+      const item: CallItem = {
+        ...{ type: "call", key: callKey(step, n), within: placeOfKey(key)?.within ?? [], agent, reply, call },
+        ...{ input: call.input, standing: "new", asked: [], rules: [], runs: [], output: "", attempt: 0, inner: [] },
+      };
+      calls.set(item.key, item);
+      return item;
+    });
+    const root = parent && calls.get(rootCallOfKey(key) ?? "");
+    root?.inner.push(...made);
+    return [...read(data.sawUpTo), ...streams.replied(reply, data), ...(root ? [root] : []), ...made];
+  };
+
+  const read = (upTo: number): SaidItem[] => {
+    const seen = unread.filter(({ seq }) => seq <= upTo).map(({ item }) => item);
+    unread = unread.filter(({ seq }) => seq > upTo);
+    for (const item of seen) item.read = true;
+    return seen;
+  };
+
+  /** Every change of a call goes through here: its standing follows from the rest of it. */
+  const change = (item: CallItem | undefined, more: Partial<CallItem> = {}): CallItem[] => {
+    if (!item) return [];
+    Object.assign(item, more);
+    item.standing = standingOf(item);
+    const root = calls.get(item.within[0] ?? "");
+    return root ? [root, item] : [item];
+  };
+
+  const judge = (item: CallItem | undefined, verdict: Verdict, at: number): CallItem[] => {
+    if (!item) return [];
+    const changed = verdict.input && !item.changed ? { changed: { by: "hook" as const } } : {};
+    const since = verdict.effect === "waits" && verdict.behavior === "allow" ? { since: at } : {};
+    return change(item, {
+      verdict,
+      judgedAt: at,
+      ...(verdict.input && { input: verdict.input }),
+      ...changed,
+      ...since,
+    });
+  };
+
+  const requested = ({ key, at, data }: Fact<"input.requested">): Item[] => {
+    const asked: Asked = { request: data };
+    const call = calls.get(callOfKey(key) ?? "");
+    const own: AskedItem = { type: "asked", key, at, within: placeOfKey(key)?.within ?? [], request: data };
+    requests.set(data.id, { asked, item: call ?? own });
+    call?.asked.push(asked);
+    return call ? change(call) : [own];
+  };
+
+  const resolved = ({ key, at, data }: Fact<"input.resolved">): Item[] => {
+    const found = requests.get(data.requestId);
+    requests.delete(data.requestId);
+    if (data.outcome === "cancelled") stopped = true;
+    if (!found) return [];
+    found.asked.resolution = data;
+    if (found.item.type === "asked") return [Object.assign(found.item, { resolution: data })];
+    const { item } = found;
+    const edit = editOf(data);
+    change(item, edit ? { input: edit, changed: { by: "person", who: { by: data.by, surface: data.surface } } } : {});
+    if (!item.turnEnded) return change(item);
+    // Its turn is over and was told; the answer comes on its own.
+    const { request } = found.asked;
+    return [item, { type: "asked", key, at, within: item.within, request, resolution: data }];
+  };
+
+  const finished = ({ key, at, data }: Fact<"call.finished">): Item[] => {
+    const item = calls.get(callOfKey(key) ?? "");
+    if (!item) return [];
+    if (isRunKey(key)) {
+      const end = { endedAt: at, ok: data.ok, ...(stopped && !data.ok && { stopped: true as const }) };
+      const open = item.runs.find((run) => run.endedAt === undefined && !run.unknown);
+      if (open) Object.assign(open, end);
+      else item.runs.push(end);
+    }
+    return change(item, { result: data, until: at, ...(stopped && !data.ok && { turnStopped: true }) });
+  };
+
+  const lost = ({ key, at, data }: Fact<"call.unknown">): Item[] => {
+    const item = calls.get(callOfKey(key) ?? "");
+    const open = item?.runs.at(-1);
+    if (open && open.endedAt === undefined) open.unknown = true;
+    return [...change(item), { type: "lost", at, call: item, reason: data.reason }];
+  };
+
+  const ended = ({ at, data }: Fact<"turn.ended">): Item[] => {
+    const left = [...calls.values()].flatMap((item) => {
+      const open = isOpen(item.standing) || !item.result;
+      return open ? change(item, { turnEnded: true }) : ((item.turnEnded = true), []);
+    });
+    calls.clear();
+    stopped = false;
+    return [...streams.end(), ...left, { type: "end", at, end: data }];
+  };
+
+  const output = ({ key, attempt, text }: Delta): Item[] => {
+    const item = calls.get(callOfKey(key) ?? "");
+    if (!item || item.result || attempt < item.attempt) return [];
+    const before = attempt > item.attempt ? "" : item.output;
+    return change(item, { attempt, output: (before + text).slice(-LONGEST_OUTPUT) });
+  };
+
+  return {
+    delta(delta) {
+      if (delta.kind === "notice") return [{ type: "notice", text: delta.text }];
+      if (delta.kind === "output") return output(delta);
+      return isInSubagent(delta.key) ? [] : streams.delta(delta);
+    },
+    fact(fact) {
+      const { at, key } = fact;
+      switch (fact.type) {
+        case "user.said": {
+          const { by, surface, text } = fact.data;
+          const item: SaidItem = { type: "said", key, at, sender: { by, surface }, text, read: false };
+          unread.push({ seq: fact.seq, item });
+          stopped = false;
+          return [item];
+        }
+        case "turn.begun":
+          stopped = false;
+          return read(fact.data.sawUpTo);
+        case "model.replied":
+          return replied(fact);
+        case "calls.judged": {
+          const call = callOfKey(key);
+          const step = stepOfKey(key) ?? "";
+          return fact.data.verdicts.flatMap((one, n) => judge(calls.get(call ?? callKey(step, n)), one, at));
+        }
+        case "input.requested":
+          return requested(fact);
+        case "input.resolved":
+          return resolved(fact);
+        case "call.started": {
+          const item = calls.get(callOfKey(key) ?? "");
+          item?.runs.push({ startedAt: at });
+          return change(item, { since: at });
+        }
+        case "call.finished":
+          return finished(fact);
+        case "call.unknown":
+          return lost(fact);
+        case "rule.added": {
+          calls.get(callOfKey(key) ?? "")?.rules.push(fact.data);
+          return [{ type: "rule", at, ...ruleOf(fact.data) }];
+        }
+        case "context.compacted":
+          return isInSubagent(key) ? [] : [{ type: "compacted", at, tokens: fact.data.tokens }];
+        case "turn.interrupted":
+          stopped = true;
+          return [...streams.pause(), { type: "interrupted", at, ...fact.data }];
+        case "turn.ended":
+          return ended(fact);
+        case "model.chosen":
+          return [{ type: "model", at, ...fact.data }];
+        case "session.opened":
+        case "session.titled":
+        case "session.removed":
+        case "state.changed":
+        case "draft.saved":
+          return [];
+        default:
+          return fact satisfies never;
+      }
+    },
+  };
+}
+
+function ruleOf({ rule, saved, problem, destination, by }: FactData["rule.added"]) {
+  return { rule, destination, by, ...(saved !== undefined && { saved }), ...(problem !== undefined && { problem }) };
+}
+
+/** The input a person put in the place of the model's. */
+function editOf(resolution: Resolution): (InputResponse & { type: "granted" })["input"] {
+  const response = "response" in resolution ? resolution.response : undefined;
+  return response?.type === "granted" ? response.input : undefined;
+}
+
+type Streams = {
+  delta(delta: Delta): Item[];
+  replied(reply: ReplyHead, data: FactData["model.replied"]): Item[];
+  /** The turn was interrupted: nothing goes on where it stopped. */
+  pause(): Item[];
+  end(): Item[];
+};
+
+type Stream = { attempt: number; text?: TextItem; thoughts: ThoughtItem[] };
+
+/** Texts and thoughts that are still coming in, by the key of their reply. */
+function createStreams(now: () => number): Streams {
+  const streams = new Map<string, Stream>();
+
+  const closeThoughts = ({ thoughts }: Stream): ThoughtItem[] => {
+    const open = thoughts.filter(({ done }) => !done);
+    for (const item of open) Object.assign(item, { done: true, until: now() });
+    return open;
+  };
+  const restart = (stream: Stream): Item[] => {
+    const { text, thoughts } = stream;
+    stream.thoughts = [];
+    if (text?.done) return []; // it was interrupted and told as it was
+    if (text) Object.assign(text, { text: "", restarts: after(text) });
+    for (const item of thoughts) Object.assign(item, { text: "", done: true });
+    return [...(text ? [text] : []), ...thoughts];
+  };
+  const after = ({ text, restarts }: TextItem): number => restarts + (text === "" ? 0 : 1);
+  const openText = (key: string, stream: Stream): TextItem => {
+    const { text } = stream;
+    if (text && !text.done) return text;
+    const within = placeOfKey(key)?.within ?? [];
+    return (stream.text = { type: "text", key, within, text: "", done: false, restarts: text ? after(text) : 0 });
+  };
+
+  const pause = (): Item[] =>
+    [...streams.values()].flatMap((stream) => {
+      const { text } = stream;
+      return [...closeThoughts(stream), ...(text && !text.done ? [Object.assign(text, { done: true })] : [])];
+    });
+
+  return {
+    delta({ key, attempt, kind, text }) {
+      let stream = streams.get(key);
+      if (!stream) streams.set(key, (stream = { attempt, thoughts: [] }));
+      if (attempt < stream.attempt) return [];
+      const touched: Item[] = attempt > stream.attempt ? restart(stream) : [];
+      stream.attempt = attempt;
+      if (kind === "text") {
+        const item = openText(key, stream);
+        item.text += text;
+        return [...touched, ...closeThoughts(stream), item];
+      }
+      let thought = stream.thoughts.find(({ done }) => !done);
+      if (!thought) {
+        thought = { type: "thought", key, within: [], text: "", done: false, since: now() };
+        stream.thoughts.push(thought);
+      }
+      thought.text += text;
+      return [...touched, thought];
+    },
+    replied(reply, data) {
+      const { key } = reply;
+      const stream = streams.get(key) ?? { attempt: 0, thoughts: [] };
+      streams.delete(key);
+      const whole = textOf(data);
+      const touched: Item[] = [];
+      if (stream.text && !whole.startsWith(stream.text.text)) touched.push(...restart(stream));
+      touched.push(...closeThoughts(stream));
+      if (stream.thoughts.length === 0) stream.thoughts = thoughtsOf(reply, data);
+      for (const thought of stream.thoughts) thought.reply = reply;
+      touched.push(...stream.thoughts);
+      if (whole !== "" || (stream.text && !stream.text.done))
+        touched.push(Object.assign(openText(key, stream), { text: whole, done: true, reply }));
+      return touched;
+    },
+    pause,
+    end() {
+      const closed = pause();
+      streams.clear();
+      return closed;
+    },
+  };
+}
+
+function thoughtsOf(reply: ReplyHead, { parts }: FactData["model.replied"]): ThoughtItem[] {
+  const within = placeOfKey(reply.key)?.within ?? [];
+  return parts
+    .filter((part) => part.type === "reasoning" && part.text.trim() !== "")
+    .map((part) => ({ type: "thought", key: reply.key, within, text: (part as { text: string }).text, done: true }));
+}
