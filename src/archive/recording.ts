@@ -21,15 +21,15 @@ type Asked =
   | { kind: "question"; questions: string[] }
   | { kind: "text"; prompt: string };
 
-/** What somebody answered, and to what. */
+/** A recorded answer, and the request it belongs to. */
 export type RecordedAnswer = { asked: Asked; by: string; response: ResponseBody };
 
 /** A response without the id of its request, which is another one in every session. */
 type ResponseBody = InputResponse extends infer R ? (R extends InputResponse ? Omit<R, "requestId"> : never) : never;
 
 /**
- * The model's replies of a session as a script that plays them again: the root's, and those of every subagent by its path and its task.
- * Ids that a provider gave are left out, and whatever only that provider can read.
+ * The model's replies of a session as a script that plays them again: the root's, and those of every subagent by its path
+ * and its task. Without ids of the provider, and without data that only the provider can read.
  */
 export function scriptOf(facts: readonly Fact[]): Script {
   const scripts: Record<string, ScriptedTurn[]> = { "": [] };
@@ -47,7 +47,7 @@ export function scriptOf(facts: readonly Fact[]): Script {
   return Object.keys(others).length === 0 ? root : { "": root, ...others };
 }
 
-/** What people answered in a session, in the order in which they were asked. */
+/** Answers of people in a session, in the order in which they were asked. */
 export function answersOf(facts: readonly Fact[]): RecordedAnswer[] {
   const ends = new Map(
     facts.flatMap((fact) => (fact.type === "input.resolved" ? [[fact.data.requestId, fact.data] as const] : [])),
@@ -62,8 +62,9 @@ export function answersOf(facts: readonly Fact[]): RecordedAnswer[] {
 }
 
 /**
- * Answers as was recorded: the first answer to the same thing that was not given yet. What nobody answered then stays open, and the
- * turn ends in `needs-input`. A rule that was given then holds for the session alone: replaying changes no settings.
+ * Answers as was recorded: the first answer to the same request that was not given yet. A request that nobody answered then
+ * stays open, and the turn ends in `needs-input`. A rule that was given then holds for the session alone: replaying changes
+ * no settings.
  */
 export function replayAnswers(
   recorded: readonly RecordedAnswer[],

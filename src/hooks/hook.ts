@@ -30,8 +30,10 @@ export type HookOutcome = {
   problems: string[];
 };
 
+/** Data that a hook is given. */
 export type HookEvent = { session: string; cwd: string; agent?: readonly string[] } & Record<string, unknown>;
 
+/** Commands of a person, run at named moments. */
 export type Hooks = {
   /** Is anything to be run then? Asked on the hot path, so it costs nothing. */
   has(moment: HookMoment, tool?: string): boolean;

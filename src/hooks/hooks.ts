@@ -2,6 +2,7 @@ import type { ToolInput } from "../protocol/index.ts";
 import type { Hook, HookAnswer, HookEvent, HookMoment, HookOutcome, Hooks } from "./hook.ts";
 import { callHook } from "./process.ts";
 
+/** No hooks at all. */
 export const noHooks: Hooks = {
   has: () => false,
   run: async () => ({ decision: undefined, reason: "", input: undefined, context: [], problems: [] }),

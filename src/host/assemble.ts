@@ -34,6 +34,7 @@ import { version } from "../config/version.ts";
 
 const SLEEP_AFTER_MS = 60_000;
 
+/** The parts of a host: store, model, rules, and what else differs from the defaults. */
 export type Parts = {
   store: Store;
   /** Loaded when the first turn begins. */
@@ -66,7 +67,7 @@ export type Parts = {
 /** What a session is made of, beside the journal that all of them share. */
 export type SessionParts = Omit<Parts, "store">;
 
-/** Wires the rooms together. */
+/** Wires a store, a model, tools, rules and options into a host. */
 export function assemble({ store, ...parts }: Parts): LocalHost {
   let model: Promise<Model> | undefined;
   const loaded = () =>

@@ -16,6 +16,7 @@ import { watch } from "./watch.ts";
 
 const LEAVING_MS = 5_000;
 
+/** A host in this process, which also runs turns. */
 export type LocalHost = Host & {
   /** Runs the session's open turn or begins one, in this process, and gives its outcome. */
   run(session: string): Promise<AgentOutcome>;

@@ -11,7 +11,7 @@ import { resolve, spellOut } from "./validate.ts";
 
 type Settle = (response: InputResponse) => Resolution | Promise<Resolution>;
 
-/** The loop's side of asking. What it shows is a view: for requests of a session, the journal is the truth. */
+/** The loop's side of asking. It shows requests; the journal holds them. */
 export interface InputChannel {
   /** Set on a channel where nobody is: it answers by this instead. */
   readonly autoResponse: AutoResponse | undefined;

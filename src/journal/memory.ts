@@ -11,7 +11,7 @@ type Session = {
   cwd: string;
 };
 
-/** For tests, embedders who want no disk, and as the yardstick of the benchmark: one process, gone with it. */
+/** A journal in memory, gone with the process: for tests, and for embedders who want no disk. */
 export function memoryStore(): Store {
   const hub = createHub();
   const sessions = new Map<string, Session>();

@@ -32,7 +32,7 @@ export type Appended = { won: boolean; fact: Fact };
 
 export type Page = { limit: number; /** The id of the last request of the page before. */ after?: string };
 
-/** Where facts are kept. Synchronous: one call is one transaction, and a fact is durable before anyone hears of it. */
+/** Keeper of the facts. Synchronous: one call is one transaction, and a fact is durable before anyone hears of it. */
 export interface Store {
   readonly hub: Hub;
   /**

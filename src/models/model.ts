@@ -3,6 +3,7 @@ import type { LlmOptions, Message, Reply } from "../protocol/index.ts";
 /** A tool as the model sees it. */
 export type ToolOffer = { name: string; description: string; inputSchema: Record<string, unknown> };
 
+/** The prompt for one reply. */
 export type ModelRequest = {
   system: string;
   messages: readonly Message[];
@@ -12,6 +13,7 @@ export type ModelRequest = {
   agent: readonly string[];
 };
 
+/** Ways for a model to tell what it does while it replies. */
 export type ModelScope = {
   readonly signal: AbortSignal;
   text(delta: string): void;
@@ -20,7 +22,7 @@ export type ModelScope = {
   retry(reason: string): void;
 };
 
-/** One reply. Resolves only with a whole one: a stream that was cut is an error, never a shorter reply. */
+/** A model: one whole reply to each request. A stream that was cut is an error, never a shorter reply. */
 export interface Model {
   readonly id: string;
   reply(request: ModelRequest, scope: ModelScope): Promise<Reply>;

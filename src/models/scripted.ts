@@ -4,6 +4,7 @@ import { messageOf, noUsage, SageError, type Call, type Finish, type Part, type 
 import type { Model, ModelRequest, ModelScope } from "./model.ts";
 import { sleep } from "./sleep.ts";
 
+/** One reply of a scripted model. */
 export type ScriptedTurn = {
   reasoning?: string;
   text?: string;
@@ -18,11 +19,12 @@ export type ScriptedCall = Omit<Call, "type" | "id"> & { id?: string };
 
 export type Turns = readonly (ScriptedTurn | ((request: ModelRequest) => ScriptedTurn))[];
 
-/** The root's turns, or turns by agent path joined with "/", the root's being ""; `path@task` for one task alone. */
+/** Turns of the root agent, or turns by agent path joined with "/" (the root's is ""); `path@task` is for one task alone. */
 export type Script = Turns | Readonly<Record<string, Turns>>;
 
 /**
- * Plays turns instead of asking a model. Which one comes next is read off the messages, so a new process goes on where the last one stopped.
+ * A model that plays turns from a script. It reads off the messages which turn is next: a new process goes on where the last
+ * one stopped.
  */
 export function scripted(script: Script, id = "scripted"): Model {
   const byAgent: Readonly<Record<string, Turns>> = isTurns(script) ? { "": script } : script;

@@ -1,4 +1,4 @@
-/** With sorted keys, for people: equal values read the same however they were written. */
+/** JSON with sorted keys: equal values read the same however they were written. */
 export function canonicalJson(value: unknown): string {
   const sorted = (_key: string, inner: unknown) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)

@@ -1,3 +1,4 @@
+/** Codes of `SageError`, for programs that decide by them. */
 export type SageErrorCode =
   | "config-invalid"
   | "disk-full"
@@ -19,7 +20,7 @@ export type SageErrorCode =
   | "turn-failed"
   | "usage";
 
-/** What remains when it is neither a tool's failure (a result) nor a person's no (an answer). */
+/** The one error class. A tool that fails is a result and a person's no is an answer: neither throws. */
 export class SageError extends Error {
   override readonly name = "SageError";
   readonly code: SageErrorCode;
@@ -31,6 +32,7 @@ export class SageError extends Error {
   }
 }
 
+/** Message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,6 +5,7 @@ import type { Effect, RuleDestination, Verdict } from "./permission.ts";
 import type { StateTransition } from "./state.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
 
+/** Data of each kind of fact. */
 export type FactData = {
   "session.opened": {
     cwd: string;
@@ -72,7 +73,10 @@ export type FactData = {
   "turn.ended": TurnEnd;
 };
 
-/** How room was made: what the model saw before, and this, give what it sees from then on. Earlier facts stay as they are. */
+/**
+ * One compaction of the conversation: results that were shortened, or a summary that replaces the beginning. Earlier facts
+ * stay as they are.
+ */
 export type Compaction = {
   /** Results among the first `upTo` messages that are longer than this many characters are shortened. */
   trim?: { upTo: number; longest: number };
@@ -83,7 +87,7 @@ export type Compaction = {
   usage: Usage;
 };
 
-/** Stands in place of the first `upTo` messages. */
+/** A summary in place of the first `upTo` messages. */
 export type Summary = {
   upTo: number;
   /** The person's first message. */
@@ -94,6 +98,7 @@ export type Summary = {
   text: string;
 };
 
+/** Kinds of facts. */
 export type FactType = keyof FactData;
 
 /** Something that happened. A key is a path from position (turn / step / call / what) and is written once per session. */

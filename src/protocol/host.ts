@@ -3,10 +3,10 @@ import type { Delta, Fact } from "./fact.ts";
 import type { TurnLimits } from "./options.ts";
 import type { Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
 
-/** Who sends a command, and from where. */
+/** The person who sends a command, and the surface they are at. */
 export type Sender = { by: string; surface: string };
 
-/** What a surface may ask of the host. */
+/** The commands that a host takes. */
 export type Command =
   /** Opens a new session, or finds one. A new one goes on with `model` whenever nobody names another. */
   | { type: "open"; session?: string; cwd: string; model?: string }
@@ -29,8 +29,10 @@ export type Command =
       /** The id of the last one of the page before. */ after?: string;
     };
 
+/** `waiting`: a person is asked. `stopped`: a turn is open and no process runs it. */
 export type SessionState = "idle" | "running" | "waiting" | "stopped";
 
+/** A session as a list shows it. */
 export type SessionSummary = {
   id: string;
   cwd: string;
@@ -49,6 +51,7 @@ type Refused = {
   /** Who won, when somebody else answered first. */ resolution?: Resolution;
 };
 
+/** The reply to each command: `ok`, or the code and the message of a refusal. */
 export type CommandReply<C extends Command["type"] = Command["type"]> =
   | Refused
   | (C extends "open"
@@ -72,6 +75,7 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
 /** A request as a list shows it, with the latest half-filled answer. */
 export type PendingRequest = { request: InputRequest; draft?: Draft };
 
+/** Events of one session, in order: its facts, `ready` once, then what happens. */
 export type WatchEvent =
   | { type: "fact"; fact: Fact }
   /** All facts so far are told; these requests are open, the first is the one to show. Sent once, then whatever comes. */
@@ -83,6 +87,7 @@ export type WatchEvent =
    */
   | { type: "owner"; live: boolean; stopped: boolean };
 
+/** Everything that a surface needs: commands go in, facts and deltas come out. In this process or another, it is the same. */
 export interface Host {
   send<C extends Command>(command: C): Promise<CommandReply<C["type"]>>;
   watch(session: string, options: { after?: number; signal: AbortSignal }): AsyncIterable<WatchEvent>;

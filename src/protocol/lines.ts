@@ -1,4 +1,4 @@
-/** A line break ends a line and begins none: "a\n" is one line, and "a" is one that is still open. */
+/** Splits a text into lines as a change shows them: "a\n" is one line, and "a" is one that is still open. */
 export function splitLines(text: string): { text: string; open?: true }[] {
   if (text === "") return [];
   const lines: { text: string; open?: true }[] = text.split("\n").map((line) => ({ text: line }));

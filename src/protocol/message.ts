@@ -1,8 +1,10 @@
 /** Opaque data of a provider (a thinking signature, say) that must come back unchanged with the part it belongs to. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>;
 
+/** A call's input as the model gave it: a JSON object. */
 export type ToolInput = Record<string, unknown>;
 
+/** One use of a tool that the model asks for. */
 export type Call = {
   type: "call";
   /** The provider's id. Never part of a key: providers repeat them. */
@@ -14,15 +16,19 @@ export type Call = {
   metadata?: ProviderMetadata;
 };
 
+/** A piece of a reply. */
 export type Part =
   | { type: "text"; text: string; metadata?: ProviderMetadata }
   | { type: "reasoning"; text: string; metadata?: ProviderMetadata }
   | Call;
 
+/** Tokens used. */
 export type Usage = { inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number };
 
+/** The reason why the model stopped. */
 export type Finish = "stop" | "calls" | "length" | "filtered" | "other";
 
+/** One whole reply of a model. */
 export type Reply = { parts: Part[]; usage: Usage; finish: Finish; model: string };
 
 /**
@@ -32,7 +38,7 @@ export type Reply = { parts: Part[]; usage: Usage; finish: Finish; model: string
  */
 export type CallEnd = "done" | "failed" | "stopped" | "unknown" | "refused-by-rule" | "refused-by-person" | "not-run";
 
-/** What a call came to, in exactly the words the model reads. */
+/** Result of a call, in exactly the words that the model reads. */
 export type ToolResult = {
   ok: boolean;
   text: string;
@@ -51,13 +57,16 @@ export function callEndOf({ ok, end, refused }: ToolResult): CallEnd {
   return end ?? (ok ? "done" : refused ? "refused-by-person" : "failed");
 }
 
+/** One message of the conversation as a model sees it. */
 export type Message =
   | { role: "user"; text: string }
   | { role: "assistant"; parts: Part[]; model: string }
   | { role: "tool"; results: { call: string; tool: string; result: ToolResult }[] };
 
+/** No tokens. */
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
+/** Sum of two usages. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     inputTokens: a.inputTokens + b.inputTokens,
@@ -67,10 +76,12 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** The calls in a reply, in order. */
 export function callsOf(reply: { parts: Part[] }): Call[] {
   return reply.parts.filter((part) => part.type === "call");
 }
 
+/** The words of a reply, without its reasoning. */
 export function textOf(reply: { parts: Part[] }): string {
   return reply.parts
     .filter((part) => part.type === "text")

@@ -1,11 +1,16 @@
 import type { Sender } from "./host.ts";
 import type { InputRequest, InputResponse } from "./request.ts";
 
-/** Answers in a person's place. Whatever it does wrong ends as a refusal. */
+/** Answers in a person's place. If it throws, or its answer does not fit, the request is refused. */
 export type AutoResponder = (request: InputRequest) => InputResponse | Promise<InputResponse>;
 
+/**
+ * The answer where nobody is. `default` grants nothing and says why, `alwaysAllow` grants ordinary permissions, `alwaysDeny`
+ * refuses every request; none of the three answers a question. A function decides for itself.
+ */
 export type AutoResponse = "default" | "alwaysAllow" | "alwaysDeny" | AutoResponder;
 
+/** A run waits for a person, answers by itself, or stops where a person is needed. */
 export type ExecutionMode =
   /** Waits for a person. */
   | { type: "interactive" }
@@ -19,8 +24,8 @@ export type ExecutionMode =
   | { type: "batch" };
 
 /**
- * How long the turn may take that a message begins; what the message leaves out is as configured. Kept with the message, so that
- * it holds after a restart, too.
+ * Time limits of the turn that a message begins. They are kept with the message and hold after a restart; what is left out
+ * is as configured.
  */
 export type TurnLimits = {
   /** How long each request of the turn waits for a person, in ms. */
@@ -31,9 +36,10 @@ export type TurnLimits = {
   executionTimeout?: number;
 };
 
-/** Passed on to the provider as they are. */
+/** Options that go to the provider as they are. */
 export type LlmOptions = { maxOutputTokens?: number; temperature?: number; thinkingTokens?: number };
 
+/** Settings of one run, complete. `executionOptions` fills in the defaults. */
 export type ExecutionOptions = {
   mode: ExecutionMode;
   maxSteps: number;

@@ -1,6 +1,7 @@
 import type { SageErrorCode } from "./error.ts";
 import type { Message, ToolInput, ToolResult, Usage } from "./message.ts";
 
+/** The ways in which a turn ends or stops. */
 export type OutcomeStatus =
   | { status: "success" }
   | { status: "cancelled"; reason: string }
@@ -11,13 +12,16 @@ export type OutcomeStatus =
   | { status: "needs-input"; requests: string[] }
   | { status: "error"; error: { code: SageErrorCode; message: string } };
 
+/** Counts of one turn. `durationMs` runs from its beginning to its end, waiting for people included. */
 export type ExecutionStats = { steps: number; toolCalls: number; modelCalls: number; durationMs: number };
 
-/** Known only where the price of every model that replied is. */
+/** Cost of a turn. Absent unless the price of every model that replied is known. */
 export type Cost = { usd: number };
 
+/** One call of a turn: the input that ran, and its result. */
 export type ToolUse = { tool: string; input: ToolInput; result: ToolResult };
 
+/** Outcome of a turn: how it ended, the agent's last words, and everything that was said and done in it. */
 export type AgentOutcome = OutcomeStatus & {
   session: string;
   /** The agent's last words. */
@@ -29,9 +33,10 @@ export type AgentOutcome = OutcomeStatus & {
   toolHistory: ToolUse[];
 };
 
-/** What `turn.ended` keeps: the rest of an outcome is a fold of the facts. */
+/** The part of an outcome that `turn.ended` keeps. The rest is a fold of the facts. */
 export type TurnEnd = OutcomeStatus & { text: string; usage: Usage; cost?: Cost; stats: ExecutionStats };
 
+/** True when the agent finished its turn. */
 export function isSuccess(outcome: OutcomeStatus): boolean {
   return outcome.status === "success";
 }

@@ -1,22 +1,31 @@
 import type { ToolInput } from "./message.ts";
 import type { Reason } from "./reason.ts";
 
+/** A decision about a call. `passthrough` leaves it to the next step. */
 export type PermissionBehavior = "allow" | "deny" | "ask" | "passthrough";
 
-/** Where a rule stands, and where a new one may be put. */
+/** The place of a rule: this session, or one of three settings files. */
 export type RuleDestination = "session" | "local" | "project" | "user";
 
-/** The files of the places in which a rule may be kept now. */
+/** Settings files in which a rule may be kept now. */
 export type RuleFiles = Partial<Record<Exclude<RuleDestination, "session">, string>>;
 
+/** A rule as it stands in a settings file, such as `Bash(npm test)`. */
 export type Rule = { behavior: "allow" | "deny" | "ask"; text: string; source: RuleDestination };
 
+/**
+ * `bypass` asks for no ordinary permission. Deny rules, ask rules, protected paths and tools that need a person hold in it,
+ * too.
+ */
 export type PermissionMode = "default" | "bypass";
 
-/** reads: may run again. writes: may not. waits: loop code that asks or delegates, entered again on replay. */
+/**
+ * `reads` may run again after a crash. `writes` may not. `waits` is loop code that asks or delegates, entered again on
+ * replay.
+ */
 export type Effect = "reads" | "writes" | "waits";
 
-/** One piece of a call as the decision saw it: for a shell line, one simple command. */
+/** A part of a call as the decision saw it: for a shell line, one simple command. */
 export type CallPart = {
   text: string;
   behavior: PermissionBehavior;
@@ -25,9 +34,10 @@ export type CallPart = {
   writes?: readonly WriteTarget[];
 };
 
-/** `path` is where a write leads after every link. */
+/** A file that a command writes. `path` is where the write leads after every link. */
 export type WriteTarget = { path: string; /** Not in any folder that the session works in. */ outside?: true };
 
+/** A decision about a call, and why. */
 export type PermissionResult = {
   behavior: PermissionBehavior;
   reason: Reason;
@@ -41,6 +51,7 @@ export type PermissionResult = {
 /** A tool's own view of a call. Tools of embedders give their reason in plain words. */
 export type PermissionOpinion = Omit<PermissionResult, "reason"> & { reason: Reason | string };
 
+/** A rule that the person is offered to keep. */
 export type PermissionSuggestion = {
   type: "addRule" | "removeRule" | "modifyRule";
   rule: string;
@@ -54,7 +65,7 @@ export type PermissionSuggestion = {
   together?: true;
 };
 
-/** What `calls.judged` keeps for one call. Replay never judges again. */
+/** Decision about one call, as `calls.judged` keeps it. Replay never judges again. */
 export type Verdict = Omit<PermissionResult, "behavior"> & {
   behavior: "allow" | "deny" | "ask";
   effect: Effect;

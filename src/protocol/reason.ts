@@ -1,18 +1,21 @@
 import { canonicalJson } from "./canonical-json.ts";
 
 /**
- * Why something was decided, refused or ended, as data: sentences are made from it where they are read, in the reader's
- * language, by `texts/reasons.ts`. A room adds its codes to `ReasonArgs`; the tables in `texts/` do not compile without them.
+ * Arguments of each reason, by its code. Sentences are made from them where they are read, in the reader's language, by
+ * `texts/reasons.ts`; its tables do not compile without every code.
  */
 export type ReasonArgs = {
   /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
   said: { text: string };
 };
 
+/** Codes of reasons. */
 export type ReasonCode = keyof ReasonArgs;
 
+/** A reason as data: a code and its arguments. */
 export type Reason<C extends ReasonCode = ReasonCode> = { [K in C]: { code: K; args: ReasonArgs[K] } }[C];
 
+/** Makes a reason. `reason("said", { text })` carries your own words. */
 export function reason<C extends ReasonCode>(code: C, args: ReasonArgs[C]): Reason<C> {
   return { code, args };
 }

@@ -1,18 +1,25 @@
 import type { ToolInput } from "./message.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination } from "./permission.ts";
 
+/** One choice of a question. */
 export type QuestionOption = { label: string; description: string };
 
+/** One question of a request, with the choices it offers. Words of one's own are always possible. */
 export type Question = { question: string; header: string; options: QuestionOption[]; multiSelect: boolean };
 
+/** The asker: a tool of the agent, the check of a call, the model itself, an MCP server, or the recovery after a crash. */
 export type RequestSource = "tool" | "approval" | "model" | "mcp" | "recovery";
 
-/** What happens when the deadline passes: the turn fails, the turn is cancelled, or this answer is used. */
+/** When the deadline passes, the turn fails, the turn is cancelled, or this answer is used. */
 export type DeadlinePolicy = "fail" | "cancel" | { default: InputResponse };
 
-/** `at` is wall time and counts only across restarts; a living process measures `timeoutMs` on the monotonic clock. */
+/**
+ * Deadline of a request. `at` is wall time and counts only across restarts; a living process measures `timeoutMs` on the
+ * monotonic clock.
+ */
 export type Deadline = { at: number; timeoutMs: number; policy: DeadlinePolicy };
 
+/** The three kinds of requests: questions to choose answers for, a call to allow or refuse, a text to write. */
 export type RequestBody =
   | { kind: "question"; questions: Question[] }
   | {
@@ -43,6 +50,7 @@ export type Preview = {
   omitted?: "binary" | "huge" | "same";
 };
 
+/** One line of a change. */
 export type PreviewLine = {
   mark: " " | "+" | "-";
   text: string;
@@ -52,13 +60,14 @@ export type PreviewLine = {
   open?: true;
 };
 
-/** What only a person can supply. Plain data: it survives the process that asked. */
+/** A request to a person. Plain data: it survives the process that asked. */
 export type InputRequest = NewRequest & {
   /** Session and key: the same after every restart. */ id: string;
   session: string;
   at: number;
 };
 
+/** A request to allow a call. */
 export type PermissionRequest = InputRequest & { kind: "permission" };
 
 /** A request before it has a place in the journal. */
@@ -71,18 +80,21 @@ export type NewRequest = RequestBody & {
   deadline?: Deadline;
 };
 
+/** An answer to one question: labels of its options, own words, or both. */
 export type Answer = { selected: string[]; other?: string };
 
-/** By question text. */
+/** Answers by the text of their question. */
 export type Answers = Record<string, Answer>;
 
-/** What code may write for short: a label or several, or words of one's own where no label fits. */
+/** Answers in short form: a label or several, or own words where no label fits. */
 export type LooseAnswers = Record<string, string | readonly string[] | Answer>;
 
+/** An `InputResponse` as code may write it, with answers in short form. */
 export type LooseResponse =
   | InputResponse
   | { type: "answers"; requestId: string; answers: LooseAnswers; remark?: string; partial?: boolean };
 
+/** A reply to a request, which it names by its id. */
 export type InputResponse =
   /** Leaving out a question is refused unless `partial` says it is meant. */
   | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
@@ -93,11 +105,13 @@ export type InputResponse =
   /** Stops the turn, not only this request. */
   | { type: "cancelled"; requestId: string; reason?: string };
 
+/** A rule to keep together with a grant, and where. */
 export type RuleGrant = { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination };
 
+/** The ways in which a request ends. Only `answered` and `partial` carry a person's reply. */
 export type Outcome = "answered" | "partial" | "declined" | "cancelled" | "timed_out" | "superseded" | "no_surface";
 
-/** How a request ended, once. */
+/** The end of a request: its outcome, by whom, and on which surface. Every request has exactly one. */
 export type Resolution = {
   requestId: string;
   /** Who: a person's name, or `auto`, `deadline`, a rule's text. */

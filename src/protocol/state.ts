@@ -1,9 +1,10 @@
 import type { SageErrorCode } from "./error.ts";
 import type { OutcomeStatus } from "./outcome.ts";
 
+/** Phase of an agent that works. */
 export type ExecutionPhase = "preparingContext" | "callingLlm" | "processingResponse" | "executingTools";
 
-/** What an agent is doing. Phases are for whoever watches; only a change of state is a fact. */
+/** State of an agent. Phases are for those who watch; only a change of state is a fact. */
 export type AgentState =
   | { state: "initializing" }
   | { state: "idle" }
@@ -14,6 +15,8 @@ export type AgentState =
   | { state: "completed"; reason: OutcomeStatus["status"] }
   | { state: "error"; error: { code: SageErrorCode; message: string } };
 
+/** A change of state. */
 export type StateTransition = { from: AgentState; to: AgentState; at: number };
 
+/** The effect of an interrupt in the current state. */
 export type InterruptAction = "pause" | "cancel" | "ignore";

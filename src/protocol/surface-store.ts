@@ -1,7 +1,7 @@
 /**
- * What a surface must remember across restarts: which messages it has seen, which card belongs to which request. Small, durable,
- * the surface's own, and never a copy of what the journal knows. Synchronous: when a call returns, it is on disk.
- * Values are plain JSON.
+ * Memory of a surface across restarts: which messages it has seen, which card belongs to which request. Small, durable, the
+ * surface's own, and never a copy of what the journal knows. Synchronous: when a call returns, it is on disk. Values are
+ * plain JSON.
  */
 export interface SurfaceStore {
   get(key: string): unknown;

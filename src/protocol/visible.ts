@@ -9,13 +9,13 @@ const hiddenOnes = new RegExp(`(${emoji})|${hidden}`, "gv");
 // Running text may join emoji and lay itself out; it may not steer the screen or turn its lines around.
 const steering = /[[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]--[\n\t]]/gv;
 
-/** What stands in the place of characters. A surface may give it a colour of its own: text cannot write one. */
+/** Pattern of what `visible` and `harmless` write in place of a character. A surface may colour it: no text can fake that. */
 export const tokens = /‹[^›]*›|[⇥␠]/gu;
 
 const LONGEST_BLANK = 20;
 const LONGEST_GAP = 3;
 
-/** Every character of what may run, for what it is. */
+/** Shows every character of what may run for what it is. */
 export function visible(text: string): string {
   const escaped = /^[\n\t\x20-\x7e]*$/.test(text) ? text : withScripts(text.replace(everyTrick, unlessEmoji));
   return escaped
@@ -23,17 +23,17 @@ export function visible(text: string): string {
     .replace(/(?<=^|\n)(?:(?:[⇥␠]|‹[^›]*×\d+›)*\n)+/g, gap);
 }
 
-/** Foreign text that is only read: nothing in it hides or steers, and its layout stays. */
+/** Makes foreign text safe to read: nothing in it hides or steers the terminal, and its layout stays. */
 export function harmless(text: string): string {
   return text.replace(hiddenOnes, unlessEmoji).replaceAll("\t", "    ");
 }
 
-/** The same on one line. */
+/** Makes foreign text safe to read, on one line. */
 export function oneLine(text: string): string {
   return harmless(text).replaceAll("\n", token("\n"));
 }
 
-/** A model's running text, which may come in pieces. */
+/** Makes a model's running text safe to read, also in pieces. */
 export function prose(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(steering, token);
 }

@@ -29,6 +29,7 @@ import { trajectory, writeLines } from "../archive/trajectory.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 
+/** The parts of an agent. Every one has a default. */
 export type SdkOptions = {
   /** A model, or `provider/name` as for `sage --model`; by default what the environment points to. */
   model?: Model | string;
@@ -51,6 +52,7 @@ export type SdkOptions = {
   env?: NodeJS.ProcessEnv;
 };
 
+/** Options of one run: the mode and the limits, a session to go on with, a file to record it in. */
 export type RunOptions = Partial<ExecutionOptions> & {
   /** Goes on with a session instead of opening one. */
   session?: string;
@@ -58,14 +60,17 @@ export type RunOptions = Partial<ExecutionOptions> & {
   recordTrajectory?: string;
 };
 
+/** Options of `executeWithChannel`. */
 export type ChannelOptions = RunOptions & {
   bufferSize?: number;
   /** After each answer in words the handle is shown a `text` request; answering it is the next message, denying it ends. */
   conversation?: boolean;
 };
 
+/** Options of `openTurns`. */
 export type TurnsOptions = Omit<RunOptions, "mode">;
 
+/** An agent in your program. Tasks run one after the other in a session, and sessions side by side. */
 export class SageAgentSDK {
   readonly #options: SdkOptions;
   readonly #store;

@@ -1,127 +1,76 @@
-export { UnifiedExecutor, type Execution } from "../agent/turn/executor.ts";
-export type { AgentConfig } from "../agent/state/context.ts";
-export { LifecycleManager } from "../agent/state/lifecycle.ts";
+// Headings are the sections of docs/api.md, which `npm run api` writes from the comments of the exported names.
+
+// ## Running an agent
+export { SageAgentSDK, type ChannelOptions, type RunOptions, type SdkOptions, type TurnsOptions } from "./client.ts";
 export { executionOptions } from "../agent/state/options.ts";
 export {
-  BatchStrategy,
-  drain,
-  StandardStrategy,
-  StreamingStrategy,
-  type ExecutionStrategy,
-} from "../agent/turn/strategy.ts";
-export { builtinSubagents, createSubagentRegistry, type SubagentRegistry } from "../agent/state/subagents.ts";
-export type { Skill } from "../context/skills.ts";
-export type { Hooks } from "../hooks/hook.ts";
-export { noHooks } from "../hooks/hooks.ts";
-export { InputChannel, type InputChannelHandle } from "../input/channel.ts";
-export { memoryStore } from "../journal/memory.ts";
-export { sqliteStore } from "../journal/sqlite.ts";
-export type { Store } from "../journal/store.ts";
-export type { Model, ModelRequest, ModelScope } from "../models/model.ts";
-export { scripted, type Script } from "../models/scripted.ts";
-export { assemble, type Parts } from "../host/assemble.ts";
-export type { LocalHost } from "../host/host.ts";
-export { answersOf, replayAnswers, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
-export { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
-export type { PermissionContext, Tool, ToolScope } from "../tools/tool.ts";
-export { SageAgentSDK, type ChannelOptions, type RunOptions, type SdkOptions, type TurnsOptions } from "./client.ts";
-export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
-export {
-  SageError,
-  addUsage,
-  callsOf,
-  canonicalJson,
-  harmless,
   isSuccess,
   messageOf,
-  noUsage,
-  oneLine,
-  prose,
   reason,
-  splitLines,
-  textOf,
-  tokens,
-  visible,
+  SageError,
   type AgentOutcome,
-  type AgentState,
-  type Answer,
-  type Answers,
-  type AutoResponder,
-  type AutoResponse,
-  type Call,
-  type CallPart,
-  type Command,
-  type CommandReply,
-  type Compaction,
   type Cost,
-  type Deadline,
-  type DeadlinePolicy,
-  type Delta,
-  type Draft,
-  type Effect,
   type ExecutionMode,
   type ExecutionOptions,
-  type ExecutionPhase,
   type ExecutionStats,
-  type Fact,
-  type FactData,
-  type FactType,
-  type Finish,
-  type Host,
-  type InputRequest,
-  type InputResponse,
-  type InterruptAction,
   type LlmOptions,
-  type LooseAnswers,
-  type LooseResponse,
-  type Message,
-  type NewRequest,
-  type Outcome,
   type OutcomeStatus,
-  type Part,
-  type PendingRequest,
-  type PermissionBehavior,
-  type PermissionMode,
-  type PermissionRequest,
-  type PermissionResult,
-  type PermissionSuggestion,
-  type Preview,
-  type PreviewLine,
-  type ProviderMetadata,
-  type Question,
-  type QuestionOption,
   type Reason,
   type ReasonArgs,
   type ReasonCode,
-  type Reply,
-  type RequestBody,
-  type RequestSource,
-  type Resolution,
-  type Rule,
-  type RuleDestination,
-  type RuleFiles,
-  type RuleGrant,
   type SageErrorCode,
-  type Sender,
-  type SessionState,
-  type SessionSummary,
-  type StateTransition,
-  type SubagentDefinition,
-  type SubagentType,
-  type Summary,
-  type SurfaceStore,
-  type ToolAccess,
-  type ToolInput,
-  type ToolResult,
   type ToolUse,
   type TurnEnd,
   type TurnLimits,
-  type Usage,
-  type Verdict,
-  type WatchEvent,
-  type WorkingDirectory,
-  type WriteTarget,
 } from "../protocol/index.ts";
+
+// ## Asking and answering
+export { InputChannel, type InputChannelHandle } from "../input/channel.ts";
+export type {
+  Answer,
+  Answers,
+  AutoResponder,
+  AutoResponse,
+  Deadline,
+  DeadlinePolicy,
+  Draft,
+  InputRequest,
+  InputResponse,
+  LooseAnswers,
+  LooseResponse,
+  NewRequest,
+  Outcome,
+  PermissionRequest,
+  Preview,
+  PreviewLine,
+  Question,
+  QuestionOption,
+  RequestBody,
+  RequestSource,
+  Resolution,
+  RuleGrant,
+} from "../protocol/index.ts";
+
+// ## Turns that return
+export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
+
+// ## Hosts and surfaces
+export { assemble, type Parts } from "../host/assemble.ts";
+export type { LocalHost } from "../host/host.ts";
+export type {
+  Command,
+  CommandReply,
+  Host,
+  PendingRequest,
+  Sender,
+  SessionState,
+  SessionSummary,
+  SurfaceStore,
+  WatchEvent,
+} from "../protocol/index.ts";
+
+// ## What is seen
+export { createProgress, type Progress } from "../view/progress.ts";
 export {
   describeRequest,
   neededOf,
@@ -131,4 +80,88 @@ export {
   type Description,
   type Offer,
 } from "../view/describe.ts";
-export { createProgress, type Progress } from "../view/progress.ts";
+export {
+  canonicalJson,
+  harmless,
+  oneLine,
+  prose,
+  splitLines,
+  tokens,
+  visible,
+  type Compaction,
+  type Delta,
+  type Fact,
+  type FactData,
+  type FactType,
+  type Summary,
+} from "../protocol/index.ts";
+
+// ## The executor, strategies, subagents
+export { UnifiedExecutor, type Execution } from "../agent/turn/executor.ts";
+export type { AgentConfig } from "../agent/state/context.ts";
+export {
+  BatchStrategy,
+  drain,
+  StandardStrategy,
+  StreamingStrategy,
+  type ExecutionStrategy,
+} from "../agent/turn/strategy.ts";
+export { LifecycleManager } from "../agent/state/lifecycle.ts";
+export { builtinSubagents, createSubagentRegistry, type SubagentRegistry } from "../agent/state/subagents.ts";
+export type { Skill } from "../context/skills.ts";
+export type { HookEvent, HookMoment, HookOutcome, Hooks } from "../hooks/hook.ts";
+export { noHooks } from "../hooks/hooks.ts";
+export type {
+  AgentState,
+  ExecutionPhase,
+  InterruptAction,
+  StateTransition,
+  SubagentDefinition,
+  SubagentType,
+  ToolAccess,
+  WorkingDirectory,
+} from "../protocol/index.ts";
+
+// ## Tools and permissions
+export { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
+export type { PermissionContext, Tool, ToolPlace, ToolScope } from "../tools/tool.ts";
+export type { RuleLists } from "../permission/rules/rules.ts";
+export type {
+  CallEnd,
+  CallPart,
+  Effect,
+  PermissionBehavior,
+  PermissionMode,
+  PermissionOpinion,
+  PermissionResult,
+  PermissionSuggestion,
+  Rule,
+  RuleDestination,
+  RuleFiles,
+  ToolInput,
+  ToolResult,
+  Verdict,
+  WriteTarget,
+} from "../protocol/index.ts";
+
+// ## Models, stores, recordings
+export type { Model, ModelRequest, ModelScope } from "../models/model.ts";
+export type { Price, Prices } from "../models/prices.ts";
+export { scripted, type Script, type ScriptedTurn } from "../models/scripted.ts";
+export { memoryStore } from "../journal/memory.ts";
+export { sqliteStore } from "../journal/sqlite.ts";
+export type { Store } from "../journal/store.ts";
+export { answersOf, replayAnswers, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
+export {
+  addUsage,
+  callsOf,
+  noUsage,
+  textOf,
+  type Call,
+  type Finish,
+  type Message,
+  type Part,
+  type ProviderMetadata,
+  type Reply,
+  type Usage,
+} from "../protocol/index.ts";

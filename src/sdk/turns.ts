@@ -14,20 +14,23 @@ import {
   type Resolution,
 } from "../protocol/index.ts";
 
+/** `runTurn` returns with a question for a person, or with the outcome of the turn. */
 export type TurnResult =
   /** The very same turn waits; answer, and attach to it again with `runTurn("")`. */
   | { needsInput: true; session: string; question: InputRequest }
   | { needsInput: false; session: string; outcome: AgentOutcome };
 
+/** Events of a turn while it runs. */
 export type TurnEvent =
   | { type: "fact"; fact: Fact }
   | { type: "delta"; delta: Delta }
   /** Told once for each request that `runTurn` returns with. */
   | { type: "question_pending"; question: InputRequest };
 
-/** Yes, no, or a whole response. */
+/** A decision about a permission: yes, no, or a whole response. */
 export type Confirmation = boolean | InputResponse;
 
+/** Options of `runTurn`. */
 export type TurnOptions = {
   /** Decides on permissions. Without it they are returned like questions. What it throws, `runTurn` throws, and nothing is decided. */
   confirm?: (request: PermissionRequest, signal: AbortSignal) => Confirmation | Promise<Confirmation>;
@@ -36,7 +39,7 @@ export type TurnOptions = {
   signal?: AbortSignal;
 };
 
-/** A label, several, a text, yes or no; by question where there is more than one; or a whole response. */
+/** An answer in short form (a label, several, a text, yes or no), answers by question, or a whole response. */
 export type TurnAnswer = string | readonly string[] | boolean | LooseAnswers | InputResponse;
 
 /** A conversation that returns when a person is needed instead of waiting for them. The turn itself never stops: this is a view of it. */

@@ -13,6 +13,7 @@ import { write } from "./write.ts";
 /** A tool as a model is told of it. */
 export type OfferedTool = { name: string; description: string; inputSchema: Record<string, unknown> };
 
+/** Tools by name. */
 export type ToolRegistry = {
   get(name: string): Tool | undefined;
   names(): string[];
@@ -24,10 +25,12 @@ export type ToolRegistry = {
   offers(): readonly OfferedTool[];
 };
 
+/** Read, Write, Edit, Bash, Glob, Grep, TodoWrite and AskUserQuestion. */
 export function builtinTools(): Tool[] {
   return [read, write, edit, bash, glob, grep, todoWrite, askUser];
 }
 
+/** A registry of these tools. Throws when two have the same name. */
 export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
   const byName = new Map<string, Tool>();
   let offered: readonly OfferedTool[] | undefined;

@@ -9,12 +9,13 @@ import type {
   ToolResult,
 } from "../protocol/index.ts";
 
-/** What a tool may look at when it gives its view on a call. Synchronous and without side effects. */
+/** What a tool's `checkPermissions` may look at. It is synchronous and has no side effects. */
 export type PermissionContext = ToolPlace & { roots: readonly string[]; mode: PermissionMode };
 
 /** What the paths of an input are relative to, and what `~` in them stands for. */
 export type ToolPlace = { cwd: string; home: string };
 
+/** Everything that a tool may use while it runs. */
 export type ToolScope = {
   readonly signal: AbortSignal;
   readonly cwd: string;
@@ -39,6 +40,7 @@ export type ToolScope = {
   delegate(task: { agent: string; prompt: string }): Promise<ToolResult>;
 };
 
+/** A tool: what the model reads about it, what it does to the world, and its code. It never asks for permission itself. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a list holds tools of unlike inputs, each checked by its own schema
 export type Tool<I = any> = {
   name: string;

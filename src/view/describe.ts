@@ -6,8 +6,8 @@ import { reasonFrom, type Reason } from "../protocol/reason.ts";
 import { visible } from "../protocol/visible.ts";
 
 /**
- * What a permission is asked for, in the order in which it should be read. The same for every surface, made from the
- * very input that will run; every text in it is safe to draw as it is.
+ * A permission request in the order in which it should be read. It is the same for every surface and made from the very
+ * input that will run; every text in it is safe to draw as it is.
  */
 export type Description = {
   tool: string;
@@ -27,6 +27,7 @@ export type Description = {
   words?: { text: string; /** Characters left out at the end. */ cut: number };
 };
 
+/** One block of a description, in the order to draw them. */
 export type Block =
   | { type: "command"; lines: string[] }
   /** `real` only where it is another path than the one given. */
@@ -37,11 +38,12 @@ export type Block =
   /** The rest of the input, as canonical JSON. */
   | { type: "field"; name: string; lines: string[] };
 
-/** `asks`: this one is why a person is asked. */
+/** One part of a call. `asks`: this part is why a person is asked. */
 export type DescribedPart = { text: string; behavior: CallPart["behavior"]; reason: Reason; asks: boolean };
 
 const LONGEST_WORDS = 300;
 
+/** Describes what a permission is asked for, safe to draw: no character of it hides or steers the terminal. */
 export function describeRequest(request: PermissionRequest): Description {
   const { tool, why, hard, agent, description } = request;
   const { action, raw } = actionOf(request);
@@ -198,7 +200,7 @@ export type Offer = {
   places: { destination: RuleDestination; file?: string }[];
 };
 
-/** Suggestions by rule, in their order. */
+/** The rules of a request that may be kept, each with the places for it. */
 export function offersOf({ suggestions }: PermissionRequest): Offer[] {
   const offers: Offer[] = [];
   for (const { rule, behavior, note, together, destination, file } of suggestions) {
@@ -210,7 +212,7 @@ export function offersOf({ suggestions }: PermissionRequest): Offer[] {
   return offers;
 }
 
-/** What "always" means when nothing else is said: the rules that are needed together, else the first. */
+/** The rules that "always" keeps when nothing else is said: those that are needed together, else the first. */
 export function neededOf(offers: readonly Offer[]): Offer[] {
   const together = offers.filter((offer) => offer.together);
   return together.length > 0 ? together : offers.slice(0, 1);

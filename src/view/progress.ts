@@ -3,7 +3,7 @@ import { callOfKey } from "../protocol/key.ts";
 import { addUsage, noUsage, type Usage } from "../protocol/message.ts";
 import type { OutcomeStatus } from "../protocol/outcome.ts";
 
-/** What a session is doing and what it has used, read off the facts. */
+/** The state of a session and what it has used, folded from its facts. */
 export type Progress = {
   working: boolean;
   /** A turn is open: it runs, waits or is paused. */
@@ -20,6 +20,7 @@ export type Progress = {
   note(fact: Fact): void;
 };
 
+/** Follows a session's facts: does a turn run, and how much has been used? */
 export function createProgress(): Progress {
   let said = 0;
   let seen = 0;

@@ -49,6 +49,7 @@ test("code shown in the docs is code that runs", () => {
       assert.equal(code, readFileSync(join(root, file), "utf8"), `${page} shows ${file} as it is no longer`);
       shown++;
     }
+    if (page === "docs/api.md") continue; // declarations, which a test of its own compares with the types
     assert.doesNotMatch(text, /```ts\n/, `${page} shows code that no test runs; write \`\`\`ts file=…`);
   }
   assert.ok(shown > 0);

@@ -24,7 +24,7 @@ import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";
 import type { SubagentRegistry } from "./subagents.ts";
 
-/** What an agent is made of; shared by all its turns and never changed by one. */
+/** The parts of an agent, shared by all its turns and never changed by one. */
 export type AgentConfig = {
   model: Model;
   /** Writes summaries; the model itself when there is none. */

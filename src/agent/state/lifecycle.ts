@@ -15,7 +15,7 @@ const legal: Record<Name, readonly Name[]> = {
 
 const LONGEST_HISTORY = 1_000;
 
-/** Where an agent is, how it came there, and what an interrupt means there. */
+/** State of an agent, the way it came there, and the effect of an interrupt there. */
 export class LifecycleManager {
   #state: AgentState = { state: "initializing" };
   #history: StateTransition[] = [];

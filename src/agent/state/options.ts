@@ -1,6 +1,6 @@
 import type { ExecutionOptions } from "../../protocol/index.ts";
 
-/** The defaults, in one place. */
+/** Fills in the defaults of a run. */
 export function executionOptions(
   given: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
 ): ExecutionOptions {

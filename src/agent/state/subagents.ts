@@ -2,7 +2,7 @@ import { SageError, type SubagentDefinition } from "../../protocol/index.ts";
 
 const reading = ["Read", "Glob", "Grep"];
 
-/** The types that are always there. */
+/** The built-in types of subagents. */
 export const builtinSubagents: readonly SubagentDefinition[] = [
   {
     name: "Explore",
@@ -49,6 +49,7 @@ export const builtinSubagents: readonly SubagentDefinition[] = [
   },
 ];
 
+/** Types of subagents by name. */
 export type SubagentRegistry = {
   get(name: string): SubagentDefinition | undefined;
   list(): readonly SubagentDefinition[];
@@ -56,6 +57,7 @@ export type SubagentRegistry = {
   register(definition: SubagentDefinition): void;
 };
 
+/** A registry of these types; without an argument, of the built-in ones. */
 export function createSubagentRegistry(
   definitions: readonly SubagentDefinition[] = builtinSubagents,
 ): SubagentRegistry {

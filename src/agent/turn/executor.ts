@@ -21,7 +21,7 @@ export type Execution = {
   supervised?: boolean;
 };
 
-/** Keeps nothing between turns: what a turn needs is in the session's facts. */
+/** Runs turns. It keeps nothing between them: everything a turn needs is in the session's facts. */
 export class UnifiedExecutor {
   readonly #config: AgentConfig & { store: Store };
   readonly #options: ExecutionOptions;

@@ -7,18 +7,18 @@ export interface ExecutionStrategy {
   execute(executor: UnifiedExecutor, execution: Execution): Promise<AgentOutcome>;
 }
 
-/** To the end, in silence. */
+/** Runs the turn to its end in silence. */
 export const StandardStrategy: ExecutionStrategy = {
   name: "standard",
   execute: (executor, execution) => executor.run(execution),
 };
 
-/** Every fact and delta as it comes. */
+/** Hands every fact and delta on as it comes. */
 export function StreamingStrategy(onEvent: (event: Fact | Delta) => void): ExecutionStrategy {
   return { name: "streaming", execute: (executor, execution) => drain(executor.execute(execution), onEvent) };
 }
 
-/** Nobody is asked: the turn runs as far as it can without a person and stays open for one. */
+/** Asks nobody: the turn runs as far as it can without a person and stays open for one. */
 export const BatchStrategy: ExecutionStrategy = {
   name: "batch",
   execute: (executor, execution) => executor.withMode(batch).run(execution),
@@ -26,6 +26,7 @@ export const BatchStrategy: ExecutionStrategy = {
 
 const batch: ExecutionMode = { type: "batch" };
 
+/** Reads what `execute` yields to its end and returns the outcome. */
 export async function drain(
   events: AsyncGenerator<Fact | Delta, AgentOutcome>,
   onEvent: (event: Fact | Delta) => void,

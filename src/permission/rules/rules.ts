@@ -4,6 +4,7 @@ import type { Rule, RuleDestination } from "../../protocol/index.ts";
 /** The specifier is kept as written: its escapes mean something to the matcher. */
 export type ReadRule = { ok: true; tool: string; specifier?: string };
 export type RuleReading = ReadRule | { ok: false; message: string };
+/** Rules as settings files list them. */
 export type RuleLists = { deny?: readonly string[]; ask?: readonly string[]; allow?: readonly string[] };
 
 export const pathTools: ReadonlySet<string> = new Set(["Read", "Grep", "Glob", "Edit", "Write"]);
