@@ -41,7 +41,8 @@ export async function load(read: (name: WasmName) => Promise<Uint8Array>): Promi
   const { Parser, Language } = await import("web-tree-sitter");
   // The optimising compiler takes half a gigabyte and half a second for the grammar's one huge function, and every command that
   // is started meanwhile pays for it too. The first compiler's code reads a command in a fraction of a millisecond: never optimise.
-  setFlagsFromString("--wasm-tiering-budget=1000000000");
+  // A budget only delays it: a loop in that function uses up any budget within some hundred commands.
+  for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
   await Parser.init({ wasmBinary: runtime });
   const parser = new Parser();
   parser.setLanguage(await Language.load(bash));
