@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { SageError, messageOf } from "../protocol/error.ts";
+import { prose } from "../protocol/visible.ts";
 import { startsAs } from "../texts/command.ts";
 import { startedBy } from "./started-by.ts";
+import { guardConsole } from "./stdout.ts";
 
 // Each command is a file of its own, loaded when it is called: most of what Sage can do is not needed for most calls.
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
@@ -27,6 +29,7 @@ const forPeople =
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
+guardConsole();
 process.on("uncaughtException", crash);
 
 startsAs(startedBy(process.env, { source: import.meta.url.endsWith(".ts"), root: join(import.meta.dirname, "../..") }));
@@ -60,12 +63,12 @@ async function explain(error: unknown): Promise<number> {
     const { sage } = await import("../texts/command.ts");
     // Rooms that know nothing of how Sage was started name its commands in their own way.
     const message = error.message.replace(/`sage ([^`]+)`/g, (_, args: string) => `\`${sage(args)}\``);
-    if (!debug) console.error(`sage: ${message}`);
+    if (!debug) console.error(`sage: ${prose(message)}`);
     return exitCodeOfError(error.code);
   }
   const { cliTexts } = await import("../texts/cli.ts");
   const { languageOf } = await import("../texts/language.ts");
-  if (!debug) console.error(`sage: ${cliTexts(languageOf(process.env)).wrong(messageOf(error))}`);
+  if (!debug) console.error(`sage: ${cliTexts(languageOf(process.env)).wrong(prose(messageOf(error)))}`);
   return exitCodes.failure;
 }
 

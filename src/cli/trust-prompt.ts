@@ -26,7 +26,7 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
     if (said === "" || said === "o") return "go on";
     if (said !== "t" || !mayBeTrusted(root)) continue;
     trust(home.trust, project);
-    console.log(t.trusted(root));
+    console.log(t.trusted(oneLine(root)));
     return "go on";
   }
 }

@@ -6,7 +6,13 @@ import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
-import type { ExecutionOptions, PermissionMode, Sender, SubagentDefinition } from "../protocol/index.ts";
+import {
+  oneLine,
+  type ExecutionOptions,
+  type PermissionMode,
+  type Sender,
+  type SubagentDefinition,
+} from "../protocol/index.ts";
 import { assembleEach } from "../host/assemble.ts";
 import { loadConfig, type Config } from "../config/config.ts";
 import { loadContent } from "../config/content.ts";
@@ -127,7 +133,7 @@ export function openSage(run: Run): Sage {
   warnings.push(...problems);
   const { untrusted } = cliTexts(lang);
   if (!asked && (trust.state === "untrusted" || trust.state === "changed")) warnings.push(untrusted(trust.root));
-  for (const warning of warnings) console.error(`sage: ${warning}`);
+  for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   const env = withKeys(process.env, home);
   const models = createModels();
   const named = (spec: string | undefined): ModelChoice =>

@@ -18,7 +18,7 @@ export type Ended = { code: number | null; out: string; err: string };
 /** A person's machine: a home, a project, and no key or setting of whoever runs the tests. */
 export class Machine {
   readonly dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-cli-")));
-  readonly cwd = join(this.dir, "project");
+  readonly cwd: string;
   readonly env: Record<string, string> = {
     PATH: process.env["PATH"] ?? "",
     HOME: this.dir,
@@ -32,7 +32,8 @@ export class Machine {
   #open: (() => void)[] = [];
   #scripts = 0;
 
-  constructor() {
+  constructor({ folder = "project" }: { folder?: string } = {}) {
+    this.cwd = join(this.dir, folder);
     mkdirSync(this.cwd);
   }
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { REMOVED } from "../../journal/housekeeping.ts";
 import { sqliteStore } from "../../journal/sqlite.ts";
-import { messageOf } from "../../protocol/index.ts";
+import { messageOf, oneLine, prose } from "../../protocol/index.ts";
 import { loadConfig } from "../../config/config.ts";
 import { loadContent } from "../../config/content.ts";
 import { sageHome, type Home } from "../../config/home.ts";
@@ -27,7 +27,7 @@ export async function doctor(args: string[]): Promise<number> {
     try {
       await work();
     } catch (error) {
-      bad(messageOf(error));
+      bad(prose(messageOf(error)));
     }
   };
   const report = { ok, bad, note: (text: string) => console.log(`· ${text}`), t: t.doctor };
@@ -106,9 +106,9 @@ function checkIndexes(
 function checkConfig(home: Home, { ok, bad, note, t }: Report, { noModel, untrusted }: CliTexts): void {
   const { settings, warnings, trust } = loadConfig(home, process.cwd(), process.env);
   warnings.push(...loadContent(home, trust).warnings);
-  for (const warning of warnings) bad(warning);
+  for (const warning of warnings) bad(oneLine(warning));
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
-  if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(trust.root));
+  if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(oneLine(trust.root)));
   const choice = modelOf(settings, withKeys(process.env, home));
   if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
   else note(noModel);

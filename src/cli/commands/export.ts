@@ -8,6 +8,7 @@ import { lastSessionIn, sessionBy } from "../find-session.ts";
 import { readFlags, usage } from "../flags.ts";
 import { exportFormats, linesOf } from "../page/export-lines.ts";
 import { openStore } from "../wiring.ts";
+import { toStdout } from "../stdout.ts";
 
 const options = { format: { type: "string" }, output: { type: "string", short: "o" } } as const;
 
@@ -23,7 +24,7 @@ export async function exportSession(args: string[]): Promise<number> {
   const session = target === undefined ? lastSessionIn(store, realpathSync("."), t) : sessionBy(store, target, t);
   const redaction = createRedaction(process.env);
   const lines = linesOf(store, session, { format, redaction, lang });
-  if (values.output === undefined) for (const line of lines) process.stdout.write(line);
+  if (values.output === undefined) for (const line of lines) toStdout(line);
   else writeLines(values.output, lines);
   store.close();
   const w = exportTexts(lang);

@@ -8,6 +8,7 @@ import { noWords, readFlags } from "../flags.ts";
 import { ask, openJournal } from "../journal.ts";
 import { openLines } from "../open-lines.ts";
 import { styleOf } from "../style.ts";
+import { toStdout } from "../stdout.ts";
 
 const options = { json: { type: "boolean" }, watch: { type: "boolean" } } as const;
 
@@ -32,7 +33,7 @@ export async function inbox(args: string[]): Promise<number> {
       return exitCodes.success;
     }
     const { requests } = await ask(host, { type: "pending" });
-    if (values.json) console.log(JSON.stringify(requests, undefined, 2));
+    if (values.json) toStdout(`${JSON.stringify(requests, undefined, 2)}\n`);
     else if (requests.length === 0) console.log(t.inboxEmpty);
     else for (const { request } of requests) show(request);
     return exitCodes.success;

@@ -1,3 +1,4 @@
+import { oneLine } from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
 import { projectTrust, revoke, trust } from "../../config/trust.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -12,9 +13,10 @@ export async function trustFolder(args: string[]): Promise<number> {
   if (values.yes && values.revoke) throw usage(t.conflict("--yes", "--revoke"));
   const { trust: file } = sageHome(process.env);
   const project = projectTrust(file, process.cwd());
-  const { root, state } = project;
+  const { state } = project;
+  const root = oneLine(project.root);
   if (values.revoke) {
-    revoke(file, root);
+    revoke(file, project.root);
     return told(t.revoked(root));
   }
   if (state === "nothing-to-trust") return told(t.trustNothing(root));

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { REMOVED } from "../../journal/housekeeping.ts";
 import type { SessionRow, Store } from "../../journal/store.ts";
-import { SageError } from "../../protocol/error.ts";
+import { oneLine, SageError } from "../../protocol/index.ts";
 import { changed, receiptsOf, type Receipt } from "../../archive/receipts.ts";
 import { createRedaction } from "../../config/redact.ts";
 import { sageHome } from "../../config/home.ts";
@@ -17,6 +17,7 @@ import { styleOf } from "../style.ts";
 import { openJournal } from "../journal.ts";
 import { receiptLines } from "../receipt-lines.ts";
 import { titleOf } from "../title.ts";
+import { toStdout } from "../stdout.ts";
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;
 
@@ -47,7 +48,7 @@ export async function why(args: string[]): Promise<number> {
   const redaction = createRedaction(process.env);
   const receipts = redaction.value(found.receipts);
   if (values.json) {
-    console.log(JSON.stringify({ intact: broken.length === 0, broken, receipts }, undefined, 2));
+    toStdout(`${JSON.stringify({ intact: broken.length === 0, broken, receipts }, undefined, 2)}\n`);
     return exitCodes.success;
   }
   const style = styleOf(process.stdout, lang);
@@ -66,11 +67,11 @@ export async function why(args: string[]): Promise<number> {
 }
 
 function headLines({ receipts, sessions, file, deleted }: Found, shown: readonly Receipt[], w: WhyTexts): string[] {
-  if (file !== undefined) return [shown.length > 0 ? w.fileBy(file) : w.fileNever(file)];
+  if (file !== undefined) return [(shown.length > 0 ? w.fileBy : w.fileNever)(oneLine(file))];
   const [session] = sessions;
   return [
     ...(deleted ? [w.deleted] : []),
-    ...(session ? [w.session(session.id, session.cwd, titleOf(session))] : []),
+    ...(session ? [w.session(session.id, oneLine(session.cwd), oneLine(titleOf(session)))] : []),
     ...(receipts.length === 0 ? [w.nothing] : []),
   ];
 }

@@ -10,6 +10,7 @@ import { onLeave } from "../leaving.ts";
 import { createRefusals } from "./refusals.ts";
 import type { Format } from "./format.ts";
 import type { Sage } from "../wiring.ts";
+import { toStdout } from "../stdout.ts";
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
 
@@ -29,7 +30,7 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   });
   const leaving = onLeave(() => host.close());
 
-  const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
+  const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
   const refusal = createRefusals((text) => console.error(`sage: ${text}`), t, texts(lang).because);
   const rules: FactData["rule.added"][] = [];
   const unwatch = store.hub.subscribe(
@@ -72,7 +73,7 @@ function report(outcome: AgentOutcome, requests: InputRequest[]): object {
 }
 
 async function tell(outcome: AgentOutcome, requests: InputRequest[], lang: Lang): Promise<void> {
-  if (outcome.text !== "") process.stdout.write(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
+  if (outcome.text !== "") toStdout(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
   if (outcome.status === "success") return;
   const t = cliTexts(lang);
   if (outcome.status !== "needs-input") {

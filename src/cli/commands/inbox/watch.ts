@@ -4,6 +4,7 @@ import { inboxTexts } from "../../../texts/inbox.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { headline } from "../../../texts/resolution.ts";
 import { texts } from "../../../texts/texts.ts";
+import { toStdout } from "../../stdout.ts";
 
 const LOOK_MS = 500;
 
@@ -17,7 +18,7 @@ type Watched = {
 /** Shows what opens and what ends, in all sessions, until nobody looks any more. */
 export async function watchInbox(store: Store, { lang, json, show, signal }: Watched): Promise<void> {
   const w = inboxTexts(lang);
-  const line = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`);
+  const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
   let open = new Map<string, InputRequest>();
   const look = () => {
     const now = new Map(store.pending().map((request) => [request.id, request]));

@@ -7,6 +7,7 @@ import { permissionTexts } from "../../../texts/permissions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { loadDecision, type Question } from "./decision.ts";
+import { toStdout } from "../../stdout.ts";
 
 const list = z.array(z.string()).optional();
 const schema = z.object({
@@ -29,7 +30,7 @@ export async function check(args: string[]): Promise<number> {
   const answer = createAnswer(await loadDecision());
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
-    const roomy = process.stdout.write(`${JSON.stringify(answer(line))}\n`);
+    const roomy = toStdout(`${JSON.stringify(answer(line))}\n`);
     if (!roomy) await new Promise((resolve) => process.stdout.once("drain", resolve));
   }
   return exitCodes.success;

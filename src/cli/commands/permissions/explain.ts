@@ -10,6 +10,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { styleOf } from "../../style.ts";
 import { loadDecision } from "./decision.ts";
+import { toStdout } from "../../stdout.ts";
 
 /** What would become of a call here and now, and by which rule of which file. Nothing runs. */
 export async function explain(args: string[]): Promise<number> {
@@ -32,8 +33,8 @@ export async function explain(args: string[]): Promise<number> {
   const file = result.source && result.source !== "session" ? ruleFiles[result.source] : undefined;
   const number = decisionSteps.indexOf(step) + 1;
   if (values.json)
-    console.log(
-      JSON.stringify({ ...result, step: number, stepName: step, ...(file !== undefined && { file }) }, undefined, 2),
+    toStdout(
+      `${JSON.stringify({ ...result, step: number, stepName: step, ...(file !== undefined && { file }) }, undefined, 2)}\n`,
     );
   else {
     const lines = resultLines(tool, result, file, styleOf(process.stdout, lang), t);

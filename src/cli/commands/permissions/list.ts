@@ -7,6 +7,7 @@ import { readFlags } from "../../flags.ts";
 import { styleOf } from "../../style.ts";
 import { entryLines } from "../../rule-lines.ts";
 import { rulesIn, type ListedRule } from "../../rules-in.ts";
+import { toStdout } from "../../stdout.ts";
 
 /** Every rule with where it stands, also those that would count if the folder were trusted. */
 export async function list(args: string[]): Promise<number> {
@@ -17,7 +18,7 @@ export async function list(args: string[]): Promise<number> {
   const rules = rulesIn(config, home.settings);
   const { warnings } = config;
   if (values.json) {
-    console.log(JSON.stringify({ rules, warnings }, undefined, 2));
+    toStdout(`${JSON.stringify({ rules, warnings }, undefined, 2)}\n`);
     return exitCodes.success;
   }
   const style = styleOf(process.stdout, lang);

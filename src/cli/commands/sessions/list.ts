@@ -8,6 +8,7 @@ import { noWords, readFlags } from "../../flags.ts";
 import { ask, openJournal } from "../../journal.ts";
 import { applyRetention } from "../../retention.ts";
 import { titleOf } from "../../title.ts";
+import { toStdout } from "../../stdout.ts";
 
 const options = { json: { type: "boolean" }, search: { type: "string" } } as const;
 
@@ -24,14 +25,17 @@ export async function list(args: string[]): Promise<number> {
   await host.close();
   const shown = all.filter(({ id, title }) => (where ? where.has(id) : title !== "" || values.json));
   if (values.json) {
-    console.log(JSON.stringify(shown, undefined, 2));
+    toStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
     return exitCodes.success;
   }
-  if (shown.length === 0) console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(search));
+  if (shown.length === 0)
+    console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(oneLine(search)));
   const { duration } = texts(lang);
   const state = (one: SessionSummary) => `${t.states[one.state]}${one.pending > 0 ? ` (${one.pending})` : ""}`;
   for (const one of shown) {
-    console.log(`${one.id}  ${state(one)}  ${t.ago(duration(Math.max(1_000, Date.now() - one.lastAt)))}  ${one.cwd}`);
+    console.log(
+      `${one.id}  ${state(one)}  ${t.ago(duration(Math.max(1_000, Date.now() - one.lastAt)))}  ${oneLine(one.cwd)}`,
+    );
     console.log(`    ${clipped(titleOf(one), 100)}`);
     const place = where?.get(one.id);
     if (place !== undefined && !oneLine(titleOf(one)).includes(place)) console.log(`    … ${place} …`);

@@ -1,3 +1,4 @@
+import { oneLine } from "../../../protocol/index.ts";
 import { renameSession } from "../../../archive/sessions.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
@@ -14,7 +15,7 @@ export async function rename(args: string[]): Promise<number> {
   const { host, store } = openJournal(process.env);
   const { id } = sessionBy(store, target, t);
   renameSession(store, id, words.join(" "), { by: person(), surface: "cli" });
-  console.log(w.renamed(id, store.session(id)?.title ?? ""));
+  console.log(w.renamed(id, oneLine(store.session(id)?.title ?? "")));
   await host.close();
   return exitCodes.success;
 }
