@@ -8,7 +8,7 @@ import { cutAt, forkOf } from "./fork.ts";
 import type { Home } from "../config/home.ts";
 import { dropOutput, outputOf } from "./output.ts";
 import { receiptsOf, type Receipt } from "./receipts.ts";
-import { known } from "../host/runner.ts";
+import { existingSession } from "../host/session-run.ts";
 import { projectFiles } from "../config/settings.ts";
 import { projectRoot } from "../config/trust.ts";
 
@@ -18,7 +18,7 @@ const LONGEST_KEPT = 500;
 type Kept = Pick<Home, "settings" | "output">;
 
 export function renameSession(store: Store, session: string, title: string, sender: Sender): void {
-  known(store, session);
+  existingSession(store, session);
   const line = title.replace(/[\p{C}\s]+/gu, " ").trim();
   if (line === "") throw new SageError("input-invalid", "a title should have at least one letter");
   const data = { title: [...line].slice(0, LONGEST_TITLE).join(""), ...sender };
@@ -27,7 +27,7 @@ export function renameSession(store: Store, session: string, title: string, send
 
 /** A new session that begins where the other is, or was at `at`. The other is left as it is, running or not. */
 export function forkSession(store: Store, session: string, at: string | undefined, sender: Sender): string {
-  const { title } = known(store, session);
+  const { title } = existingSession(store, session);
   const facts = store.load(session);
   const fork = forkOf(facts, cutAt(facts, at));
   const id = newSessionId();
@@ -38,7 +38,7 @@ export function forkSession(store: Store, session: string, at: string | undefine
 
 /** First ends its requests, so that whoever sees one learns what became of it; what was allowed in it stays on record. */
 export function deleteSession(store: Store, home: Kept, session: string, sender: Sender): void {
-  const { cwd, title, owned } = known(store, session);
+  const { cwd, title, owned } = existingSession(store, session);
   if (owned) throw new SageError("session-owned", `session ${session} is running; stop it first`);
   const reason = "the session was deleted";
   for (const request of store.pending(session))

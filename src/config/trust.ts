@@ -70,10 +70,6 @@ export function revoke(trustFile: string, root: string): boolean {
   return known;
 }
 
-export function trustedRoots(trustFile: string): string[] {
-  return Object.keys(read(trustFile)).toSorted();
-}
-
 const nothing = { files: [], content: { skills: [], agents: [], problems: [] }, ignored: [], digest: "" };
 
 function isEmpty({ permissions, hooks }: ProjectFile["settings"]): boolean {

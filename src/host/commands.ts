@@ -2,26 +2,33 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { UnifiedExecutor } from "../agent/turn/executor.ts";
 import { expandMessage, type Skill } from "../context/skills.ts";
 import { ended, endOf, prepare, settle } from "../input/respond.ts";
-import { openSession, Stopped, type SessionLog } from "../journal/session.ts";
+import { openSession, Stopped } from "../journal/session.ts";
 import type { Page, SessionRow, Store } from "../journal/store.ts";
 import { readRule } from "../permission/rules/rules.ts";
 import {
   SageError,
   draftKeys,
+  interruptKey,
   messageOf,
+  saidKey,
   splitRequestId,
+  unseenMessages,
   type Command,
   type CommandReply,
-  type Fact,
   type Host,
+  type InputRequest,
   type InputResponse,
   type PendingRequest,
+  type Resolution,
+  type Sender,
   type SessionSummary,
   type TurnLimits,
 } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
-import { known, type Runner } from "./runner.ts";
-import { createTogether } from "./together.ts";
+import { batchAppends } from "./batched-appends.ts";
+import { interruptOf, standingOf } from "./interrupt.ts";
+import type { Runner } from "./runner.ts";
+import { existingSession } from "./session-run.ts";
 
 const QUEUED_MESSAGES = 50;
 const LONGEST_MESSAGE = 2_000_000;
@@ -43,18 +50,17 @@ export type CommandParts = {
 /** What a surface may ask for, one handler each. */
 export function createCommands(parts: CommandParts): Host["send"] {
   const { store, version, skills, runner, executor, watched, leaving } = parts;
-  const together = createTogether(store);
+  const append = batchAppends(store);
 
-  const cancel = (id: string, sender: { by: string; surface: string }): void => {
+  const interrupt = (session: string, to: "pause" | "cancel", sender: Sender): void => {
+    const key = interruptKey(randomUUID());
+    store.append(session, { key, type: "turn.interrupted", at: Date.now(), data: { to, ...sender } });
+  };
+  const cancel = (id: string, sender: Sender): void => {
     const reason = `${sender.by} stopped the turn`;
     for (const request of store.pending(id))
       settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason });
-    store.append(id, {
-      key: `interrupt/${randomUUID()}`,
-      type: "turn.interrupted",
-      at: Date.now(),
-      data: { to: "cancel", ...sender },
-    });
+    interrupt(id, "cancel", sender);
     runner.wake(id); // if nobody runs it, the turn is ended here
   };
 
@@ -75,7 +81,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
       }
     },
     say({ session, text, id = randomUUID(), limits, by, surface }) {
-      const row = known(store, session);
+      const row = existingSession(store, session);
       if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
       if (limits) checkLimits(limits);
       if (text.length > LONGEST_MESSAGE)
@@ -86,14 +92,13 @@ export function createCommands(parts: CommandParts): Host["send"] {
       const expanded = expandMessage(skills(row), text);
       if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
         throw new SageError("input-invalid", `there is no command and no skill ${text.trim()}`);
-      const waiting = runner.of(session)?.log;
-      if (waiting && queued(waiting) >= QUEUED_MESSAGES)
+      if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)
         throw new SageError(
           "queue-full",
           `${QUEUED_MESSAGES} messages wait to be read already; wait for the agent, or interrupt it`,
         );
       const { fact } = store.append(session, {
-        key: `said/${id}`,
+        key: saidKey(id),
         type: "user.said",
         at: Date.now(),
         data: { text, by, surface, ...(expanded !== undefined && { expanded }), ...(limits && { limits }) },
@@ -105,40 +110,34 @@ export function createCommands(parts: CommandParts): Host["send"] {
       checkRules(response);
       await checkInput(store, response);
       const ready = prepare(store, response, { by, surface });
-      const { won, resolution } =
-        "won" in ready ? ready : ended(await together(endOf(ready.request, ready.resolution)));
-      if (!won) throw new AlreadyResolved(resolution);
+      const { won, resolution } = "won" in ready ? ready : ended(await append(endOf(ready.request, ready.resolution)));
+      if (!won) throw alreadyResolved(resolution);
       const { session } = splitRequestId(response.requestId);
-      return { ok: true, resolution, running: runner.of(session) !== undefined || known(store, session).owned };
+      return {
+        ok: true,
+        resolution,
+        running: runner.of(session) !== undefined || existingSession(store, session).owned,
+      };
     },
     interrupt({ session, cancel: forGood, by, surface }) {
-      const row = known(store, session);
-      const here = runner.of(session);
-      const notBegun = here !== undefined && here.log === undefined && !here.asleep;
-      const aboutToBegin = notBegun || (here?.log !== undefined && queued(here.log) > 0);
-      if (!row.open && !aboutToBegin) return { ok: true, to: "nothing" };
-      const attended = !forGood && watched(session);
-      const elsewhere = row.owned && row.pending === 0;
-      const early = !row.open || notBegun;
-      const pause = attended && (early || (here ? here.handleInterrupt() === "pause" : elsewhere));
-      if (early)
-        here?.stopEarly(
-          pause ? new Stopped("interrupted", `${by} interrupted`) : new Stopped("cancelled", `${by} stopped the turn`),
+      const row = existingSession(store, session);
+      const run = runner.of(session);
+      const standing = standingOf(row, run);
+      const to = interruptOf(standing, { attended: !forGood && watched(session) });
+      if (to === "nothing") return { ok: true, to };
+      if (standing === "beginning")
+        run?.stop(
+          to === "pause"
+            ? new Stopped("interrupted", `${by} interrupted`)
+            : new Stopped("cancelled", `${by} stopped the turn`),
         );
-      if (pause) {
-        store.append(session, {
-          key: `interrupt/${randomUUID()}`,
-          type: "turn.interrupted",
-          at: Date.now(),
-          data: { to: "pause", by, surface },
-        });
-        return { ok: true, to: "pause" };
-      }
-      cancel(session, { by, surface });
-      return { ok: true, to: "cancel" };
+      else if (to === "pause" && run?.phase.name === "working") run.phase.lifecycle.handleInterrupt();
+      if (to === "pause") interrupt(session, to, { by, surface });
+      else cancel(session, { by, surface });
+      return { ok: true, to };
     },
     resume({ session }) {
-      if (known(store, session).open || unheard(store, session)) runner.wake(session);
+      if (existingSession(store, session).open || isUnseen(store, session)) runner.wake(session);
       return { ok: true };
     },
     async compact({ session }) {
@@ -146,8 +145,8 @@ export function createCommands(parts: CommandParts): Host["send"] {
         if (runner.of(session) === undefined && !row.owned && !row.open) return row;
         throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
       };
-      const agent = await executor(checkIdle(known(store, session)));
-      checkIdle(known(store, session)); // somebody may have spoken while it was made
+      const agent = await executor(checkIdle(existingSession(store, session)));
+      checkIdle(existingSession(store, session)); // somebody may have spoken while it was made
       const log = openSession(store, session);
       const leave = () => log.close();
       leaving.addEventListener("abort", leave);
@@ -160,22 +159,25 @@ export function createCommands(parts: CommandParts): Host["send"] {
       } finally {
         leaving.removeEventListener("abort", leave);
         log.release();
-        if (unheard(store, session)) runner.wake(session); // said meanwhile
+        if (isUnseen(store, session)) runner.wake(session); // said meanwhile
       }
     },
     saveDraft({ requestId, draft, by, surface }) {
-      const found = store.find(requestId);
-      if (!found) throw new SageError("request-unknown", `there is no request ${requestId}`);
-      if (found.resolution) throw new AlreadyResolved(found.resolution);
+      const { resolution } = existingRequest(store, requestId);
+      if (resolution) throw alreadyResolved(resolution);
       const { session, key } = splitRequestId(requestId);
       const data = { requestId, draft, by, surface };
       store.append(session, { key: draftKeys(key).prefix + randomUUID(), type: "draft.saved", at: Date.now(), data });
       return { ok: true };
     },
-    sessions: () => ({
-      ok: true,
-      sessions: store.sessions().map((row) => summary(row, runner.of(row.id) !== undefined)),
-    }),
+    sessions({ session }) {
+      const rows = session === undefined ? store.sessions() : [existingSession(store, session)];
+      return { ok: true, sessions: rows.map((row) => summary(row, runner.of(row.id) !== undefined)) };
+    },
+    request({ id }) {
+      const { request, resolution } = existingRequest(store, id);
+      return { ok: true, ...withDraft(store, request), ...(resolution && { resolution }) };
+    },
     pending: ({ session, limit, after }) => ({
       ok: true,
       requests: pending(
@@ -198,26 +200,24 @@ export function createCommands(parts: CommandParts): Host["send"] {
   };
 }
 
-/** Was something said that no turn has taken up? Whoever took it may have been killed before the turn began. */
-function unheard(store: Store, session: string): boolean {
-  const facts = store.since(session, 0);
-  const said = facts.findLast(({ type }) => type === "user.said")?.seq ?? 0;
-  return (
-    said > 0 &&
-    !facts.some((fact) => (fact.type === "turn.begun" || fact.type === "model.replied") && fact.data.sawUpTo >= said)
-  );
-}
-
-/** Messages that no reply has seen yet. */
-function queued(log: SessionLog): number {
-  return log.said.filter(({ seq }) => seq > log.sawUpTo).length;
+/** Was something said that no turn has taken up? The process that took it may have been killed before the turn began. */
+function isUnseen(store: Store, session: string): boolean {
+  return unseenMessages(store.since(session, 0)).length > 0;
 }
 
 export function pending(store: Store, session: string | undefined, page?: Page): PendingRequest[] {
-  return store.pending(session, page).map((request) => {
-    const draft = store.draft(request.id);
-    return draft ? { request, draft } : { request };
-  });
+  return store.pending(session, page).map((request) => withDraft(store, request));
+}
+
+function withDraft(store: Store, request: InputRequest): PendingRequest {
+  const draft = store.draft(request.id);
+  return draft ? { request, draft } : { request };
+}
+
+function existingRequest(store: Store, id: string): { request: InputRequest; resolution: Resolution | undefined } {
+  const found = store.find(id);
+  if (!found) throw new SageError("request-unknown", `there is no request ${id}`);
+  return found;
 }
 
 function summary({ open, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
@@ -264,19 +264,14 @@ async function checkInput(store: Store, response: InputResponse): Promise<void> 
   );
 }
 
-class AlreadyResolved extends Error {
-  readonly resolution;
-  constructor(resolution: Fact<"input.resolved">["data"]) {
-    super(
-      `already ${resolution.outcome} by ${resolution.by} from ${resolution.surface} at ${new Date(resolution.at).toISOString()}`,
-    );
-    this.resolution = resolution;
-  }
+function alreadyResolved(resolution: Resolution): SageError {
+  const { outcome, by, surface, at } = resolution;
+  const message = `already ${outcome} by ${by} from ${surface} at ${new Date(at).toISOString()}`;
+  return new SageError("request-resolved", message, { cause: resolution });
 }
 
 function refusal(error: unknown): CommandReply & { ok: false } {
-  if (error instanceof AlreadyResolved)
-    return { ok: false, code: "request-resolved", message: error.message, resolution: error.resolution };
-  if (error instanceof SageError) return { ok: false, code: error.code, message: error.message };
-  return { ok: false, code: "turn-failed", message: messageOf(error) };
+  if (!(error instanceof SageError)) return { ok: false, code: "turn-failed", message: messageOf(error) };
+  const { code, message, cause } = error;
+  return { ok: false, code, message, ...(code === "request-resolved" && { resolution: cause as Resolution }) };
 }

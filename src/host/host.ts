@@ -8,7 +8,8 @@ import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
 import { createBlocks } from "./blocks.ts";
 import { createCommands, pending } from "./commands.ts";
 import { createMoments } from "./moments.ts";
-import { createRunner, known } from "./runner.ts";
+import { createRunner } from "./runner.ts";
+import { existingSession } from "./session-run.ts";
 import type { Supervision } from "./supervisor.ts";
 import { meetingOf, type Meeting } from "./socket/meeting.ts";
 import { createTitles } from "./titles.ts";
@@ -87,7 +88,7 @@ export function createHost(parts: HostParts): LocalHost {
     options: { after?: number; signal: AbortSignal },
     others: Meeting | undefined,
   ): AsyncGenerator<WatchEvent> {
-    known(store, session);
+    existingSession(store, session);
     count(session, 1);
     try {
       const signal = AbortSignal.any([options.signal, closing.signal]);

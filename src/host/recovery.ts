@@ -1,6 +1,6 @@
 import type { Store } from "../journal/store.ts";
 import type { Host, InputRequest } from "../protocol/index.ts";
-import { asleep } from "./sleep.ts";
+import { fallAsleep } from "./sleep.ts";
 
 export type Recovered = {
   /** Turns that go on now. */
@@ -37,7 +37,7 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
 }
 
 function sleepOn(store: Store, requests: readonly InputRequest[], session: string, goOn: () => void): () => void {
-  const { woken, end } = asleep(store, session, Number.MAX_SAFE_INTEGER);
+  const { woken, end } = fallAsleep(store, session, Number.MAX_SAFE_INTEGER);
   void woken.then((how) => how && goOn());
   // Answered by another process between the look and the listening.
   if (requests.some(({ id }) => store.resolution(id))) {

@@ -8,10 +8,11 @@ export type Asleep = {
 };
 
 /**
- * A session out of memory: what it waits for is on disk, its lease is kept, and whatever is done for it wakes it. It costs an
- * entry in the process's one registry; deadlines of its requests run on in the process's one timer.
+ * Waits for a session that is out of memory: its requests are on disk, its lease is kept, and whatever is done for it wakes it. It
+ * costs an entry in the process's one registry; deadlines of its requests run on in the process's one timer. `newest` is the
+ * seq of the last fact that the session knew.
  */
-export function asleep(store: Store, session: string, knew: number): Asleep {
+export function fallAsleep(store: Store, session: string, newest: number): Asleep {
   const { promise: woken, resolve } = Promise.withResolvers<boolean>();
   const stop = store.hub.subscribe(session, {
     fact: ({ type }) => {
@@ -27,7 +28,7 @@ export function asleep(store: Store, session: string, knew: number): Asleep {
   };
   try {
     armed = store.pending(session).flatMap((request) => (request.deadline ? [arm(store, request)] : []));
-    if (store.since(session, knew).length > 0) end(true); // between the last look and the first listening
+    if (store.since(session, newest).length > 0) end(true); // written between the last look and the subscription
   } catch (error) {
     end(false);
     throw error;

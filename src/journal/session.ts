@@ -1,4 +1,4 @@
-import { SageError } from "../protocol/index.ts";
+import { SageError, seenBy, unseenMessages } from "../protocol/index.ts";
 import type { Delta, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
@@ -114,8 +114,12 @@ export class SessionLog {
   }
 
   #saw(fact: Fact): void {
-    if (fact.type === "turn.begun" || fact.type === "model.replied")
-      this.sawUpTo = Math.max(this.sawUpTo, fact.data.sawUpTo);
+    this.sawUpTo = Math.max(this.sawUpTo, seenBy(fact));
+  }
+
+  /** Messages that no turn has taken up and no reply has seen. */
+  unseen(): Fact<"user.said">[] {
+    return unseenMessages(this.said, this.sawUpTo);
   }
 
   get interruptedAt(): number {

@@ -20,7 +20,10 @@ export type Command =
   /** Makes room in the conversation of an idle session. */
   | { type: "compact"; session: string }
   | ({ type: "saveDraft"; requestId: string; draft: Draft } & Sender)
-  | { type: "sessions" }
+  /** All sessions, newest first, or the one that is named. */
+  | { type: "sessions"; session?: string }
+  /** One request by its id, open or ended. */
+  | { type: "request"; id: string }
   /** Open requests, of one session or of all, oldest first; a page of them where there may be many. */
   | {
       type: "pending";
@@ -70,7 +73,9 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
               ? { ok: true; sessions: SessionSummary[] }
               : C extends "pending"
                 ? { ok: true; requests: PendingRequest[] }
-                : { ok: true });
+                : C extends "request"
+                  ? { ok: true; resolution?: Resolution } & PendingRequest
+                  : { ok: true });
 
 /** A request as a list shows it, with the latest half-filled answer. */
 export type PendingRequest = { request: InputRequest; draft?: Draft };

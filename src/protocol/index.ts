@@ -13,4 +13,5 @@ export * from "./request.ts";
 export * from "./state.ts";
 export * from "./subagent.ts";
 export * from "./surface-store.ts";
+export * from "./unseen.ts";
 export * from "./visible.ts";

@@ -53,9 +53,7 @@ export class UnifiedExecutor {
 
   /** The same, and yields every fact and delta on the way. */
   execute(execution: Execution): AsyncGenerator<Fact | Delta, AgentOutcome> {
-    const { log } = execution;
-    const withdraw = this.#showOnChannel(execution);
-    return follow(this.#config.store, log.id, () => runTurn(log, this.#input(execution)), withdraw);
+    return follow(this.#config.store, execution.log.id, () => this.run(execution));
   }
 
   /** Makes room in an idle session's conversation, by hand. */

@@ -5,13 +5,8 @@ import type { Delta, Fact } from "../../protocol/index.ts";
  * Everything a session writes and streams while `work` goes on, ending with its result.
  * An async generator by hand: the language's own keeps a whole stack frame for every turn that waits.
  */
-export function follow<T>(
-  store: Store,
-  session: string,
-  work: () => Promise<T>,
-  leave: (() => void) | undefined,
-): AsyncGenerator<Fact | Delta, T> {
-  return new Following(store, session, work, leave);
+export function follow<T>(store: Store, session: string, work: () => Promise<T>): AsyncGenerator<Fact | Delta, T> {
+  return new Following(store, session, work);
 }
 
 class Following<T> implements AsyncGenerator<Fact | Delta, T> {
@@ -22,13 +17,9 @@ class Following<T> implements AsyncGenerator<Fact | Delta, T> {
   #done = false;
   readonly #leave: () => void;
 
-  constructor(store: Store, session: string, work: () => Promise<T>, leave: (() => void) | undefined) {
+  constructor(store: Store, session: string, work: () => Promise<T>) {
     this.#work = work;
-    const stop = store.hub.subscribe(session, this);
-    this.#leave = () => {
-      stop();
-      leave?.();
-    };
+    this.#leave = store.hub.subscribe(session, this);
   }
 
   fact(fact: Fact): void {

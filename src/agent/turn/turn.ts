@@ -47,7 +47,7 @@ type Turn = {
 export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
   const facts = log.begin();
   const folded = fold(facts);
-  if (!folded.open && (log.said.at(-1)?.seq ?? 0) <= folded.sawUpTo) return nothingNew(log, folded);
+  if (!folded.open && log.unseen().length === 0) return nothingNew(log, folded);
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
   const turn = foreign
     ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), input, openIn(log, folded))

@@ -54,7 +54,8 @@ const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } =
   resume: { session: text },
   compact: { session: text },
   saveDraft: { requestId, draft, ...sender },
-  sessions: {},
+  sessions: { session: text.optional() },
+  request: { id: requestId },
   pending: { session: text.optional(), limit: z.int().min(1).optional(), after: requestId.optional() },
 };
 

@@ -1,0 +1,214 @@
+import type { UnifiedExecutor } from "../agent/turn/executor.ts";
+import { journaledLifecycle } from "../agent/state/states.ts";
+import { openSession, type SessionLog, type Stopped } from "../journal/session.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
+import { realClock } from "../models/sleep.ts";
+import { SageError, messageOf, unseenMessages, type AgentOutcome } from "../protocol/index.ts";
+import type { Blocks } from "./blocks.ts";
+import type { Moments } from "./moments.ts";
+import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";
+import { fallAsleep } from "./sleep.ts";
+import { supervise, type Supervision } from "./supervisor.ts";
+import type { Titles } from "./titles.ts";
+
+const RETRY_MS = 1_000;
+
+export type RunParts = {
+  store: Store;
+  /** Makes what runs a session's turns, when its first one begins. */
+  executor(session: SessionRow): Promise<UnifiedExecutor>;
+  supervision: Supervision;
+  blocks: Blocks;
+  moments: Moments;
+  titles: Titles | undefined;
+  maySleep(session: SessionRow): boolean;
+};
+
+type RunScope = RunParts & {
+  /** Ended before this run begins: it was told to leave, and the session must not be claimed twice. */
+  after: Promise<unknown> | undefined;
+  /** Lets one session begin at a time. */
+  turnstile(): Promise<void> | undefined;
+  /** Called as soon as nothing more happens here: a message that comes now starts a run of its own. */
+  letGo(run: SessionRun): void;
+};
+
+/** `newest`: the session sleeps now, and this was the seq of its newest fact. */
+type Round = { outcome: AgentOutcome; newest?: number };
+
+/** One session in this process: one turn after the other, until no message is left unseen. A class, for there may be ten thousand. */
+export class SessionRun {
+  readonly session: string;
+  readonly done: Promise<AgentOutcome>;
+  readonly #scope: RunScope;
+  #phase: RunPhase = notBegun;
+  #maySleep = false;
+  #leaving = false;
+  #resting: AbortController | undefined;
+
+  constructor(session: string, scope: RunScope) {
+    this.session = session;
+    this.#scope = scope;
+    this.done = this.#turns().finally(() => this.#end());
+  }
+
+  get phase(): RunPhase {
+    return this.#phase;
+  }
+  get log(): SessionLog | undefined {
+    return "log" in this.#phase ? this.#phase.log : undefined;
+  }
+  /** It was told to leave, and hears nothing that is said from now on. */
+  get leaving(): boolean {
+    return this.#leaving;
+  }
+
+  /** Ends the attempt, or the next one as it begins. */
+  stop(reason: Stopped): void {
+    this.#move({ type: "stopped", reason });
+    this.log?.stop(reason);
+    this.#hurry();
+  }
+
+  /** Puts it to sleep when it has waited for people alone since the last look. */
+  sleepIfIdle(): void {
+    const { log } = this;
+    const idleAt = log?.idle ? log.lastSeq : undefined;
+    const { name } = this.#move({ type: "looked", idleAt, maySleep: this.#maySleep });
+    if (name === "fallingAsleep") log?.close();
+  }
+
+  leave(): void {
+    this.#leaving = true;
+    this.log?.close();
+    if (this.#phase.name === "asleep") this.#phase.sleep.end();
+    this.#hurry();
+  }
+
+  /** For whoever watches: there is nobody else to tell. */
+  notice(key: string, text: string): void {
+    this.#scope.store.hub.delta({ session: this.session, key, attempt: 0, n: 0, kind: "notice", text });
+  }
+
+  #move(event: RunEvent): RunPhase {
+    return (this.#phase = nextPhase(this.#phase, event));
+  }
+
+  async #turns(): Promise<AgentOutcome> {
+    const { after, store, maySleep, moments, turnstile } = this.#scope;
+    if (after) await after.catch(() => {}); // whoever asked for that run hears how it ended
+    const session = existingSession(store, this.session);
+    this.#maySleep = maySleep(session);
+    moments.start(session);
+    for (;;) {
+      await turnstile();
+      const round = await this.#roundOrLater(session);
+      if (round === "again") continue;
+      if (round.newest === undefined) return round.outcome;
+      if (!(await this.#sleep(round.newest))) return round.outcome; // left, or taken by another process
+    }
+  }
+
+  /** Nobody is there to try again for a session that was woken: it waits out a busy journal or a full disk. */
+  async #roundOrLater(session: SessionRow): Promise<"again" | Round> {
+    try {
+      return await this.#round(session);
+    } catch (error) {
+      const woken = this.#phase.name === "preparing" && this.#phase.kept !== undefined;
+      if (!woken || this.#leaving || !(error instanceof SageError && error.retryable)) throw error;
+      this.notice("supervisor", messageOf(error));
+      const { clock = realClock } = this.#scope.supervision;
+      await clock.sleep(RETRY_MS, this.#hurried()).catch(() => {});
+      return "again";
+    }
+  }
+
+  /** One turn. Little comes back: a session that sleeps after it should weigh nothing. */
+  async #round(session: SessionRow): Promise<"again" | Round> {
+    const { executor, supervision } = this.#scope;
+    const agent = await executor(session); // made anew for each turn: somebody may have chosen another model
+    return supervise(({ supervised }) => this.#attempt(agent, supervised), {
+      ...supervision,
+      notice: (text) => this.notice("supervisor", text),
+      hurry: () => this.#hurried(),
+    });
+  }
+
+  async #attempt(agent: UnifiedExecutor, supervised: boolean): Promise<"again" | Round> {
+    const { store, blocks, moments, titles } = this.#scope;
+    const log = openSession(store, this.session);
+    const stop = this.#phase.name === "preparing" ? this.#phase.stop : undefined;
+    const lifecycle = journaledLifecycle(log);
+    this.#move({ type: "attemptBegun", log, lifecycle });
+    if (this.#leaving) log.close();
+    if (stop) log.stop(stop);
+    const listeners = [blocks, moments].map((listener) => store.hub.subscribe(this.session, listener));
+    titles?.begin(log);
+    let outcome: AgentOutcome;
+    try {
+      outcome = await agent.run({ log, lifecycle, supervised });
+    } finally {
+      for (const unsubscribe of listeners) unsubscribe();
+      blocks.forget(this.session);
+      if (this.#phase.name === "working") log.release(); // one that falls asleep keeps its lease
+      this.#move({ type: "attemptEnded" });
+    }
+    return this.#settle(log, outcome);
+  }
+
+  #settle(log: SessionLog, outcome: AgentOutcome): "again" | Round {
+    const fellAsleep = this.#phase.name === "preparing" && this.#phase.kept !== undefined;
+    if (fellAsleep) return { outcome: { ...outcome, messages: [], toolHistory: [] }, newest: log.lastSeq };
+    if (!this.#leaving && goesOn(this.#scope.store, log, outcome)) return "again";
+    this.#end(); // in the same breath: a message that comes now starts a new run
+    return { outcome };
+  }
+
+  /** True when somebody did something for the session. */
+  async #sleep(newest: number): Promise<boolean> {
+    if (this.#leaving) return false;
+    const { store } = this.#scope;
+    try {
+      const sleep = fallAsleep(store, this.session, newest);
+      this.#move({ type: "slept", sleep });
+      const woken = await sleep.woken;
+      this.#move({ type: "woken" });
+      return woken && !this.#leaving;
+    } catch {
+      return true; // a journal that cannot be read for a moment: the turn waits in memory instead
+    }
+  }
+
+  #hurried(): AbortSignal {
+    return (this.#resting ??= new AbortController()).signal;
+  }
+  /** Whoever stops it or leaves does not wait for the next attempt. */
+  #hurry(): void {
+    this.#resting?.abort();
+    this.#resting = undefined;
+  }
+
+  #end(): void {
+    const { store, letGo } = this.#scope;
+    if ("kept" in this.#phase && this.#phase.kept !== undefined) store.release(this.session, this.#phase.kept);
+    this.#move({ type: "ended" });
+    letGo(this);
+  }
+}
+
+export function existingSession(store: Store, id: string): SessionRow {
+  const session = store.session(id);
+  if (!session) throw new SageError("session-unknown", `there is no session ${id}; \`sage sessions\` lists them`);
+  return session;
+}
+
+/**
+ * Is there a message to go on with? A turn that ended is followed by what nobody has seen yet, a paused one by what was said after the
+ * interrupt. Asked of the store, once the session is let go: another process may have left a message to this one.
+ */
+export function goesOn(store: Store, log: SessionLog, { status }: AgentOutcome): boolean {
+  if (status === "needs-input") return false;
+  if (status === "paused" && log.interruptedAt === 0) return false;
+  const after = status === "paused" ? Math.max(log.sawUpTo, log.interruptedAt) : log.sawUpTo;
+  return unseenMessages(store.since(log.id, after), after).length > 0;
+}
