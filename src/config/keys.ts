@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { SageError, messageOf } from "../protocol/index.ts";
 import type { Home } from "./home.ts";
 import { changeFile } from "./locked-file.ts";
+import { readSmallFile } from "./small-file.ts";
 
 /** By the variable that would hold the key. What the keychain keeps is only noted, so that it is asked for nothing else. */
 type Kept = Record<string, { key: string } | { keychain: true }>;
@@ -21,8 +21,9 @@ export function saveKey(home: Home, env: NodeJS.ProcessEnv, variable: string, ke
 
 /** The environment with the keys that were kept. A variable that is set wins: it is what the person says now. */
 export function withKeys(env: NodeJS.ProcessEnv, home: Home): NodeJS.ProcessEnv {
-  if (!existsSync(home.keys)) return env;
-  const kept = parse(home, readFileSync(home.keys, "utf8"));
+  const text = readSmallFile(home.keys);
+  if (text === undefined) return env;
+  const kept = parse(home, text);
   const missing = Object.entries(kept).filter(([variable]) => !env[variable]);
   if (missing.length === 0) return env;
   const found = missing.map(([variable, at]) => [variable, "key" in at ? at.key : fromKeychain(variable)] as const);

@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SageError, messageOf } from "../protocol/index.ts";
+import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
 
 const PATIENCE_MS = 5_000;
 
@@ -17,7 +18,7 @@ export function lockIn(folder: string): string {
 export function changeFile(path: string, change: (text: string) => string, lock = lockIn(dirname(path))): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   using _held = acquire(lock);
-  const before = read(path);
+  const before = readSmallFile(path, LARGEST_STATE) ?? "";
   const after = change(before);
   if (after !== before) replace(path, after);
 }
@@ -40,15 +41,6 @@ function acquire(lock: string): Disposable {
     });
   }
   return { [Symbol.dispose]: () => database.close() };
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
-  }
 }
 
 function replace(path: string, text: string): void {

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { readRule } from "../permission/rules/rules.ts";
 import { SageError, messageOf, type RuleGrant } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
+import { readSmallFile } from "./small-file.ts";
 
 type RuleBehavior = RuleGrant["behavior"];
 type Lists = Partial<Record<RuleBehavior, string[]>>;
@@ -62,7 +62,7 @@ function changeRules(path: string, change: (lists: Lists) => Lists, lock?: strin
 }
 
 function rulesIn(path: string): Lists {
-  return parse(path, readFileSync(path, "utf8")).permissions ?? {};
+  return parse(path, readSmallFile(path) ?? "").permissions ?? {};
 }
 
 /** A file that cannot be read as JSON is somebody's work in progress: never overwritten. */

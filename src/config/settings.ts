@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { z } from "zod";
 import { findContent, type Found } from "../context/content.ts";
+import { isInside } from "../permission/paths/canonical.ts";
 import { loadRules } from "../permission/rules/rules.ts";
 import { SageError, messageOf, type Rule, type RuleDestination } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
-
-const LARGEST = 1024 * 1024;
+import { readSmallFile } from "./small-file.ts";
 
 const rules = (what: string) =>
   z.array(z.string()).default([]).describe(`${what}, each \`Tool\` or \`Tool(specifier)\``);
@@ -205,19 +205,16 @@ export function rulesOf(
 }
 
 function readText(path: string, insideOf?: string): string | undefined {
+  if (insideOf !== undefined && leavesFolder(path, insideOf))
+    throw new SageError("config-invalid", `${path} leads out of its folder; settings must not be links to elsewhere`);
+  return readSmallFile(path);
+}
+
+function leavesFolder(path: string, folder: string): boolean {
   try {
-    if (insideOf !== undefined && !realpathSync(path).startsWith(`${realpathSync(insideOf)}/`))
-      throw new SageError("config-invalid", `${path} leads out of its folder; settings must not be links to elsewhere`);
-    if (lstatSync(path).isDirectory())
-      throw new SageError("config-invalid", `${path} should be a file, and is a directory`);
-    const text = readFileSync(path, "utf8");
-    if (text.length > LARGEST) throw new SageError("config-invalid", `${path} is larger than 1 MB; settings are short`);
-    return text;
-  } catch (error) {
-    if (error instanceof SageError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new SageError("config-invalid", `${path} cannot be read: ${messageOf(error)}`);
+    return !isInside(realpathSync(folder), realpathSync(path));
+  } catch {
+    return false; // nothing is there, or the reader says why it cannot be read
   }
 }
 

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
 import type { Found } from "../context/content.ts";
 import { SageError } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
+import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
 import { readProject, type ProjectFile } from "./settings.ts";
 
 type Trusted = Record<string, { digest: string; at: number; files: Record<string, string> }>;
@@ -86,7 +87,7 @@ export function projectRoot(cwd: string): string {
 }
 
 function read(trustFile: string): Trusted {
-  return existsSync(trustFile) ? (JSON.parse(readFileSync(trustFile, "utf8")) as Trusted) : {};
+  return JSON.parse(readSmallFile(trustFile, LARGEST_STATE) ?? "{}") as Trusted;
 }
 
 function change(trustFile: string, edit: (all: Trusted) => Trusted): void {

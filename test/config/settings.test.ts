@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -14,6 +24,7 @@ import { childEnv, redactor } from "../../src/config/secrets.ts";
 import { readProject, readSettings, settingsSchema } from "../../src/config/settings.ts";
 import { projectTrust, revoke, trust } from "../../src/config/trust.ts";
 import { version } from "../../src/config/version.ts";
+import { SageError } from "../../src/protocol/index.ts";
 import { workspace } from "../support/sage.ts";
 
 test("settings that cannot be understood stop the start and say where and what", () => {
@@ -185,6 +196,45 @@ test("F7: project settings that are a link out of the folder, huge or broken are
   mkdirSync(other.path(".sage"));
   writeFileSync(other.path(".sage/settings.json"), `{"permissions":{"deny":["${"x".repeat(1024 * 1024)}"]}}`);
   assert.throws(() => readProject(other.dir), /larger than 1 MB/);
+});
+
+test("F7: a pipe, a device, a folder or a giant in the place of settings is named at once, and fills no memory", () => {
+  using here = workspace();
+  mkdirSync(here.path(".sage"));
+  const file = here.path(".sage/settings.json");
+  const giant = () => {
+    writeFileSync(file, "{}");
+    truncateSync(file, 40 * 1024 * 1024 * 1024); // holes: it takes no room on the disk either
+  };
+  // In a process of its own: whoever opens it to read would be stuck for good.
+  const settings = JSON.stringify(new URL("../../src/config/settings.ts", import.meta.url).href);
+  const program = `const { readProject } = await import(${settings}); readProject(${JSON.stringify(here.dir)});`;
+  execFileSync("mkfifo", [file]);
+  const reader = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    encoding: "utf8",
+    timeout: 30_000,
+    killSignal: "SIGKILL",
+  });
+  rmSync(file);
+  assert.match(reader.stderr, /should be a file/, String(reader.error));
+
+  const made: [kind: string, make: () => void, told: RegExp][] = [
+    ["a folder", () => mkdirSync(file), /should be a file/],
+    ["a giant", giant, /larger than 1 MB/],
+  ];
+  for (const [kind, make, told] of made) {
+    make();
+    assert.throws(() => readProject(here.dir), told, kind);
+    assert.throws(() => readSettings(file), told, kind);
+    assert.throws(() => addRule(file, { rule: "Bash(ls)", behavior: "allow" }, here.path("lock.db")), kind);
+    rmSync(file, { recursive: true });
+  }
+  for (const device of ["/dev/zero", "/dev/tty", "/proc/self/mem"]) {
+    symlinkSync(device, file);
+    assert.throws(() => readSettings(file), SageError, device);
+    rmSync(file);
+  }
+  assert.ok(process.memoryUsage().rss < 1024 * 1024 * 1024);
 });
 
 test("A2 programs are not looked for in the workspace, whichever way its folders are named", () => {

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf, oneLine, SageError, visible } from "../../../protocol/index.ts";
 import { knownTools, loadConfig, type Config } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
+import { readSmallFile } from "../../../config/small-file.ts";
 import type { Style } from "../../../surfaces/plain/paint.ts";
 import { rows } from "../../../surfaces/plain/safe.ts";
 import type { CliTexts } from "../../../texts/cli.ts";
@@ -99,7 +100,7 @@ function planFor(
 
 function read(file: string): Record<string, unknown> {
   try {
-    const settings: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const settings: unknown = JSON.parse(readSmallFile(file) ?? "");
     if (settings !== null && typeof settings === "object" && !Array.isArray(settings))
       return settings as Record<string, unknown>;
   } catch (error) {
