@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConnectionLimits } from "../../../src/cli/commands/serve/connections.ts";
 import { createHttp, listen } from "../../../src/cli/commands/serve/http.ts";
 import type { SurfaceStore } from "../../../src/protocol/index.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
@@ -18,6 +19,7 @@ export type BridgeOptions = {
   /** Where it remembers; the same folder again is a restart. */
   dir?: string;
   slowestMs?: number;
+  connections?: ConnectionLimits;
   /** Stands between the channel and its memory. */
   wrap?: (store: SurfaceStore) => SurfaceStore;
   onMessage?: ((message: Incoming) => void | Promise<void>) | undefined;
@@ -51,7 +53,8 @@ export async function bridge(feishu: FakeFeishu, options: BridgeOptions = {}) {
           ...(slowestMs && { slowestMs }),
         })
       : undefined;
-  const listening = http && (await listen(http, { host: "127.0.0.1", port: 0, t: serveTexts("en") }));
+  const limits = options.connections ? { connections: options.connections } : {};
+  const listening = http && (await listen(http, { host: "127.0.0.1", port: 0, t: serveTexts("en"), ...limits }));
   const url = listening && `http://127.0.0.1:${listening.port}/feishu/webhook`;
   if (url) feishu.delivery.webhook = url;
   const leaving = new AbortController();

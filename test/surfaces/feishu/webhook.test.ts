@@ -87,7 +87,8 @@ test("what the platform did not send, or sent long ago, is refused with a 4xx an
       "a challenge without one",
       request({ type: "url_verification", token: feishu.verificationToken }, { unsigned: true }),
     ],
-    [400, "nested deeper than any event", { headers: {}, body: "[".repeat(100_000) }],
+    [400, "nested deeper than any event", { headers: {}, body: "[".repeat(8_000) }],
+    [401, "too large for a challenge, and not signed", { headers: {}, body: "[".repeat(100_000) }],
   ];
   for (const [status, what, { headers, body }] of hostile) {
     const response = await fetch(sage.url, { method: "POST", headers, body });
@@ -165,6 +166,49 @@ test("a body that is too large or too slow is refused, and others are served mea
   assert.match(await slow, / 408 /);
   assert.match(await unending, / 413 /);
   await until(() => sage.got.length === 1);
+});
+
+const challengeOf = (feishu: FakeFeishu) =>
+  feishu.delivery.request(
+    { challenge: "1b6aef1a", token: feishu.verificationToken, type: "url_verification" },
+    { unsigned: true },
+  );
+
+test("connections that never send a byte are closed; among too many, those that waited longest give way to the platform", async () => {
+  await using feishu = await fakeFeishu();
+  await using sage = await bridge(feishu, { mode: "webhook", connections: { most: 10, silentMs: 60_000 } });
+  const port = Number(new URL(sage.url).port);
+  const opened = (first = "") => {
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    socket.write(first);
+    socket.resume();
+    return socket;
+  };
+  const head = "POST /feishu/webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{";
+  // All the room there is, taken by bodies that do not end.
+  const slow = Array.from({ length: 10 }, () => opened(head));
+  await until(() => slow.every(({ bytesWritten }) => bytesWritten > 0));
+  const silent = Array.from({ length: 30 }, () => opened());
+  await until(() => [...slow, ...silent].filter(({ closed }) => closed).length >= 30);
+  const response = await fetch(sage.url, { method: "POST", ...challengeOf(feishu) });
+  assert.deepEqual([response.status, await response.json()], [200, { challenge: "1b6aef1a" }]);
+  for (const one of [...slow, ...silent]) one.destroy();
+
+  await using strict = await bridge(feishu, { mode: "webhook", connections: { most: 10, silentMs: 50 } });
+  const mute = connect(Number(new URL(strict.url).port), "127.0.0.1").resume();
+  await until(() => mute.closed, "the silent connection was not closed");
+});
+
+test("a flood of large forgeries is turned away, and the challenge is answered in the middle of it", async () => {
+  await using feishu = await fakeFeishu();
+  await using sage = await bridge(feishu, { mode: "webhook" });
+  const body = `{"encrypt":"${"A".repeat(900_000)}"}`;
+  const flood = Array.from({ length: 40 }, () =>
+    fetch(sage.url, { method: "POST", body }).then(({ status }) => status),
+  );
+  const response = await fetch(sage.url, { method: "POST", ...challengeOf(feishu) });
+  assert.equal(response.status, 200);
+  assert.deepEqual(new Set(await Promise.all(flood)), new Set([401]));
 });
 
 test("a body in many pieces keeps its characters", async () => {

@@ -1,14 +1,17 @@
-import { serve, type HttpBindings, type ServerType } from "@hono/node-server";
+import { serve, type HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SageError, messageOf } from "../../../protocol/index.ts";
 import type { ServeTexts } from "../../../texts/serve.ts";
+import { limitConnections, type ConnectionLimits } from "./connections.ts";
 
 const LARGEST = 1024 * 1024;
+/** Of all bodies that are being received. */
+const LARGEST_TOGETHER = 64 * 1024 * 1024;
 const SLOWEST_MS = 10_000;
-const MOST_CONNECTIONS = 500;
+const usual: ConnectionLimits = { most: 500, silentMs: 10_000 };
 
 export type Readiness = { ready: boolean; [detail: string]: unknown };
 
@@ -33,6 +36,7 @@ export function createHttp({
   slowestMs = SLOWEST_MS,
 }: HttpParts): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
+  const readBody = bodyReader(slowestMs);
   app.get("/health", (c) => c.json({ status: "ok" }));
   app.get("/ready", (c) => {
     const now = ready();
@@ -40,7 +44,7 @@ export function createHttp({
   });
   if (webhook) {
     app.post("/feishu/webhook", async (c) => {
-      const body = await readBody(c.env.incoming, slowestMs);
+      const body = await readBody(c.env.incoming);
       if (typeof body === "number") return answer(body, {}, { connection: "close" });
       const told = await webhook({ headers: Object.fromEntries(c.req.raw.headers), body });
       return answer(told.status, told.body);
@@ -59,26 +63,34 @@ function answer(status: number, body: object, headers: Record<string, string> = 
   return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });
 }
 
-/** The bytes as they came, or the status to refuse them with. */
-async function readBody(incoming: IncomingMessage, slowestMs: number): Promise<Buffer | 400 | 408 | 413> {
-  if (Number(incoming.headers["content-length"] ?? 0) > LARGEST) return 413;
-  const { promise, resolve } = Promise.withResolvers<Buffer | 400 | 408 | 413>();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const timer = setTimeout(resolve, slowestMs, 408);
-  incoming.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > LARGEST) resolve(413);
-    else chunks.push(chunk);
-  });
-  incoming.on("end", () => resolve(Buffer.concat(chunks)));
-  incoming.on("error", () => resolve(400));
-  incoming.on("close", () => resolve(400));
-  const body = await promise;
-  clearTimeout(timer);
-  incoming.removeAllListeners("data");
-  if (typeof body === "number") incoming.resume().on("error", () => {});
-  return body;
+type Refusal = 400 | 408 | 413 | 503;
+
+/** Reads the bytes as they came, or says with which status to refuse them. */
+function bodyReader(slowestMs: number): (incoming: IncomingMessage) => Promise<Buffer | Refusal> {
+  let together = 0;
+  return async (incoming) => {
+    if (Number(incoming.headers["content-length"] ?? 0) > LARGEST) return 413;
+    const { promise, resolve } = Promise.withResolvers<Buffer | Refusal>();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(resolve, slowestMs, 408);
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      together += chunk.length;
+      if (size > LARGEST) resolve(413);
+      else if (together > LARGEST_TOGETHER) resolve(503);
+      else chunks.push(chunk);
+    });
+    incoming.on("end", () => resolve(Buffer.concat(chunks)));
+    incoming.on("error", () => resolve(400));
+    incoming.on("close", () => resolve(400));
+    const body = await promise;
+    clearTimeout(timer);
+    together -= size;
+    incoming.removeAllListeners("data");
+    if (typeof body === "number") incoming.resume().on("error", () => {});
+    return body;
+  };
 }
 
 export type Listening = {
@@ -89,14 +101,15 @@ export type Listening = {
 
 export async function listen(
   app: Hono<{ Bindings: HttpBindings }>,
-  { host, port, t }: { host: string; port: number; t: ServeTexts },
+  { host, port, t, connections = usual }: { host: string; port: number; t: ServeTexts; connections?: ConnectionLimits },
 ): Promise<Listening> {
-  const server: ServerType = serve({
+  const server = serve({
     fetch: app.fetch,
     hostname: host,
     port,
     serverOptions: { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
-  });
+  }) as Server;
+  limitConnections(server, connections);
   try {
     await once(server, "listening");
   } catch (error) {
@@ -105,13 +118,12 @@ export async function listen(
     throw new SageError("config-invalid", t.cannotListen(`${host}:${port}`, why), { cause: error });
   }
   server.on("error", () => {}); // too many files open, for a while: who comes then comes again
-  if ("maxConnections" in server) server.maxConnections = MOST_CONNECTIONS;
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const patience = setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), 3_000);
-      if ("closeIdleConnections" in server) server.closeIdleConnections();
+      const patience = setTimeout(() => server.closeAllConnections(), 3_000);
+      server.closeIdleConnections();
       await closed;
       clearTimeout(patience);
     },

@@ -4,6 +4,8 @@ import { readEnvelope } from "./event.ts";
 
 /** The platform signs when it sends, and may send late. */
 const FRESH_MS = 60 * 60_000;
+/** A challenge is a few hundred bytes. */
+const LARGEST_UNSIGNED = 8 * 1024;
 
 export type WebhookKeys = { appId: string; encryptKey: string; verificationToken: string };
 
@@ -17,9 +19,11 @@ export type Verdict =
   | { genuine: false; status: 400 | 401 | 403; why: string };
 
 export function verify({ headers, body }: WebhookRequest, keys: WebhookKeys, now: number): Verdict {
+  const signed = isSigned(headers, body, keys.encryptKey);
+  // Not worth being parsed and decrypted: a flood of such must not keep a challenge waiting.
+  if (!signed && body.length > LARGEST_UNSIGNED) return refuse(401, "the signature is missing or wrong");
   const encrypted = stringIn(parse(body.toString("utf8")), "encrypt");
   if (encrypted === undefined) return refuse(400, "the body should be a JSON object with an encrypted text");
-  const signed = isSigned(headers, body, keys.encryptKey);
   const text = decrypt(encrypted, keys.encryptKey);
   const payload = text === undefined ? undefined : parse(text);
   if (payload === undefined) return refuse(signed ? 400 : 401, "the body cannot be decrypted");
