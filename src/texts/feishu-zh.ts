@@ -103,7 +103,9 @@ export const zh: FeishuTexts = {
   begunBy: (who, where, text) => `${who} ${where}说：${text}`,
   failedBecause: (why) => `失败：${why}`,
   answerFile: "answer.md",
-  wholeAnswer: (file) => `完整回答在下面的文件 ${file} 中。`,
+  wholeAnswer: (file) => `完整回答在文件 ${file} 中。`,
+  answerNotSent: "其余内容放不下，也未能作为文件发送。请在终端的会话中查看。",
+  filesNotSent: (names) => `未能发送：${names}`,
 
   toast: {
     allowed: "已允许一次",
@@ -143,6 +145,7 @@ export const zh: FeishuTexts = {
 
   stopping: "正在停止。等待回答的请求已取消。",
   nothingRuns: "这里没有正在运行的任务。",
+  stoppedBefore: "还没开始就已停止，没有发给 Sage。",
   newSession: (folder) => `已在 ${folder} 开始新会话。请说明要做什么。`,
   status: {
     IDLE: "空闲，可以接收任务",

@@ -125,7 +125,9 @@ const en = {
   begunBy: (who: string, where: string, text: string) => `${who} ${where}: ${text}`,
   failedBecause: (why: string) => `Failed: ${why}`,
   answerFile: "answer.md",
-  wholeAnswer: (file: string) => `The whole answer is in the file ${file} below.`,
+  wholeAnswer: (file: string) => `The whole answer is in the file ${file}.`,
+  answerNotSent: "The rest did not fit, and could not be sent as a file. It is in the session: see it in the terminal.",
+  filesNotSent: (names: string) => `Could not be sent: ${names}`,
 
   // What a click or a message came to
   toast: {
@@ -168,6 +170,7 @@ const en = {
   // Commands
   stopping: "Stopping. What was waiting for an answer is cancelled.",
   nothingRuns: "Nothing is running here.",
+  stoppedBefore: "Stopped before it began. Nothing of it was sent to Sage.",
   newSession: (folder: string) => `A new session in ${folder}. Say what to do.`,
   status: {
     IDLE: "idle: ready for a task",

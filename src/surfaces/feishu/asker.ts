@@ -10,7 +10,7 @@ import { questionCard, textCard } from "./cards/question.ts";
 import { redacted } from "./cards/redact.ts";
 import { timeOf } from "./cards/time.ts";
 import type { Sent } from "./channel.ts";
-import { passes } from "./failure.ts";
+import { passes, wantsPlainer } from "./failure.ts";
 import { mayAnswer, type People } from "./people.ts";
 import { CARD_LIFE_MS, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
 import { targetOf, type Sending } from "./streamer.ts";
@@ -81,7 +81,7 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
       await channel.sendFile({ ...targetFor(record), uuid: uuidOf(record.rid, "file"), name: file.name, content });
       return "sent";
     } catch (error) {
-      if (passes(error)) throw error;
+      if (!wantsPlainer(error)) throw error;
       log(`the file of a request could not be sent: ${messageOf(error)}`);
       return "failed";
     }
@@ -93,7 +93,7 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
       const { card } = make(request, record);
       return { ...(await channel.sendCard({ ...target, uuid: uuidOf(record.rid, "card"), card })), spoken: false };
     } catch (error) {
-      if (passes(error)) throw error;
+      if (!wantsPlainer(error)) throw error;
       log(`the card of a request could not be sent: ${messageOf(error)}`);
       const text = plainWords(inWords(sending.redaction.value(request), record));
       return { ...(await channel.sendText({ ...target, uuid: uuidOf(record.rid, "words"), text })), spoken: true };

@@ -70,9 +70,13 @@ export type ChannelStatus = {
 export interface FeishuChannel {
   /**
    * Called for each new message of a person, messages of one chat in their order. Resolved means that the message is in safe hands
-   * (said to the host, or refused); until then it is kept, and a restart calls again with the same `messageId`.
+   * (said to the host, or refused); until then it is kept, and a restart calls again with the same `messageId`. A message that
+   * `overtakes` is handed on beside those that came before it.
    */
-  onMessage(handler: (message: Incoming) => void | Promise<void>): void;
+  onMessage(
+    handler: (message: Incoming) => void | Promise<void>,
+    options?: { overtakes(message: Incoming): boolean },
+  ): void;
   /**
    * Called once for each click. The platform waits for three seconds: whoever takes longer is answered for with a toast, and a card
    * that comes later is put in place by a patch. Until it is answered nothing else changes the card: a handler that waits for a
@@ -90,8 +94,13 @@ export interface FeishuChannel {
   /** A small sign under a message that it was seen. Never rejects: it is a courtesy. */
   react(messageId: string, emoji: string): Promise<void>;
   recall(messageId: string): Promise<void>;
-  /** What a person sent. Rejects when it is larger than `limit` bytes. */
-  download(messageId: string, key: string, kind: "image" | "file", limit: number): Promise<Buffer>;
+  /** What a person sent. Rejects when it is larger than `limit` bytes, and when the signal says so. */
+  download(
+    messageId: string,
+    key: string,
+    kind: "image" | "file",
+    options: { limit: number; signal: AbortSignal },
+  ): Promise<Buffer>;
   /** Undefined when the app may not know. Remembered for a while. */
   userName(openId: string): Promise<string | undefined>;
 

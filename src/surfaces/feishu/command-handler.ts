@@ -11,6 +11,7 @@ import type { Follow } from "./follow.ts";
 import { mayApprove, mayStop, type People } from "./people.ts";
 import { newRid, type Place, type Records } from "./records.ts";
 import { must, placeOf, type Beginning, type SessionManager } from "./session-manager.ts";
+import type { Stops } from "./stops.ts";
 
 export type CommandParts = {
   host: Host;
@@ -24,6 +25,7 @@ export type CommandParts = {
   model?: string;
   models: readonly string[];
   redaction: Redaction;
+  stops: Stops;
   now(): number;
   senderOf(openId: string): Promise<Sender>;
 };
@@ -36,6 +38,8 @@ export type CommandResult =
 
 export type CommandHandler = {
   isCommand(text: string): boolean;
+  /** It is done before what was said earlier, which may still be on its way. */
+  overtakes(text: string): boolean;
   handle(message: Incoming): Promise<CommandResult>;
   /** Whether this person may take a session over to their chat, and doing it. */
   resume(session: string, who: { openId: string; tenantKey: string }, place: Place): Promise<string>;
@@ -48,7 +52,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   const { host, records, sessions, people, t, now } = parts;
 
   const read = (text: string): { name: Name; rest: string } | undefined => {
-    const found = /^\/([a-z]+)(?:\s+([^]*))?$/i.exec(text.trim());
+    const found = /^[/／]([a-z]+)(?:\s+([^]*))?$/i.exec(text.trim());
     const name = names.find((one) => one === found?.[1]?.toLowerCase());
     return name && { name, rest: found?.[2]?.trim() ?? "" };
   };
@@ -56,10 +60,10 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
 
   const stop = async (message: Incoming): Promise<CommandResult> => {
     const follow = await here(message);
-    if (!follow) return { text: t.nothingRuns };
-    if (!mayStop(people, message.sender, follow.home().owner)) return { text: t.toast.notStopper };
-    const reply = must(await follow.handle.finish(await parts.senderOf(message.sender.openId)));
-    return { text: reply.to === "nothing" ? t.nothingRuns : t.stopping };
+    if (follow && !mayStop(people, message.sender, follow.home().owner)) return { text: t.toast.notStopper };
+    const onTheWay = parts.stops.stop(message);
+    const reply = follow && must(await follow.handle.finish(await parts.senderOf(message.sender.openId)));
+    return { text: onTheWay || (reply && reply.to !== "nothing") ? t.stopping : t.nothingRuns };
   };
 
   const begin = async (message: Incoming, how: Beginning): Promise<Follow> => {
@@ -181,6 +185,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
 
   return {
     isCommand: (text) => read(text) !== undefined,
+    overtakes: (text) => read(text)?.name === "stop",
     resume,
     async handle(message) {
       const command = read(message.text);

@@ -35,18 +35,33 @@ export class FeishuFailure extends Error {
   readonly subcode: number;
   /** How long the platform asked us to wait. */
   readonly waitMs: number | undefined;
-  constructor(kind: FailureKind, message: string, more: { code?: number; subcode?: number; waitMs?: number } = {}) {
+  /** The platform was there and answered; without it, nobody was. */
+  readonly answered: boolean;
+  constructor(
+    kind: FailureKind,
+    message: string,
+    more: { code?: number; subcode?: number; waitMs?: number; answered?: boolean } = {},
+  ) {
     super(message);
     this.kind = kind;
     this.code = more.code ?? 0;
     this.subcode = more.subcode ?? 0;
     this.waitMs = more.waitMs;
+    this.answered = more.answered ?? false;
   }
 }
 
-/** Whether the same thing may work later. */
+/** The same thing may work later. */
 export function passes(error: unknown): boolean {
   return error instanceof FeishuFailure && ["rate", "busy", "transient", "token"].includes(error.kind);
+}
+
+/**
+ * Something plainer should be tried now: the content was refused, or the platform answers and fails on it time after time. While it
+ * cannot be reached, or asks for patience, plainer words would fare no better.
+ */
+export function wantsPlainer(error: unknown): boolean {
+  return !passes(error) || (error instanceof FeishuFailure && error.kind === "transient" && error.answered);
 }
 
 const codes: [FailureKind, number[]][] = [
@@ -69,7 +84,7 @@ const kinds = new Map(codes.flatMap(([kind, list]) => list.map((code) => [code, 
 export function failureOf(answer: { status: number; code: number; msg: string; waitMs?: number }): FeishuFailure {
   const { status, code, msg } = answer;
   const subcode = Number(/ErrCode:\s*(\d+)/.exec(msg)?.[1] ?? 0);
-  const more = { code, subcode, ...(answer.waitMs !== undefined && { waitMs: answer.waitMs }) };
+  const more = { code, subcode, answered: true, ...(answer.waitMs !== undefined && { waitMs: answer.waitMs }) };
   return new FeishuFailure(kindOf(status, code, msg), `Feishu refused (${code || `HTTP ${status}`}): ${msg}`, more);
 }
 

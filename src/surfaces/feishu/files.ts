@@ -14,10 +14,19 @@ const LARGEST_OUT = 20 * 1024 * 1024;
 const LARGEST_IMAGE = 10 * 1024 * 1024;
 const MOST_OUT = 5;
 
+export type ReceiveParts = {
+  channel: FeishuChannel;
+  folder: string;
+  t: FeishuTexts;
+  log(line: string): void;
+  /** The person has said stop. */
+  signal: AbortSignal;
+};
+
 /** Puts what a person sent where the session may read it. What the model is told, and what the person should know. */
 export async function receiveFiles(
   message: Incoming,
-  { channel, folder, t, log }: { channel: FeishuChannel; folder: string; t: FeishuTexts; log(line: string): void },
+  { channel, folder, t, log, signal }: ReceiveParts,
 ): Promise<{ told: string[]; problems: string[] }> {
   const told: string[] = [];
   const problems: string[] = [];
@@ -26,12 +35,13 @@ export async function receiveFiles(
   for (const [n, { kind, key, name }] of attachments.slice(0, MOST_FILES).entries()) {
     const called = name === undefined ? `${kind}-${n + 1}` : name;
     try {
-      const content = await channel.download(messageId, key, kind, LARGEST_IN);
+      const content = await channel.download(messageId, key, kind, { limit: LARGEST_IN, signal });
       const path = join(folder, messageId, fileName(called, n, kind === "image" ? imageType(content) : undefined));
       await mkdir(join(folder, messageId), { recursive: true, mode: 0o700 });
       await writeFile(path, content, { mode: 0o600 });
       told.push((kind === "image" ? t.savedImage : t.savedFile)(path));
     } catch (error) {
+      signal.throwIfAborted();
       log(`a file could not be fetched: ${messageOf(error)}`);
       const large = error instanceof FeishuFailure && error.kind === "content";
       problems.push(large ? t.fileTooLarge(called, `${LARGEST_IN / 1024 / 1024} MB`) : t.fileFailed(called));

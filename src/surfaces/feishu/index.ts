@@ -18,6 +18,7 @@ import { createMessageBridge } from "./message-bridge.ts";
 import type { People } from "./people.ts";
 import { createRecords } from "./records.ts";
 import { createSessionManager } from "./session-manager.ts";
+import { createStops } from "./stops.ts";
 
 export type { Redaction } from "./cards/redact.ts";
 export type { People } from "./people.ts";
@@ -109,13 +110,14 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     mayRead: options.mayRead,
     resumes: !options.hostRecovers,
   });
+  const stops = createStops(now);
   const commands = createCommandHandler({
-    ...{ host, records, sessions, people, t, cwd, redaction, now, senderOf, ...model },
+    ...{ host, records, sessions, people, t, cwd, redaction, now, senderOf, stops, ...model },
     folders: options.folders ?? [],
     models: options.models ?? [],
   });
   const bridge = createMessageBridge({
-    ...{ channel, records, sessions, commands, people, t, cwd, limits, inbox, log, senderOf, ...model },
+    ...{ channel, records, sessions, commands, people, t, cwd, limits, inbox, log, senderOf, stops, ...model },
   });
   const { resume } = commands;
   const clicks = createClicks({ records, sessions, people, t, log, senderOf, resume });
@@ -126,10 +128,13 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   sweep();
   const sweeping = setInterval(sweep, SWEEP_MS).unref();
   signal.addEventListener("abort", () => clearInterval(sweeping), { once: true });
-  channel.onMessage(async (message) => {
-    await ready;
-    await bridge(message);
-  });
+  channel.onMessage(
+    async (message) => {
+      await ready;
+      await bridge.handle(message);
+    },
+    { overtakes: ({ text }) => commands.overtakes(text) },
+  );
   channel.onCard((click) => ready.then(() => clicks(click)));
-  return { ready, settled: () => sessions.settled() };
+  return { ready, settled: async () => void (await Promise.all([sessions.settled(), bridge.settled()])) };
 }

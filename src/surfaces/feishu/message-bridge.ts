@@ -11,6 +11,7 @@ import { mayAnswer, mayTalk, type People } from "./people.ts";
 import { isAt, uuidOf, type AskRecord, type Records } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
 import { codeOf, route, type Said } from "./state.ts";
+import type { Stops } from "./stops.ts";
 import type { FeishuTexts } from "../../texts/feishu.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -27,25 +28,39 @@ export type BridgeParts = {
   limits: TurnLimits;
   /** Where received files go: a folder that every session may read. */
   inbox: string;
+  stops: Stops;
   log(line: string): void;
   senderOf(openId: string): Promise<Sender>;
 };
 
 type Meant = { said: Said; record?: AskRecord; follow?: Follow };
 
-/** Messages of people → commands to the host. Who may, what it belongs to, what becomes of it: in this order. */
-export function createMessageBridge(parts: BridgeParts): (message: Incoming) => Promise<void> {
-  const { channel, records, sessions, commands, people, t, log } = parts;
+export type MessageBridge = {
+  handle(message: Incoming): Promise<void>;
+  /** Replies that were on their way are sent, or have failed. */
+  settled(): Promise<void>;
+};
 
-  const say = async (message: Incoming, text: string, what = "reply"): Promise<void> => {
-    const { chatId, messageId, chatType } = message;
-    const target = { chat: chatId, replyTo: messageId, ...(chatType === "group" && { inThread: true }) };
-    try {
-      await channel.sendText({ ...target, uuid: uuidOf(messageId, what), text: plainWords(text) });
-    } catch (error) {
-      log(`a reply could not be sent: ${messageOf(error)}`); // the message itself is in safe hands
-    }
+/** Messages of people → commands to the host. Who may, what it belongs to, what becomes of it: in this order. */
+export function createMessageBridge(parts: BridgeParts): MessageBridge {
+  const { channel, records, sessions, commands, people, t, log, stops } = parts;
+  const replies = new Set<Promise<void>>();
+
+  /** A reply is a courtesy: nothing that people say waits until it could be sent. */
+  const reply = (sending: Promise<unknown>): void => {
+    const done = sending
+      .then(
+        () => {},
+        (error: unknown) => log(`a reply could not be sent: ${messageOf(error)}`),
+      )
+      .finally(() => replies.delete(done));
+    replies.add(done);
   };
+  const targetOf = ({ chatId, messageId, chatType }: Incoming) => ({
+    ...{ chat: chatId, replyTo: messageId, ...(chatType === "group" && { inThread: true }) },
+  });
+  const say = (message: Incoming, text: string, what = "reply"): void =>
+    reply(channel.sendText({ ...targetOf(message), uuid: uuidOf(message.messageId, what), text: plainWords(text) }));
 
   /** In a group only what is meant for the bot: it is mentioned, or this is its thread, or its card is quoted. */
   const isMeant = ({ chatType, mentionsBot, rootId, parentId, threadId, chatId }: Incoming): boolean => {
@@ -75,27 +90,27 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     return { said: { text, meant: request ?? "closed" }, record, ...(follow && { follow }) };
   };
 
-  const perform = async (message: Incoming, result: CommandResult): Promise<void> => {
+  const perform = async (message: Incoming, result: CommandResult, signal: AbortSignal): Promise<void> => {
     if ("text" in result) return say(message, result.text);
-    if ("task" in result) return task(message, result.follow, result.task);
-    const { chatId, messageId, chatType } = message;
-    const target = { chat: chatId, replyTo: messageId, ...(chatType === "group" && { inThread: true }) };
-    const { messageId: id } = await channel.sendCard({ ...target, uuid: uuidOf(messageId, "card"), card: result.card });
-    result.sent?.(id);
+    if ("task" in result) return task(message, result.follow, result.task, signal);
+    const { card, sent } = result;
+    const sending = channel.sendCard({ ...targetOf(message), uuid: uuidOf(message.messageId, "card"), card });
+    reply(sending.then(({ messageId }) => sent?.(messageId)));
   };
 
   /** What was attached is told by its path. */
-  const withFiles = async (message: Incoming, text: string): Promise<string> => {
+  const withFiles = async (message: Incoming, text: string, signal: AbortSignal): Promise<string> => {
     if (message.attachments.length === 0) return text;
-    const { told, problems } = await receiveFiles(message, { channel, folder: parts.inbox, t, log });
-    if (problems.length > 0) await say(message, problems.join("\n"), "files");
+    const { told, problems } = await receiveFiles(message, { channel, folder: parts.inbox, t, log, signal });
+    if (problems.length > 0) say(message, problems.join("\n"), "files");
     return [text, ...told].filter((one) => one.trim() !== "").join("\n");
   };
 
-  const task = async (message: Incoming, follow: Follow, text: string): Promise<void> => {
-    const whole = await withFiles(message, text);
+  const task = async (message: Incoming, follow: Follow, text: string, signal: AbortSignal): Promise<void> => {
+    const whole = await withFiles(message, text, signal);
     if (whole.trim() === "") return;
     const from = await parts.senderOf(message.sender.openId);
+    signal.throwIfAborted();
     const more = { id: message.messageId, limits: parts.limits };
     let reply = await follow.handle.sendMessage(whole, from, more);
     // Somebody has deleted it: what is said now begins another.
@@ -107,8 +122,12 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     return say(message, unknown ? t.unknownCommand(whole.trim()) : t.failedToSay(reply.message));
   };
 
-  const answer = async (message: Incoming, follow: Follow, request: InputRequest, text: string): Promise<void> => {
-    const read = readText(request, await withFiles(message, text), t);
+  const answer = async (
+    message: Incoming,
+    { follow, request, text }: { follow: Follow; request: InputRequest; text: string },
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const read = readText(request, await withFiles(message, text, signal), t);
     if ("problem" in read) return say(message, t.answerFirst(read.problem));
     return respond(message, follow, request, read.response);
   };
@@ -131,53 +150,75 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     return say(message, reply.resolution ? t.raceLost(whoOf(reply.resolution, t)) : t.failedToSay(reply.message));
   };
 
-  return async (given) => {
-    // A Chinese keyboard writes a wide slash.
-    const message = { ...given, text: given.text.replace(/^\s*／/, "/") };
-    if (!isMeant(message)) return;
-    if (!mayTalk(people, message.sender)) {
-      log(`a message of ${message.sender.openId || "nobody"} was refused`);
-      // Once a day is enough to tell them; more would be a way to make the bot talk.
-      if (records.once(`stranger/${message.chatId}/${message.sender.openId}`, DAY_MS))
-        await say(message, `${t.mayNotTalk}\n${message.sender.openId}`);
-      return;
-    }
+  return {
+    async handle(given) {
+      // A Chinese keyboard writes a wide slash.
+      const message = { ...given, text: given.text.replace(/^\s*／/, "/") };
+      if (!isMeant(message)) return;
+      if (!mayTalk(people, message.sender)) return refuse(message);
+      const going = stops.begin(message);
+      try {
+        await hear(message, going.signal);
+      } catch (error) {
+        if (!going.signal.aborted) throw error;
+        say(message, t.stoppedBefore, "stopped");
+      } finally {
+        going.end();
+      }
+    },
+    async settled() {
+      while (replies.size > 0) await Promise.all(replies);
+    },
+  };
+
+  function refuse({ sender, chatId, ...message }: Incoming): void {
+    log(`a message of ${sender.openId || "nobody"} was refused`);
+    // Once a day is enough to tell them; more would be a way to make the bot talk.
+    if (records.once(`stranger/${chatId}/${sender.openId}`, DAY_MS))
+      say({ ...message, sender, chatId }, `${t.mayNotTalk}\n${sender.openId}`);
+  }
+
+  async function hear(message: Incoming, signal: AbortSignal): Promise<void> {
     if (commands.isCommand(message.text)) {
       try {
-        await perform(message, await commands.handle(message));
+        await perform(message, await commands.handle(message), signal);
       } catch (error) {
+        signal.throwIfAborted();
         log(`a command failed: ${messageOf(error)}`);
-        await say(message, t.failedToSay(messageOf(error)), "failed");
+        say(message, t.failedToSay(messageOf(error)), "failed");
       }
       return;
     }
     if (message.text.trim() === "" && message.attachments.length === 0) {
       const words = message.kind === "text" || message.kind === "post";
-      return words ? perform(message, { card: helpCard({ t }) }) : say(message, t.cannotRead);
+      return words ? perform(message, { card: helpCard({ t }) }, signal) : say(message, t.cannotRead);
     }
+    signal.throwIfAborted();
     try {
-      await deliver(message);
+      await deliver(message, signal);
     } catch (error) {
-      await say(message, t.failedToSay(messageOf(error)), "failed");
+      if (!signal.aborted) say(message, t.failedToSay(messageOf(error)), "failed");
       throw error; // it is kept, and tried again
     }
-  };
+  }
 
-  async function deliver(message: Incoming): Promise<void> {
+  async function deliver(message: Incoming, signal: AbortSignal): Promise<void> {
     const { said, record, follow: meant } = await meantBy(message);
     const follow = meant ?? (await sessions.find(message));
     const open = follow ? sessions.openBeside(follow) : [];
     const next = route(follow?.view.state() ?? "IDLE", said, open);
     switch (next.to) {
       case "task":
-        if (!follow && sessions.hasLeft(message)) await say(message, t.hasLeft, "left");
-        return task(message, follow ?? (await begin(message)), said.text);
+        if (!follow && sessions.hasLeft(message)) say(message, t.hasLeft, "left");
+        return task(message, follow ?? (await begin(message)), said.text, signal);
       case "queue":
-        return follow && note(message, follow, said.text);
-      case "answer":
+        return follow && note(message, follow, said.text, signal);
+      case "answer": {
+        const { request, text } = next;
         // Typed before the question was to be seen, it was not meant for it.
-        if (follow && !record && isEarlier(message, next.request)) return note(message, follow, said.text);
-        return follow && answer(message, ownerOf(next.request, follow), next.request, next.text);
+        if (follow && !record && isEarlier(message, request)) return note(message, follow, said.text, signal);
+        return follow && answer(message, { follow: ownerOf(request, follow), request, text }, signal);
+      }
       case "decide":
         // What the card could not show whole is read first, in words as by button.
         if ("allow" in next.decision && !record?.spoken && (record?.file === "sent" || record?.file === "failed"))
@@ -194,8 +235,8 @@ export function createMessageBridge(parts: BridgeParts): (message: Incoming) => 
     return sessions.begin(message, { cwd: parts.cwd, ...(parts.model !== undefined && { model: parts.model }) });
   }
 
-  async function note(message: Incoming, follow: Follow, text: string): Promise<void> {
-    await task(message, follow, text);
+  async function note(message: Incoming, follow: Follow, text: string, signal: AbortSignal): Promise<void> {
+    await task(message, follow, text, signal);
     void channel.react(message.messageId, "Get");
   }
 

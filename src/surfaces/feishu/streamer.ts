@@ -15,7 +15,7 @@ import {
 } from "./cards/progress.ts";
 import type { Redaction } from "./cards/redact.ts";
 import type { FeishuChannel, Target } from "./channel.ts";
-import { FeishuFailure, passes } from "./failure.ts";
+import { FeishuFailure, wantsPlainer } from "./failure.ts";
 import { newRid, uuidOf, type Home, type ProgressRecord, type Records } from "./records.ts";
 
 /** The platform stops streaming by itself after ten minutes. */
@@ -38,11 +38,16 @@ export type Sending = {
 /** One turn's progress as one card after the other. Calls of one streamer come one at a time. */
 export type Streamer = {
   show(view: ProgressView): Promise<void>;
-  /** The card is done. Sends one if there is none, unless `ifShown`. True when the text did not fit. */
-  finish(view: ProgressView, finish: Finish, options: { ifShown?: boolean; uuid: string }): Promise<boolean>;
+  /**
+   * The card is done. Sends one if there is none, unless `ifShown`. `attach` sends the text that did not fit, before the card
+   * refers to it, and says whether it arrived.
+   */
+  finish(view: ProgressView, finish: Finish, options: FinishOptions): Promise<void>;
   /** A new turn begins with a clean card. */
   reset(): void;
 };
+
+export type FinishOptions = { ifShown?: boolean; uuid: string; attach(): Promise<boolean> };
 
 type Shown = ProgressRecord & { since: number; out: string; steps: string };
 
@@ -160,16 +165,17 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
         if (error instanceof FeishuFailure && (error.kind === "gone" || error.kind === "content")) forget();
       }
     },
-    async finish(whole, finish, { ifShown = false, uuid }) {
+    async finish(whole, finish, { ifShown = false, uuid, attach }) {
       const view = rest(whole);
       const at = shown;
-      if (!at && ifShown) return false;
-      const { card, cut } = finishedCard(view, finish, t);
+      if (!at && ifShown) return;
+      const { cut } = finishedCard(view, finish, t);
+      const { card } = finishedCard(view, cut ? { ...finish, attached: await attach() } : finish, t);
       try {
         if (at) await closeProgress(channel, at, card);
         else await channel.sendCard({ ...targetOf(home()), uuid, card });
       } catch (error) {
-        if (passes(error)) throw error; // the same card, later
+        if (!wantsPlainer(error)) throw error; // the same card, later
         log(`a last card could not be shown: ${messageOf(error)}`);
         await instead(card, view, finish, uuid);
       }
@@ -178,7 +184,6 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
       fromStep = running < 0 ? whole.steps.length : running;
       carry = "";
       forget();
-      return cut;
     },
   };
 

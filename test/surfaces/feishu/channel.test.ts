@@ -200,8 +200,17 @@ test("files go both ways, and one that is too large is not taken", async () => {
   const attachment = got?.attachments[0];
   assert.ok(got && attachment);
   assert.equal(attachment.name, "日志.txt");
-  assert.deepEqual(await sage.channel.download(got.messageId, attachment.key, "file", 10_000), content);
-  await assert.rejects(sage.channel.download(got.messageId, attachment.key, "file", 100), { kind: "content" });
+  assert.deepEqual(
+    await sage.channel.download(got.messageId, attachment.key, "file", {
+      limit: 10_000,
+      signal: new AbortController().signal,
+    }),
+    content,
+  );
+  await assert.rejects(
+    sage.channel.download(got.messageId, attachment.key, "file", { limit: 100, signal: new AbortController().signal }),
+    { kind: "content" },
+  );
   await sage.channel.sendFile({ chat: lin.chat, uuid: "f1", name: "结果.txt", content });
   await sage.channel.sendImage({ chat: lin.chat, uuid: "i1", content: Buffer.from("png") });
   assert.deepEqual(

@@ -141,8 +141,16 @@ test("a command that does not fit on a card comes as a file, and is allowed only
   ) as Record<string, unknown>;
   await feishu.delivery.click(lin.openId, card.id, { tag: "button", value: { ...forged, act: "allow_once" } });
   assert.equal(sage.facts("input.resolved").length, 0);
+  const first = structuredClone(feishu.message(card.id).card);
   await lin.click(card.id, "read");
   await feishu.until(lin.chat, ({ id, buttons }) => id === card.id && buttons.includes("Allow once"));
+  const second = structuredClone(feishu.message(card.id).card);
+  // A client that still shows the first version of the card: its buttons decide nothing, and it gets the present one.
+  feishu.message(card.id).card = first ?? {};
+  const old = await lin.click(card.id, "deny");
+  assert.equal(old.toast?.content, "This card is out of date; here is the present one");
+  assert.deepEqual(feishu.message(card.id).card, second);
+  assert.equal(sage.facts("input.resolved").length, 0);
   await lin.click(card.id, "allow_once");
   await sage.sees(lin.chat, /Done/);
   assert.ok(existsSync(join(cwd, "big.txt")));

@@ -63,13 +63,16 @@ export function stepsOf({ steps, live }: ProgressView, t: FeishuTexts): string {
 export type Finish = {
   title: string;
   template: Template;
-  /** What is to be said below: how it ended, what it cost, where the rest is. */
+  /** What is to be said below: how it ended, what it cost. */
   notes: readonly string[];
+  /** Of a text that does not fit: the file with all of it has arrived, or could not be sent. */
+  attached?: boolean;
 };
 
-/** A card that will not change any more. `cut`: its text did not fit, and goes out as a file. */
+/** A card that will not change any more. `cut`: its text did not fit. */
 export function finishedCard(view: ProgressView, finish: Finish, t: FeishuTexts): { card: Card; cut: boolean } {
-  const { title, template, notes } = finish;
+  const { title, template, notes, attached = false } = finish;
+  const where = attached ? t.wholeAnswer(t.answerFile) : t.answerNotSent;
   const steps: Element[] =
     view.steps.length === 0
       ? []
@@ -83,8 +86,8 @@ export function finishedCard(view: ProgressView, finish: Finish, t: FeishuTexts)
   const whole = make(view.text);
   if (fits(whole)) return { card: whole, cut: false };
   for (const room of [4_000, 1_500, 300]) {
-    const made = make(`${[...view.text].slice(0, room).join("")}…`, [t.wholeAnswer(t.answerFile)]);
+    const made = make(`${[...view.text].slice(0, room).join("")}…`, [where]);
     if (fits(made)) return { card: made, cut: true };
   }
-  return { card: make("", [t.wholeAnswer(t.answerFile)]), cut: true };
+  return { card: make("", [where]), cut: true };
 }

@@ -13,6 +13,8 @@ export type Request = {
   upload?: boolean;
   /** The answer is bytes, and at most so many. */
   bytes?: number;
+  /** Nobody wants the answer any more: the call ends, and is not tried again. */
+  signal?: AbortSignal;
 };
 
 export type Answer = Record<string, unknown>;
@@ -82,8 +84,10 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
         ...(request.data && { data: request.data }),
         timeout: request.upload || request.bytes !== undefined ? timings.transferMs : timings.callMs,
         ...(request.bytes !== undefined && { responseType: "arraybuffer", maxContentLength: request.bytes }),
+        ...(request.signal && { signal: request.signal }),
       });
     } catch (error) {
+      request.signal?.throwIfAborted();
       throw read(error, redact);
     }
     if (Buffer.isBuffer(answer)) return { bytes: answer };

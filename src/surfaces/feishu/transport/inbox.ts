@@ -1,5 +1,5 @@
 import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
-import type { Incoming } from "../channel.ts";
+import type { FeishuChannel, Incoming } from "../channel.ts";
 import type { Log } from "./config.ts";
 import { createQueues } from "./queues.ts";
 
@@ -11,7 +11,7 @@ type Kept = { message: Incoming; tries: number };
 export type Inbox = {
   /** On disk when it returns; false when it was there before. */
   accept(message: Incoming): boolean;
-  onMessage(handler: (message: Incoming) => void | Promise<void>): void;
+  onMessage: FeishuChannel["onMessage"];
   /** Goes on with what is kept. */
   start(): void;
   /** Nothing new is begun; resolves when nothing is under way. */
@@ -24,6 +24,7 @@ export function createInbox(
 ): Inbox {
   const queues = createQueues();
   let handler: ((message: Incoming) => void | Promise<void>) | undefined;
+  let overtakes: (message: Incoming) => boolean = () => false;
   let open = false;
   const going = new Set<string>();
 
@@ -55,9 +56,9 @@ export function createInbox(
     for (const { key, value } of store.list("inbox/")) {
       if (going.has(key)) continue;
       going.add(key);
-      const { chatId, threadId } = (value as Kept).message;
+      const { message } = value as Kept;
       queues
-        .run(`${chatId}/${threadId ?? ""}`, () => hand(key))
+        .run(overtakes(message) ? key : `${message.chatId}/${message.threadId ?? ""}`, () => hand(key))
         .catch((error: unknown) => log("error", `the inbox cannot be read: ${messageOf(error)}`))
         .finally(() => going.delete(key));
     }
@@ -74,8 +75,9 @@ export function createInbox(
       if (isNew) setImmediate(drive); // the acknowledgement goes first
       return isNew;
     },
-    onMessage(given) {
+    onMessage(given, options) {
       handler = given;
+      if (options) ({ overtakes } = options);
       drive();
     },
     start() {

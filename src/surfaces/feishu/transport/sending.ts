@@ -69,7 +69,8 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
   };
 
   const send = (target: Target, type: string, content: object): Promise<Sent> =>
-    queues.run(`chat/${target.chat}`, async () => {
+    // In order for each place of a chat: one that cannot be written to just now holds up no other.
+    queues.run(`chat/${target.chat}/${target.replyTo ?? ""}`, async () => {
       const data = { msg_type: type, content: JSON.stringify(content), uuid: target.uuid };
       await chatPace(target.chat);
       const sent = (await replyOrCreate(api, target, data))["data"] as
@@ -155,12 +156,13 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
         if (!(error instanceof FeishuFailure) || error.kind !== "gone") throw error;
       });
     },
-    download: (messageId, key, kind, limit) =>
+    download: (messageId, key, kind, { limit, signal }) =>
       api.download({
         method: "GET",
         path: `im/v1/messages/${segment(messageId)}/resources/${segment(key)}`,
         query: { type: kind },
         bytes: limit,
+        signal,
       }),
     async userName(openId) {
       const known = store.get(`name/${openId}`) as { name?: string } | undefined;

@@ -1,0 +1,137 @@
+import { messageOf, type TurnEnd } from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+import { whereOf } from "./cards/closed.ts";
+import type { Finish, ProgressView } from "./cards/progress.ts";
+import { wantsPlainer } from "./failure.ts";
+import { filesIn } from "./files.ts";
+import type { Ending } from "./phase.ts";
+import { uuidOf, type Home } from "./records.ts";
+import { targetOf, type Sending, type Streamer } from "./streamer.ts";
+import type { SessionView } from "./view.ts";
+
+export type ConclusionParts = Sending & {
+  words: Texts;
+  /** May this file of a session's folder be read there without asking? */
+  mayRead(path: string, cwd: string): Promise<boolean>;
+};
+
+/** Tells the chat how a turn ended. Resolves when the last card is as it should be; may be called again after a failure that passes. */
+export type Conclude = () => Promise<void>;
+
+/**
+ * Takes down now what is to be told, for the next turn may begin before it is. Files go out before the card: the card promises
+ * none that did not arrive.
+ */
+export function conclusionOf(
+  ending: Ending,
+  { parts, view, streamer, home }: { parts: ConclusionParts; view: SessionView; streamer: Streamer; home: () => Home },
+): Conclude {
+  const { channel, t, log } = parts;
+  const sofar = view.progress();
+  const outcome = ending.type === "turn.ended" ? ending.data : undefined;
+  const whole = outcome?.text.trim() ?? "";
+  const shown: ProgressView = sofar.text.trim() === "" ? { ...sofar, text: whole } : sofar;
+  const { title, template, notes } = finishOf(ending, view, parts);
+  const begun = begunElsewhere(view, parts);
+  const uuid = uuidOf(home().session, "end", ending.seq);
+  let files: Promise<string[]> | undefined;
+
+  /** Names of the files that the answer links to and that could not be sent. */
+  const sendFiles = async (): Promise<string[]> => {
+    const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts) : [];
+    const failed: string[] = [];
+    for (const [n, { name, content, image }] of found.entries()) {
+      const each = { ...targetOf(home()), uuid: uuidOf(uuid, n, name), content }; // two may have the same name
+      try {
+        await (image ? channel.sendImage(each) : channel.sendFile({ ...each, name }));
+      } catch (error) {
+        if (!wantsPlainer(error)) throw error;
+        log(`a file of an answer could not be sent: ${messageOf(error)}`);
+        failed.push(name);
+      }
+    }
+    return failed;
+  };
+
+  return async () => {
+    files ??= sendFiles().catch((error: unknown) => {
+      files = undefined;
+      throw error;
+    });
+    const failed = await files;
+    const missing = failed.length > 0 ? [t.filesNotSent(failed.join(", "))] : [];
+    const finish: Finish = { title, template, notes: [...begun, ...notes, ...missing].map(parts.redaction.text) };
+    await streamer.finish(shown, finish, {
+      uuid,
+      attach: attachment(whole === "" ? shown.text : whole, uuid, parts, home),
+    });
+  };
+}
+
+/** The text that a card can only begin to show, as a file. False when it cannot be sent. */
+export function attachment(text: string, uuid: string, parts: Sending, home: () => Home): () => Promise<boolean> {
+  let sent: boolean | undefined;
+  return async () => {
+    if (sent !== undefined) return sent;
+    const content = Buffer.from(parts.redaction.text(text));
+    try {
+      await parts.channel.sendFile({
+        ...targetOf(home()),
+        uuid: uuidOf(uuid, "file"),
+        name: parts.t.answerFile,
+        content,
+      });
+      return (sent = true);
+    } catch (error) {
+      if (!wantsPlainer(error)) throw error;
+      parts.log(`an answer could not be sent as a file: ${messageOf(error)}`);
+      return (sent = false);
+    }
+  };
+}
+
+/** What a turn was begun with that nobody in this chat has said. */
+function begunElsewhere(view: SessionView, { t, redaction }: ConclusionParts): string[] {
+  const said = view.begunWith();
+  if (!said || said.surface === "feishu") return [];
+  const text = [...redaction.text(said.text)].slice(0, 200).join("");
+  return [t.begunBy(said.by, whereOf(said.surface, t), text)];
+}
+
+function finishOf(ending: Ending, view: SessionView, parts: ConclusionParts): Finish {
+  const { t } = parts;
+  if (ending.type === "turn.interrupted")
+    return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(ending.data.by)] };
+  return finishOfTurn(ending.data, view, parts);
+}
+
+function finishOfTurn(outcome: TurnEnd, view: SessionView, { t, words }: ConclusionParts): Finish {
+  const { stats, usage } = outcome;
+  const cost = t.stats(stats.toolCalls, usage.inputTokens + usage.outputTokens, words.duration(stats.durationMs));
+  const late = view.expired()?.deadline;
+  switch (outcome.status) {
+    case "success":
+      return { title: t.done, template: "green", notes: [cost] };
+    case "cancelled": {
+      const why = late ? t.promptTimeout(words.duration(late.timeoutMs)) : t.cancelledBecause(outcome.reason);
+      return { title: t.cancelledTitle, template: "grey", notes: [why] };
+    }
+    case "paused":
+      return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(outcome.reason)] };
+    case "max-steps":
+      return { title: t.cancelledTitle, template: "orange", notes: [t.maxSteps(outcome.steps), cost] };
+    case "needs-input":
+      return { title: t.waiting, template: "grey", notes: [] };
+    case "error": {
+      const limit = outcome.error.code === "timeout" ? view.begunWith()?.limits?.executionTimeout : undefined;
+      const why = late
+        ? t.promptTimeout(words.duration(late.timeoutMs))
+        : limit !== undefined
+          ? t.taskTimeout(words.duration(limit))
+          : t.failedBecause(outcome.error.message);
+      return { title: t.failed, template: "red", notes: [why] };
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
