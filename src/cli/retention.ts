@@ -1,14 +1,12 @@
 import type { Store } from "../journal/store.ts";
-import { sageHome } from "../config/home.ts";
+import type { Installation } from "../config/installation.ts";
 import { retain } from "../archive/sessions.ts";
-import { ageMs, readSettings } from "../config/settings.ts";
+import { ageMs } from "../config/settings.ts";
 import type { Lang } from "../texts/language.ts";
 import { sessionTexts } from "../texts/sessions.ts";
 
 /** As the person's settings say, when they come by; never behind their back. */
-export function applyRetention(store: Store, lang: Lang): void {
-  const home = sageHome(process.env);
-  const { retention } = readSettings(home.settings);
+export function applyRetention(store: Store, { home, settings: { retention } }: Installation, lang: Lang): void {
   if (!retention) return;
   const w = sessionTexts(lang);
   const { removed, open, forgotten } = retain(store, home, {

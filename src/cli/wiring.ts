@@ -1,9 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
+import { loadConfig, type Config } from "../config/config.ts";
+import { loadContent } from "../config/content.ts";
+import type { Home } from "../config/home.ts";
+import type { Installation } from "../config/installation.ts";
 import type { Skill } from "../context/skills.ts";
+import { assembleEach, type SessionParts } from "../host/assemble.ts";
+import type { LocalHost } from "../host/host.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
-import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
+import type { ModelChoice } from "../models/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {
@@ -13,27 +18,21 @@ import {
   type Sender,
   type SubagentDefinition,
 } from "../protocol/index.ts";
-import { assembleEach } from "../host/assemble.ts";
-import { loadConfig, type Config } from "../config/config.ts";
-import { loadContent } from "../config/content.ts";
-import { sageHome, type Home } from "../config/home.ts";
-import type { LocalHost } from "../host/host.ts";
-import { withKeys } from "../config/keys.ts";
-import { readSettings, type Settings } from "../config/settings.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { person } from "./journal.ts";
+import { createModels, lastingSpec, modelOf, modelOfSession, nameOf, smallModelOf } from "./model-choice.ts";
 
 export type Sage = {
   host: LocalHost;
   store: Store;
-  /** What a session goes on with, as people call it. */
+  /** The model that a session goes on with, as people call it. */
   modelOf(session: string): string;
   /** Loads the model now: what is wrong with it is thrown here, before a session is begun. */
   ready(session?: string): Promise<unknown>;
-  /** From its next turn on, and whenever it is resumed. What cannot be loaded is refused. */
+  /** From its next turn on, and whenever it is resumed. A model that cannot be loaded is refused. */
   chooseModel(session: string, spec: string, sender: Sender): Promise<void>;
-  /** What this run is made of, for whoever shows it. */
+  /** The parts of this run, for surfaces that show them. */
   home: Home;
   cwd: string;
   config: Config;
@@ -41,63 +40,7 @@ export type Sage = {
   subagents: SubagentDefinition[];
 };
 
-/** What is known before a folder is: where state lives, and which model is meant. */
-export function begin(
-  env: NodeJS.ProcessEnv,
-  spec: string | undefined,
-  fallback?: string,
-): { home: Home; choice: ModelChoice | undefined } {
-  const home = sageHome(env);
-  return { home, choice: modelOf(readSettings(home.settings), withKeys(env, home), spec, fallback) };
-}
-
-export function modelOf(
-  settings: Settings,
-  env: NodeJS.ProcessEnv,
-  spec?: string,
-  fallback?: string,
-): ModelChoice | undefined {
-  const { fallbackModel, ...others } = settings as ModelSettings;
-  // Whoever names the fallback has it, and none behind it.
-  const second = fallback ?? (fallbackModel === spec ? undefined : fallbackModel);
-  return chooseModel({ spec, fallback: second, env, settings: others });
-}
-
-/** Writes summaries, where the person named one. */
-export function smallModelOf(settings: Settings, env: NodeJS.ProcessEnv): ModelChoice | undefined {
-  const { smallModel: spec, providers } = settings;
-  return spec === undefined ? undefined : chooseModel({ spec, env, settings: { providers } as ModelSettings });
-}
-
-/** The model that was named last for a session, if one was. */
-export function modelOfSession(store: Store, session: string): string | undefined {
-  const named = store.load(session).findLast(({ type }) => type === "model.chosen" || type === "session.opened");
-  return named?.type === "model.chosen" || named?.type === "session.opened" ? named.data.model : undefined;
-}
-
-/** One of each: they share limits and breakers. One that could not be loaded may be luckier the next time. */
-export function createModels(): (choice: ModelChoice) => Promise<Model> {
-  const loaded = new Map<string, Promise<Model>>();
-  return (choice) => {
-    const name = nameOf(choice);
-    const model = loaded.get(name) ?? choice.load();
-    loaded.set(name, model);
-    model.catch(() => loaded.delete(name));
-    return model;
-  };
-}
-
-function nameOf({ provider, modelId }: ModelChoice): string {
-  return `${provider}/${modelId}`;
-}
-
-/** As a session remembers it: a script is found again from any folder. */
-export function lastingSpec(spec: string | undefined): string | undefined {
-  const file = spec?.startsWith("scripted/") ? spec.slice("scripted/".length) : undefined;
-  return file === undefined || file === "" ? spec : `scripted/${resolve(file)}`;
-}
-
-/** What is named when a session is resumed holds for it from then on. */
+/** A model that is named when a session is resumed holds for it from then on. */
 export async function goOnWith(sage: Sage, session: string, spec: string | undefined): Promise<void> {
   if (spec === undefined || lastingSpec(spec) === modelOfSession(sage.store, session)) return;
   await sage.chooseModel(session, spec, { by: person(), surface: "cli" });
@@ -108,7 +51,7 @@ export function openStore(home: Home): Store {
 }
 
 export type Run = {
-  home: Home;
+  installation: Installation;
   /** For sessions that name no model of their own. */
   choice: ModelChoice;
   fallback?: string | undefined;
@@ -124,20 +67,14 @@ export type Run = {
   onModelError?: (error: unknown) => void;
 };
 
-/** Everything that runs turns. */
+/** Everything that runs turns in one folder. */
 export function openSage(run: Run): Sage {
-  const { home, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
-  const config = loadConfig(home, cwd, process.env);
-  const { settings, rules, hooks, saveRule, ruleFiles, trust, warnings } = config;
-  const { skills, subagents, warnings: problems } = loadContent(home, trust);
-  warnings.push(...problems);
-  const { untrusted } = cliTexts(lang);
-  if (!asked && (trust.state === "untrusted" || trust.state === "changed")) warnings.push(untrusted(trust.root));
-  for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
-  const env = withKeys(process.env, home);
+  const { installation, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
   const models = createModels();
+  const { config, skills, subagents, warnings, parts, namer } = folderParts({ installation, cwd, lang, models, asked });
+  for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   const named = (spec: string | undefined): ModelChoice =>
-    (spec === undefined ? undefined : modelOf(readSettings(home.settings), env, spec, run.fallback)) ?? run.choice;
+    (spec === undefined ? undefined : modelOf(installation, spec, run.fallback)) ?? run.choice;
   const choiceOf = (session: string) => named(modelOfSession(store, session));
   const model = async (session: string) => {
     try {
@@ -147,31 +84,8 @@ export function openSage(run: Run): Sage {
       throw error;
     }
   };
-  const { output } = home;
-  const { maxContextTokens, autoCompactThreshold } = settings;
-  const prices = settings.prices as Prices;
-  const small = smallModelOf(settings, env);
-  const smallModel = small && (() => models(small));
-  const parts = {
-    ...(smallModel && { smallModel }),
-    prices,
-    rules,
-    hooks,
-    skills,
-    subagents,
-    saveRule,
-    ruleFiles,
-    permissionMode,
-    options: {
-      ...(maxContextTokens !== undefined && { maxContextTokens }),
-      ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
-      ...options,
-    },
-    env,
-    output,
-    lang,
-  };
-  const host = assembleEach(store, ({ id }) => ({ ...parts, model: () => model(id) }), smallModel);
+  const same = { ...parts, permissionMode, options: { ...parts.options, ...options } };
+  const host = assembleEach(store, ({ id }) => ({ ...same, model: () => model(id) }), namer);
   let closing: Promise<void> | undefined;
   return {
     host: { ...host, close: () => (closing ??= host.close()) },
@@ -184,10 +98,69 @@ export function openSage(run: Run): Sage {
       const data = { model: nameOf(choice), ...sender };
       store.append(session, { key: `model/${randomUUID()}`, type: "model.chosen", at: Date.now(), data });
     },
-    home,
+    home: installation.home,
     cwd,
     config,
     skills,
     subagents,
+  };
+}
+
+export type Folder = {
+  config: Config;
+  skills: Skill[];
+  subagents: SubagentDefinition[];
+  warnings: string[];
+  /** What sessions there are made of, apart from the model. */
+  parts: Omit<SessionParts, "model">;
+  namer: (() => Promise<Model>) | undefined;
+};
+
+/** Reads what a folder says to the sessions that work in it. */
+export function folderParts({
+  installation,
+  cwd,
+  lang,
+  models,
+  asked = false,
+}: {
+  installation: Installation;
+  cwd: string;
+  lang: Lang;
+  models(choice: ModelChoice): Promise<Model>;
+  asked?: boolean | undefined;
+}): Folder {
+  const { home, settings, env } = installation;
+  const config = loadConfig(home, cwd, env, settings);
+  const { rules, hooks, saveRule, ruleFiles, trust } = config;
+  const { skills, subagents, warnings } = loadContent(home, trust);
+  const { maxContextTokens, autoCompactThreshold } = settings;
+  const small = smallModelOf(installation);
+  const namer = small && (() => models(small));
+  const counts = asked || trust.state === "trusted" || trust.state === "nothing-to-trust";
+  return {
+    config,
+    skills,
+    subagents,
+    warnings: [...config.warnings, ...warnings, ...(counts ? [] : [cliTexts(lang).untrusted(trust.root)])],
+    parts: {
+      ...(namer && { smallModel: namer }),
+      prices: settings.prices as Prices,
+      rules,
+      hooks,
+      skills,
+      subagents,
+      saveRule,
+      ruleFiles,
+      permissionMode: "default",
+      options: {
+        ...(maxContextTokens !== undefined && { maxContextTokens }),
+        ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
+      },
+      env,
+      output: home.output,
+      lang,
+    },
+    namer,
   };
 }

@@ -26,8 +26,12 @@ export type Config = {
 };
 
 /** Everything the settings files say for a folder. Read at the start, and never again because a file changed. */
-export function loadConfig(home: Home, cwd: string, env: NodeJS.ProcessEnv): Config {
-  const settings = readSettings(home.settings);
+export function loadConfig(
+  home: Home,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  settings: Settings = readSettings(home.settings),
+): Config {
   const lock = lockIn(home.dir);
   const project = projectTrust(home.trust, cwd);
   const trusted = project.state === "trusted" ? project.files : [];

@@ -95,15 +95,9 @@ export function assembleEach(
   return createHost({
     store,
     version,
-    hooks: (session) => partsOf(session).hooks ?? noHooks,
     skills: (session) => partsOf(session).skills ?? [],
     ...(namer && { namer }),
     sleepAfterMs: SLEEP_AFTER_MS,
-    // A channel shows what a running turn asks; there is nobody to show it again to. A program that answers is asked once.
-    maySleep(session) {
-      const { channel, options } = partsOf(session);
-      return !channel && (options.mode ?? { type: "interactive" }).type === "interactive";
-    },
     async executor(session) {
       const parts = partsOf(session);
       const [model, smallModel] = await Promise.all([parts.model(), parts.smallModel?.()]);

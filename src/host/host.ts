@@ -1,7 +1,5 @@
 import type { UnifiedExecutor } from "../agent/turn/executor.ts";
 import type { Skill } from "../context/skills.ts";
-import type { Hooks } from "../hooks/hook.ts";
-import { noHooks } from "../hooks/hooks.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
@@ -32,26 +30,22 @@ export type HostParts = {
   version: string;
   /** Who runs a session's turns; made when the first one begins. */
   executor(session: SessionRow): Promise<UnifiedExecutor>;
-  /** Those of the session's folder. */
-  hooks?(session: SessionRow): Hooks;
   supervision?: Supervision;
   skills?(session: SessionRow): readonly Skill[];
   /** Who names a session; without one its first message does. */
   namer?(): Promise<Model>;
   /** A session that has waited for people alone for so long is let out of memory; it goes on as if it had not been. */
   sleepAfterMs?: number;
-  /** Not every session may: what shows its requests may not know that it went on elsewhere. */
-  maySleep?(session: SessionRow): boolean;
 };
 
 /** Commands in, facts and deltas out. */
 export function createHost(parts: HostParts): LocalHost {
-  const { store, version, executor, hooks = () => noHooks, supervision = {}, skills = () => [], namer } = parts;
+  const { store, version, executor, supervision = {}, skills = () => [], namer } = parts;
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
   const leaving = new AbortController();
   const closing = new AbortController();
-  const moments = createMoments(hooks, store);
+  const moments = createMoments(store);
   const titles = namer && createTitles(store, namer);
   const meeting = meetingOf(store);
   const runner = createRunner({
@@ -62,7 +56,6 @@ export function createHost(parts: HostParts): LocalHost {
     moments,
     titles,
     sleepAfterMs: parts.sleepAfterMs,
-    maySleep: parts.maySleep ?? (() => true),
     // Those who come through the socket are told what happens here, and not what this process hears of others.
     serve: (session) => meeting?.serve(session, { send, watch: (id, options) => watchHere(id, options, undefined) }),
   });

@@ -7,13 +7,13 @@ const moments: readonly HookMoment[] = ["sessionStart", "waiting", "sessionEnd"]
 
 /** Hooks that are told and not asked: a session starts, ends, or waits for a person. */
 export type Moments = {
-  start(session: SessionRow): void;
+  start(session: SessionRow, hooks: Hooks): void;
   fact(fact: Fact): void;
   /** Gives them a moment, not more: leaving must stay as quick as it is safe. */
   end(): Promise<void>;
 };
 
-export function createMoments(hooksOf: (session: SessionRow) => Hooks, store: Store): Moments {
+export function createMoments(store: Store): Moments {
   const started = new Map<string, { session: SessionRow; hooks: Hooks }>();
   const tell = async (
     moment: HookMoment,
@@ -28,11 +28,11 @@ export function createMoments(hooksOf: (session: SessionRow) => Hooks, store: St
   };
   const never = new AbortController().signal;
   return {
-    start(session) {
+    start(session, hooks) {
       if (started.has(session.id)) return;
-      const one = { session, hooks: hooksOf(session) };
-      // Nobody to tell: then it is not remembered either. A host may see very many sessions.
-      if (!moments.some((moment) => one.hooks.has(moment))) return;
+      // A session without such hooks is not remembered: a host may see very many.
+      if (!moments.some((moment) => hooks.has(moment))) return;
+      const one = { session, hooks };
       started.set(session.id, one);
       void tell("sessionStart", one, {}, never);
     },

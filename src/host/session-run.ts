@@ -21,7 +21,6 @@ export type RunParts = {
   blocks: Blocks;
   moments: Moments;
   titles: Titles | undefined;
-  maySleep(session: SessionRow): boolean;
 };
 
 type RunScope = RunParts & {
@@ -95,11 +94,9 @@ export class SessionRun {
   }
 
   async #turns(): Promise<AgentOutcome> {
-    const { after, store, maySleep, moments, turnstile } = this.#scope;
+    const { after, store, turnstile } = this.#scope;
     if (after) await after.catch(() => {}); // whoever asked for that run hears how it ended
     const session = existingSession(store, this.session);
-    this.#maySleep = maySleep(session);
-    moments.start(session);
     for (;;) {
       await turnstile();
       const round = await this.#roundOrLater(session);
@@ -125,8 +122,10 @@ export class SessionRun {
 
   /** One turn. Little comes back: a session that sleeps after it should weigh nothing. */
   async #round(session: SessionRow): Promise<"again" | Round> {
-    const { executor, supervision } = this.#scope;
+    const { executor, moments, supervision } = this.#scope;
     const agent = await executor(session); // made anew for each turn: somebody may have chosen another model
+    this.#maySleep = agent.maySleep;
+    moments.start(session, agent.hooks);
     return supervise(({ supervised }) => this.#attempt(agent, supervised), {
       ...supervision,
       notice: (text) => this.notice("supervisor", text),

@@ -205,10 +205,10 @@ test("hooks are told at once when a session starts, waits for a person, and ends
     process.env,
   );
   const store = memoryStore();
-  const made = config({ dir: here.dir, store, script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }] });
+  const script = [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }];
+  const made = { ...config({ dir: here.dir, store, script }), hooks };
   const host = createHost({
     store,
-    hooks: () => hooks,
     version: "test",
     executor: async () => new UnifiedExecutor(made, { workingDirectory: here.dir }),
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { bridge } from "../../input/bridge.ts";
 import type { Asking } from "../../input/ask.ts";
+import type { Hooks } from "../../hooks/hook.ts";
 import type { InputChannel } from "../../input/channel.ts";
 import { openSession, type SessionLog } from "../../journal/session.ts";
 import type { Store } from "../../journal/store.ts";
@@ -42,6 +43,14 @@ export class UnifiedExecutor {
     });
     const { mode, promptTimeout } = this.#options;
     this.#ask = { store: config.store, mode, ...(promptTimeout !== undefined && { promptTimeout }) };
+  }
+
+  get hooks(): Hooks {
+    return this.#config.hooks;
+  }
+  /** A turn of it that waits for people may be let out of memory: nothing here but the journal knows what it waits for. */
+  get maySleep(): boolean {
+    return this.#channel === undefined && this.#options.mode.type === "interactive";
   }
 
   /** Runs the session's open turn, or begins one with what was said. Whoever wants to see it happen subscribes to the store's hub. */

@@ -1,7 +1,14 @@
-import { sqliteStore } from "../../journal/sqlite.ts";
 import type { Store } from "../../journal/store.ts";
-import { oneLine, SageError, splitRequestId, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import {
+  oneLine,
+  SageError,
+  splitRequestId,
+  type CommandReply,
+  type InputRequest,
+  type Resolution,
+} from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
+import { readInstallation } from "../../config/installation.ts";
 import { ending, headline } from "../../texts/resolution.ts";
 import { cliTexts, type CliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -19,48 +26,56 @@ export async function answer(args: string[]): Promise<number> {
   const [target, stray] = positionals.filter((word) => word !== nth);
   if (!target?.trim() || stray !== undefined) throw usage(t.answerWhat);
   const { host, store } = openJournal(process.env);
-  const request = find(store, target, t);
-  const reply =
-    "outcome" in request
-      ? ({ ok: false, message: "", resolution: request } as const)
-      : await host.send({
-          type: "respond",
-          response: await responseOf(request, { ...values, nth }, t),
-          by: person(),
-          surface: "cli",
-        });
-  await host.close();
-  if (!reply.ok) {
-    console.error(`sage: ${reply.resolution ? headline(reply.resolution, texts(lang)) : reply.message}`);
-    return exitCodes.failure;
+  try {
+    const request = find(store, target, t);
+    if ("outcome" in request) return refused({ message: "", resolution: request }, lang);
+    const response = await responseOf(request, { ...values, nth }, t);
+    const reply = await host.send({ type: "respond", response, by: person(), surface: "cli" });
+    return reply.ok ? await afterwards(store, reply, values, lang) : refused(reply, lang);
+  } finally {
+    await host.close();
   }
+}
+
+function refused({ message, resolution }: { message: string; resolution?: Resolution }, lang: Lang): number {
+  console.error(`sage: ${resolution ? headline(resolution, texts(lang)) : message}`);
+  return exitCodes.failure;
+}
+
+async function afterwards(
+  store: Store,
+  reply: CommandReply<"respond"> & { ok: true },
+  values: { run?: boolean | undefined; model?: string | undefined },
+  lang: Lang,
+): Promise<number> {
+  const t = cliTexts(lang);
   console.log(t.recorded(oneLine(ending(reply.resolution, texts(lang)))));
   const { session } = splitRequestId(reply.resolution.requestId);
   // Whoever stopped the turn does not want to go on with it.
   if (reply.resolution.outcome === "cancelled") {
-    if (!reply.running) await endTurn(session, lang);
+    if (!reply.running) await endTurn(store, session, lang);
     return exitCodes.success;
   }
   if (reply.running) console.log(t.takenUp);
-  else if (values.run) return goOn(session, values.model, lang);
+  else if (values.run) return goOn(store, session, values.model, lang);
   else console.log(t.thenResume(session));
   return exitCodes.success;
 }
 
 /** Nobody runs it, so the turn is ended here: no model is needed for that. */
-async function endTurn(session: string, lang: Lang): Promise<void> {
+async function endTurn(store: Store, session: string, lang: Lang): Promise<void> {
   const { assemble } = await import("../../host/assemble.ts");
   const { inboxTexts } = await import("../../texts/inbox.ts");
-  const home = sageHome(process.env);
+  const { output } = sageHome(process.env);
   const nobody = { id: "none", reply: () => Promise.reject(new Error("a stopped turn asks no model")) };
   const host = assemble({
-    store: sqliteStore(home.journal),
+    store,
     model: async () => nobody,
     rules: [],
     permissionMode: "default",
     options: { mode: { type: "batch" } },
     env: process.env,
-    output: home.output,
+    output,
   });
   try {
     await host.send({ type: "interrupt", session, cancel: true, by: person(), surface: "cli" });
@@ -74,22 +89,22 @@ async function endTurn(session: string, lang: Lang): Promise<void> {
   }
 }
 
-async function goOn(session: string, model: string | undefined, lang: Lang): Promise<number> {
-  const { begin, goOnWith, lastingSpec, modelOfSession, openSage, openStore } = await import("../wiring.ts");
+async function goOn(store: Store, session: string, model: string | undefined, lang: Lang): Promise<number> {
+  const { goOnWith, openSage } = await import("../wiring.ts");
+  const { lastingSpec, modelOf, modelOfSession } = await import("../model-choice.ts");
   const { print } = await import("../run/print.ts");
-  const store = openStore(sageHome(process.env));
   const row = store.session(session);
   // A process that only waited for this answer has taken it up meanwhile, and may be at its end already.
   if (row?.owned || !row?.open) {
-    store.close();
     console.log(cliTexts(lang).takenUp);
     return exitCodes.success;
   }
-  const { home, choice } = begin(process.env, lastingSpec(model) ?? modelOfSession(store, session));
+  const installation = readInstallation(process.env);
+  const choice = modelOf(installation, lastingSpec(model) ?? modelOfSession(store, session));
   if (!choice) throw new SageError("config-invalid", cliTexts(lang).noModel);
   const { cwd } = row;
   const options = { mode: { type: "batch" } } as const;
-  const sage = openSage({ home, choice, store, cwd, lang, permissionMode: "default", options });
+  const sage = openSage({ installation, choice, store, cwd, lang, permissionMode: "default", options });
   try {
     await goOnWith(sage, session, model);
     return await print(sage, { session, task: undefined, format: "text", lang });

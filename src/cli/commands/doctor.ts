@@ -11,7 +11,7 @@ import { sage } from "../../texts/command.ts";
 import { journalTexts, type JournalTexts } from "../../texts/journal.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
-import { modelOf } from "../wiring.ts";
+import { modelOf } from "../model-choice.ts";
 
 /** Looks and tells; nothing is started, and nothing mended but the indexes, when asked to. */
 export async function doctor(args: string[]): Promise<number> {
@@ -109,7 +109,7 @@ function checkConfig(home: Home, { ok, bad, note, t }: Report, { noModel, untrus
   for (const warning of warnings) bad(oneLine(warning));
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
   if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(oneLine(trust.root)));
-  const choice = modelOf(settings, withKeys(process.env, home));
+  const choice = modelOf({ settings, env: withKeys(process.env, home) });
   if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
   else note(noModel);
 }

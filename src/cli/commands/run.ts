@@ -1,7 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { sageHome, type Home } from "../../config/home.ts";
-import { readSettings } from "../../config/settings.ts";
+import { readInstallation, type Installation } from "../../config/installation.ts";
 import type { ExecutionMode, ExecutionOptions } from "../../protocol/index.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -11,7 +10,8 @@ import { lastSessionIn, sessionBy } from "../find-session.ts";
 import { closest, count, duration, readFlags, usage, type Flags } from "../flags.ts";
 import { formats, type Format } from "../run/format.ts";
 import { ask } from "../journal.ts";
-import { begin, goOnWith, lastingSpec, modelOfSession, openSage, openStore } from "../wiring.ts";
+import { lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
+import { goOnWith, openSage, openStore } from "../wiring.ts";
 import { asksTrust } from "../trust-prompt.ts";
 
 const options = {
@@ -54,12 +54,14 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const cwd = directory(values.cwd, t);
   const again = values.continue === true || values.resume !== undefined;
 
-  const store = again ? openStore(sageHome(process.env)) : undefined;
+  const installation = readInstallation(process.env);
+  const { home } = installation;
+  const store = again ? openStore(home) : undefined;
   const found =
     store && (values.resume === undefined ? lastSessionIn(store, cwd, t) : sessionBy(store, values.resume, t));
   const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
   const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
-  const { home, choice } = begin(process.env, spec, values["fallback-model"]);
+  const choice = modelOf(installation, spec, values["fallback-model"]);
   if (!choice) {
     const next = await withoutModel(t, lang, { args, asked: words !== undefined || again || values.print === true });
     return next === "again" ? run(args, commands) : next;
@@ -68,7 +70,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   if (asked && (await asksTrust(home, found?.cwd ?? cwd, lang)) === "leave") return exitCodes.success;
   const late: Late = {};
   const sage = openSage({
-    home,
+    installation,
     choice,
     fallback: values["fallback-model"],
     store: store ?? openStore(home),
@@ -103,7 +105,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   } finally {
     await sage.host.close();
     if (begun !== undefined) recording?.writeRecordings(home, begun, values, lang);
-    await keepInOrder(home, lang);
+    await keepInOrder(installation, lang);
   }
 }
 
@@ -121,11 +123,11 @@ function checkFlags(values: Values, t: CliTexts): void {
 }
 
 /** Nothing is opened where the settings say nothing about it. */
-async function keepInOrder(home: Home, lang: Lang): Promise<void> {
-  if (!readSettings(home.settings).retention) return;
+async function keepInOrder(installation: Installation, lang: Lang): Promise<void> {
+  if (!installation.settings.retention) return;
   const { applyRetention } = await import("../retention.ts");
-  const store = openStore(home);
-  applyRetention(store, lang);
+  const store = openStore(installation.home);
+  applyRetention(store, installation, lang);
   store.close();
 }
 

@@ -1,9 +1,7 @@
 import { realpathSync } from "node:fs";
 import { messageOf, SageError } from "../../protocol/index.ts";
-import { sageHome } from "../../config/home.ts";
-import { withKeys } from "../../config/keys.ts";
+import { readInstallation } from "../../config/installation.ts";
 import { createRedaction } from "../../config/redact.ts";
-import { readSettings } from "../../config/settings.ts";
 import { openSurfaceStores } from "../../host/surface-store.ts";
 import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
 import { serveTexts } from "../../texts/serve.ts";
@@ -14,7 +12,8 @@ import { openDaemon } from "./serve/daemon.ts";
 import { openSurface } from "./serve/feishu.ts";
 import { createHttp, listen } from "./serve/http.ts";
 import { createLog } from "./serve/log.ts";
-import { lastingSpec, modelOf, openStore } from "../wiring.ts";
+import { lastingSpec, modelOf } from "../model-choice.ts";
+import { openStore } from "../wiring.ts";
 
 const PORT = 8787;
 
@@ -29,13 +28,12 @@ export async function serve(args: string[]): Promise<number> {
   const { values, positionals, lang, t: cli } = readFlags(args, options);
   noWords("serve", positionals, cli);
   const t = serveTexts(lang);
-  const home = sageHome(process.env);
-  const env = withKeys(process.env, home);
-  const settings = readSettings(home.settings);
+  const installation = readInstallation(process.env);
+  const { home, settings, env } = installation;
   const setup = feishuSetupTexts(lang);
   const feishu = feishuConfig(settings.feishu, env, { cwd: realpathSync("."), t: setup });
   const spec = lastingSpec(values.model);
-  if (!modelOf(settings, env, spec)) throw new SageError("model-unavailable", cli.noModel);
+  if (!modelOf(installation, spec)) throw new SageError("model-unavailable", cli.noModel);
   const port = values.port ?? env["FEISHU_PORT"];
   const at = {
     host: values.host ?? settings.serve?.host ?? "127.0.0.1",
@@ -49,7 +47,7 @@ export async function serve(args: string[]): Promise<number> {
   const store = openStore(home);
   const surfaces = openSurfaceStores(home.surfaces);
   const own = surfaces.of("serve");
-  const daemon = openDaemon({ home, store, own, env, lang, spec, warn: (text) => log("warn", text) });
+  const daemon = openDaemon({ store, own, env: process.env, lang, spec, warn: (text) => log("warn", text) });
   // Something of a library's went wrong where nobody waits for it: worth a line, not the end of everybody's turns.
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
 

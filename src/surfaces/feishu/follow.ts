@@ -197,14 +197,8 @@ export function followSession(
     home,
     ready,
     async lookUp(requestId) {
-      let request: InputRequest | undefined;
-      for await (const event of host.watch(session, { signal: parts.signal })) {
-        if (event.type !== "fact") break;
-        if (event.fact.type === "input.requested" && event.fact.data.id === requestId) request = event.fact.data;
-        if (request && event.fact.type === "input.resolved" && event.fact.data.requestId === requestId)
-          return { request, resolution: event.fact.data };
-      }
-      return request && { request };
+      const found = await host.send({ type: "request", id: requestId });
+      return found.ok ? found : undefined;
     },
     settled: queue.settled,
   };

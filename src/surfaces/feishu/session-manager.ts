@@ -120,7 +120,7 @@ export function createSessionManager(
       return found;
     },
     async take(session, place) {
-      const { sessions } = must(await host.send({ type: "sessions" }));
+      const { sessions } = must(await host.send({ type: "sessions", session }));
       const row = sessions.find(({ id }) => id === session);
       if (!row) throw new SageError("session-unknown", `there is no session ${session}`);
       const before = records.home(session);

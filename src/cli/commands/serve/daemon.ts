@@ -1,23 +1,19 @@
 import { statSync } from "node:fs";
-import type { SessionRow, Store } from "../../../journal/store.ts";
-import type { Prices } from "../../../models/prices.ts";
-import { SageError, type Host, type SurfaceStore } from "../../../protocol/index.ts";
+import { readInstallation } from "../../../config/installation.ts";
 import { assembleEach, type SessionParts } from "../../../host/assemble.ts";
-import { loadConfig } from "../../../config/config.ts";
-import { loadContent } from "../../../config/content.ts";
-import type { Home } from "../../../config/home.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import { recover, type Recovered } from "../../../host/recovery.ts";
-import { readSettings } from "../../../config/settings.ts";
+import type { SessionRow, Store } from "../../../journal/store.ts";
+import { SageError, type Host, type SurfaceStore } from "../../../protocol/index.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { serveTexts } from "../../../texts/serve.ts";
-import { createModels, modelOf, modelOfSession, smallModelOf } from "../../wiring.ts";
+import { createModels, modelOf, modelOfSession, smallModelOf } from "../../model-choice.ts";
+import { folderParts } from "../../wiring.ts";
 
 export type DaemonParts = {
-  home: Home;
   store: Store;
-  /** Which sessions are this daemon's: it goes on with them after a restart, and with nobody else's. */
+  /** The sessions that are this daemon's: it goes on with them after a restart, and with no others. */
   own: SurfaceStore;
   env: NodeJS.ProcessEnv;
   lang: Lang;
@@ -28,50 +24,31 @@ export type DaemonParts = {
 
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
-/** A host for sessions in many folders. What a folder says is read when a turn begins there, as it would be by a new process. */
-export function openDaemon({ home, store, own, env, lang, spec, warn }: DaemonParts): Daemon {
-  const told = new Set<string>();
-  const tell = (text: string) => {
-    if (told.has(text)) return;
-    told.add(text);
+/** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
+export function openDaemon({ store, own, env, lang, spec, warn }: DaemonParts): Daemon {
+  const warned = new Set<string>();
+  const warnOnce = (text: string) => {
+    if (warned.has(text)) return;
+    warned.add(text);
     warn(text);
   };
   const models = createModels();
-
-  const partsOf = (session: SessionRow): SessionParts => {
-    if (!statSync(session.cwd, { throwIfNoEntry: false })?.isDirectory())
-      throw new SageError("config-invalid", serveTexts(lang).folderGone(session.cwd));
-    const { settings, rules, hooks, saveRule, ruleFiles, trust, warnings } = loadConfig(home, session.cwd, env);
-    const { skills, subagents, warnings: problems } = loadContent(home, trust);
-    for (const warning of [...warnings, ...problems]) tell(warning);
-    if (trust.state === "untrusted" || trust.state === "changed") tell(cliTexts(lang).untrusted(trust.root));
-    const { maxContextTokens, autoCompactThreshold } = settings;
-    const small = smallModelOf(settings, env);
+  const partsOf = ({ id, cwd }: SessionRow): SessionParts => {
+    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+      throw new SageError("config-invalid", serveTexts(lang).folderGone(cwd));
+    const installation = readInstallation(env);
+    const { parts, warnings } = folderParts({ installation, cwd, lang, models });
+    for (const warning of warnings) warnOnce(warning);
     return {
+      ...parts,
       model() {
-        const choice = modelOf(settings, env, modelOfSession(store, session.id) ?? spec);
+        const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
         if (!choice) throw new SageError("model-unavailable", cliTexts(lang).noModel);
         return models(choice);
       },
-      ...(small && { smallModel: () => models(small) }),
-      prices: settings.prices as Prices,
-      rules,
-      hooks,
-      skills,
-      subagents,
-      saveRule,
-      ruleFiles,
-      permissionMode: "default",
-      options: {
-        ...(maxContextTokens !== undefined && { maxContextTokens }),
-        ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
-      },
-      env,
-      output: home.output,
     };
   };
-
-  const namer = smallModelOf(readSettings(home.settings), env);
+  const namer = smallModelOf(readInstallation(env));
   const host = assembleEach(store, partsOf, namer && (() => models(namer)));
   let waiting: Recovered | undefined;
   return {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import type { Store } from "../../../journal/store.ts";
 import { SageError } from "../../../protocol/error.ts";
-import { sageHome } from "../../../config/home.ts";
+import { readInstallation } from "../../../config/installation.ts";
 import { collectOutput } from "../../../archive/output.ts";
 import { deleteSession } from "../../../archive/sessions.ts";
 import { sessionTexts, type SessionTexts } from "../../../texts/sessions.ts";
@@ -18,9 +18,10 @@ export async function gc(args: string[]): Promise<number> {
   noWords("sessions gc", positionals, t);
   const w = sessionTexts(lang);
   const dryRun = values["dry-run"] === true;
-  const home = sageHome(process.env);
+  const installation = readInstallation(process.env);
+  const { home } = installation;
   const { host, store } = openJournal(process.env);
-  if (!dryRun) applyRetention(store, lang);
+  if (!dryRun) applyRetention(store, installation, lang);
   const unused = store
     .sessions()
     .filter(({ title, owned, open, lastAt }) => title === "" && !owned && !open && Date.now() - lastAt > DAY_MS);

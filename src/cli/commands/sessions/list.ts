@@ -7,6 +7,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { noWords, readFlags } from "../../flags.ts";
 import { ask, openJournal } from "../../journal.ts";
 import { applyRetention } from "../../retention.ts";
+import { readInstallation } from "../../../config/installation.ts";
 import { titleOf } from "../../title.ts";
 import { toStdout } from "../../stdout.ts";
 
@@ -18,7 +19,7 @@ export async function list(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   noWords("sessions list", positionals, t);
   const { host, store } = openJournal(process.env);
-  applyRetention(store, lang);
+  applyRetention(store, readInstallation(process.env), lang);
   const all = (await ask(host, { type: "sessions" })).sessions;
   const { search } = values;
   const where = search === undefined ? undefined : new Map(found(store, search));

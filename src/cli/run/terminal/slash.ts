@@ -9,7 +9,8 @@ import type { Lang } from "../../../texts/language.ts";
 import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
 import { ask, person } from "../../journal.ts";
 import { rulesIn } from "../../rules-in.ts";
-import { modelOfSession, type Sage } from "../../wiring.ts";
+import { modelOfSession } from "../../model-choice.ts";
+import type { Sage } from "../../wiring.ts";
 import { titleOf } from "../../title.ts";
 
 /** What can be typed after a slash and needs more than a surface knows. */
