@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decide, type DecisionInput } from "../src/permission/decide.ts";
+import { createRuleBooks } from "../src/permission/rules/book.ts";
 import { load, loadGrammar, wasmFile } from "../src/permission/shell/read/grammar.ts";
 import type { Rule } from "../src/protocol/index.ts";
 import { median, percentile, type Row } from "./measure.ts";
@@ -12,6 +13,7 @@ export async function permission(dir: string): Promise<Row[]> {
   const loads: number[] = [];
   for (let i = 0; i < 5; i++) loads.push(await timed(() => load(wasmFile)));
   const grammar = await loadGrammar();
+  const books = createRuleBooks();
   const cwd = join(dir, "permission");
   mkdirSync(join(cwd, "src"), { recursive: true });
   writeFileSync(join(cwd, "src/index.ts"), "");
@@ -19,7 +21,7 @@ export async function permission(dir: string): Promise<Row[]> {
   for (const count of [200, 1_000]) {
     const call = (command: string): DecisionInput => ({
       ...{ rules: rulesOf(count), mode: "default", cwd, home: dir, roots: [cwd], grammar },
-      ...{ tool: "Bash", input: { command } },
+      ...{ tool: "Bash", input: { command }, books },
     });
     const calls = commands.map(call);
     for (let i = 0; i < rounds; i++) decide(calls[i % calls.length]!); // the first ones pay for the compiler

@@ -11,6 +11,7 @@ import type { Hooks } from "../hooks/hook.ts";
 import { noHooks } from "../hooks/hooks.ts";
 import type { InputChannel } from "../input/channel.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
+import { createRuleBooks } from "../permission/rules/book.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {
@@ -157,6 +158,8 @@ function agentConfig(
     tools,
     rules: parts.rules,
     permissionMode: parts.permissionMode,
+    ruleBooks: createRuleBooks(),
+    sageHome: env["SAGE_HOME"],
     system: prompt({ cwd: session.cwd, names: tools.names(), agent: [] }),
     subagents,
     subagentSystem: ({ definition, agent, workingDirectory, tools: names }) =>

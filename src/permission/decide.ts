@@ -1,7 +1,10 @@
-import { messageOf, reasonFrom, said } from "../protocol/index.ts";
-import type { PermissionMode, PermissionOpinion, PermissionResult, Rule, RuleDestination } from "../protocol/index.ts";
-import { bookOf } from "./rules/book.ts";
-import type { RuleBook } from "./rules/book.ts";
+import { messageOf, reason, reasonFrom } from "../protocol/index.ts";
+import type { PermissionMode, PermissionOpinion, PermissionResult, Rule } from "../protocol/index.ts";
+import { createRuleBooks } from "./rules/book.ts";
+import type { RuleBook, RuleBooks } from "./rules/book.ts";
+import { nameOf } from "./rules/compile.ts";
+import { allowedBy } from "./shell/judge/command.ts";
+import type { CommandReading } from "./shell/judge/reading.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";
 import type { ShellGrammar } from "./shell/read/grammar.ts";
@@ -33,28 +36,33 @@ export type DecisionInput = {
   changed?: boolean | undefined;
   /** Where Sage keeps its state, if not in `~/.sage`. */
   sageHome?: string | undefined;
+  /** Keeps rules compiled between calls. */
+  books?: RuleBooks | undefined;
 };
 
-/** The steps in their order, by what answers in them. */
+/** The steps in their order, named by what answers in them. */
 export const decisionSteps = ["input", "deny", "ask", "tool", "person", "bypass", "allow", "nothing"] as const;
 export type DecisionStep = (typeof decisionSteps)[number];
 
+/** A decision, with the step that answered and the finding that it rests on. */
+export type Judgement = { step: DecisionStep; result: PermissionResult; finding?: Finding };
+
 /** May this call run? Pure and synchronous: a function of the call, the rules and the disk. It never throws. */
 export function decide(call: DecisionInput): PermissionResult {
-  return decideStep(call).result;
+  return judge(call).result;
 }
 
-/** As `decide`, with the step that answered. */
-export function decideStep(call: DecisionInput): { step: DecisionStep; result: PermissionResult } {
+/** As `decide`, with everything found on the way. `reading`: the command of this call, read before. */
+export function judge(call: DecisionInput, reading?: CommandReading): Judgement {
   try {
-    const book = bookOf(call.rules, call.home);
-    const finding = examine(call, book);
+    const book = (call.books ?? createRuleBooks()).of(call.rules, call.home);
+    const finding = examine(call, book, reading);
     const [step, result] = conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
-    const parts = finding.parts?.map((part) => ({ ...part, reason: reasonFrom(part.reason) })) ?? [];
-    return { step, result: { ...result, reason: reasonFrom(result.reason), ...(parts.length > 0 && { parts }) } };
+    const { parts = [] } = finding;
+    return { step, result: { ...result, ...(parts.length > 0 && { parts }) }, finding };
   } catch (error) {
-    const reason = said(`The call could not be judged: ${messageOf(error)}`);
-    return { step: "input", result: { behavior: "ask", hard: true, reason } };
+    const why = reason("not-judged", { error: messageOf(error) });
+    return { step: "input", result: { behavior: "ask", hard: true, reason: why } };
   }
 }
 
@@ -63,70 +71,64 @@ function conclude(
   { deny, ask, view, allow, usable }: Finding,
   { unreadable }: RuleBook,
   call: DecisionInput,
-): [DecisionStep, PermissionOpinion] {
-  if (deny) return ["deny", byRules("deny", [deny], "Denied by")];
+): [DecisionStep, PermissionResult] {
+  if (deny)
+    return ["deny", { behavior: "deny", reason: reason("denied-by-rule", { rule: nameOf(deny) }), ...by(deny) }];
   // Ahead of the ask rules, or adding one would turn a tool's no into a question.
   if (view.behavior === "deny") return ["tool", view];
-  if (ask) return ["ask", { ...byRules("ask", [ask], "A person is asked because of"), hard: true }];
-  if (unreadable)
-    return ["ask", { ...byRules("ask", [unreadable], "A person is asked because nobody can read"), hard: true }];
+  if (ask)
+    return ["ask", { behavior: "ask", reason: reason("asked-by-rule", { rule: nameOf(ask) }), ...by(ask), hard: true }];
+  if (unreadable) {
+    const why = reason("rule-unreadable", { rule: nameOf(unreadable) });
+    return ["ask", { behavior: "ask", reason: why, ...by(unreadable), hard: true }];
+  }
 
   const needsPerson = call.requiresUserInteraction === true;
   if (view.behavior === "ask" && view.hard === true) return [usable === false ? "input" : "tool", view];
   if (needsPerson) {
-    const reason = view.behavior === "ask" ? view.reason : `${call.tool} needs a person to answer.`;
-    return ["person", { behavior: "ask", hard: true, reason }];
+    const why = view.behavior === "ask" ? view.reason : reason("needs-person", { tool: call.tool });
+    return ["person", { behavior: "ask", hard: true, reason: why }];
   }
   if (view.behavior === "allow") return ["tool", view];
-  if (call.mode === "bypass") return ["bypass", { behavior: "allow", reason: "Bypass mode: nothing forbids it." }];
+  if (call.mode === "bypass") return ["bypass", { behavior: "allow", reason: reason("bypass", {}) }];
   if (view.behavior === "ask") return ["tool", view];
   if (allow && allow.length > 0 && call.changed === true)
-    return [
-      "nothing",
-      { behavior: "ask", reason: `${call.tool} is no longer described as it was when its rule was saved.` },
-    ];
-  if (allow && allow.length > 0) return ["allow", byRules("allow", allow, "Allowed by")];
-  return [
-    "nothing",
-    {
-      behavior: "ask",
-      reason: `No rule covers this call${typeof view.reason === "string" && view.reason !== "" ? ` (${view.reason})` : ""}.`,
-    },
-  ];
+    return ["nothing", { behavior: "ask", reason: reason("tool-changed", { tool: call.tool }) }];
+  if (allow && allow.length > 0)
+    return ["allow", { behavior: "allow", reason: allowedBy(...allow), ...by(lastGiven(allow)) }];
+  return ["nothing", { behavior: "ask", reason: view.reason }];
 }
 
-function byRules(behavior: "allow" | "deny" | "ask", rules: readonly Rule[], because: string): PermissionOpinion {
-  // Of several that only together allow it, the one that was given last made the difference.
-  const first = rules.find(({ source }) => source === "session") ?? rules[0];
-  const named = rules.map((rule) => `${rule.text} of ${places[rule.source]}`);
-  return {
-    behavior,
-    reason: `${because} the ${named.length > 1 ? "rules" : "rule"} ${named.join(", ")}.`,
-    ...(first && { rule: first.text, source: first.source }),
-  };
+function by(rule: Rule | undefined): Pick<PermissionResult, "rule" | "source"> {
+  return rule ? { rule: rule.text, source: rule.source } : {};
 }
 
-const places: Record<RuleDestination, string> = {
-  session: "this session",
-  local: "your settings for this project",
-  project: "the project's settings",
-  user: "your own settings",
-};
+/** Of several that only together allow it, the one that was given last made the difference. */
+function lastGiven(rules: readonly Rule[]): Rule | undefined {
+  return rules.find(({ source }) => source === "session") ?? rules[0];
+}
 
-/** A tool may be stricter than what is known of its kind, and never laxer. */
-function stricter(known: PermissionOpinion, { tool, view }: DecisionInput): PermissionOpinion {
+/** A tool may be stricter than our own view of it, and never laxer. */
+function stricter(ours: PermissionResult, { tool, view }: DecisionInput): PermissionResult {
   const own = opinionOf(view);
-  if (!isBuiltIn(tool) || own.behavior === "deny") return own;
-  return own.behavior === "ask" && known.hard !== true ? own : known;
+  if (!isBuiltIn(tool)) return own && !isSilent(own) ? own : ours;
+  if (own?.behavior === "deny") return own;
+  return own?.behavior === "ask" && ours.hard !== true ? own : ours;
 }
 
-function opinionOf(view: (() => PermissionOpinion) | undefined): PermissionOpinion {
-  if (view === undefined) return { behavior: "passthrough", reason: "" };
+/** No opinion, and no word about it. */
+function isSilent({ behavior, reason: why }: PermissionResult): boolean {
+  return behavior === "passthrough" && why.code === "said" && why.args.text === "";
+}
+
+function opinionOf(view: (() => PermissionOpinion) | undefined): PermissionResult | undefined {
+  if (view === undefined) return undefined;
   try {
     const opinion = view();
-    if (["allow", "deny", "ask", "passthrough"].includes(opinion.behavior)) return opinion;
-    return { behavior: "ask", hard: true, reason: "The tool's own check gave no usable answer." };
+    if (!["allow", "deny", "ask", "passthrough"].includes(opinion.behavior))
+      return { behavior: "ask", hard: true, reason: reason("check-unusable", {}) };
+    return { ...opinion, reason: reasonFrom(opinion.reason) };
   } catch (error) {
-    return { behavior: "ask", hard: true, reason: `The tool's own check failed: ${messageOf(error)}` };
+    return { behavior: "ask", hard: true, reason: reason("check-failed", { error: messageOf(error) }) };
   }
 }

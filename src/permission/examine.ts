@@ -1,4 +1,5 @@
-import type { PermissionOpinion, Rule } from "../protocol/index.ts";
+import { reason } from "../protocol/index.ts";
+import type { CallPart, PermissionResult, Reason, Rule } from "../protocol/index.ts";
 import { createReach } from "./rules/access.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { openDisk } from "./paths/canonical.ts";
@@ -7,16 +8,17 @@ import { firstOf } from "./rules/compile.ts";
 import type { DecisionInput } from "./decide.ts";
 import { judgeFiles } from "./files.ts";
 import { hits, unusable } from "./finding.ts";
-import type { Finding, LoosePart } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 import { pathTools } from "./rules/rules.ts";
+import type { CommandReading } from "./shell/judge/reading.ts";
 import { judgeShell } from "./shell/judge/shell.ts";
-import type { ShellCall } from "./shell/judge/shell.ts";
+import type { JudgedPart, ShellCall } from "./shell/judge/shell.ts";
 import { judgeWeb } from "./web.ts";
 import { matchesGlob } from "./text/wild.ts";
 
-/** What the rules have to say about a call, and what is known about tools of its kind. */
-export function examine(call: DecisionInput, book: RuleBook): Finding {
-  const { tool, cwd, home, roots, grammar, anchor = cwd, sageHome = process.env["SAGE_HOME"] } = call;
+/** Holds a call against the rules and against what its tool is known to do. `reading`: its command, read before. */
+export function examine(call: DecisionInput, book: RuleBook, reading?: CommandReading): Finding {
+  const { tool, cwd, home, roots, grammar, anchor = cwd, sageHome } = call;
   const input: Record<string, unknown> = typeof call.input === "object" && call.input !== null ? { ...call.input } : {};
   if (tool === "WebFetch") return webFinding(input["url"], book, call.addresses);
   if (tool !== "Bash" && !pathTools.has(tool)) return otherFinding(call, book);
@@ -24,12 +26,13 @@ export function examine(call: DecisionInput, book: RuleBook): Finding {
   const reach = createReach(book, { cwd: anchor, home, roots, disk, sageHome });
   if (tool !== "Bash") return judgeFiles(tool, input, { cwd, home, reach, disk, book });
   const { command } = input;
-  if (typeof command !== "string") return unusable(book, "Bash", "the command is not a text");
-  return shellFinding({ command, book, reach, disk, cwd, home, grammar });
+  if (typeof command !== "string") return unusable(book, "Bash", reason("command-not-text", {}));
+  return shellFinding({ command, book, reach, disk, cwd, home, grammar, reading });
 }
 
 function shellFinding(call: ShellCall): Finding {
-  const { parts: judged, hard, blocked, deny, ask } = judgeShell(call);
+  const shell = judgeShell(call);
+  const { parts: judged, mustAsk, blocked, deny, ask } = shell;
   const { everyCommand } = call.book;
   const allowed = blocked === undefined && judged.every(({ behavior }) => behavior === "allow");
   const by = judged.flatMap(({ found, behavior }) => (found && behavior === "allow" ? [found] : []));
@@ -37,38 +40,39 @@ function shellFinding(call: ShellCall): Finding {
   return {
     ...hits(deny, ask),
     allow,
-    parts: judged.map((part): LoosePart => {
-      const { text, behavior, rule, reason, writes } = part;
-      const open = behavior === "ask" && rule === undefined && part.hard === undefined;
+    shell,
+    parts: judged.map((part): CallPart => {
+      const { text, behavior, rule, reason: why, writes } = part;
+      const open = behavior === "ask" && rule === undefined && part.mustAsk === undefined;
       const covered = open && everyCommand && { behavior: "allow" as const, rule: everyCommand.text };
       const reported = rule === undefined ? {} : { rule };
-      return { text, behavior, reason, ...reported, ...(writes && { writes }), ...covered };
+      return { text, behavior, reason: why, ...reported, ...(writes && { writes }), ...covered };
     }),
-    view: shellView({ hard, readOnly: allowed && by.length === 0, waiting: blocked ?? waitingFor(judged) }),
+    view: shellView({ mustAsk, readOnly: allowed && by.length === 0, waiting: blocked ?? waitingFor(judged) }),
   };
 }
 
-type ShellView = { hard: string | undefined; readOnly: boolean; waiting: string };
+type ShellView = { mustAsk: Reason | undefined; readOnly: boolean; waiting: Reason };
 
-function shellView({ hard, readOnly, waiting }: ShellView): PermissionOpinion {
-  if (hard !== undefined) return { behavior: "ask", hard: true, reason: hard };
-  if (readOnly) return { behavior: "allow", reason: "Only reads, inside of the workspace." };
+function shellView({ mustAsk, readOnly, waiting }: ShellView): PermissionResult {
+  if (mustAsk) return { behavior: "ask", hard: true, reason: mustAsk };
+  if (readOnly) return { behavior: "allow", reason: reason("only-reads", {}) };
   return { behavior: "passthrough", reason: waiting };
 }
 
-/** What a person has to decide about: named where there is more than one part, explained where there is more to say. */
-function waitingFor(parts: readonly (LoosePart & { reason: string })[]): string {
+/** Reason of the part that a person has to decide about, which is named where there is more than one. */
+function waitingFor(parts: readonly JudgedPart[]): Reason {
   const part = parts.find(({ behavior }) => behavior !== "allow");
-  if (part?.reason !== uncovered) return part?.reason ?? "";
-  return parts.length > 1 ? part.text : "";
+  if (part === undefined || part.reason !== uncovered) return part?.reason ?? uncovered;
+  return parts.length > 1 ? reason("no-rule-command", { part: part.text }) : uncovered;
 }
 
 function webFinding(url: unknown, book: RuleBook, addresses: readonly string[] | undefined): Finding {
-  const { deny, ask, allow, hard, reason } = judgeWeb(url, book.about("WebFetch"), addresses);
+  const { deny, ask, allow, mustAsk, reason: why } = judgeWeb(url, book.about("WebFetch"), addresses);
   return {
     ...hits(deny, ask),
     ...(allow && { allow: [allow] }),
-    view: hard === undefined ? { behavior: "passthrough", reason } : { behavior: "ask", hard: true, reason: hard },
+    view: mustAsk ? { behavior: "ask", hard: true, reason: mustAsk } : { behavior: "passthrough", reason: why },
   };
 }
 
@@ -81,6 +85,6 @@ function otherFinding({ tool, specifier }: DecisionInput, book: RuleBook): Findi
   return {
     ...hits(against(deny), against(ask)),
     ...(by && { allow: [by] }),
-    view: { behavior: "passthrough", reason: "" },
+    view: { behavior: "passthrough", reason: reason("no-rule-tool", { tool }) },
   };
 }

@@ -1,36 +1,33 @@
-import { messageOf } from "../protocol/index.ts";
+import { reason } from "../protocol/index.ts";
 import type { Reach } from "./rules/access.ts";
 import type { RuleBook } from "./rules/book.ts";
-import { canonicalPath, troubleWithPath } from "./paths/canonical.ts";
+import { canonicalPath, pathTrouble, troubleWithPath } from "./paths/canonical.ts";
 import type { CanonicalPath, Disk } from "./paths/canonical.ts";
 import { unusable } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 
 type Where = { cwd: string; home: string; reach: Reach; disk: Disk; book: RuleBook };
 
-/** Read, Grep, Glob, Edit and Write: what they do to which path. */
+/** Judges Read, Grep, Glob, Edit and Write by the paths that they touch. */
 export function judgeFiles(tool: string, input: Record<string, unknown>, where: Where): Finding {
   const { reach, disk, book } = where;
   const writes = tool === "Write" || tool === "Edit";
   const searches = tool === "Grep" || tool === "Glob";
   const given = searches ? (input["path"] ?? ".") : input["file_path"];
-  if (typeof given !== "string") return unusable(book, tool, "its path is not a text");
+  if (typeof given !== "string") return unusable(book, tool, reason("path-not-text", {}));
   const trouble = troubleWithPath(given);
-  if (trouble !== undefined) return unusable(book, tool, trouble);
+  if (trouble) return unusable(book, tool, trouble.reason);
   let paths: CanonicalPath[];
   try {
     paths = [given, ...(tool === "Glob" ? leadOf(input["pattern"], given) : [])].map((path) =>
       canonicalPath(path, where, disk),
     );
   } catch (error) {
-    return unusable(book, tool, messageOf(error));
+    return unusable(book, tool, pathTrouble(error));
   }
   const views = paths.map((path) => (writes ? reach.write(path, tool) : reach.read(path, tool)));
-  const [deny, ask, hard] = [
-    views.find((view) => view.deny)?.deny,
-    views.find((view) => view.ask)?.ask,
-    views[0]?.hard,
-  ];
+  const [deny, ask] = [views.find((view) => view.deny)?.deny, views.find((view) => view.ask)?.ask];
+  const mustAsk = views[0]?.mustAsk;
   const { real } = paths[0]!;
   const granted = views.map((view) => view.allow);
   const by = granted.filter((one) => typeof one === "object");
@@ -38,12 +35,11 @@ export function judgeFiles(tool: string, input: Record<string, unknown>, where: 
     ...(deny && { deny }),
     ...(ask && { ask }),
     ...(granted.every((one) => one !== undefined) && by.length > 0 && { allow: [...new Set(by)] }),
-    view:
-      hard !== undefined
-        ? { behavior: "ask", hard: true, reason: hard }
-        : granted.every((one) => one === true)
-          ? { behavior: "allow", reason: "reads inside the workspace" }
-          : { behavior: "passthrough", reason: writes ? `writes ${real}` : `${real} is outside the workspace` },
+    view: mustAsk
+      ? { behavior: "ask", hard: true, reason: mustAsk }
+      : granted.every((one) => one === true)
+        ? { behavior: "allow", reason: reason("only-reads", {}) }
+        : { behavior: "passthrough", reason: reason(writes ? "no-rule-write" : "reads-outside", { path: real }) },
   };
 }
 

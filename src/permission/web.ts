@@ -1,4 +1,5 @@
-import type { Rule } from "../protocol/index.ts";
+import { reason } from "../protocol/index.ts";
+import type { Reason, Rule } from "../protocol/index.ts";
 import type { RuleGroup } from "./rules/book.ts";
 import type { CompiledRule } from "./rules/compile.ts";
 import { firstOf } from "./rules/compile.ts";
@@ -7,8 +8,8 @@ import { matchesGlob, star } from "./text/wild.ts";
 
 const longestQuery = 256;
 
-/** What is thought of one address. `hard`: a person must see it, whatever rule covers it. */
-export type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; hard?: string; reason: string };
+/** Judgement on one address. `mustAsk`: why a person must see it, whatever rule covers it. */
+export type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; mustAsk?: Reason; reason: Reason };
 
 /** `addresses` are what the host resolves to, where that is known. */
 export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly string[] = []): WebView {
@@ -19,8 +20,8 @@ export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly
     const hit = (list: readonly CompiledRule[]) => firstOf(list);
     // Where it leads is not known, so that any rule against a host may be about it.
     const [deny, ask] = [hit(rules.deny), hit(rules.ask)];
-    const reason = "The address is not one of the web that can be judged.";
-    return { reason, hard: reason, ...(deny && { deny }), ...(ask && { ask }) };
+    const mustAsk = reason("address-unusable", {});
+    return { reason: mustAsk, mustAsk, ...(deny && { deny }), ...(ask && { ask }) };
   }
   const deny = firstOf(rules.deny.filter((rule) => rule.whole || mayName(rule, host)));
   const ask = firstOf(rules.ask.filter((rule) => rule.whole || mayName(rule, host)));
@@ -29,14 +30,14 @@ export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly
   const isNamed = named.some((rule) => !rule.glob.includes(star));
   const isPrivate = isPrivateHost(host) || addresses.some(isPrivateAddress);
   // A broad rule is about the web, and this machine and its own network are not on it.
-  const hard = isPrivate && !isNamed ? `${host} is on this machine or its own network.` : concern(url);
+  const mustAsk = isPrivate && !isNamed ? reason("host-private", { host }) : concern(url);
   return {
     host,
-    reason: `reads ${url.protocol}//${host}`,
+    reason: reason("no-rule-host", { host }),
     ...(deny && { deny }),
     ...(ask && { ask }),
     ...(allow && { allow }),
-    ...(hard !== undefined && { hard }),
+    ...(mustAsk && { mustAsk }),
   };
 }
 
@@ -77,10 +78,9 @@ function mayName({ glob }: CompiledRule, host: string): boolean {
   return spelled.replace(/\.+$/, "") === host;
 }
 
-function concern(url: URL): string | undefined {
-  if (url.search.length > longestQuery)
-    return `The address carries ${url.search.length} characters after the ?, which is enough to carry data away.`;
-  return looksSecret(decoded(url)) ? "The address may carry a secret away." : undefined;
+function concern(url: URL): Reason | undefined {
+  if (url.search.length > longestQuery) return reason("query-long", { length: url.search.length });
+  return looksSecret(decoded(url)) ? reason("address-secret", {}) : undefined;
 }
 
 function decoded({ search, hash, pathname }: URL): string {

@@ -8,6 +8,7 @@ export * from "./message.ts";
 export * from "./options.ts";
 export * from "./outcome.ts";
 export * from "./permission.ts";
+export * from "./permission-reason.ts";
 export * from "./reason.ts";
 export * from "./request.ts";
 export * from "./state.ts";

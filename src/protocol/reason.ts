@@ -1,10 +1,11 @@
 import { canonicalJson } from "./canonical-json.ts";
+import type { PermissionReasonArgs } from "./permission-reason.ts";
 
 /**
  * Arguments of each reason, by its code. Sentences are made from them where they are read, in the reader's language, by
  * `texts/reasons.ts`; its tables do not compile without every code.
  */
-export type ReasonArgs = {
+export type ReasonArgs = PermissionReasonArgs & {
   /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
   said: { text: string };
 };
@@ -21,7 +22,7 @@ export function reason<C extends ReasonCode>(code: C, args: ReasonArgs[C]): Reas
 }
 
 /** Free text as a reason. */
-export function said(text: string): Reason {
+export function said(text: string): Reason<"said"> {
   return reason("said", { text });
 }
 

@@ -7,7 +7,7 @@ export const pathSchema = z
   .min(1)
   .superRefine((path, context) => {
     const trouble = troubleWithPath(path);
-    if (trouble !== undefined) context.addIssue(trouble);
+    if (trouble) context.addIssue(trouble.message);
   });
 
 /** How results name a file: short when it lies below cwd, and never with a line break or an escape in it. */

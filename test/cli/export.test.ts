@@ -125,7 +125,7 @@ test("the page says of a refused call that it was refused, and of a rule that wa
   assert.match(out, /Rule for this session only, for it was not saved: Bash\(.*not trusted/);
   for (const command of [["export", "--format", "html"], ["why"]]) {
     const chinese = (await here.sage([...command, "--lang", "zh"])).out;
-    assert.match(chinese, /没有规则涵盖这次调用[^]*设置未受信任/);
-    assert.doesNotMatch(chinese, /No rule covers|not trusted/);
+    assert.match(chinese, /没有规则允许这条命令[^]*设置未受信任/);
+    assert.doesNotMatch(chinese, /No rule allows|not trusted/);
   }
 });

@@ -184,7 +184,8 @@ suite("sage permissions check", () => {
         [undefined, "ask", undefined],
       ],
     );
-    assert.ok(answers.every(({ reason, error }) => typeof (reason ?? error) === "string"));
+    assert.ok(answers.every(({ message, error }) => typeof (message ?? error) === "string"));
+    assert.equal(answers[0].reason.code, "denied-by-rule");
     assert.equal(answers[0].source, "user");
   });
 

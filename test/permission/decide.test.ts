@@ -1,12 +1,13 @@
 import { sentence } from "../../src/texts/reasons.ts";
-import { said } from "../../src/protocol/index.ts";
+import { reason, said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PermissionResult } from "../../src/protocol/index.ts";
-import { decideStep, decisionSteps } from "../../src/permission/decide.ts";
+import { decisionSteps, judge } from "../../src/permission/decide.ts";
 import type { DecisionInput } from "../../src/permission/decide.ts";
 import { answer, bash, callOf, rulesOf } from "./asking.ts";
 
+const allowedByTest = reason("allowed-by-rules", { rules: [{ text: "Bash(npm test)", source: "session" }] });
 const allows: PermissionResult = { behavior: "allow", reason: said("only reads") };
 const denies: PermissionResult = { behavior: "deny", reason: said("never") };
 const asks: PermissionResult = { behavior: "ask", reason: said("sure?") };
@@ -31,7 +32,7 @@ test("step 2: a deny rule ends it, whatever the tool, other rules and the mode s
   const rules = ["+ Deploy", "? Deploy", "- Deploy"];
   const denied = {
     behavior: "deny",
-    reason: said("Denied by the rule Deploy of your own settings."),
+    reason: reason("denied-by-rule", { rule: { text: "Deploy", source: "user" } }),
     rule: "Deploy",
     source: "user",
   };
@@ -43,7 +44,7 @@ test("step 3: an ask rule needs a person, before the tool's own view and in bypa
   const asked = {
     behavior: "ask",
     hard: true,
-    reason: said("A person is asked because of the rule Deploy of your own settings."),
+    reason: reason("asked-by-rule", { rule: { text: "Deploy", source: "user" } }),
     rule: "Deploy",
     source: "user",
   };
@@ -83,7 +84,7 @@ test("step 4: a check that throws, or answers nothing usable, needs a person", (
   assert.deepEqual(task(["+ Deploy"], { view: () => assert.fail("disk gone"), ...bypass }), {
     behavior: "ask",
     hard: true,
-    reason: said("The tool's own check failed: disk gone"),
+    reason: reason("check-failed", { error: "disk gone" }),
   });
   for (const view of [undefined, null, {}, { behavior: "yes" }]) {
     const result = task(["+ Deploy"], says(view as unknown as PermissionResult));
@@ -101,7 +102,7 @@ test("step 5: a tool that needs a person gets one: no allow and no mode answers 
 });
 
 test("step 6: bypass allows what has no opinion against it", () => {
-  assert.deepEqual(task([], bypass), { behavior: "allow", reason: said("Bypass mode: nothing forbids it.") });
+  assert.deepEqual(task([], bypass), { behavior: "allow", reason: reason("bypass", {}) });
   const result = answer([], "Bash", { command: "make; for i in a; do $x; done" }, bypass);
   assert.deepEqual([result.behavior, result.parts?.length], ["allow", 2]);
 });
@@ -110,29 +111,32 @@ test("step 7: an allow rule, named with its source", () => {
   const rules = [{ behavior: "allow", text: "Bash(npm test)", source: "session" }] as const;
   assert.deepEqual(answer(rules, "Bash", { command: "npm test" }), {
     behavior: "allow",
-    reason: said("Allowed by the rule Bash(npm test) of this session."),
+    reason: allowedByTest,
     rule: "Bash(npm test)",
     source: "session",
-    parts: [{ text: "npm test", behavior: "allow", reason: said("allowed by Bash(npm test)"), rule: "Bash(npm test)" }],
+    parts: [{ text: "npm test", behavior: "allow", reason: allowedByTest, rule: "Bash(npm test)" }],
   });
 });
 
 test("step 8: nothing matched: ask, and bypass or --yes may answer", () => {
   assert.deepEqual(answer([], "Bash", { command: "make" }), {
     behavior: "ask",
-    reason: said("No rule covers this call."),
-    parts: [{ text: "make", behavior: "ask", reason: said("no rule covers it") }],
+    reason: reason("no-rule-command", {}),
+    parts: [{ text: "make", behavior: "ask", reason: reason("no-rule-command", {}) }],
   });
   assert.deepEqual(answer([], "Read", { file_path: "/etc/hosts" }), {
     behavior: "ask",
-    reason: said("No rule covers this call (/etc/hosts is outside the workspace)."),
+    reason: reason("reads-outside", { path: "/etc/hosts" }),
   });
-  assert.deepEqual(answer([], "mcp__a__b", {}), { behavior: "ask", reason: said("No rule covers this call.") });
+  assert.deepEqual(answer([], "mcp__a__b", {}), {
+    behavior: "ask",
+    reason: reason("no-rule-tool", { tool: "mcp__a__b" }),
+  });
 });
 
 test("which step answered is told, in the order in which they are asked", () => {
   const step = (tool: string, input: object, more: Partial<DecisionInput> = {}, ...rules: string[]) => {
-    const { step, result } = decideStep(callOf(rulesOf(...rules), tool, input, more));
+    const { step, result } = judge(callOf(rulesOf(...rules), tool, input, more));
     return `${decisionSteps.indexOf(step) + 1} ${result.behavior}`;
   };
   assert.deepEqual(
@@ -154,15 +158,15 @@ test("which step answered is told, in the order in which they are asked", () => 
 
 test("the parts say what was found, which rule covers each, and which one waits", () => {
   const command = "go vet ./... && go test ./... 2>&1 | tail -3 > out.txt";
-  const { behavior, reason, parts } = answer(rulesOf("+ Bash(go vet:*)"), "Bash", { command });
-  assert.deepEqual([behavior, sentence(reason, "en")], ["ask", "No rule covers this call (go test ./...)."]);
+  const { behavior, reason: why, parts } = answer(rulesOf("+ Bash(go vet:*)"), "Bash", { command });
+  assert.deepEqual([behavior, sentence(why, "en")], ["ask", "No rule allows go test ./...."]);
   assert.deepEqual(
     parts?.map((part) => [part.text, part.behavior, part.rule ?? sentence(part.reason, "en")]),
     [
       ["go vet ./...", "allow", "Bash(go vet:*)"],
-      ["go test ./...", "ask", "no rule covers it"],
-      ["tail -3", "allow", "only reads"],
-      ["> out.txt", "ask", "writes /w/x/out.txt: no Edit rule covers it"],
+      ["go test ./...", "ask", "No rule allows this command."],
+      ["tail -3", "allow", "Only reads, inside the workspace."],
+      ["> out.txt", "ask", "No rule allows writing /w/x/out.txt."],
     ],
   );
 });

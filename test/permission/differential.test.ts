@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { readCommand } from "../../src/permission/shell/judge/reading.ts";
 import { stepsOf } from "../../src/permission/shell/judge/flow.ts";
 import { createReach } from "../../src/permission/rules/access.ts";
-import { bookOf } from "../../src/permission/rules/book.ts";
+import { createRuleBooks } from "../../src/permission/rules/book.ts";
 import { openDisk } from "../../src/permission/paths/canonical.ts";
 import { answer, bash, grammar, rulesOf } from "./asking.ts";
 
@@ -124,7 +124,7 @@ test("a script that both readers understand has exactly the commands and the wor
   for (const name of ["ga", "gb", "gc"])
     writeFileSync(join(bin, name), `#!/bin/bash\nprintf '%s\\0' ${name} "$@" $'\\n' >> '${log}'\n`, { mode: 0o755 });
   const disk = openDisk();
-  const reach = createReach(bookOf([], directory), {
+  const reach = createReach(createRuleBooks().of([], directory), {
     cwd: directory,
     home: directory,
     roots: [directory],

@@ -453,8 +453,8 @@ test("(f) what the grammar and our own reader look at grows with the length and 
         return tree;
       },
     };
-    const { commands, suspects } = readCommand(text, counting, "/home/me");
-    for (const { words } of suspects.readings.flat()) count += words.length + 1;
+    const { commands, possible } = readCommand(text, counting, "/home/me");
+    for (const { words } of possible.readings.flat()) count += words.length + 1;
     return count + commands.length;
   };
   for (const unit of units) {

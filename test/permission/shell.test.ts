@@ -1,4 +1,4 @@
-import { said } from "../../src/protocol/index.ts";
+import { reason } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
@@ -195,7 +195,7 @@ test("without the grammar no command is allowed, and deny rules still hold", () 
   assert.deepEqual(without("ls", "+ Bash", "+ Bash(ls)"), {
     behavior: "ask",
     hard: true,
-    reason: said("The command needs a person: the shell grammar is not available, so no command is taken apart."),
+    reason: reason("not-understood", { construct: "grammar-missing" }),
   });
   assert.equal(without("ls; rm x", "- Bash(rm:*)").behavior, "deny");
 });

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
 import { looksSecret } from "../../src/permission/text/secret.ts";
 import { suggest } from "../../src/permission/suggest/suggest.ts";
-import { said, type Rule } from "../../src/protocol/index.ts";
+import { reason, type Rule } from "../../src/protocol/index.ts";
 import { callOf, rulesOf } from "./asking.ts";
 
 const offered = (command: string, ...rules: string[]) => suggest(callOf(rulesOf(...rules), "Bash", { command }));
@@ -67,7 +67,7 @@ test("files: the very file first, then its folder, and what that would allow bes
       rule: "Edit(./src/**)",
       behavior: "allow",
       destination: "session",
-      note: said("writes any file below ./src"),
+      note: reason("offer-write-below", { folder: "./src" }),
     },
   ]);
   assert.deepEqual(
@@ -78,7 +78,7 @@ test("files: the very file first, then its folder, and what that would allow bes
     suggest(callOf([], "Write", { file_path: "a.ts" })).map(({ rule, note }) => [rule, note]),
     [
       ["Edit(./a.ts)", undefined],
-      ["Edit(./**)", said("writes any file of this folder")],
+      ["Edit(./**)", reason("offer-write-folder", {})],
     ],
   );
   assert.deepEqual(texts("npm test > out/log.txt"), ["Bash(npm test:*)", "Edit(./out/log.txt)"]);
@@ -103,7 +103,7 @@ test("other tools: a host, a tool of a server, a specifier", () => {
       rule: "WebFetch(domain:a.org)",
       behavior: "allow",
       destination: "session",
-      note: said("reads anything on a.org"),
+      note: reason("offer-host", { host: "a.org" }),
     },
   ]);
   assert.deepEqual(

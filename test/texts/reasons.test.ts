@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { reason, type Reason } from "../../src/protocol/index.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { answer, rulesOf } from "../permission/asking.ts";
 import { everyday, everydayRules } from "../permission/everyday.ts";
@@ -51,12 +52,13 @@ const commands = [
   ],
 ];
 
-test("on a Chinese screen every reason of a decision is Chinese, and on an English one it is as it was", () => {
-  const seen = new Set<string>();
+test("every reason of a decision has a sentence in both languages, and no English is left in the Chinese one", () => {
+  const seen = new Map<string, Reason>();
+  const note = (one: Reason) => void seen.set(JSON.stringify(one), one);
   for (const rules of [[], everydayRules, ["+ Bash", "+ Edit(./**)"], ["? Bash", "- Edit(./**)"]])
     for (const command of commands) {
-      const { reason, parts = [] } = answer(rulesOf(...rules), "Bash", { command });
-      for (const one of [reason, ...parts.map((part) => part.reason)]) seen.add(sentence(one, "en"));
+      const { reason: why, parts = [] } = answer(rulesOf(...rules), "Bash", { command });
+      for (const one of [why, ...parts.map((part) => part.reason)]) note(one);
     }
   for (const [tool, input] of [
     ["Read", { file_path: "/etc/x" }],
@@ -67,29 +69,34 @@ test("on a Chinese screen every reason of a decision is Chinese, and on an Engli
     ["WebFetch", { url: "http://localhost" }],
     ["WebFetch", { url: "ftp://x" }],
   ] as const)
-    seen.add(sentence(answer([], tool, input).reason, "en"));
-  seen.delete("");
-  assert.ok(seen.size > 60, String(seen.size));
-  for (const reason of seen) {
-    const words = sentence(reason, "zh");
-    assert.match(words, /\p{Script=Han}/u, reason);
-    assert.doesNotMatch(words, /\b(is|the|which|covers|because|known)\b(?! \()/, `${reason} → ${words}`);
-    assert.equal(sentence(reason, "en"), reason);
+    note(answer([], tool, input).reason);
+  assert.ok(new Set([...seen.values()].map(({ code }) => code)).size > 25, String(seen.size));
+  for (const one of seen.values()) {
+    const [english, chinese] = [sentence(one, "en"), sentence(one, "zh")];
+    assert.match(english, /^[^\p{Script=Han}]+\.$/u, JSON.stringify(one));
+    assert.match(chinese, /\p{Script=Han}/u, JSON.stringify(one));
+    assert.doesNotMatch(chinese, /\b(is|the|which|covers|because|known|allows)\b/, chinese);
   }
 });
 
-test("what a reason is about is kept to the letter, whatever it looks like", () => {
+test("arguments are kept to the letter, whatever they look like, and reasons nest", () => {
+  const path = "/w/$& {path} (a): b";
+  assert.equal(sentence(reason("no-rule-write", { path }), "en"), `No rule allows writing ${path}.`);
+  assert.equal(sentence(reason("no-rule-write", { path }), "zh"), `没有规则允许写入 ${path}。`);
+  const unsafe = reason("repository-unsafe", { why: reason("repository-bare", { path: "/w" }) });
+  assert.equal(sentence(unsafe, "en"), "No rule allows it, and git is not safe here: /w looks like a bare repository.");
+  assert.equal(sentence(unsafe, "zh"), "没有规则允许，并且在这里运行 git 不安全：/w 像是裸仓库。");
+  const rules = [
+    { text: "Bash(a, b)", source: "session" as const },
+    { text: "Edit(./**)", source: "user" as const },
+  ];
   assert.equal(
-    sentence("writes /w/$& (a): b: no Edit rule covers it", "zh"),
-    "写入 /w/$& (a): b：没有 Edit 规则涵盖它",
+    sentence(reason("allowed-by-rules", { rules }), "en"),
+    "Allowed by Bash(a, b) (this session), Edit(./**) (your settings).",
   );
-  assert.equal(
-    sentence("No rule covers this call (/w/a is protected: keys and credentials).", "zh"),
-    "没有规则涵盖这次调用（/w/a 受保护：密钥和凭据）。",
-  );
-  assert.equal(
-    sentence("Allowed by the rules Bash(a, b) of this session, Edit(./**) of your own settings.", "zh"),
-    "由这些规则共同允许：Bash(a, b)（本会话），Edit(./**)（你自己的设置）。",
-  );
-  assert.equal(sentence("a hook said so", "zh"), "a hook said so");
+});
+
+test("a sentence of version 0.1.0 is read as it is, and so is a code of a later version", () => {
+  assert.equal(sentence("No rule covers this call.", "zh"), "No rule covers this call.");
+  assert.equal(sentence({ code: "of-tomorrow", args: {} } as unknown as Reason, "en"), "of-tomorrow");
 });

@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { canonicalPath, isInside } from "../../src/permission/paths/canonical.ts";
-import { protectedReason } from "../../src/permission/paths/protected.ts";
+import { protectedKind } from "../../src/permission/paths/protected.ts";
 import { edit } from "../../src/tools/edit.ts";
 import { readState, replaceFile } from "../../src/tools/file.ts";
 import { read } from "../../src/tools/read.ts";
@@ -122,7 +122,7 @@ test("protected places are protected in any case, spelling and depth, whether or
       "/w/.git /config",
     ],
   ];
-  for (const place of places) assert.notEqual(protectedReason(place), undefined, place);
+  for (const place of places) assert.notEqual(protectedKind(place), undefined, place);
   for (const place of [
     "/w/.github/workflows/ci.yml",
     "/w/git/config",
@@ -131,10 +131,10 @@ test("protected places are protected in any case, spelling and depth, whether or
     "/w/.bashrc.d",
     "/w/src/.env",
   ]) {
-    assert.equal(protectedReason(place), undefined, place);
+    assert.equal(protectedKind(place), undefined, place);
   }
-  assert.equal(protectedReason("/data/state/journal.db", "/data/state/"), "Sage's own state");
-  assert.equal(protectedReason("/data/states", "/data/state"), undefined);
+  assert.equal(protectedKind("/data/state/journal.db", "/data/state/"), "sage-state");
+  assert.equal(protectedKind("/data/states", "/data/state"), undefined);
 });
 
 test("writing to a protected place is a hard ask, also through a link and by either name", () => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decide } from "../../permission/decide.ts";
+import { judge } from "../../permission/decide.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
 import { said, type Call, type Rule, type ToolInput, type Verdict } from "../../protocol/index.ts";
@@ -41,10 +41,12 @@ export function judgeCall(context: ExecutionContext, call: Call, edited?: ToolIn
 }
 
 function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edited: ToolInput | undefined): Verdict {
-  const result = decide(decisionInput(context, tool, input));
+  const judgement = judge(decisionInput(context, tool, input));
+  const { result } = judgement;
   const file = operandOf(context, tool, input);
   const digest = digestOf(tool, schemaOf(context, tool), input, file);
   const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
+  if (behavior === "ask" && result.hard !== true) context.memory.keepJudgement(digest, judgement);
   const grant = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
   return {
     ...result,
@@ -63,7 +65,7 @@ export function isStill(context: ExecutionContext, tool: Tool, input: ToolInput,
 }
 
 export function decisionInput(context: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
-  const { permissionMode: mode, roots } = context.config;
+  const { permissionMode: mode, roots, ruleBooks: books, sageHome } = context.config;
   const place = placeOf(context);
   return {
     rules: rulesOf(context),
@@ -77,6 +79,8 @@ export function decisionInput(context: ExecutionContext, tool: Tool, input: Tool
     specifier: tool.specifier?.(input, place),
     view: tool.checkPermissions && (() => tool.checkPermissions!(input, { ...place, roots, mode })),
     grammar: loadedGrammar(),
+    books,
+    sageHome,
   };
 }
 

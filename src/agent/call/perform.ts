@@ -156,6 +156,6 @@ function surroundings(
   context: ExecutionContext,
 ): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env"> {
   const { keepDir, env, home } = context.config;
-  const mayRead = readFilter(rulesOf(context), { cwd: anchorOf(context), home });
+  const mayRead = readFilter(rulesOf(context), { cwd: anchorOf(context), home }, context.config.ruleBooks);
   return { ...placeOf(context), seen: (path) => context.memory.seen(path), keepDir, env, ...(mayRead && { mayRead }) };
 }

@@ -47,7 +47,10 @@ export function openRequest(
   if (verdict.parts) request.parts = verdict.parts;
   if (typeof input["description"] === "string") request.description = input["description"];
   if (!request.hard)
-    request.suggestions = suggest(decisionInput(context, tool, input)).flatMap((one) => inEveryPlace(one, context));
+    request.suggestions = suggest(
+      decisionInput(context, tool, input),
+      context.memory.takeJudgement(verdict.digest),
+    ).flatMap((one) => inEveryPlace(one, context));
   const preview = previewOf(tool, input, context);
   if (preview) request.preview = preview;
   const opened = ask(durable, `permit${round}`, request, context.asking);

@@ -18,6 +18,7 @@ import type {
   ToolUse,
   Usage,
 } from "../../protocol/index.ts";
+import type { RuleBooks } from "../../permission/rules/book.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { Activity } from "./activity.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
@@ -34,6 +35,10 @@ export type AgentConfig = {
   tools: ToolRegistry;
   rules: readonly Rule[];
   permissionMode: PermissionMode;
+  /** Keeps rules compiled between calls. */
+  ruleBooks?: RuleBooks;
+  /** Where Sage keeps its state, if not in `~/.sage`. */
+  sageHome?: string | undefined;
   system: string;
   home: string;
   /** Folders in which reading needs no permission. */

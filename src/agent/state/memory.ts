@@ -1,3 +1,4 @@
+import type { Judgement } from "../../permission/decide.ts";
 import { callEndOf } from "../../protocol/index.ts";
 import type { Call, Effect, InputRequest, ToolResult, Verdict } from "../../protocol/index.ts";
 import { canonical } from "./digest.ts";
@@ -14,6 +15,7 @@ export class Memory {
   #wrote: Map<string, string> | undefined;
   #refused: Set<string> | undefined;
   #grants: Map<string, string> | undefined;
+  #judgements: Map<string, Judgement> | undefined;
   #last: string | undefined;
   #repeats = 0;
   refusalsInRow = 0;
@@ -68,6 +70,16 @@ export class Memory {
     const id = this.#grants?.get(digest);
     this.#grants?.delete(digest);
     return id;
+  }
+
+  /** The judgement on a call that asks, until its request is opened: the rules to offer are made from it. */
+  keepJudgement(digest: string, judgement: Judgement): void {
+    (this.#judgements ??= new Map()).set(digest, judgement);
+  }
+  takeJudgement(digest: string): Judgement | undefined {
+    const judgement = this.#judgements?.get(digest);
+    this.#judgements?.delete(digest);
+    return judgement;
   }
 
   /** Did the person refuse this very call since they last said something? */

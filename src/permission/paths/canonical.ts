@@ -1,3 +1,5 @@
+import { messageOf, reason } from "../../protocol/index.ts";
+import type { Reason } from "../../protocol/index.ts";
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
@@ -14,11 +16,28 @@ export const longestPath = 4_096;
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const foreignHome = /^~[^/]/;
 
-/** Why a path cannot be used at all, or undefined. */
-export function troubleWithPath(path: string): string | undefined {
-  if (path === "") return "a path must not be empty";
-  if (control.test(path)) return "a path must not contain control characters";
-  return foreignHome.test(path) ? "~name is not supported; write the whole path" : undefined;
+/** The path cannot be followed. */
+export class PathError extends Error {
+  readonly reason: Reason;
+  constructor(reason: Reason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Why a path cannot be used at all, or undefined. The message is for the model, which reads the errors of tools. */
+export function troubleWithPath(path: string): PathError | undefined {
+  if (path === "") return new PathError(reason("path-empty", {}), "a path must not be empty");
+  if (control.test(path))
+    return new PathError(reason("path-control", {}), "a path must not contain control characters");
+  return foreignHome.test(path)
+    ? new PathError(reason("path-foreign-home", {}), "~name is not supported; write the whole path")
+    : undefined;
+}
+
+/** As a reason, whatever went wrong while a path was followed. */
+export function pathTrouble(error: unknown): Reason {
+  return error instanceof PathError ? error.reason : reason("path-error", { error: messageOf(error) });
 }
 
 /** Throws when a link loops or a directory may not be looked into. */
@@ -29,7 +48,7 @@ export function canonicalPath(path: string, place: Place, disk: Disk = openDisk(
 
 export function lexicalPath(path: string, { cwd, home }: Place): string {
   const trouble = troubleWithPath(path);
-  if (trouble !== undefined) throw new Error(`not a usable path, ${JSON.stringify(path)}: ${trouble}`);
+  if (trouble) throw new PathError(trouble.reason, `not a usable path, ${JSON.stringify(path)}: ${trouble.message}`);
   return resolve(cwd, path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path);
 }
 
@@ -58,7 +77,7 @@ export type Disk = {
 };
 
 export function openDisk(): Disk {
-  const known = new Map<string, Led>();
+  const walked = new Map<string, Led>();
   const reals = new Map<string, string>();
   const realOf = (path: string) => {
     let real = reals.get(path);
@@ -67,8 +86,8 @@ export function openDisk(): Disk {
   };
   return {
     follow(path) {
-      if (path.length > longestPath) throw new Error("the path is too long");
-      const { base, rest } = walk(path, { known, links: 0 });
+      if (path.length > longestPath) throw new PathError(reason("path-too-long", {}), "the path is too long");
+      const { base, rest } = follow(path, { walked, links: 0 });
       return rest === "" ? realOf(base) : join(realOf(base), rest);
     },
   };
@@ -76,20 +95,20 @@ export function openDisk(): Disk {
 
 /** How far a path leads: `base` is there and has no links in it, `rest` is not there. */
 type Led = { base: string; rest: string };
-type Walk = { known: Map<string, Led>; links: number };
+type Walk = { walked: Map<string, Led>; links: number };
 
-function walk(path: string, so: Walk): Led {
-  const met = so.known.get(path);
-  if (met !== undefined) return met;
+function follow(path: string, walk: Walk): Led {
+  const earlier = walk.walked.get(path);
+  if (earlier !== undefined) return earlier;
   const { root, dir, base: name } = parse(path);
   if (path === root) return { base: root, rest: "" };
-  const above = walk(dir, so);
-  const led = step(above, name, so);
-  so.known.set(path, led);
+  const above = follow(dir, walk);
+  const led = step(above, name, walk);
+  walk.walked.set(path, led);
   return led;
 }
 
-function step({ base, rest }: Led, name: string, so: Walk): Led {
+function step({ base, rest }: Led, name: string, walk: Walk): Led {
   if (name === "" || name === ".") return { base, rest };
   if (rest !== "") return { base, rest: join(rest, name) };
   if (name === "..") return { base: dirname(base), rest: "" };
@@ -97,9 +116,9 @@ function step({ base, rest }: Led, name: string, so: Walk): Led {
   const stat = statOf(path);
   if (stat === undefined) return { base, rest: name };
   if (!stat.isSymbolicLink()) return { base: path, rest: "" };
-  if (++so.links > 40) throw new Error(`too many links on the way to ${path}`);
+  if (++walk.links > 40) throw new PathError(reason("path-links", { path }), `too many links on the way to ${path}`);
   const target = readlinkSync(path);
-  return walk(isAbsolute(target) ? target : `${base}${sep}${target}`, so);
+  return follow(isAbsolute(target) ? target : `${base}${sep}${target}`, walk);
 }
 
 /** What stands at a path itself, links not followed. Undefined when there is nothing, be it for want of a folder or because no name is so long. */

@@ -1,24 +1,26 @@
+import type { ProtectedKind } from "../../protocol/index.ts";
+
 /**
- * Why a write to this absolute path must be asked about whatever rule or mode allows it, or undefined. Files that do
- * not exist are protected as well: creating one is the attack. What belongs below the home directory counts at any
- * depth, because people keep those very files in repositories and link them.
+ * Kind of protected path, or undefined: a write there is asked about whatever rule or mode allows it. Files that do not
+ * exist are protected as well, because creating one is the attack. Names that belong below the home directory count at
+ * any depth, because people keep those very files in repositories and link them.
  */
-export function protectedReason(path: string, sageHome?: string): string | undefined {
+export function protectedKind(path: string, sageHome?: string): ProtectedKind | undefined {
   const folded = `/${fold(path)}/`;
-  if (sageHome !== undefined && folded.startsWith(`/${fold(sageHome)}/`)) return "Sage's own state";
-  return Object.keys(places).find((reason) => places[reason]?.some((place) => folded.includes(place)));
+  if (sageHome !== undefined && folded.startsWith(`/${fold(sageHome)}/`)) return "sage-state";
+  return kinds.find((kind) => places[kind].some((place) => folded.includes(place)));
 }
 
-/** As `protectedReason`, of what lies somewhere in a folder that is removed: only what cannot be had again, or guards. */
-export function lossReason(path: string, sageHome?: string): string | undefined {
-  const reason = protectedReason(path, sageHome);
-  return reason !== undefined && guarding.has(reason) ? reason : undefined;
+/** As `protectedKind`, for a path inside a folder that is removed: only kinds that cannot be restored, or that guard. */
+export function lostKind(path: string, sageHome?: string): ProtectedKind | undefined {
+  const kind = protectedKind(path, sageHome);
+  return kind !== undefined && irreplaceable.has(kind) ? kind : undefined;
 }
 
 /** A place that ends in a slash is a whole name, a file or a directory; any other is how a name begins. */
-const places: Record<string, string[]> = {
-  "Sage's own settings": ["/.sage/", "/.mcp.json/"],
-  "instructions that agents follow": [
+const places: Record<Exclude<ProtectedKind, "sage-state">, string[]> = {
+  "sage-settings": ["/.sage/", "/.mcp.json/"],
+  instructions: [
     ...[
       "/agents.md/",
       "/claude.md/",
@@ -28,32 +30,27 @@ const places: Record<string, string[]> = {
       "/.github/copilot-instructions.md/",
     ],
   ],
-  "settings of another agent": ["/.claude/", "/.codex/", "/.cursor/", "/.gemini/"],
-  "keys and credentials": ["/.ssh/", "/.gnupg/", "/.aws/", "/.config/gh/", "/.netrc/", "/.npmrc/", "/.pypirc/"],
-  "git runs programs named here": [
+  "agent-settings": ["/.claude/", "/.codex/", "/.cursor/", "/.gemini/"],
+  credentials: ["/.ssh/", "/.gnupg/", "/.aws/", "/.config/gh/", "/.netrc/", "/.npmrc/", "/.pypirc/"],
+  git: [
     ...["/.git/", "/git~1/", "/.gitmodules/", "/.gitconfig/", "/.config/git/", "/.husky/", "/.pre-commit-config.yaml/"],
   ],
-  "run by the shell when it starts": [
+  "shell-start": [
     ...["/.bashrc/", "/.bash_profile/", "/.bash_login/", "/.bash_logout/", "/.bash_aliases/", "/.profile/"],
     ...["/.zshrc/", "/.zprofile/", "/.zshenv/", "/.zlogin/", "/.zlogout/", "/.envrc/", "/.config/fish/"],
     ...["/etc/profile", "/etc/bash.bashrc/", "/etc/bashrc/", "/etc/zsh"],
   ],
-  "started by the system": [
+  "system-start": [
     ...["/etc/cron", "/var/spool/cron", "/.config/systemd/user/", "/.local/share/systemd/user/"],
     ...["/library/launchagents/", "/library/launchdaemons/", "/etc/systemd/"],
     ...["/.config/autostart/", "/etc/ld.so.preload/"],
   ],
-  "configures programs that tools run": [
-    ...["/.vscode/", "/.idea/", "/.devcontainer/", "/.cargo/config", "/.yarnrc", "/.ripgreprc/"],
-  ],
+  "tool-settings": [...["/.vscode/", "/.idea/", "/.devcontainer/", "/.cargo/config", "/.yarnrc", "/.ripgreprc/"]],
 };
 
-const guarding = new Set([
-  "Sage's own state",
-  "Sage's own settings",
-  "keys and credentials",
-  "git runs programs named here",
-]);
+const kinds = Object.keys(places) as (keyof typeof places)[];
+
+const irreplaceable: ReadonlySet<ProtectedKind> = new Set(["sage-state", "sage-settings", "credentials", "git"]);
 
 /**
  * Case, composition, invisible characters, trailing dots and the name of a stream do not tell files apart on every disk, so

@@ -1,4 +1,4 @@
-import { optionOf, unknown } from "../shell/read/word.ts";
+import { opaqueWord, optionOf } from "../shell/read/word.ts";
 import type { Word } from "../shell/read/word.ts";
 
 /** Which options a program may be given here. The list is closed: with any other, its words are not understood. */
@@ -56,7 +56,7 @@ export function argumentsOf(words: readonly Word[], options: Options): Arguments
       if (kind === undefined || (kind === "flag" && equals >= 0)) return undefined;
       if (equals >= 0) add(name, word, text.slice(equals + 1));
       else if (kind !== "value") add(name);
-      else if (!add(name, words[++i] ?? unknown)) return undefined;
+      else if (!add(name, words[++i] ?? opaqueWord)) return undefined;
     } else if (options.digits === true && /^-\d+$/.test(text)) add(text);
     else {
       for (let at = 1; at < text.length; at++) {
@@ -66,7 +66,7 @@ export function argumentsOf(words: readonly Word[], options: Options): Arguments
         else if (at + 1 < text.length) {
           add(`-${letter}`, word, text.slice(at + 1));
           break;
-        } else if (!add(`-${letter}`, words[++i] ?? unknown)) return undefined;
+        } else if (!add(`-${letter}`, words[++i] ?? opaqueWord)) return undefined;
       }
     }
   }

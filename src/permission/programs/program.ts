@@ -1,4 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
+import { reason } from "../../protocol/index.ts";
+import type { Reason } from "../../protocol/index.ts";
 import type { Disk } from "../paths/canonical.ts";
 import { subcommandAt } from "./escalating.ts";
 import { gitUse } from "./git.ts";
@@ -8,10 +10,10 @@ import { troubleElsewhere, troubleInRepository } from "./repository.ts";
 import type { Use } from "./use.ts";
 import { isInPlace, isWriter, writerUse } from "./writers.ts";
 
-/** What is known about a program, and what it does with these words as far as they are understood. */
-export type Known = { kind: "reads" | "writes" | "other"; use?: Use; git?: { tree: boolean } };
+/** What a program does, and what it does with these words as far as they are understood. */
+export type Program = { kind: "reads" | "writes" | "other"; use?: Use; git?: { tree: boolean } };
 
-export function programOf(words: readonly Word[]): Known {
+export function programOf(words: readonly Word[]): Program {
   const name = words[0]?.text ?? "";
   if (name === "git") {
     const use = gitUse(words);
@@ -25,7 +27,7 @@ export function programOf(words: readonly Word[]): Known {
 }
 
 /** Why a repository makes even looking dangerous, in any of these folders. */
-export function gitTrouble(git: { tree: boolean }, bases: readonly string[], session: string): string | undefined {
+export function gitTrouble(git: { tree: boolean }, bases: readonly string[], session: string): Reason | undefined {
   for (const base of bases) {
     const trouble = troubleInRepository(base, session, git);
     if (trouble !== undefined) return trouble;
@@ -36,7 +38,7 @@ export function gitTrouble(git: { tree: boolean }, bases: readonly string[], ses
 type Folders = { bases: readonly string[]; session: string; disk: Disk; meant: ReadonlySet<string> };
 
 /** As `gitTrouble`, of a git that a rule allows: in a repository other than the session's, where `cd` and `-C` lead. */
-export function gitElsewhere(words: readonly Word[], { bases, session, disk, meant }: Folders): string | undefined {
+export function gitElsewhere(words: readonly Word[], { bases, session, disk, meant }: Folders): Reason | undefined {
   let folders = bases;
   for (let i = 1; words[i]?.text?.startsWith("-") === true; i++) {
     if (words[i]!.text !== "-C") continue;
@@ -55,7 +57,7 @@ export function gitElsewhere(words: readonly Word[], { bases, session, disk, mea
   return undefined;
 }
 
-const unknownRepository = "which repository it means is known only when it runs";
+const unknownRepository = reason("repository-unknown", {});
 
 /** Words that may be a repository on this disk: on that side git follows its configuration and runs its hooks. */
 function remotesIn(words: readonly Word[], meant: ReadonlySet<string>): string[] | undefined {

@@ -1,6 +1,6 @@
 import { argumentsOf } from "./arguments.ts";
 import type { Arguments, Options } from "./arguments.ts";
-import { findUse } from "./find.ts";
+import { findUse } from "./find-command.ts";
 import type { Word } from "../shell/read/word.ts";
 import { isPrinting } from "./sed.ts";
 import { currentFolder } from "./use.ts";

@@ -1,33 +1,36 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { messageOf, reason } from "../../protocol/index.ts";
+import type { Reason } from "../../protocol/index.ts";
 import { statOf } from "../paths/canonical.ts";
 
 /**
  * Why git may run programs that the repository itself names, even when it is only asked to look; undefined when it
  * surely does not. Whoever made the repository wrote its configuration, and that need not be the person at the keyboard.
  */
-export function troubleInRepository(from: string, session: string, { tree }: { tree: boolean }): string | undefined {
+export function troubleInRepository(from: string, session: string, { tree }: { tree: boolean }): Reason | undefined {
   try {
     const found = repositoryOf(from);
     if (found === undefined) return undefined;
-    if (found.bare) return `${found.root} looks like a bare repository`;
-    if (repositoryOf(session)?.root !== found.root) return `${found.root} is another repository than the session's`;
+    if (found.bare) return reason("repository-bare", { path: found.root });
+    if (repositoryOf(session)?.root !== found.root) return reason("repository-other", { path: found.root });
     const { gitDir, common } = gitDirOf(found.root);
     // Git passes over one that is not whole, and looks further up.
-    if (statOf(join(gitDir, "HEAD")) === undefined) return `${gitDir} is not a whole repository`;
-    if (statOf(join(common, "hooks", "post-index-change")) !== undefined)
-      return "a hook runs whenever git looks at its index";
+    if (statOf(join(gitDir, "HEAD")) === undefined) return reason("repository-incomplete", { path: gitDir });
+    if (statOf(join(common, "hooks", "post-index-change")) !== undefined) return reason("repository-hook", {});
     for (const name of new Set([
       join(common, "config"),
       join(common, "config.worktree"),
       join(gitDir, "config.worktree"),
     ])) {
       const key = programKeyIn(readText(name) ?? "");
-      if (key !== undefined) return `${name} has ${key}, which may name a program`;
+      if (key !== undefined) return reason("repository-program", { file: name, key });
     }
     return tree ? nestedIn(gitDir) : undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : "the repository cannot be looked at";
+    return error instanceof UnreadableFile
+      ? reason("repository-unreadable", { path: error.path })
+      : reason("path-error", { error: messageOf(error) });
   }
 }
 
@@ -35,7 +38,7 @@ export function troubleInRepository(from: string, session: string, { tree }: { t
  * Why not even a rule for git covers it in this folder. Of the session's own repository the person who gave the rule knows
  * what it runs; of another one that came to lie in the workspace they need not even know that it is there.
  */
-export function troubleElsewhere(from: string, session: string): string | undefined {
+export function troubleElsewhere(from: string, session: string): Reason | undefined {
   const found = repositoryOf(from);
   if (found === undefined) return undefined;
   // One without a `.git` is made of files that anybody may write who may write to the workspace, the session's own folder too.
@@ -59,7 +62,7 @@ export function gitDirOf(root: string): { gitDir: string; common: string } {
   let gitDir = own;
   if (!statSync(own).isDirectory()) {
     const link = /^gitdir: (.+)$/.exec((readText(own) ?? "").trim())?.[1];
-    if (link === undefined) throw new Error(`${own} cannot be read`);
+    if (link === undefined) throw new UnreadableFile(own);
     gitDir = resolve(root, link);
   }
   const common = readText(join(gitDir, "commondir"))?.trim();
@@ -68,10 +71,18 @@ export function gitDirOf(root: string): { gitDir: string; common: string } {
 
 const largest = 256 * 1024;
 
+class UnreadableFile extends Error {
+  readonly path: string;
+  constructor(path: string) {
+    super(`${path} cannot be read`);
+    this.path = path;
+  }
+}
+
 function readText(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  if (!stat.isFile() || stat.size > largest) throw new Error(`${path} is not a file that can be looked through`);
+  if (!stat.isFile() || stat.size > largest) throw new UnreadableFile(path);
   return readFileSync(path, "utf8");
 }
 
@@ -151,13 +162,12 @@ const harmless = new Map(
 );
 
 /** Looking at the work tree, git looks into repositories inside of it as well, with their own configuration. */
-function nestedIn(gitDir: string): string | undefined {
-  if (readdirSync(gitDir).some((name) => name.startsWith("sharedindex.")))
-    return "the index is split, so nested repositories cannot be ruled out";
+function nestedIn(gitDir: string): Reason | undefined {
+  if (readdirSync(gitDir).some((name) => name.startsWith("sharedindex."))) return reason("repository-split-index", {});
   const path = join(gitDir, "index");
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  if (stat.size > 32 * 1024 * 1024) return "the index is too large to look through";
+  if (stat.size > 32 * 1024 * 1024) return reason("repository-index-huge", {});
   // The mode of a nested repository. Found by chance elsewhere it costs a question, no more.
-  return readFileSync(path).includes(Buffer.from([0, 0, 0xe0, 0])) ? "it holds other repositories" : undefined;
+  return readFileSync(path).includes(Buffer.from([0, 0, 0xe0, 0])) ? reason("repository-nested", {}) : undefined;
 }

@@ -1,4 +1,4 @@
-import { unknown } from "../shell/read/word.ts";
+import { opaqueWord } from "../shell/read/word.ts";
 import type { Word } from "../shell/read/word.ts";
 
 /** What a command does to files, as far as its words tell. */
@@ -19,4 +19,4 @@ export type Use = {
  */
 export type Write = { target: Word; from?: readonly Word[]; onto?: boolean; deep?: boolean };
 
-export const currentFolder: Word = { ...unknown, text: ".", lead: "." };
+export const currentFolder: Word = { ...opaqueWord, text: ".", lead: "." };

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Rule } from "../../protocol/index.ts";
+import { reason } from "../../protocol/index.ts";
+import type { Reason, Rule } from "../../protocol/index.ts";
 import { isFolder, isInside } from "../paths/canonical.ts";
 import type { CanonicalPath, Disk, Place } from "../paths/canonical.ts";
 import type { RuleBook } from "./book.ts";
@@ -8,10 +9,15 @@ import { firstOf } from "./compile.ts";
 import type { CompiledRule } from "./compile.ts";
 import { anchorsOf, bothOf, isCovered, isMeant, mayMatchBelow, namesOf } from "../paths/pattern.ts";
 import type { NamedPath } from "../paths/pattern.ts";
-import { lossReason, protectedReason } from "../paths/protected.ts";
+import { lostKind, protectedKind } from "../paths/protected.ts";
 
 /** What the rules say about one path. `allow` is true where no rule is needed. */
-export type Access = { deny?: Rule; ask?: Rule; allow?: Rule | true; hard?: string };
+export type Access = {
+  deny?: Rule;
+  ask?: Rule;
+  allow?: Rule | true;
+  /** Why a person decides whatever rule or mode allows it. */ mustAsk?: Reason;
+};
 
 export type Reach = {
   /** Below one of the roots, after every link. */
@@ -19,17 +25,17 @@ export type Reach = {
   read(path: CanonicalPath, tool?: string): Access;
   write(path: CanonicalPath, tool?: string): Access;
   /** Why a write there is asked about whatever rule allows it. */
-  guarded(path: CanonicalPath): string | undefined;
+  guarded(path: CanonicalPath): Reason | undefined;
   /** A rule against something below a folder, or that there is too much of it to tell. */
-  ruledBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Rule; unknown?: string };
+  ruledBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Rule; tooMuch?: Reason };
   /** A rule against reading one of these files. */
   ruledAmong(files: readonly string[]): Rule | undefined;
   /** A link below a folder with which one who follows it gets to where this tool may not, or out of sight. */
-  leavesBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: string; unknown?: string };
+  leavesBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Reason; tooMuch?: Reason };
   /** What is lost with a folder that should not be lost in passing. */
-  lostWith(folder: CanonicalPath): { found?: string; unknown?: string };
+  lostWith(folder: CanonicalPath): { found?: Reason; tooMuch?: Reason };
   /** What is protected below a folder once it stands at `target`. */
-  protectedBelow(folder: string, target: string): { found?: string; unknown?: string };
+  protectedBelow(folder: string, target: string): { found?: Reason; tooMuch?: Reason };
   /** Whether there is any rule against a path at all: without one nobody has to look. */
   watchful: boolean;
 };
@@ -43,9 +49,9 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
   const anchors = anchorsOf({ cwd, home }, disk);
   const names = new Map<string, NamedPath>();
   const named = (path: string) => {
-    let known = names.get(path);
-    if (known === undefined) names.set(path, (known = namesOf(path)));
-    return known;
+    let name = names.get(path);
+    if (name === undefined) names.set(path, (name = namesOf(path)));
+    return name;
   };
   // One that leads nowhere is where it is.
   const followed = (path: string) => {
@@ -82,13 +88,12 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
     return inside(path) ? { ...access, allow: true } : access;
   };
   const guarded = ({ lexical, real }: CanonicalPath) => {
-    const reason =
-      protectedReason(real, sageHome) ?? (lexical === real ? undefined : protectedReason(lexical, sageHome));
-    return reason && `${real} is protected: ${reason}`;
+    const kind = protectedKind(real, sageHome) ?? (lexical === real ? undefined : protectedKind(lexical, sageHome));
+    return kind && reason("protected", { path: real, kind });
   };
   const write = (path: CanonicalPath, tool = "Write"): Access => {
-    const hard = guarded(path);
-    return { ...judge(path, tool), ...(hard !== undefined && { hard }) };
+    const mustAsk = guarded(path);
+    return { ...judge(path, tool), ...(mustAsk && { mustAsk }) };
   };
 
   return {
@@ -121,24 +126,26 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
       walk(folder.real, (path, isLink) => {
         if (!isLink) return undefined;
         const led = { lexical: path, real: followed(path) };
-        const { deny, ask, hard, allow } = tool === "Read" ? read(led) : write(led);
+        const { deny, ask, mustAsk, allow } = tool === "Read" ? read(led) : write(led);
         // What is below another folder was not looked at.
         const seen = isInside(folder.real, led.real) || !isFolder(led.real);
-        return seen && allow && !deny && !ask && hard === undefined ? undefined : `${path} leads to ${led.real}`;
+        return seen && allow && !deny && !ask && !mustAsk
+          ? undefined
+          : reason("link-leads", { path, target: led.real });
       }),
     lostWith(folder) {
       const root = places.find((place) => isInside(folder.real, place));
-      if (root !== undefined) return { found: `${root} would be removed` };
+      if (root !== undefined) return { found: reason("removes", { path: root }) };
       return walk(folder.real, (path) => {
-        const reason = lossReason(path, sageHome);
-        return reason && `${path} is protected: ${reason}`;
+        const kind = lostKind(path, sageHome);
+        return kind && reason("protected", { path, kind });
       });
     },
     protectedBelow: (folder, target) =>
       walk(folder, (path) => {
         const there = join(target, path.slice(folder.length));
-        const reason = protectedReason(there, sageHome);
-        return reason && `${there} is protected: ${reason}`;
+        const kind = protectedKind(there, sageHome);
+        return kind && reason("protected", { path: there, kind });
       }),
     watchful: ["Read", "Write"].some((tool) => book.about(tool).deny.length + book.about(tool).ask.length > 0),
   };
@@ -148,7 +155,7 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
 type Walk = <T>(
   folder: string,
   look: (path: string, isLink: boolean) => T | undefined,
-) => { found?: T; unknown?: string };
+) => { found?: T; tooMuch?: Reason };
 
 function createWalk(): Walk {
   let seen = 0;
@@ -162,7 +169,7 @@ function createWalk(): Walk {
         continue; // a file, or nothing that could be read anyway
       }
       for (const entry of entries) {
-        if (++seen > mostEntries) return { unknown: `there is too much below ${folder} to look through` };
+        if (++seen > mostEntries) return { tooMuch: reason("too-much-below", { path: folder }) };
         const path = join(here, entry.name);
         const found = look(path, entry.isSymbolicLink());
         if (found !== undefined) return { found };

@@ -1,8 +1,8 @@
 import type { Rule } from "../../protocol/index.ts";
 import { compile, firstOf, governs } from "./compile.ts";
 import type { CompiledRule } from "./compile.ts";
-import { isSuspected } from "../shell/suspect/suspects.ts";
-import type { Suspects } from "../shell/suspect/suspects.ts";
+import { mayRun } from "../shell/suspect/possible.ts";
+import type { PossibleCommands } from "../shell/suspect/possible.ts";
 
 /** A list of rules, taken apart and sorted once, so that a call is held only against those that may be about it. */
 export type RuleBook = {
@@ -17,27 +17,43 @@ export type RuleBook = {
   /** The rule for every command there is. */
   everyCommand: Rule | undefined;
   /** The programs that deny and ask rules name. */
-  accused: readonly string[];
-  /** Deny and ask rules that something among the suspects meets. */
-  against(suspects: Suspects): { deny?: Rule; ask?: Rule };
+  namedAgainst: readonly string[];
+  /** Deny and ask rules that one of these commands meets. */
+  against(possible: PossibleCommands): { deny?: Rule; ask?: Rule };
 };
 
 export type RuleGroup = Record<Rule["behavior"], readonly CompiledRule[]>;
 
-const books = new WeakMap<readonly Rule[], { home: string; rules: readonly CompiledRule[]; book: RuleBook }>();
+/** Rule lists compiled once and kept by whoever judges many calls with them. */
+export type RuleBooks = { of(rules: readonly Rule[], home: string): RuleBook };
 
-export function bookOf(rules: readonly Rule[], home: string): RuleBook {
-  const known = books.get(rules);
-  // A list is not changed while it is in use, but nothing would be worse than a deny rule that was overlooked.
-  const isSame = (rule: Rule, i: number) => {
-    const was = known?.rules[i]?.rule;
-    return was?.text === rule.text && was.behavior === rule.behavior && was.source === rule.source;
+export function createRuleBooks(): RuleBooks {
+  const compiled = new WeakMap<Rule, CompiledRule>();
+  let last: { home: string; rules: readonly CompiledRule[]; book: RuleBook } | undefined;
+  const compileOnce = (rule: Rule, home: string): CompiledRule => {
+    const earlier = compiled.get(rule);
+    if (earlier?.home === home && isSame(earlier.rule, rule)) return earlier;
+    const made = compile({ ...rule }, home);
+    compiled.set(rule, made);
+    return made;
   };
-  if (known?.home === home && known.rules.length === rules.length && rules.every(isSame)) return known.book;
-  const compiled = rules.map((rule) => compile(rule, home));
-  const book = write(compiled);
-  books.set(rules, { home, rules: compiled, book });
-  return book;
+  return {
+    of(rules, home) {
+      // Compared by content: nothing would be worse than a deny rule that was added to the same list and overlooked.
+      const isLast =
+        last?.home === home &&
+        last.rules.length === rules.length &&
+        rules.every((rule, n) => isSame(last!.rules[n]!.rule, rule));
+      if (isLast) return last!.book;
+      const all = rules.map((rule) => compileOnce(rule, home));
+      last = { home, rules: all, book: write(all) };
+      return last.book;
+    },
+  };
+}
+
+function isSame(left: Rule, right: Rule): boolean {
+  return left.text === right.text && left.behavior === right.behavior && left.source === right.source;
 }
 
 function write(rules: readonly CompiledRule[]): RuleBook {
@@ -52,7 +68,7 @@ function write(rules: readonly CompiledRule[]): RuleBook {
     return group;
   };
   const { deny, ask, allow } = about("Bash");
-  const names = indexed(allow, ({ words }) => words?.name);
+  const names = indexed(allow, ({ command }) => command?.name);
   const texts = indexed(allow, ({ text }) => text?.trim());
   const heads = { deny: headed(deny), ask: headed(ask) };
   return {
@@ -61,9 +77,9 @@ function write(rules: readonly CompiledRule[]): RuleBook {
     covering: (name) => [...(names.get(name) ?? []), ...(names.get(undefined) ?? [])],
     spelling: (command) => firstOf(texts.get(command.trim()) ?? []),
     everyCommand: firstOf(allow.filter(({ whole }) => whole)),
-    accused: [...heads.deny.keys(), ...heads.ask.keys()].filter((name) => name !== undefined),
-    against(suspects) {
-      const [denied, asked] = [meeting(heads.deny, suspects), meeting(heads.ask, suspects)];
+    namedAgainst: [...heads.deny.keys(), ...heads.ask.keys()].filter((name) => name !== undefined),
+    against(possible) {
+      const [denied, asked] = [met(heads.deny, possible), met(heads.ask, possible)];
       return { ...(denied && { deny: denied }), ...(asked && { ask: asked }) };
     },
   };
@@ -83,17 +99,16 @@ function indexed(rules: readonly CompiledRule[], key: (rule: CompiledRule) => st
 
 /** By the program they name; under no name those that may mean any. */
 function headed(rules: readonly CompiledRule[]): Index {
-  return indexed(rules, ({ suspicion }) => suspicion?.head);
+  return indexed(rules, ({ against }) => against?.head);
 }
 
-function meeting(index: Index, suspects: Suspects): Rule | undefined {
+function met(index: Index, possible: PossibleCommands): Rule | undefined {
   if (index.size === 0) return undefined;
   const hits: CompiledRule[] = [];
   const look = (list: readonly CompiledRule[] = []) => {
-    for (const rule of list)
-      if (rule.whole || (rule.suspicion && isSuspected(rule.suspicion, suspects))) hits.push(rule);
+    for (const rule of list) if (rule.whole || (rule.against && mayRun(rule.against, possible))) hits.push(rule);
   };
   look(index.get(undefined));
-  for (const word of suspects.words) look(index.get(word));
+  for (const name of possible.names) look(index.get(name));
   return firstOf(hits);
 }

@@ -1,9 +1,9 @@
-import type { Rule } from "../../protocol/index.ts";
+import type { NamedRule, Rule } from "../../protocol/index.ts";
 import { pathRuleOf } from "../paths/pattern.ts";
 import type { PathRule } from "../paths/pattern.ts";
 import { mcpParts, pathTools, readRule } from "./rules.ts";
-import { suspicionOf } from "../shell/suspect/suspects.ts";
-import type { Suspicion } from "../shell/suspect/suspects.ts";
+import { commandPatternOf } from "../shell/suspect/possible.ts";
+import type { CommandPattern } from "../shell/suspect/possible.ts";
 import { escaped, isStar, matchesGlob, openEnd, star, unitsOf, withStars } from "../text/wild.ts";
 import type { Glob, Star } from "../text/wild.ts";
 import { tokensOf } from "../text/tokens.ts";
@@ -18,15 +18,17 @@ export type CompiledRule = {
   whole: boolean;
   /** The specifier where it is plain text, without a star. */
   text: string | undefined;
-  words: WordRule | undefined;
+  /** Words of an allow rule for Bash. */
+  command: CommandRule | undefined;
   path: PathRule | undefined;
-  suspicion: Suspicion | undefined;
+  /** Words of a deny or ask rule for Bash. */
+  against: CommandPattern | undefined;
   /** The specifier with its stars, for tools that have a language of their own. */
   glob: Glob;
 };
 
 /** What an allow rule for a shell command asks of one part. */
-export type WordRule = {
+export type CommandRule = {
   /** A word with a star in it is a glob; any other is text. */
   pattern: (string | Glob | Star)[];
   literal: ReadonlySet<string>;
@@ -35,17 +37,7 @@ export type WordRule = {
   name: string | undefined;
 };
 
-const compiled = new WeakMap<Rule, CompiledRule>();
-
 export function compile(rule: Rule, home: string): CompiledRule {
-  const known = compiled.get(rule);
-  if (known?.home === home && known.rule.text === rule.text && known.rule.behavior === rule.behavior) return known;
-  const made = make({ ...rule }, home);
-  compiled.set(rule, made);
-  return made;
-}
-
-function make(rule: Rule, home: string): CompiledRule {
   const reading = readRule(rule.text, rule.behavior);
   const tool = reading.ok ? reading.tool : undefined;
   const specifier = (reading.ok ? reading.specifier : undefined) ?? "*";
@@ -59,14 +51,14 @@ function make(rule: Rule, home: string): CompiledRule {
     tool,
     whole,
     text: whole || glob.includes(star) ? undefined : glob.join(""),
-    words: isShell && rule.behavior === "allow" ? wordRuleOf(specifier, home) : undefined,
+    command: isShell && rule.behavior === "allow" ? commandRuleOf(specifier, home) : undefined,
     path: isPath ? pathRuleOf(specifier) : undefined,
-    suspicion: isShell && rule.behavior !== "allow" ? suspicionOf(specifier) : undefined,
+    against: isShell && rule.behavior !== "allow" ? commandPatternOf(specifier) : undefined,
     glob,
   };
 }
 
-function wordRuleOf(specifier: string, home: string): WordRule | undefined {
+function commandRuleOf(specifier: string, home: string): CommandRule | undefined {
   const tokens = tokensOf(openEnd(unitsOf(specifier)), home);
   // A rule for any program at all is written `Bash`.
   if (tokens === undefined || isStar(tokens[0]!)) return undefined;
@@ -106,6 +98,11 @@ function isNamed(expected: string, tool: string): boolean {
     );
   const server = expected.startsWith("mcp__") ? mcpParts(expected) : undefined;
   return server !== undefined && server.tool === undefined && mcpParts(tool)?.server === server.server;
+}
+
+/** A rule as it is named in reasons. */
+export function nameOf({ text, source }: Rule): NamedRule {
+  return { text, source };
 }
 
 /** Of several rules that match, the one reported is the first by text. */

@@ -1,5 +1,6 @@
 import type { Rule } from "../../protocol/index.ts";
-import { bookOf } from "./book.ts";
+import { createRuleBooks } from "./book.ts";
+import type { RuleBooks } from "./book.ts";
 import { openDisk } from "../paths/canonical.ts";
 import type { Place } from "../paths/canonical.ts";
 import { anchorsOf, isMeant, namesOf } from "../paths/pattern.ts";
@@ -11,8 +12,9 @@ import { anchorsOf, isMeant, namesOf } from "../paths/pattern.ts";
 export function readFilter(
   rules: readonly Rule[],
   place: Place,
+  books: RuleBooks = createRuleBooks(),
 ): ((path: string, from: string) => boolean) | undefined {
-  const book = bookOf(rules, place.home);
+  const book = books.of(rules, place.home);
   const about = ["Read", "Grep", "Glob"].map((tool) => book.about(tool));
   const against = [...new Set(about.flatMap(({ deny, ask }) => [...deny, ...ask]))].filter(({ path }) => path);
   if (against.length === 0) return undefined;

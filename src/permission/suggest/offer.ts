@@ -1,10 +1,12 @@
+import { reason } from "../../protocol/index.ts";
+import type { Reason } from "../../protocol/index.ts";
 import type { CommandView } from "../shell/judge/command.ts";
 import type { Word } from "../shell/read/word.ts";
 import { escapeSpecifier } from "../text/wild.ts";
 import { baseName } from "../text/tokens.ts";
 
 /** A rule for this command and its like, or for exactly this one; undefined when neither is fit to be kept. */
-export function commandRule({ words, unfit }: CommandView): { rule: string; note?: string } | undefined {
+export function commandRule({ words, unfit }: CommandView): { rule: string; note?: Reason } | undefined {
   const name = words[0]?.text;
   if (unfit !== undefined || name === undefined) return undefined;
   const literal = leading(words);
@@ -12,8 +14,8 @@ export function commandRule({ words, unfit }: CommandView): { rule: string; note
   if (length === undefined || literal.length < length) return exactly(words);
   const prefix = literal.slice(0, length).map(quoted);
   if (prefix.includes(undefined)) return undefined;
-  const other = words.length > length ? "other " : "";
-  return { ...rule(`${prefix.join(" ")}:*`), note: `${prefix.join(" ")} with any ${other}arguments` };
+  const note = reason("offer-arguments", { command: prefix.join(" "), others: words.length > length });
+  return { ...rule(`${prefix.join(" ")}:*`), note };
 }
 
 function rule(specifier: string): { rule: string } {

@@ -1,43 +1,40 @@
 import { isAbsolute, relative } from "node:path";
-import { said } from "../../protocol/index.ts";
-import type { PermissionSuggestion, Rule } from "../../protocol/index.ts";
-import { createReach } from "../rules/access.ts";
-import { bookOf } from "../rules/book.ts";
-import { canonicalPath, isFolder, isInside, openDisk } from "../paths/canonical.ts";
+import { reason } from "../../protocol/index.ts";
+import type { PermissionSuggestion, Reason, Rule } from "../../protocol/index.ts";
+import { canonicalPath, isFolder, isInside } from "../paths/canonical.ts";
 import type { CanonicalPath } from "../paths/canonical.ts";
-import { decide } from "../decide.ts";
-import type { DecisionInput } from "../decide.ts";
+import { judge } from "../decide.ts";
+import type { DecisionInput, Judgement } from "../decide.ts";
 import { commandRule } from "./offer.ts";
 import { mcpParts, pathTools, readRule } from "../rules/rules.ts";
 import { looksSecret } from "../text/secret.ts";
-import { judgeShell } from "../shell/judge/shell.ts";
-import type { Need } from "../shell/judge/shell.ts";
-
+import type { Need, ShellFinding } from "../shell/judge/shell.ts";
 import { escapeSpecifier } from "../text/wild.ts";
 
 /** `note` says what else a rule would allow, where it allows more than this call. */
-type Offer = { rule: string; note?: string; wider?: Omit<Offer, "wider"> };
+type Offer = { rule: string; note?: Reason; wider?: Omit<Offer, "wider"> };
 
 const most = 5;
 
 /**
- * The rules that together would have allowed this call, each fit to be kept; of a single one also a wider one that a
- * person may prefer. Nothing for what no rule allows, and nothing that holds a secret.
+ * Rules that together would have allowed this call, each fit to be kept; with a single one also a wider one that a person
+ * may prefer. Nothing for a call that no rule allows, and nothing that holds a secret. `judgement`: the call's own.
  */
-export function suggest(call: DecisionInput): PermissionSuggestion[] {
-  const { behavior, hard } = decide(call);
-  if (behavior !== "ask" || hard === true) return [];
-  const offers = unique(offersFor(call) ?? []);
-  if (offers.length === 0 || offers.length > most || !wouldAllow(call, offers)) return [];
+export function suggest(call: DecisionInput, judgement: Judgement = judge(call)): PermissionSuggestion[] {
+  const { result, finding } = judgement;
+  if (result.behavior !== "ask" || result.hard === true) return [];
+  const offers = unique(offersFor(call, finding?.shell) ?? []);
+  const wouldAllow = (given: readonly Offer[]) => isEnough(call, given, finding?.shell);
+  if (offers.length === 0 || offers.length > most || !wouldAllow(offers)) return [];
   // Beside rules that are needed together, an alternative to one of them would only confuse.
   const wider = offers.length === 1 ? offers[0]?.wider : undefined;
-  const all = wider && wouldAllow(call, [wider]) ? [...offers, wider] : offers;
+  const all = wider && wouldAllow([wider]) ? [...offers, wider] : offers;
   return all.map(({ rule, note }) => ({
     type: "addRule",
     rule,
     behavior: "allow",
     destination: "session",
-    ...(note !== undefined && { note: said(note) }),
+    ...(note && { note }),
     ...(offers.length > 1 && { together: true as const }),
   }));
 }
@@ -46,16 +43,18 @@ function unique(offers: readonly Offer[]): Offer[] {
   return [...new Map(offers.map((offer) => [offer.rule, offer])).values()];
 }
 
-function wouldAllow(call: DecisionInput, offers: readonly Offer[]): boolean {
+/** With these rules the call would be allowed. */
+function isEnough(call: DecisionInput, offers: readonly Offer[], shell: ShellFinding | undefined): boolean {
   if (offers.some(({ rule }) => looksSecret(rule) || !readRule(rule, "allow").ok)) return false;
   const more = offers.map(({ rule }): Rule => ({ behavior: "allow", text: rule, source: "session" }));
-  return decide({ ...call, mode: "default", rules: [...call.rules, ...more] }).behavior === "allow";
+  const again = { ...call, mode: "default" as const, rules: [...call.rules, ...more] };
+  return judge(again, shell?.reading).result.behavior === "allow";
 }
 
-function offersFor(call: DecisionInput): Offer[] | undefined {
+function offersFor(call: DecisionInput, shell: ShellFinding | undefined): Offer[] | undefined {
   const { tool, specifier } = call;
   const input = call.input as Record<string, string | undefined>; // or it would have been a hard ask
-  if (tool === "Bash") return shellOffers(input["command"]!, call);
+  if (tool === "Bash") return shell && shellOffers(shell, call);
   if (pathTools.has(tool)) {
     const path = canonicalPath(input["file_path"] ?? input["path"] ?? ".", call);
     const offer = tool === "Write" || tool === "Edit" ? writeOffer([path], false, call) : readOffer([path], call);
@@ -63,18 +62,15 @@ function offersFor(call: DecisionInput): Offer[] | undefined {
   }
   if (tool === "WebFetch") {
     const host = URL.parse(input["url"] ?? "")?.hostname.replace(/\.$/, "");
-    return host === undefined ? undefined : [{ rule: `WebFetch(domain:${host})`, note: `reads anything on ${host}` }];
+    return host === undefined
+      ? undefined
+      : [{ rule: `WebFetch(domain:${host})`, note: reason("offer-host", { host }) }];
   }
-  if (mcpParts(tool)?.tool !== undefined) return [{ rule: tool, note: `any call of ${tool}` }];
+  if (mcpParts(tool)?.tool !== undefined) return [{ rule: tool, note: reason("offer-tool", { tool }) }];
   return specifier === undefined ? undefined : [{ rule: `${tool}(${escapeSpecifier(specifier.trim())})` }];
 }
 
-function shellOffers(command: string, call: DecisionInput): Offer[] | undefined {
-  const { cwd, home, roots, grammar, anchor = cwd, sageHome = process.env["SAGE_HOME"] } = call;
-  const disk = openDisk();
-  const book = bookOf(call.rules, home);
-  const reach = createReach(book, { cwd: anchor, home, roots, disk, sageHome });
-  const { parts, blocked } = judgeShell({ command, book, reach, disk, cwd, home, grammar });
+function shellOffers({ parts, blocked }: ShellFinding, call: DecisionInput): Offer[] | undefined {
   if (blocked !== undefined) return undefined;
   const offers = parts.filter(({ behavior }) => behavior !== "allow").map(({ need }) => need && offerFor(need, call));
   return offers.every((offer) => offer !== undefined) ? offers : undefined;
@@ -108,9 +104,9 @@ function writeOffer(
   const folder = name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : "";
   const below = (where: string): Offer => ({
     rule: `Edit(./${spell(where)}/**)`,
-    note: `writes any file below ./${where}`,
+    note: reason("offer-write-below", { folder: `./${where}` }),
   });
-  const everything = { rule: "Edit(./**)", note: "writes any file of this folder" };
+  const everything = { rule: "Edit(./**)", note: reason("offer-write-folder", {}) };
   if (deep) return below(name);
   return { rule: `Edit(./${spell(name)})`, wider: folder === "" ? everything : below(folder) };
 }
@@ -121,7 +117,7 @@ function readOffer(paths: readonly CanonicalPath[], { home }: DecisionInput): Of
   const { real } = path;
   const below = isInside(home, real) ? `~/${relative(home, real)}` : real;
   if (!isAbsolute(real) || below === "~/" || below === "/") return undefined;
-  if (isFolder(real)) return { rule: `Read(${spell(below)}/**)`, note: `reads any file below ${below}` };
+  if (isFolder(real)) return { rule: `Read(${spell(below)}/**)`, note: reason("offer-read-below", { folder: below }) };
   return { rule: `Read(${spell(below)})` };
 }
 

@@ -3,6 +3,8 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { loadRules, type RuleLists } from "../../../permission/rules/rules.ts";
 import { messageOf, type PermissionResult, type Rule } from "../../../protocol/index.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts } from "../../../texts/permissions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
@@ -27,7 +29,7 @@ type Decide = (question: Question) => { result: PermissionResult };
 export async function check(args: string[]): Promise<number> {
   const { values, lang } = readFlags(args, { stdin: { type: "boolean" } });
   if (!values.stdin) throw usage(permissionTexts(lang).checkHow);
-  const answer = createAnswer(await loadDecision());
+  const answer = createAnswer(await loadDecision(), lang);
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
     const roomy = toStdout(`${JSON.stringify(answer(line))}\n`);
@@ -36,7 +38,7 @@ export async function check(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-function createAnswer(decide: Decide): (line: string) => object {
+function createAnswer(decide: Decide, lang: Lang): (line: string) => object {
   const rulesOf = createRuleCache();
   return (line) => {
     let id: unknown;
@@ -55,26 +57,27 @@ function createAnswer(decide: Decide): (line: string) => object {
         roots,
         ...(requiresUserInteraction !== undefined && { requiresUserInteraction }),
       });
-      return framed(answerOf(result));
+      return framed(answerOf(result, lang));
     } catch (error) {
       return framed({ error: messageOf(error) });
     }
   };
 }
 
-function answerOf({ behavior, rule, source, reason, parts }: PermissionResult): object {
-  return { behavior: behavior === "passthrough" ? "ask" : behavior, rule, source, reason, parts };
+function answerOf({ behavior, rule, source, reason, parts }: PermissionResult, lang: Lang): object {
+  const message = sentence(reason, lang);
+  return { behavior: behavior === "passthrough" ? "ask" : behavior, rule, source, reason, message, parts };
 }
 
-/** Rules are taken apart once per object, and thousands of lines share a few sets of them. */
+/** Thousands of lines share a few sets of rules, which are read once. */
 function createRuleCache(): (lists: RuleLists) => Rule[] {
-  const known = new Map<string, Rule[]>();
+  const read = new Map<string, Rule[]>();
   return (lists) => {
     const key = JSON.stringify([lists.deny, lists.ask, lists.allow]);
-    let rules = known.get(key);
+    let rules = read.get(key);
     if (!rules) {
-      if (known.size > 1_000) known.clear();
-      known.set(key, (rules = loadRules(lists, "user").rules));
+      if (read.size > 1_000) read.clear();
+      read.set(key, (rules = loadRules(lists, "user").rules));
     }
     return rules;
   };

@@ -1,7 +1,8 @@
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
-import { decideStep, type DecisionStep } from "../../../permission/decide.ts";
+import { judge, type Judgement } from "../../../permission/decide.ts";
+import { createRuleBooks } from "../../../permission/rules/book.ts";
 import { loadGrammar } from "../../../permission/shell/read/grammar.ts";
-import type { PermissionMode, PermissionResult, Rule, ToolInput } from "../../../protocol/index.ts";
+import type { PermissionMode, Rule, ToolInput } from "../../../protocol/index.ts";
 import { builtinTools } from "../../../tools/registry.ts";
 import { createSkill } from "../../../tools/skill.ts";
 import { createTask } from "../../../tools/task.ts";
@@ -18,20 +19,21 @@ export type Question = {
 };
 
 /** The very decision that the loop makes. */
-export async function loadDecision(): Promise<
-  (question: Question) => { step: DecisionStep; result: PermissionResult }
-> {
+export async function loadDecision(): Promise<(question: Question) => Judgement> {
   const all = [...builtinTools(), createTask(builtinSubagents), createSkill([])];
   const tools = new Map(all.map((tool) => [tool.name, tool]));
   const grammar = await loadGrammar();
+  const books = createRuleBooks();
   return (question) => {
     const { tool, input } = question;
-    const known = tools.get(tool);
-    return decideStep({
+    const found = tools.get(tool);
+    return judge({
       ...question,
       grammar,
-      requiresUserInteraction: question.requiresUserInteraction ?? known?.requiresUserInteraction,
-      view: known?.checkPermissions && (() => known.checkPermissions!(input, question)),
+      books,
+      sageHome: process.env["SAGE_HOME"],
+      requiresUserInteraction: question.requiresUserInteraction ?? found?.requiresUserInteraction,
+      view: found?.checkPermissions && (() => found.checkPermissions!(input, question)),
     });
   };
 }

@@ -5,6 +5,7 @@ import { loadConfig, knownTools } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import type { Style } from "../../../surfaces/plain/paint.ts";
 import { rows } from "../../../surfaces/plain/safe.ts";
+import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts, type PermissionTexts } from "../../../texts/permissions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
@@ -34,7 +35,7 @@ export async function explain(args: string[]): Promise<number> {
   const number = decisionSteps.indexOf(step) + 1;
   if (values.json)
     toStdout(
-      `${JSON.stringify({ ...result, step: number, stepName: step, ...(file !== undefined && { file }) }, undefined, 2)}\n`,
+      `${JSON.stringify({ ...result, message: sentence(result.reason, lang), step: number, stepName: step, ...(file !== undefined && { file }) }, undefined, 2)}\n`,
     );
   else {
     const lines = resultLines(tool, result, file, styleOf(process.stdout, lang), t);

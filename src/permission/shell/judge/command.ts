@@ -1,23 +1,24 @@
 import { isAbsolute } from "node:path";
-import type { Rule } from "../../../protocol/index.ts";
+import { reason } from "../../../protocol/index.ts";
+import type { Reason, Rule } from "../../../protocol/index.ts";
 import type { RuleBook } from "../../rules/book.ts";
 import type { Disk } from "../../paths/canonical.ts";
-import { firstOf } from "../../rules/compile.ts";
+import { firstOf, nameOf } from "../../rules/compile.ts";
 import type { CompiledRule } from "../../rules/compile.ts";
 import { escalates } from "../../programs/escalating.ts";
 import type { Step } from "./flow.ts";
 import type { Word } from "../read/word.ts";
 import { gitElsewhere, gitTrouble, isHarmlessVariable, programOf, rebinding } from "../../programs/program.ts";
-import type { Known } from "../../programs/program.ts";
+import type { Program } from "../../programs/program.ts";
 import { setsVariable } from "../../programs/readers.ts";
 import { isStar, matchesGlob, wild } from "../../text/wild.ts";
 import type { Glob } from "../../text/wild.ts";
 import { tamed } from "./targets.ts";
 import { transparent, unwrapped } from "../../programs/wrappers.ts";
 
-/** What is thought of one simple command, its files aside. */
+/** Judgement on one simple command, its files aside. */
 export type CommandView = {
-  reason: string;
+  reason: Reason;
   /** Runs without further ado: by a rule, or because it only reads. */
   allowed: boolean;
   rule?: Rule;
@@ -27,9 +28,9 @@ export type CommandView = {
   blocks?: { exactly: boolean };
   /** The command that runs in the end. */
   words: readonly Word[];
-  known: Known;
-  /** Why no rule should be offered for it. */
-  unfit?: string;
+  program: Program;
+  /** No rule should be offered for it. */
+  unfit?: true;
 };
 
 type Rules = {
@@ -44,57 +45,60 @@ type Rules = {
 export function viewOf({ command, bases, moves }: Step, { book, exact, session, disk, first }: Rules): CommandView {
   const words = unwrapped(command.words);
   const name = words[0]?.text;
-  const known: Known = name === undefined ? { kind: "other" } : programOf(words);
-  const view = { words, known, allowed: false, meant: none };
+  const program: Program = name === undefined ? { kind: "other" } : programOf(words);
+  const view = { words, program, allowed: false, meant: none };
   const foreign = command.assignments.find(({ name, value }) => !isHarmlessVariable(name) || value.text === undefined);
 
   if (words.length === 0) {
     // Set for good, these change how the lines after them are read.
     const lasting = foreign ?? command.assignments.find((one) => /^(LC_|LANG)/.test(one.name));
-    if (lasting === undefined) return { ...view, allowed: true, reason: "sets nothing that matters" };
-    return { ...view, blocks: { exactly: true }, reason: `${lasting.name} may change what later names mean` };
+    if (lasting === undefined) return { ...view, allowed: true, reason: reason("sets-nothing", {}) };
+    return { ...view, blocks: { exactly: true }, reason: reason("changes-names", { name: lasting.name }) };
   }
-  if (name === undefined)
-    return { ...view, reason: "which program runs is known only when it does", unfit: "no program is named" };
+  if (name === undefined) return { ...view, reason: reason("program-unknown", {}), unfit: true };
   if (moves !== undefined) {
-    if ("to" in moves) return { ...view, allowed: true, reason: "stays inside of the workspace" };
+    if ("to" in moves) return { ...view, allowed: true, reason: reason("stays-inside", {}) };
     return { ...view, blocks: { exactly: false }, reason: moves.why };
   }
   if (rebinding.has(name) || (name === "printf" && setsVariable(words)))
-    return { ...view, blocks: { exactly: true }, reason: `${name} may change what later names mean` };
+    return { ...view, blocks: { exactly: true }, reason: reason("changes-names", { name }) };
   if (foreign !== undefined) {
-    if (exact) return { ...view, allowed: true, rule: exact, reason: "" };
-    return { ...view, reason: `${foreign.name} may change what ${name} does`, unfit: "a variable is set" };
+    if (exact) return { ...view, allowed: true, rule: exact, reason: allowedBy(exact) };
+    return { ...view, reason: reason("variable-changes", { variable: foreign.name, program: name }), unfit: true };
   }
 
   const named = new Set([name, command.words[0]?.text ?? name]);
   const given = first ? words.map((word) => tamed(word, bases, disk)) : words;
   const covering = [...named].flatMap((one) => book.covering(one)).filter((each) => covers(each, given, command.words));
   const rule = firstOf(covering) ?? exact;
-  const meant = new Set(covering.flatMap(({ words }) => [...(words?.literal ?? [])]));
+  const meant = new Set(covering.flatMap(({ command: named }) => [...(named?.literal ?? [])]));
   if (rule !== undefined) {
     // The same name in another folder is another program.
     if (name.includes("/") && !isAbsolute(name) && bases.some((base) => disk.follow(base) !== session))
-      return { ...view, reason: `${name} is not the program of that name in ${session}`, unfit: "moved" };
+      return { ...view, reason: reason("program-moved", { program: name, folder: session }), unfit: true };
     const elsewhere = name === "git" ? gitElsewhere(words, { bases, session, disk, meant }) : undefined;
-    if (elsewhere !== undefined) return { ...view, reason: elsewhere, unfit: "another repository" };
-    return { ...view, allowed: true, rule, reason: "", meant };
+    if (elsewhere !== undefined) return { ...view, reason: elsewhere, unfit: true };
+    return { ...view, allowed: true, rule, reason: allowedBy(rule), meant };
   }
   const risky = escalates(words, none);
-  if (risky) return { ...view, reason: `${name} is given an option that a rule must spell out`, unfit: "escalating" };
-  if (known.use?.readOnly !== true) return { ...view, reason: uncovered };
+  if (risky) return { ...view, reason: reason("option-unnamed", { program: name }), unfit: true };
+  if (program.use?.readOnly !== true) return { ...view, reason: uncovered };
   const locks = command.assignments.some(({ name }) => name === "GIT_OPTIONAL_LOCKS");
-  const trouble = known.git && (locks ? "it may write to the index" : gitTrouble(known.git, bases, session));
-  if (trouble !== undefined) return { ...view, reason: `${uncovered}, and ${trouble}` };
-  return { ...view, allowed: true, reason: "only reads" };
+  const trouble = program.git && (locks ? reason("repository-locks", {}) : gitTrouble(program.git, bases, session));
+  if (trouble !== undefined) return { ...view, reason: reason("repository-unsafe", { why: trouble }) };
+  return { ...view, allowed: true, reason: reason("only-reads", {}) };
 }
 
-export const uncovered = "no rule covers it";
+export const uncovered = reason("no-rule-command", {});
+
+export function allowedBy(...rules: readonly Rule[]): Reason {
+  return reason("allowed-by-rules", { rules: rules.map(nameOf) });
+}
 
 const none: ReadonlySet<string> = new Set();
 
 /** An allow is a proof: word by word, and nothing that the rule does not say. */
-function covers({ words: rule }: CompiledRule, words: readonly Word[], whole: readonly Word[]): boolean {
+function covers({ command: rule }: CompiledRule, words: readonly Word[], whole: readonly Word[]): boolean {
   if (rule === undefined) return false;
   const { pattern, literal, starred, name } = rule;
   const fits = (given: readonly Word[]) => fitsName(name, given[0]?.text) && wild(pattern, given, sameWord);

@@ -1,5 +1,6 @@
-import { isAbsolute, join } from "node:path";
-import { resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
+import { reason } from "../../../protocol/index.ts";
+import type { Reason } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { Disk } from "../../paths/canonical.ts";
 import type { Word } from "../read/word.ts";
@@ -12,7 +13,7 @@ export type Step = { command: Simple; bases: readonly string[]; moves?: Move };
 export type Loose = { redirects: readonly Redirect[]; bases: readonly string[] };
 
 /** What a `cd` does: to where, or why rules cannot cover it. */
-export type Move = { to: readonly string[] } | { why: string };
+export type Move = { to: readonly string[] } | { why: Reason };
 
 const mostBases = 8;
 
@@ -71,7 +72,7 @@ export function stepsOf(
 
   function moveOf({ words, assignments }: Simple, bases: readonly string[]): Move | undefined {
     const [name, to, ...more] = words.map(({ text }) => text);
-    if (name === "popd" || name === "dirs") return { why: `where ${name} leads is not known` };
+    if (name === "popd" || name === "dirs") return { why: reason("move-unknown", { command: name }) };
     if (name !== "cd" && name !== "pushd") return undefined;
     if (
       to === undefined ||
@@ -81,13 +82,13 @@ export function stepsOf(
       more.length > 0 ||
       assignments.length > 0
     )
-      return { why: `where this ${name} leads is not known` };
+      return { why: reason("move-unknown", { command: name }) };
     // The shell first takes dots as they are written, and the system takes them after links.
     const led = bases.flatMap((base) => [resolve(base, to), disk.follow(isAbsolute(to) ? to : join(base, "/") + to)]);
     const outside = led.find((path) => !reach.inside({ lexical: path, real: disk.follow(path) }));
-    if (outside !== undefined) return { why: `${outside} is outside of the workspace` };
+    if (outside !== undefined) return { why: reason("outside", { path: outside }) };
     const all = unique(led);
-    return all.length > mostBases ? { why: "there are too many folders it may lead to" } : { to: all };
+    return all.length > mostBases ? { why: reason("moves-too-many", {}) } : { to: all };
   }
 }
 

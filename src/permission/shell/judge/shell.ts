@@ -1,10 +1,11 @@
-import { messageOf } from "../../../protocol/index.ts";
-import type { CallPart, Rule } from "../../../protocol/index.ts";
+import { reason } from "../../../protocol/index.ts";
+import type { CallPart, Reason, Rule } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { RuleBook } from "../../rules/book.ts";
+import { pathTrouble } from "../../paths/canonical.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
 import { textsInCode } from "../suspect/carriers.ts";
-import { viewOf } from "./command.ts";
+import { allowedBy, viewOf } from "./command.ts";
 import type { CommandView } from "./command.ts";
 import { stepsOf } from "./flow.ts";
 import { followsOwnLink } from "./links.ts";
@@ -16,29 +17,30 @@ import { namePattern } from "../../paths/pattern.ts";
 import { dynamic, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
 import type { Script } from "../read/script.ts";
-import { collect, isSuspected, suspectsIn, suspicionOf } from "../suspect/suspects.ts";
-import type { Suspect } from "../suspect/suspects.ts";
-import { suspiciousPaths, suspiciousRemoval, suspiciousWrite } from "./suspicions.ts";
+import { gather, mayRun, waysToRun, commandPatternOf } from "../suspect/possible.ts";
+import type { PossibleCommand } from "../suspect/possible.ts";
+import { protectedWrite, rootRemoval, rulesAgainst } from "./possible-paths.ts";
 import { judgeTarget, marked } from "./target-view.ts";
 import { gluedTo, namesIn, operandTargets, redirectTargets } from "./targets.ts";
 import type { Target } from "./targets.ts";
-import { packed, shownByGit, unknownParts } from "./unknown.ts";
+import { packed, shownByGit } from "./exposed.ts";
+import { unlistedParts } from "./unlisted.ts";
 import { currentFolder } from "../../programs/use.ts";
 
-/** What is known about a command line before mode and tool have their say. */
+/** Judgement on a command line before mode and tool have their say. */
 export type ShellFinding = {
   parts: JudgedPart[];
   deny?: Rule;
   ask?: Rule;
   /** Only a person may let it run. */
-  hard?: string;
+  mustAsk?: Reason;
   /** Why rules cannot cover it as a whole. */
-  blocked?: string;
+  blocked?: Reason;
   reading: CommandReading;
 };
 
 /** A part, with what it would take to allow it. */
-export type JudgedPart = Omit<CallPart, "reason"> & { reason: string; found?: Rule; hard?: string; need?: Need };
+export type JudgedPart = CallPart & { found?: Rule; mustAsk?: Reason; need?: Need };
 
 export type Need =
   | { kind: "command"; view: CommandView; heredoc: boolean }
@@ -53,48 +55,50 @@ export type ShellCall = {
   cwd: string;
   home: string;
   grammar: ShellGrammar | undefined;
+  /** The same command as it was read before. */
+  reading?: CommandReading | undefined;
 };
 
-const itself = suspicionOf("sage:*");
+const itself = commandPatternOf("sage:*");
 
 export function judgeShell(call: ShellCall): ShellFinding {
-  const reading = readCommand(call.command, call.grammar, call.home);
-  const finding: ShellFinding = { parts: [], reading, ...call.book.against(reading.suspects) };
+  const reading = call.reading ?? readCommand(call.command, call.grammar, call.home);
+  const finding: ShellFinding = { parts: [], reading, ...call.book.against(reading.possible) };
   // An agent that runs Sage could answer its own requests, trust a folder or change the rules.
-  if (isSuspected(itself, reading.suspects)) finding.hard = "The command runs Sage itself, which only a person may do.";
-  if (reading.trouble !== undefined) finding.hard = `The command needs a person: ${reading.trouble}.`;
+  if (mayRun(itself, reading.possible)) finding.mustAsk = reason("runs-sage", {});
+  if (reading.trouble) finding.mustAsk = reading.trouble;
   try {
     const words = reading.script === undefined ? guess(finding, call) : prove(finding, reading.script, call);
-    for (const { found, behavior, hard } of finding.parts) {
+    for (const { found, behavior, mustAsk } of finding.parts) {
       if (found && behavior === "deny") finding.deny ??= found;
       if (found && behavior === "ask") finding.ask ??= found;
-      if (hard !== undefined) finding.hard ??= hard;
+      if (mustAsk) finding.mustAsk ??= mustAsk;
     }
-    return { ...finding, ...suspect(words, finding, call), ...pick(finding) };
+    return { ...finding, ...guessed(words, finding, call), ...pick(finding) };
   } catch (error) {
     // A link that loops, a folder that may not be looked into: what rules have seen so far stays seen.
-    const why = messageOf(error);
-    return { hard: `The command needs a person: ${why}.`, blocked: why, ...finding };
+    const why = pathTrouble(error);
+    return { mustAsk: why, blocked: why, ...finding };
   }
 }
 
-function pick({ deny, ask, hard }: ShellFinding): Pick<ShellFinding, "deny" | "ask" | "hard"> {
-  return { ...(deny && { deny }), ...(ask && { ask }), ...(hard !== undefined && { hard }) };
+function pick({ deny, ask, mustAsk }: ShellFinding): Pick<ShellFinding, "deny" | "ask" | "mustAsk"> {
+  return { ...(deny && { deny }), ...(ask && { ask }), ...(mustAsk && { mustAsk }) };
 }
 
-/** What was found in a command that rules cannot cover. Gives every word of it, since any may be a file. */
+/** Parts of a command that rules cannot cover. Returns every word of it, since any may be a file. */
 function guess(finding: ShellFinding, { book }: ShellCall): string[] {
-  const { unclear, trouble, commands, suspects } = finding.reading;
-  const reason = unclear ?? trouble ?? "";
-  finding.blocked = reason;
-  finding.parts = commands.map(({ text, suspects }) => ({
-    ...{ text, behavior: "ask", reason },
-    ...marked(book.against(collect(suspects))),
+  const { unclear, trouble, commands, possible } = finding.reading;
+  const why = unclear ?? trouble ?? reason("not-understood", { construct: "unparsable" });
+  finding.blocked = why;
+  finding.parts = commands.map(({ text, possible: ways }) => ({
+    ...{ text, behavior: "ask", reason: why },
+    ...marked(book.against(gather(ways))),
   }));
-  return [...suspects.words];
+  return [...possible.names];
 }
 
-/** Judges every command by itself. Gives the words of those whose files are not known. */
+/** Judges every command by itself. Returns the words of those whose files are not known. */
 function prove(finding: ShellFinding, script: Script, call: ShellCall): string[] {
   const { book, reach, disk, cwd, command } = call;
   const { text } = finding.reading;
@@ -102,7 +106,7 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
   const session = disk.follow(cwd);
   const { steps, loose } = stepsOf(script, cwd, call);
   const source = (word: Word) => (word === currentFolder ? "." : text.slice(word.start, word.end));
-  const carries = finding.reading.suspects.readings[0].some(({ anywhere }) => anywhere) || hasScripts(steps);
+  const carries = finding.reading.possible.readings[0].some(({ anywhere }) => anywhere) || hasScripts(steps);
   const common = { home: call.home, disk, source, busy: steps.length > 1, carries };
   const words: string[] = [];
   const linking: Linking[] = [];
@@ -115,22 +119,21 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     const where = { ...common, bases: step.bases };
     if (view.blocks && !(exact && view.blocks.exactly)) finding.blocked ??= view.reason;
     const targets = targetsOf(step, view, where);
-    const opens = !view.known.git && targets.some(({ text }) => text !== ".");
+    const opens = !view.program.git && targets.some(({ text }) => text !== ".");
     linking.push({ words: view.words, opens, moves: step.moves !== undefined });
     const parts = targets.flatMap((target) => judgeTarget(target, reach, view.meant));
-    parts.push(...unknownParts(view, where, reach));
+    parts.push(...unlistedParts(view, where, reach));
     judged.push({ at: startOf(step), parts: [...commandPart(step, view, { book, exact, source }), ...parts] });
     if (reach.watchful) words.push(...doubtful(view, common.carries).flatMap((word) => namesIn(word, where)));
     if (reach.watchful) words.push(...textsInCode(view.words.map(({ text }) => text ?? "")));
     const shown = shownByGit(view, where, reach) ?? packed(view, where, reach);
-    if (shown !== undefined) finding.hard ??= shown;
+    if (shown) finding.mustAsk ??= shown;
   }
   for (const { redirects, bases } of loose)
     linking.push({ words: [], opens: redirectTargets(redirects, { ...common, bases }).length > 0, moves: false });
-  if (followsOwnLink(linking, runsBeside.test(text)))
-    finding.blocked ??= "a link is made and may be followed in the same line";
+  if (followsOwnLink(linking, runsBeside.test(text))) finding.blocked ??= reason("own-link", {});
   finding.parts = judged.sort((a, b) => a.at - b.at).flatMap(({ parts }) => parts);
-  if (finding.parts.length === 0) finding.blocked = "it holds no command";
+  if (finding.parts.length === 0) finding.blocked = reason("not-understood", { construct: "no-command" });
   return words;
 }
 
@@ -138,7 +141,7 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
 const runsBeside = /(^|[^&>|])[&|]([^&>|]|$)|\|&/;
 
 /** Words that may name a file although nothing is known to open them. */
-function doubtful({ known: { use, git }, words }: CommandView, carries: boolean): readonly Word[] {
+function doubtful({ program: { use, git }, words }: CommandView, carries: boolean): readonly Word[] {
   // What follows the colon in `HEAD:file` is a file too; and what is printed may be handed on.
   const prints = carries && /^(echo|printf)$/.test(words[0]?.text ?? "");
   return use === undefined || git || prints ? words : words.filter(({ text }) => text === undefined);
@@ -148,15 +151,16 @@ function hasScripts(steps: readonly Step[]): boolean {
   return steps.some(({ command: { words } }) => words.some(({ scripts }) => scripts.length > 0));
 }
 
-function suspect(
+/** Rules, protected paths and roots that the command may touch by a generous reading of its words. */
+function guessed(
   words: readonly string[],
-  { reading: { suspects, script, text } }: ShellFinding,
+  { reading: { possible, script, text } }: ShellFinding,
   call: ShellCall,
-): Pick<ShellFinding, "deny" | "ask" | "hard"> {
-  const doubts = { ...call, suspects };
-  const carried = script === undefined || suspects.readings[0].some(({ anywhere }) => anywhere);
-  const hard = suspiciousRemoval(doubts) ?? (carried ? suspiciousWrite(text, doubts) : undefined);
-  return { ...suspiciousPaths(words, doubts), ...(hard !== undefined && { hard }) };
+): Pick<ShellFinding, "deny" | "ask" | "mustAsk"> {
+  const scene = { ...call, possible };
+  const carried = script === undefined || possible.readings[0].some(({ anywhere }) => anywhere);
+  const mustAsk = rootRemoval(scene) ?? (carried ? protectedWrite(text, scene) : undefined);
+  return { ...rulesAgainst(words, scene), ...(mustAsk && { mustAsk }) };
 }
 
 /** The command itself, its files aside. There is none where something is only redirected. */
@@ -176,27 +180,27 @@ function commandPart(
     {
       text: words.map(source).join(" "),
       behavior: allowed ? "allow" : "ask",
-      reason: rule ? `allowed by ${rule.text}` : view.reason,
+      reason: rule ? allowedBy(rule) : view.reason,
       ...(rule && { rule: rule.text, found: rule }),
       ...(!allowed && { need }),
-      ...marked(book.against(collect(suspected(command.words, book)))),
+      ...marked(book.against(gather(waysOf(command.words, book)))),
     },
   ];
 }
 
 /** `/bin/r?` may be any program that its last name fits. */
-function suspected(words: readonly Word[], book: RuleBook): Suspect[] {
+function waysOf(words: readonly Word[], book: RuleBook): PossibleCommand[] {
   const texts = words.map(({ text }) => text ?? dynamic);
   const pattern = words[0]?.glob?.split("/").at(-1);
   const fits = pattern === undefined ? undefined : namePattern(pattern);
-  const names = fits === undefined ? [] : book.accused.filter(fits);
-  return [...suspectsIn(texts), ...names.flatMap((name) => suspectsIn([name, ...texts.slice(1)]))];
+  const names = fits === undefined ? [] : book.namedAgainst.filter(fits);
+  return [...waysToRun(texts), ...names.flatMap((name) => waysToRun([name, ...texts.slice(1)]))];
 }
 
 /** The files of a command. Of a program that is known, and words that are not, any word may be one. */
 function targetsOf(
   { command }: Step,
-  { known: { kind, use }, words, allowed }: CommandView,
+  { program: { kind, use }, words, allowed }: CommandView,
   where: Parameters<typeof operandTargets>[1],
 ): Target[] {
   const redirected = redirectTargets(command.redirects, where);
@@ -209,7 +213,7 @@ function targetsOf(
   });
   const unsure = operandTargets({ readOnly: false, reads: rest, writes: [], deep: true }, where);
   if (kind === "reads") return [...redirected, ...unsure];
-  const written = unsure.map((target) => ({ ...target, writes: true, trouble: "what it writes is not clear" }));
+  const written = unsure.map((target) => ({ ...target, writes: true, trouble: reason("write-unclear", {}) }));
   return [...redirected, ...written];
 }
 

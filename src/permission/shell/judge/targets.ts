@@ -1,5 +1,7 @@
 import { readdirSync } from "node:fs";
 import { basename, isAbsolute, join, resolve } from "node:path";
+import { reason } from "../../../protocol/index.ts";
+import type { Reason } from "../../../protocol/index.ts";
 import { expandHome, isFolder } from "../../paths/canonical.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
 import type { Word } from "../read/word.ts";
@@ -23,7 +25,7 @@ export type Target = {
   /** The folders whose content comes to lie here. */
   from: string[];
   /** Why it is not known what this is. */
-  trouble?: string;
+  trouble?: Reason;
 };
 
 export type Where = {
@@ -99,7 +101,7 @@ function writeTargets({ target, from = [], onto = false, deep = false }: Write, 
 }
 
 function aim(word: Word, where: Where): Target {
-  const target = (paths: CanonicalPath[], trouble?: string): Target => ({
+  const target = (paths: CanonicalPath[], trouble?: Reason): Target => ({
     ...{
       shown: where.source(word),
       text: word.text,
@@ -118,11 +120,11 @@ function aim(word: Word, where: Where): Target {
     if (found.includes(undefined))
       return target(
         where.bases.map((base) => locate(word.lead, base, where)),
-        "it stands for more files than can be looked at",
+        reason("files-too-many", {}),
       );
     const paths = where.bases.flatMap((base, i) => found[i]!.map((name) => locate(name, base, where)));
     const odd = found.flat().some((name) => name!.startsWith("-"));
-    return target(paths, odd ? "a file is called like an option" : undefined);
+    return target(paths, odd ? reason("file-like-option", {}) : undefined);
   }
   const { text } = word;
   if (text === undefined) {
@@ -130,13 +132,13 @@ function aim(word: Word, where: Where): Target {
     const paths = names.filter((name) => name !== "" && !/[$`*?[]/.test(name) && name !== word.lead);
     return target(
       paths.flatMap((name) => where.bases.map((base) => locate(name, base, where))),
-      "which file it means is known only when it runs",
+      reason("file-unknown", {}),
     );
   }
-  if (text === "") return target([], "it names no file");
+  if (text === "") return target([], reason("file-unnamed", {}));
   const paths = where.bases.map((base) => locate(text, base, where));
   const device = paths.flatMap(({ lexical, real }) => [lexical, real]).find((path) => /^\/(dev|proc)(\/|$)/.test(path));
-  return target(paths, device === undefined ? undefined : `${device} is not a file`);
+  return target(paths, device === undefined ? undefined : reason("not-a-file", { path: device }));
 }
 
 /** As the system finds it: dots after links, unlike a tool, which takes them as they are written. */

@@ -1,7 +1,19 @@
+import { reason } from "../../../protocol/index.ts";
+import type { Construct, Reason } from "../../../protocol/index.ts";
 import type { Closer, Script } from "./script.ts";
 
-/** Not understood: a reason to ask, never a failure. */
-export class Unclear extends Error {}
+/** The text is not understood: a reason to ask, never a failure. */
+export class Unclear extends Error {
+  readonly reason: Reason;
+  constructor(reason: Reason) {
+    super(reason.code);
+    this.reason = reason;
+  }
+}
+
+export function unclear(construct: Construct): Unclear {
+  return new Unclear(reason("not-understood", { construct }));
+}
 
 /** Where the reader of a command line stands, and what it has seen so far. */
 export type Cursor = {
@@ -32,11 +44,11 @@ export function mark({ marks, at }: Cursor, start: number): void {
 }
 
 /** Takes an operator. */
-export function take(c: Cursor, length: number): string {
-  const start = c.at;
-  c.at += length;
-  mark(c, start);
-  return c.text.slice(start, c.at);
+export function take(cursor: Cursor, length: number): string {
+  const start = cursor.at;
+  cursor.at += length;
+  mark(cursor, start);
+  return cursor.text.slice(start, cursor.at);
 }
 
 /** Whether a word ends here. */

@@ -1,4 +1,6 @@
-import { openCursor, Unclear } from "./cursor.ts";
+import { reason } from "../../../protocol/index.ts";
+import type { Reason } from "../../../protocol/index.ts";
+import { openCursor, unclear, Unclear } from "./cursor.ts";
 import type { Cursor, Heredoc } from "./cursor.ts";
 import {
   isAtEnd,
@@ -11,7 +13,7 @@ import {
   takeRedirection,
   takeToken,
 } from "./lexer.ts";
-import { takeWord, unknown } from "./word.ts";
+import { opaqueWord, takeWord } from "./word.ts";
 import type { Word } from "./word.ts";
 
 /** A command line as far as it is understood whole. Positions are those of the text it was read from. */
@@ -37,7 +39,7 @@ export type Closer = "" | ")" | "}" | "`";
 
 export type ScriptReading =
   /** `marks` are all words and operators, to be compared with what another reader found. */
-  { ok: true; script: Script; marks: string[] } | { ok: false; why: string };
+  { ok: true; script: Script; marks: string[] } | { ok: false; why: Reason };
 
 /**
  * Reads a closed part of the shell's language: simple commands, lists, pipelines, groups, redirections, here-documents
@@ -48,7 +50,7 @@ export function readScript(text: string, home: string): ScriptReading {
   try {
     return { ok: true, script: script(cursor, ""), marks: cursor.marks };
   } catch (error) {
-    if (error instanceof Unclear) return { ok: false, why: error.message };
+    if (error instanceof Unclear) return { ok: false, why: error.reason };
     throw error;
   }
 }
@@ -66,69 +68,68 @@ export function readWord(text: string, home: string): string | undefined {
 
 const mostDepth = 40;
 
-function script(c: Cursor, closer: Closer): Script {
+function script(cursor: Cursor, closer: Closer): Script {
   const items: Item[] = [];
   let op: Item["op"] = ";";
   let dangling = false;
-  if (++c.depth > mostDepth) throw new Unclear("commands are nested too deeply");
+  if (++cursor.depth > mostDepth) throw unclear("nested-too-deeply");
   for (;;) {
-    skipBlanks(c);
-    if (takeNewline(c)) {
+    skipBlanks(cursor);
+    if (takeNewline(cursor)) {
       if (!dangling) op = ";";
       continue;
     }
-    if (takeCloser(c, closer)) break;
-    items.push({ op, command: command(c) });
-    skipBlanks(c);
-    const next = takeOperator(c);
-    if (next === undefined && !isAtEnd(c, closer)) throw new Unclear("a command does not end where one should");
+    if (takeCloser(cursor, closer)) break;
+    items.push({ op, command: command(cursor) });
+    skipBlanks(cursor);
+    const next = takeOperator(cursor);
+    if (next === undefined && !isAtEnd(cursor, closer)) throw unclear("command-end");
     op = next ?? ";";
     dangling = next !== undefined && next !== ";" && next !== "&";
   }
-  if (dangling) throw new Unclear("a command is missing after an operator");
-  c.depth--;
+  if (dangling) throw unclear("missing-after-operator");
+  cursor.depth--;
   return { items };
 }
 
-function command(c: Cursor): Simple | Group {
+function command(cursor: Cursor): Simple | Group {
   let negated = false;
-  for (; takeToken(c, "!"); negated = true) skipBlanks(c);
-  const opened = takeOpener(c);
+  for (; takeToken(cursor, "!"); negated = true) skipBlanks(cursor);
+  const opened = takeOpener(cursor);
   // After `! cd x &&` the folder is the one from before: nothing here keeps account of that.
-  if (negated && opened !== undefined) throw new Unclear("a group is negated");
+  if (negated && opened !== undefined) throw unclear("group-negated");
   if (opened === undefined) {
-    const found = simple(c);
+    const found = simple(cursor);
     if (negated && found.words.some(({ text }) => text === undefined || /^(cd|pushd|popd)$/.test(text)))
-      throw new Unclear("a change of folder is negated");
+      throw unclear("negated-move");
     return found;
   }
-  const body = script(c, opened === "(" ? ")" : "}");
-  if (body.items.length === 0) throw new Unclear("a group holds no command");
+  const body = script(cursor, opened === "(" ? ")" : "}");
+  if (body.items.length === 0) throw unclear("group-empty");
   const redirects: Redirect[] = [];
-  for (let next = redirect(c); next !== undefined; next = redirect(c)) redirects.push(next);
+  for (let next = redirect(cursor); next !== undefined; next = redirect(cursor)) redirects.push(next);
   return { kind: opened === "(" ? "subshell" : "braces", body, redirects };
 }
 
-function simple(c: Cursor): Simple {
+function simple(cursor: Cursor): Simple {
   const found: Simple = { kind: "simple", assignments: [], words: [], redirects: [] };
   const { assignments, words, redirects } = found;
   for (;;) {
-    const redirected = redirect(c);
+    const redirected = redirect(cursor);
     if (redirected !== undefined) {
       redirects.push(redirected);
       continue;
     }
-    const word = takeWord(c);
+    const word = takeWord(cursor);
     if (word === undefined) break;
-    const assigned = words.length === 0 ? assignment(c, word) : undefined;
+    const assigned = words.length === 0 ? assignment(cursor, word) : undefined;
     if (assigned !== undefined) assignments.push(assigned);
     else words.push(word);
   }
   const [name] = words;
-  if (name === undefined && assignments.length + redirects.length === 0)
-    throw new Unclear("a command is missing where one should stand");
-  const first = name && c.text.slice(name.start, name.end);
-  if (first !== undefined && reserved.has(first)) throw new Unclear(`${first} is not understood`);
+  if (name === undefined && assignments.length + redirects.length === 0) throw unclear("missing-command");
+  const first = name && cursor.text.slice(name.start, name.end);
+  if (first !== undefined && reserved.has(first)) throw new Unclear(reason("token-not-understood", { token: first }));
   return found;
 }
 
@@ -139,19 +140,19 @@ function assignment({ text }: Cursor, word: Word): Assignment | undefined {
   // A value is never a pattern of file names.
   const given = word.text ?? word.glob?.replace(/\\(.)/gs, "$1");
   if (name !== undefined) return { name, value: { ...word, text: given?.slice(name.length + 1) } };
-  if (/^[A-Za-z_][A-Za-z0-9_]*(\+=|\[)/.test(raw)) throw new Unclear("this kind of assignment is not understood");
+  if (/^[A-Za-z_][A-Za-z0-9_]*(\+=|\[)/.test(raw)) throw unclear("assignment");
   return undefined;
 }
 
-function redirect(c: Cursor): Redirect | undefined {
-  skipBlanks(c);
-  const op = takeRedirection(c);
+function redirect(cursor: Cursor): Redirect | undefined {
+  skipBlanks(cursor);
+  const op = takeRedirection(cursor);
   if (op === undefined) return undefined;
-  if (op.endsWith("&-")) return { op, target: { ...unknown, start: c.at, end: c.at } };
-  skipBlanks(c);
-  if (op === "<<" || op === "<<-") return { op, ...takeDelimiter(c, op === "<<-") };
-  const target = takeWord(c);
-  if (target === undefined) throw new Unclear("a redirection leads nowhere");
+  if (op.endsWith("&-")) return { op, target: { ...opaqueWord, start: cursor.at, end: cursor.at } };
+  skipBlanks(cursor);
+  if (op === "<<" || op === "<<-") return { op, ...takeDelimiter(cursor, op === "<<-") };
+  const target = takeWord(cursor);
+  if (target === undefined) throw unclear("redirection-without-target");
   return { op, target };
 }
 

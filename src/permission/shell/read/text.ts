@@ -1,17 +1,20 @@
-/** Longer ones are not taken apart: nobody approves them by reading, and what is proven of them takes too long. */
+import { reason } from "../../../protocol/index.ts";
+import type { Reason } from "../../../protocol/index.ts";
+
+/** Longer commands are not analysed: nobody approves them by reading, and the analysis takes too long. */
 export const longestCommand = 10_000;
 
-// What a terminal or an eye reads otherwise than the shell does. A tab and a line break are all that a command needs.
+// Characters that a terminal or an eye reads otherwise than the shell does. A command needs no control but tab and line break.
 const deceptive =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
 
 /** Why a command is not fit to be judged at all, or undefined. */
-export function troubleWith(command: string): string | undefined {
+export function troubleWith(command: string): Reason | undefined {
   if (command.length > longestCommand)
-    return `it has ${command.length} characters; more than ${longestCommand} are not taken apart`;
+    return reason("command-too-long", { length: command.length, most: longestCommand });
   const found = deceptive.exec(command)?.[0];
-  if (found !== undefined) return `it holds the character U+${codeOf(found)}, which does not show as what it is`;
-  return command.isWellFormed() ? undefined : "it holds half a character";
+  if (found !== undefined) return reason("hidden-character", { codePoint: codeOf(found) });
+  return command.isWellFormed() ? undefined : reason("not-understood", { construct: "half-character" });
 }
 
 function codeOf(char: string): string {

@@ -1,18 +1,24 @@
+import { reason } from "../../../protocol/index.ts";
+import type { Construct, Reason } from "../../../protocol/index.ts";
 import type { ShellNode } from "./grammar.ts";
 
 /**
- * Why the tree holds more than allow rules may cover, or undefined. The list is closed: what the grammar learns to tell
- * apart tomorrow is asked about until somebody has thought about it.
+ * The first node that allow rules may not cover, as a reason. The list is closed: a node type that the grammar gains
+ * tomorrow is asked about until somebody has thought about it.
  */
-export function strangerIn(root: ShellNode): string | undefined {
-  let stranger: string | undefined;
+export function uncoveredNode(root: ShellNode): Reason | undefined {
+  let found: ShellNode | undefined;
   visit(root, (node) => {
-    stranger ??= node.named && !isKnown(node) ? (names[node.type] ?? `${node.type.replaceAll("_", " ")}s`) : undefined;
+    found ??= node.named && !isCovered(node) ? node : undefined;
   });
-  return stranger === undefined ? undefined : `${stranger} can be denied or asked about, not allowed by a rule`;
+  if (found === undefined) return undefined;
+  const construct = constructs[found.type];
+  return construct === undefined
+    ? reason("node-not-understood", { node: found.type.replaceAll("_", " ") })
+    : reason("not-understood", { construct });
 }
 
-const known = new Set(
+const covered = new Set(
   (
     "program list pipeline command command_name word number string string_content raw_string ansi_c_string concatenation " +
     "simple_expansion variable_name special_variable_name expansion command_substitution subshell compound_statement " +
@@ -23,23 +29,23 @@ const known = new Set(
   ).split(" "),
 );
 
-const names: Record<string, string> = {
+const constructs: Record<string, Construct> = {
   function_definition: "functions",
   for_statement: "loops",
   c_style_for_statement: "loops",
   while_statement: "loops",
   if_statement: "conditions",
-  case_statement: "case statements",
-  test_command: "[ … ] and [[ … ]]",
+  case_statement: "case-statements",
+  test_command: "bracket-tests",
   arithmetic_expansion: "arithmetic",
   array: "arrays",
-  process_substitution: "process substitution",
-  expansion: "${…} with an operator",
+  process_substitution: "process-substitution",
+  expansion: "expansion-operators",
   compound_statement: "arithmetic",
 };
 
-function isKnown({ type, children }: ShellNode): boolean {
-  if (!known.has(type)) return false;
+function isCovered({ type, children }: ShellNode): boolean {
+  if (!covered.has(type)) return false;
   // `${name}` and nothing more; braces, not `((…))`.
   if (type === "expansion") return children.length === 3 && /^(special_)?variable_name$/.test(children[1]!.type);
   return type !== "compound_statement" || children[0]?.type === "{";

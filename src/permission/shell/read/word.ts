@@ -1,5 +1,5 @@
 import { decodeAnsi } from "../../text/ansi.ts";
-import { isDelimiter, mark, Unclear } from "./cursor.ts";
+import { isDelimiter, mark, unclear } from "./cursor.ts";
 import type { Cursor, Heredoc } from "./cursor.ts";
 import type { Script } from "./script.ts";
 
@@ -21,7 +21,7 @@ export type Word = {
 };
 
 /** A word of which nothing is known. */
-export const unknown: Word = {
+export const opaqueWord: Word = {
   ...{ start: 0, end: 0, text: undefined, lead: "", splits: false, glob: undefined },
   scripts: [],
 };
@@ -32,21 +32,20 @@ export function optionOf({ text, lead, splits, glob }: Word): string | undefined
 }
 
 /** The next word, with its quotes and escapes removed as the shell would; undefined where there is none. */
-export function takeWord(c: Cursor): Word | undefined {
-  if (c.text[c.at] === "(") throw new Unclear("parentheses stand where no command begins");
-  if (isDelimiter(c, c.at)) return undefined;
-  const word = newWord(c.at);
-  while (!isDelimiter(c, c.at)) unquoted(c, word);
-  if (c.text[c.at] === "(") throw new Unclear("parentheses stand where no command begins");
+export function takeWord(cursor: Cursor): Word | undefined {
+  if (cursor.text[cursor.at] === "(") throw unclear("parentheses");
+  if (isDelimiter(cursor, cursor.at)) return undefined;
+  const word = newWord(cursor.at);
+  while (!isDelimiter(cursor, cursor.at)) unquoted(cursor, word);
+  if (cursor.text[cursor.at] === "(") throw unclear("parentheses");
   // `{name}>` sets a variable.
-  if (/^\{\w+\}[<>]$/.test(c.text.slice(word.start, c.at + 1)))
-    throw new Unclear("this kind of redirection is not understood");
-  mark(c, word.start);
+  if (/^\{\w+\}[<>]$/.test(cursor.text.slice(word.start, cursor.at + 1))) throw unclear("redirection");
+  mark(cursor, word.start);
   const { start, scripts, chars, other, globs } = word;
   const isLiteral = !other && !globs;
   return {
     start,
-    end: c.at,
+    end: cursor.at,
     text: isLiteral ? chars : undefined,
     lead: isLiteral ? chars : word.lead,
     splits: word.splits || globs,
@@ -56,10 +55,10 @@ export function takeWord(c: Cursor): Word | undefined {
 }
 
 /** An unquoted here-document is one long quoted word, in which quotes mean nothing. */
-export function takeBody(c: Cursor, end: number, heredoc: Heredoc): void {
-  const word = newWord(c.at);
-  while (c.at < end) quoted(c, word, "");
-  if (c.at > end) throw new Unclear("a here-document's end is inside of a substitution");
+export function takeBody(cursor: Cursor, end: number, heredoc: Heredoc): void {
+  const word = newWord(cursor.at);
+  while (cursor.at < end) quoted(cursor, word, "");
+  if (cursor.at > end) throw unclear("heredoc-end-in-substitution");
   heredoc.scripts.push(...word.scripts);
   heredoc.literal = !word.other;
 }
@@ -91,137 +90,137 @@ function dynamic(word: Building, { splits }: { splits: boolean }): void {
   word.splits ||= splits;
 }
 
-function unquoted(c: Cursor, word: Building): void {
-  const char = c.text[c.at]!;
-  const next = c.text[c.at + 1];
+function unquoted(cursor: Cursor, word: Building): void {
+  const char = cursor.text[cursor.at]!;
+  const next = cursor.text[cursor.at + 1];
   switch (char) {
     case "'":
-      singleQuoted(c, word);
+      singleQuoted(cursor, word);
       return;
     case '"':
-      c.at++;
-      while (c.text[c.at] !== '"') quoted(c, word, '"');
-      c.at++;
+      cursor.at++;
+      while (cursor.text[cursor.at] !== '"') quoted(cursor, word, '"');
+      cursor.at++;
       return;
     case "\\":
-      if (c.ticks > 0) throw new Unclear("a backslash inside backticks");
-      if (next === undefined || next === "\n") throw new Unclear("a backslash stands at the end of a line");
+      if (cursor.ticks > 0) throw unclear("backslash-in-backticks");
+      if (next === undefined || next === "\n") throw unclear("backslash-at-line-end");
       literal(word, next);
-      c.at += 2;
+      cursor.at += 2;
       return;
     case "$":
-      dollar(c, word, false);
+      dollar(cursor, word, false);
       return;
     case "`":
-      backticks(c, word, false);
+      backticks(cursor, word, false);
       return;
     case "*":
     case "?":
     case "[":
       word.globs = true;
       word.pattern += char;
-      c.at++;
+      cursor.at++;
       return;
     case "{":
       // Glued to anything, `{},x}` is a list that the shell spells out.
-      if (next === "}" && c.at === word.start && isDelimiter(c, c.at + 2)) {
+      if (next === "}" && cursor.at === word.start && isDelimiter(cursor, cursor.at + 2)) {
         literal(word, "{}");
-        c.at += 2;
+        cursor.at += 2;
         return;
       }
       dynamic(word, { splits: true });
-      c.at++;
+      cursor.at++;
       return;
     case "~":
-      tilde(c, word);
+      tilde(cursor, word);
       return;
     default:
-      if (/\s/.test(char)) throw new Unclear("a blank that the shell does not know as one");
+      if (/\s/.test(char)) throw unclear("foreign-blank");
       literal(word, char);
-      c.at++;
+      cursor.at++;
   }
 }
 
-function singleQuoted(c: Cursor, word: Building): void {
-  const end = c.text.indexOf("'", c.at + 1);
-  if (end < 0) throw new Unclear("a quote is not closed");
-  const inner = c.text.slice(c.at + 1, end);
+function singleQuoted(cursor: Cursor, word: Building): void {
+  const end = cursor.text.indexOf("'", cursor.at + 1);
+  if (end < 0) throw unclear("quote-open");
+  const inner = cursor.text.slice(cursor.at + 1, end);
   // The shell looks for the second backtick first, and for quotes only between the two.
-  if (c.ticks > 0 && inner.includes("`")) throw new Unclear("backticks inside backticks");
+  if (cursor.ticks > 0 && inner.includes("`")) throw unclear("backticks-in-backticks");
   literal(word, inner);
-  c.at = end + 1;
+  cursor.at = end + 1;
 }
 
-function quoted(c: Cursor, word: Building, closer: '"' | ""): void {
-  const char = c.text[c.at];
-  const next = c.text[c.at + 1];
-  if (char === undefined) throw new Unclear("a quote is not closed");
+function quoted(cursor: Cursor, word: Building, closer: '"' | ""): void {
+  const char = cursor.text[cursor.at];
+  const next = cursor.text[cursor.at + 1];
+  if (char === undefined) throw unclear("quote-open");
   if (char === "\\") {
-    if (c.ticks > 0) throw new Unclear("a backslash inside backticks");
-    if (next === "\n") throw new Unclear("a backslash stands at the end of a line");
+    if (cursor.ticks > 0) throw unclear("backslash-in-backticks");
+    if (next === "\n") throw unclear("backslash-at-line-end");
     const escapes = next !== undefined && `${closer}$\`\\`.includes(next);
     literal(word, escapes ? next : "\\");
-    c.at += escapes ? 2 : 1;
-  } else if (char === "$") dollar(c, word, true);
+    cursor.at += escapes ? 2 : 1;
+  } else if (char === "$") dollar(cursor, word, true);
   else if (char === "`") {
-    if (c.ticks > 0) throw new Unclear("backticks inside backticks");
-    backticks(c, word, true);
+    if (cursor.ticks > 0) throw unclear("backticks-in-backticks");
+    backticks(cursor, word, true);
   } else {
     literal(word, char);
-    c.at++;
+    cursor.at++;
   }
 }
 
 const variable = /^\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])|^\$\{([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])\}/;
 
-function dollar(c: Cursor, word: Building, inQuotes: boolean): void {
-  const rest = c.text.slice(c.at, c.at + 200);
-  if (rest.startsWith("$((") || rest.startsWith("$[")) throw new Unclear("arithmetic is not understood");
+function dollar(cursor: Cursor, word: Building, inQuotes: boolean): void {
+  const rest = cursor.text.slice(cursor.at, cursor.at + 200);
+  if (rest.startsWith("$((") || rest.startsWith("$[")) throw unclear("arithmetic");
   if (rest.startsWith("$(")) {
-    const start = c.at;
-    c.at += 2;
-    word.scripts.push(c.script(c, ")"));
-    mark(c, start);
+    const start = cursor.at;
+    cursor.at += 2;
+    word.scripts.push(cursor.script(cursor, ")"));
+    mark(cursor, start);
     dynamic(word, { splits: !inQuotes });
     return;
   }
   const name = variable.exec(rest)?.[0];
   if (name !== undefined) {
-    c.at += name.length;
+    cursor.at += name.length;
     dynamic(word, { splits: !inQuotes || name.includes("@") });
     return;
   }
   if (!inQuotes && rest.startsWith("$'")) {
-    const ansi = c.ticks > 0 ? undefined : decodeAnsi(c.text, c.at + 2);
-    if (ansi === undefined) throw new Unclear("a quote of this kind is not closed, or stands inside backticks");
-    c.at = ansi.end;
+    const ansi = cursor.ticks > 0 ? undefined : decodeAnsi(cursor.text, cursor.at + 2);
+    if (ansi === undefined) throw unclear("quote-open");
+    cursor.at = ansi.end;
     if (ansi.text === undefined) dynamic(word, { splits: false });
     else literal(word, ansi.text);
     return;
   }
-  const next = c.text[c.at + 1];
-  const alone = next === undefined || isDelimiter(c, c.at + 1) || "/.,:%=+^~".includes(next);
-  if (!alone && !(inQuotes && "\"' \n|)]}\\".includes(next))) throw new Unclear("what follows a $ is not understood");
+  const next = cursor.text[cursor.at + 1];
+  const alone = next === undefined || isDelimiter(cursor, cursor.at + 1) || "/.,:%=+^~".includes(next);
+  if (!alone && !(inQuotes && "\"' \n|)]}\\".includes(next))) throw unclear("dollar");
   literal(word, "$");
-  c.at++;
+  cursor.at++;
 }
 
-function backticks(c: Cursor, word: Building, inQuotes: boolean): void {
-  const start = c.at;
-  c.at++;
-  c.ticks++;
-  word.scripts.push(c.script(c, "`"));
-  c.ticks--;
-  mark(c, start);
+function backticks(cursor: Cursor, word: Building, inQuotes: boolean): void {
+  const start = cursor.at;
+  cursor.at++;
+  cursor.ticks++;
+  word.scripts.push(cursor.script(cursor, "`"));
+  cursor.ticks--;
+  mark(cursor, start);
   dynamic(word, { splits: !inQuotes });
 }
 
 /** `~` and `~/…` are home. Anybody else's is not known, nor what becomes of one inside of a word. */
-function tilde(c: Cursor, word: Building): void {
-  const isFirst = c.at === word.start;
-  const before = c.text[c.at - 1];
-  if (isFirst && (isDelimiter(c, c.at + 1) || c.text[c.at + 1] === "/")) literal(word, c.home);
+function tilde(cursor: Cursor, word: Building): void {
+  const isFirst = cursor.at === word.start;
+  const before = cursor.text[cursor.at - 1];
+  if (isFirst && (isDelimiter(cursor, cursor.at + 1) || cursor.text[cursor.at + 1] === "/")) literal(word, cursor.home);
   else if (isFirst || before === "=" || before === ":") dynamic(word, { splits: false });
   else literal(word, "~");
-  c.at++;
+  cursor.at++;
 }

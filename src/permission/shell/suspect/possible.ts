@@ -7,14 +7,17 @@ import { matchesGlob, openEnd, star, unitsOf, wild, withStars } from "../../text
 import type { Glob, Star } from "../../text/wild.ts";
 import { baseName, keywords, wrappers } from "../../text/tokens.ts";
 
-/** Words that may plausibly run. `anywhere`: the first runs what comes after its options, and only it knows where. */
-export type Suspect = { words: readonly string[]; anywhere: boolean };
+/** Words that may run as a command. `anywhere`: the first word runs what comes after its options, and only it knows where. */
+export type PossibleCommand = { words: readonly string[]; anywhere: boolean };
 
-/** All suspects of a command, in two readings: with the quotes as they stand, and as if there were none. */
-export type Suspects = { readings: readonly [readonly Suspect[], readonly Suspect[]]; words: ReadonlySet<string> };
+/** All commands that a text may run, in two readings: with the quotes as they stand, and as if there were none. */
+export type PossibleCommands = {
+  readings: readonly [readonly PossibleCommand[], readonly PossibleCommand[]];
+  /** Every word of them, also as a base name. */ names: ReadonlySet<string>;
+};
 
-/** Everything that may run, by the most generous reading: a deny needs no proof. */
-export function suspectsOf(command: string, found: readonly Suspect[] = []): Suspects {
+/** Commands that the text may run, by the most generous reading: a deny needs no proof. */
+export function possibleCommands(command: string, found: readonly PossibleCommand[] = []): PossibleCommands {
   const spellings = [command, unescaped(command), withoutBraces(command), withPlainNames(command)];
   const texts = [...new Set(spellings)].map((text) => [...text]);
   const isContinued = command.includes("\\\n");
@@ -23,7 +26,7 @@ export function suspectsOf(command: string, found: readonly Suspect[] = []): Sus
     texts
       .flatMap((text) => joins.flatMap((joins) => linesOf(text, { quotes, joins })))
       .flatMap((line) => startsOf(line, command));
-  return collect([...found, ...read(true)], read(false));
+  return gather([...found, ...read(true)], read(false));
 }
 
 /** With every `$'…'` decoded, also where it is part of a text that another shell will read. */
@@ -44,26 +47,29 @@ function withPlainNames(command: string): string {
 }
 
 /** The ways in which one known command may be meant. */
-export function suspectsIn(words: readonly string[]): Suspect[] {
+export function waysToRun(words: readonly string[]): PossibleCommand[] {
   return starts(words, false);
 }
 
-export function collect(quoted: readonly Suspect[], bare: readonly Suspect[] = quoted): Suspects {
-  const words = new Set<string>();
-  for (const suspect of [...quoted, ...bare])
-    for (const word of suspect.words) {
-      words.add(word);
-      words.add(nameOf(word));
+export function gather(
+  quoted: readonly PossibleCommand[],
+  bare: readonly PossibleCommand[] = quoted,
+): PossibleCommands {
+  const names = new Set<string>();
+  for (const { words } of [...quoted, ...bare])
+    for (const word of words) {
+      names.add(word);
+      names.add(nameOf(word));
     }
-  return { readings: [quoted, bare], words };
+  return { readings: [quoted, bare], names };
 }
 
-function startsOf({ words, loose }: Line, command: string): Suspect[] {
+function startsOf({ words, loose }: Line, command: string): PossibleCommand[] {
   const texts = words.map((word) => word.join(""));
   return [...starts(texts, loose), ...fed(command, texts).map(plainly)];
 }
 
-function plainly(words: readonly string[]): Suspect {
+function plainly(words: readonly string[]): PossibleCommand {
   return { words, anywhere: false };
 }
 
@@ -72,7 +78,7 @@ function nameOf(word: string): string {
   return baseName(word).toLowerCase();
 }
 
-function starts(words: readonly string[], loose: boolean): Suspect[] {
+function starts(words: readonly string[], loose: boolean): PossibleCommand[] {
   const command = words.findIndex((word) => !isAssignment(word) && !keywords.has(word) && word !== "!");
   const runs = words.findIndex((word) => /^(-exec|-ok|--exec)/.test(word));
   const found = [plainly(words)];
@@ -89,12 +95,12 @@ function isAssignment(word: string): boolean {
   return equals > 0 && /^[A-Za-z0-9_+[\]]+$/.test(word.slice(0, equals));
 }
 
-/** What a rule is suspicious of, made once and held against many commands. */
-export type Suspicion = { readings: readonly [Expected[], Expected[]]; head: string | undefined };
+/** Command of a deny or ask rule, compiled once and held against many texts. */
+export type CommandPattern = { readings: readonly [Expected[], Expected[]]; head: string | undefined };
 /** The words of one line. The first is compared by its base name too, wherever the program may lie. */
 type Expected = { words: (Glob | Star)[]; base: Glob | undefined };
 
-export function suspicionOf(specifier: string): Suspicion {
+export function commandPatternOf(specifier: string): CommandPattern {
   const rule = openEnd(unitsOf(specifier));
   // Each reading of the rule is held against the same reading of the command, so a rule always meets its own text.
   const read = (quotes: boolean) =>
@@ -112,14 +118,14 @@ export function suspicionOf(specifier: string): Suspicion {
 }
 
 /** Every line of the rule is met by something in the command. */
-export function isSuspected({ readings, head }: Suspicion, suspects: Suspects): boolean {
-  if (head !== undefined && !suspects.words.has(head)) return false;
+export function mayRun({ readings, head }: CommandPattern, possible: PossibleCommands): boolean {
+  if (head !== undefined && !possible.names.has(head)) return false;
   return readings.some((lines, i) =>
-    lines.every((line) => suspects.readings[i]!.some((suspect) => meets(line, suspect))),
+    lines.every((line) => possible.readings[i]!.some((command) => meets(line, command))),
   );
 }
 
-function meets({ words: expected, base }: Expected, { words, anywhere }: Suspect): boolean {
+function meets({ words: expected, base }: Expected, { words, anywhere }: PossibleCommand): boolean {
   const named = (glob: Glob, word: string) => matchesGlob(glob, word) || matchesGlob(base!, nameOf(word));
   const same = (glob: Glob, word: string) => (glob === expected[0] ? named(glob, word) : matchesGlob(glob, word));
   if (wild(anywhere ? [star, ...expected] : expected, words, same)) return true;

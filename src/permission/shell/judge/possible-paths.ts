@@ -1,20 +1,21 @@
 import { isAbsolute, resolve } from "node:path";
-import type { Rule } from "../../../protocol/index.ts";
+import { reason } from "../../../protocol/index.ts";
+import type { Reason, Rule } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
 import { expandHome, isInside, longestPath, statOf } from "../../paths/canonical.ts";
-import type { Suspects } from "../suspect/suspects.ts";
+import type { PossibleCommands } from "../suspect/possible.ts";
 import { baseName } from "../../text/tokens.ts";
 import { isWriter } from "../../programs/writers.ts";
 
-type Doubts = { cwd: string; home: string; disk: Disk; reach: Reach; suspects: Suspects };
+type Scene = { cwd: string; home: string; disk: Disk; reach: Reach; possible: PossibleCommands };
 
-/** Rules against a path that one of these words may name, of commands whose words are not understood. */
-export function suspiciousPaths(words: readonly string[], doubts: Doubts): { deny?: Rule; ask?: Rule } {
+/** Rules against a path that one of these words may name, for commands whose words are not understood. */
+export function rulesAgainst(words: readonly string[], scene: Scene): { deny?: Rule; ask?: Rule } {
   const found: { deny?: Rule; ask?: Rule } = {};
-  if (!doubts.reach.watchful) return found;
-  for (const path of pathsAmong(words, doubts)) {
-    for (const { deny, ask } of [doubts.reach.read(path), doubts.reach.write(path)]) {
+  if (!scene.reach.watchful) return found;
+  for (const path of pathsAmong(words, scene)) {
+    for (const { deny, ask } of [scene.reach.read(path), scene.reach.write(path)]) {
       if (deny) found.deny ??= deny;
       if (ask) found.ask ??= ask;
     }
@@ -22,40 +23,40 @@ export function suspiciousPaths(words: readonly string[], doubts: Doubts): { den
   return found;
 }
 
-/** A write to a protected place inside of something that is not taken apart, or that another program carries out. */
-export function suspiciousWrite(text: string, doubts: Doubts): string | undefined {
-  if (!mayWrite(text, doubts.suspects)) return undefined;
-  for (const path of pathsAmong([...doubts.suspects.words], doubts)) {
-    const hard = doubts.reach.guarded(path);
-    if (hard !== undefined) return hard;
+/** Protected path that may be written by text that is not taken apart, or by another program that it starts. */
+export function protectedWrite(text: string, scene: Scene): Reason | undefined {
+  if (!mayWrite(text, scene.possible)) return undefined;
+  for (const path of pathsAmong([...scene.possible.names], scene)) {
+    const guarded = scene.reach.guarded(path);
+    if (guarded) return guarded;
   }
   return undefined;
 }
 
-/** Whether anything in it looks as if it wrote a file. */
-function mayWrite(text: string, { words }: Suspects): boolean {
+/** Tells whether anything in the text looks as if it wrote a file. */
+function mayWrite(text: string, { names }: PossibleCommands): boolean {
   const free = /\d*>&\d+|(\d*|&)>>?\s*\/dev\/(null|stdout|stderr)(?![\w/.-])/g;
-  return text.replace(free, " ").includes(">") || [...words].some(isWriter);
+  return text.replace(free, " ").includes(">") || [...names].some(isWriter);
 }
 
-/** Removing a root: `/`, a folder right below it, home, the workspace or what is above it. Asked about whoever allows it. */
-export function suspiciousRemoval(doubts: Doubts): string | undefined {
-  const { suspects, cwd, home, disk } = doubts;
-  if (!["rm", "rmdir", "-delete"].some((word) => suspects.words.has(word))) return undefined;
+/** Removal of a root: `/`, a folder right below it, home, the workspace or what is above it. Asked about whoever allows it. */
+export function rootRemoval(scene: Scene): Reason | undefined {
+  const { possible, cwd, home, disk } = scene;
+  if (!["rm", "rmdir", "-delete"].some((word) => possible.names.has(word))) return undefined;
   const roots = [cwd, home].flatMap((path) => [path, safely(() => disk.follow(path)) ?? path]);
-  const bases = basesOf(doubts);
-  for (const { words, anywhere } of suspects.readings.flat()) {
+  const bases = basesOf(scene);
+  for (const { words, anywhere } of possible.readings.flat()) {
     const at = words.findIndex((word, i) => (i === 0 || anywhere) && /^rm(dir)?$/.test(baseName(word)));
     const operands = at < 0 ? foundIn(words) : words.slice(at + 1);
-    if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return "what would be removed may be anything";
+    if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
     for (const operand of operands) {
       if (operand.startsWith("-") && operand !== "-") continue;
-      if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return `${operand} may be anything, / included`;
+      if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return reason("removes-anything", { operand });
       // All that a folder holds is the folder.
       const named = operand.replace(/(^|\/)(\*|\.\*|\*\*|\{\*,\.\*\}|\.\[!\.\]\*)\/*$/, "$1");
       const path = expandHome(named === "" ? "." : named, home);
       const root = path === undefined ? undefined : bases.map((base) => rootIn(path, base, roots, disk)).find(Boolean);
-      if (root !== undefined) return `${root} would be removed`;
+      if (root !== undefined) return reason("removes", { path: root });
     }
   }
   return undefined;
@@ -81,27 +82,27 @@ function rootIn(path: string, base: string, roots: readonly string[], disk: Disk
 }
 
 /** Where a line may have gone by then, wherever in it the `cd` stands. */
-function basesOf({ suspects, cwd, home }: Doubts): string[] {
-  const moves = suspects.readings.flat().flatMap(({ words: [name, to] }) => {
+function basesOf({ possible, cwd, home }: Scene): string[] {
+  const moves = possible.readings.flat().flatMap(({ words: [name, to] }) => {
     const path = name === "cd" || name === "pushd" ? expandHome(to ?? "~", home) : undefined;
     return path === undefined ? [] : [resolve(cwd, path)];
   });
   return [...new Set([cwd, ...moves])].slice(0, 50);
 }
 
-function pathsAmong(words: readonly string[], doubts: Doubts): CanonicalPath[] {
-  const bases = basesOf(doubts);
+function pathsAmong(words: readonly string[], scene: Scene): CanonicalPath[] {
+  const bases = basesOf(scene);
   const texts = new Set(
     words.flatMap((word) => (word.length > longestPath || word.includes("\0") ? [] : within(word))),
   );
   return [...texts].flatMap((text) => {
-    const path = expandHome(text, doubts.home);
+    const path = expandHome(text, scene.home);
     if (path === undefined) return [];
     return bases.flatMap((base): CanonicalPath[] => {
       const lexical = resolve(base, path);
       // A word without a dot or a slash is more often a word than a file.
       if (!/[./]/.test(path) && !exists(lexical)) return [];
-      const real = safely(() => doubts.disk.follow(isAbsolute(path) ? path : `${base}/${path}`)) ?? lexical;
+      const real = safely(() => scene.disk.follow(isAbsolute(path) ? path : `${base}/${path}`)) ?? lexical;
       return [{ lexical, real }];
     });
   });
