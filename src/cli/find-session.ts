@@ -1,7 +1,7 @@
 import type { SessionRow, Store } from "../journal/store.ts";
 import { SageError } from "../protocol/error.ts";
 import type { CliTexts } from "../texts/cli.ts";
-import { titleOf } from "./title.ts";
+import { titleOf } from "../view/summary.ts";
 
 /** By its id, or by the start of one where only one session is meant. */
 export function sessionBy(store: Store, prefix: string, t: CliTexts): SessionRow {

@@ -1,10 +1,11 @@
 import type { InputRequest } from "../protocol/index.ts";
-import { offerLines } from "../surfaces/plain/keeping.ts";
-import type { Style } from "../surfaces/plain/paint.ts";
-import { wholeRequest } from "../surfaces/plain/request.ts";
+import { offerLines } from "../view/lines/offers.ts";
+import type { Style } from "../view/lines/paint.ts";
+import { wholeRequest } from "../view/lines/request.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
-import { neededOf, offersOf } from "../view/describe.ts";
+import { rulesFor } from "../view/answering.ts";
+import { neededOf } from "../view/describe.ts";
 
 /** A request with what to type to answer it. The only one of its session is named by the session, which is short. */
 export function openLines(
@@ -21,8 +22,8 @@ function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {
   switch (request.kind) {
     case "permission": {
       const { rules, files } = offerLines(request, style);
-      if (request.hard || rules.length === 0) return [t.alsoPermission];
-      const offers = offersOf(request);
+      const offers = rulesFor(request);
+      if (offers.length === 0) return [t.alsoPermission];
       const how = [...(offers.length > 1 ? [t.alwaysNth] : []), ...(files.length > 0 ? [t.alwaysTo] : [])];
       return [
         t.alsoPermission,

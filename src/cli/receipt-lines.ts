@@ -1,9 +1,9 @@
 import { oneLine } from "../protocol/index.ts";
 import type { Receipt } from "../archive/receipts.ts";
-import type { Style } from "../surfaces/plain/paint.ts";
+import type { Style } from "../view/lines/paint.ts";
 import { headline, timeOf } from "../texts/resolution.ts";
-import { clipped, exact, fitted } from "../surfaces/plain/safe.ts";
-import { summaryOf } from "../surfaces/plain/view.ts";
+import { clipped, exact, fitted } from "../view/lines/safe.ts";
+import { summaryOf } from "../view/summary.ts";
 import type { WhyTexts } from "../texts/why.ts";
 
 /** One call as a person reads it: what, decided by whom, what came of it. */

@@ -9,7 +9,8 @@ import {
 } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { usage, type Flags } from "./flags.ts";
-import { neededOf, offersOf } from "../view/describe.ts";
+import { rulesFor } from "../view/answering.ts";
+import { neededOf } from "../view/describe.ts";
 
 export const answerOptions = {
   yes: { type: "boolean" },
@@ -124,7 +125,7 @@ const destinations = ["session", "local", "project", "user"] as const;
 function rulesOf(request: InputRequest, { nth, to = "session", rule }: RuleFlags, t: CliTexts): RuleGrant[] {
   const destination = destinations.find((one) => one === to);
   if (!destination) throw usage(t.expected("--to", t.oneOf(destinations), to));
-  const offers = request.kind === "permission" && !request.hard ? offersOf(request) : undefined;
+  const offers = request.kind === "permission" && !request.hard ? rulesFor(request) : undefined;
   if (offers && rule !== undefined) return [{ rule, behavior: "allow", destination }];
   const chosen = nth === undefined ? neededOf(offers ?? []) : (offers?.slice(Number(nth) - 1, Number(nth)) ?? []);
   if (chosen.length === 0) throw new SageError("request-invalid", t.noSuggestion(offers?.length ?? 0));

@@ -1,5 +1,5 @@
-import type { Style } from "../surfaces/plain/paint.ts";
-import { exact } from "../surfaces/plain/safe.ts";
+import type { Style } from "../view/lines/paint.ts";
+import { exact } from "../view/lines/safe.ts";
 
 /** A rule or a hook's command under what it is; marked where it is a difference. */
 export type Entry = { what: string; text: string; mark?: "+" | "-" };

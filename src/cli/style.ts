@@ -1,4 +1,4 @@
-import { createPaint, type Style } from "../surfaces/plain/paint.ts";
+import { createPaint, type Style } from "../view/lines/paint.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
 

@@ -2,7 +2,7 @@ import { oneLine } from "../protocol/index.ts";
 import type { Home } from "../config/home.ts";
 import { projectSchema, type ProjectSettings } from "../config/settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../config/trust.ts";
-import type { Style } from "../surfaces/plain/paint.ts";
+import type { Style } from "../view/lines/paint.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { styleOf } from "./style.ts";

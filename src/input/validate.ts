@@ -1,5 +1,6 @@
 import {
   SageError,
+  takesOwnWords,
   type Answer,
   type InputRequest,
   type InputResponse,
@@ -54,8 +55,7 @@ function checkAnswers(request: InputRequest, response: InputResponse & { type: "
   for (const { question, options, multiSelect } of request.questions) {
     const answer = given.get(question);
     given.delete(question);
-    // What follows an interrupted command is one of these, and nothing that could be said instead.
-    if (answer?.other && request.source !== "tool")
+    if (answer?.other && !takesOwnWords(request))
       throw refused(
         `"${answer.other}" is not an option here; expected ${options.map(({ label }) => `"${label}"`).join(", ")}`,
       );

@@ -70,6 +70,11 @@ export type InputRequest = NewRequest & {
 /** A request to allow a call. */
 export type PermissionRequest = InputRequest & { kind: "permission" };
 
+/** Sage's own questions offer everything that can follow; only questions of an agent may be answered in other words. */
+export function takesOwnWords({ source }: Pick<NewRequest, "source">): boolean {
+  return source === "tool";
+}
+
 /** A request before it has a place in the journal. */
 export type NewRequest = RequestBody & {
   source: RequestSource;

@@ -36,7 +36,7 @@ export const en = {
   source: {
     tool: "",
     approval: "",
-    model: "The model's provider asks.",
+    model: "Sage asks.",
     mcp: "An outside server asks.",
     recovery: "Sage asks: something was interrupted.",
   } satisfies Record<RequestSource, string>,
@@ -82,6 +82,8 @@ export const en = {
   remark: "remark for the agent (empty: none)",
   questionPlace: (n: number, of: number) => `Question ${n} of ${of}`,
   kept: (question: string, answer: string) => `Kept from your draft: ${question} → ${answer}`,
+  oneOption: "A number.",
+  someOptions: "Numbers (1,3).",
   oneOf: "A number, or your own words.",
   someOf: "Numbers, your own words, or both (1,3 and something else).",
   severalMay: "Several of them may be chosen.",
@@ -99,6 +101,7 @@ export const en = {
     `Nothing can be kept under “${place}” here; the places are those listed above, or “session”.`,
   noOption: (n: string, last: number) =>
     `There is no option ${n}; the options are 1 to ${last}. To answer with the text itself, quote it: "${n}"`,
+  noOptionHere: (last: number) => `Choose one of the options, 1 to ${last}.`,
   onlyOne: (typed: string) => `Only one can be chosen here. To answer with the text itself, quote it: "${typed}"`,
   noneBefore: "This is the first question; there is none before it.",
   nothingYet: "No question is answered yet; answer one first, or d to decline.",

@@ -1,4 +1,4 @@
-import { oneLine, type OutcomeStatus, type Sender, type TurnEnd } from "../protocol/index.ts";
+import { oneLine, type FactData, type OutcomeStatus, type Sender, type TurnEnd } from "../protocol/index.ts";
 import { headline, stopReason, whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { Item } from "./item.ts";
@@ -13,9 +13,7 @@ export type Note = { tone: Tone; line: string; foreign?: string };
 export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
   switch (item.type) {
     case "rule":
-      return item.problem === undefined
-        ? { tone: "dim", line: t.ruleAdded(oneLine(item.rule), item.saved && oneLine(item.saved)) }
-        : { tone: "warn", line: t.ruleNotSaved(oneLine(item.rule), oneLine(item.problem)) };
+      return ruleNote(item, t);
     case "compacted":
       return { tone: "dim", line: t.compacted(item.tokens.before, item.tokens.after) };
     case "interrupted":
@@ -38,6 +36,16 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
     default:
       return item satisfies never;
   }
+}
+
+/** Where a rule was saved, or why it holds in its session alone. */
+export function ruleNote(
+  { rule, saved, problem }: Pick<FactData["rule.added"], "rule" | "saved" | "problem">,
+  t: Texts,
+): Note {
+  return problem === undefined
+    ? { tone: "dim", line: t.ruleAdded(oneLine(rule), saved && oneLine(saved)) }
+    : { tone: "warn", line: t.ruleNotSaved(oneLine(rule), oneLine(problem)) };
 }
 
 /** How a turn ended. */

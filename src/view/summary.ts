@@ -1,4 +1,6 @@
 import type { Call, Cost, Fact, InputRequest, ToolInput } from "../protocol/index.ts";
+import type { CallItem } from "./item.ts";
+import { isOpen } from "./standing.ts";
 
 const telling = ["command", "file_path", "path", "pattern", "url", "query", "description", "prompt", "skill"];
 
@@ -12,9 +14,23 @@ export function summaryOf(input: ToolInput): string {
   return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
 }
 
-/** A call that puts questions to the person. Surfaces show the questions themselves, not the call. */
-export function isQuestion({ input }: Pick<Call, "input">): boolean {
+function isQuestion({ input }: Pick<Call, "input">): boolean {
   return Array.isArray(input["questions"]);
+}
+
+/** A call in a few words: what it runs, also after somebody changed it. Not yet safe to draw. */
+export function briefOf({ call, input, changed }: CallItem): string {
+  return changed ? summaryOf(input) : (call.malformed ?? summaryOf(input));
+}
+
+/** The call is shown by the question it asks and then by the answer, not as a call. */
+export function isAsking(item: CallItem): boolean {
+  return isQuestion(item) && (item.asked.length > 0 || item.standing === "done" || !isOver(item));
+}
+
+/** Nothing of the call changes any more. */
+export function isOver({ standing, result, turnEnded }: CallItem): boolean {
+  return turnEnded === true || (result !== undefined && !isOpen(standing));
 }
 
 /** A request in a few words. Not yet safe to draw. */

@@ -15,10 +15,11 @@ import type {
 } from "../../src/protocol/index.ts";
 import { noUsage } from "../../src/protocol/index.ts";
 import { begin, editable, hear, type Dialog } from "../../src/surfaces/plain/input.ts";
-import { createPaint, type Style } from "../../src/surfaces/plain/paint.ts";
-import { dialogLines, requestLines } from "../../src/surfaces/plain/request.ts";
+import { createPaint, type Style } from "../../src/view/lines/paint.ts";
+import { dialogLines } from "../../src/surfaces/plain/choices.ts";
+import { requestLines } from "../../src/view/lines/request.ts";
 import { headline } from "../../src/texts/resolution.ts";
-import { columns, exact, fitted, framed } from "../../src/surfaces/plain/safe.ts";
+import { columns, exact, fitted, framed } from "../../src/view/lines/safe.ts";
 import { createView, type Piece } from "../../src/surfaces/plain/view.ts";
 import { languageOf } from "../../src/texts/language.ts";
 import { texts } from "../../src/texts/texts.ts";
@@ -235,6 +236,20 @@ suite("what a typed line comes to", () => {
   const request = permission("Bash", { command: "ls" }, { suggestions: [rule] });
   const requestId = request.id;
   const choose = (line: string) => hear(request, { at: "choices" }, line, t);
+
+  test("own words are offered where they are taken, and nowhere else: Sage's own questions have fixed answers", () => {
+    const own = { ...questions(colour), source: "recovery" as const };
+    const dialog = begin(own, undefined);
+    assert.doesNotMatch(dialogLines(own, dialog, style()).join("\n"), /own words/);
+    assert.match(dialogLines(questions(colour), dialog, style()).join("\n"), /own words/);
+    for (const typed of ["something else", '"1"', "3", "1 2"]) {
+      const step = hear(own, dialog, typed, t);
+      assert.deepEqual(step, { type: "again", message: "Choose one of the options, 1 to 2." }, typed);
+    }
+    // Nothing can be added to such an answer either, so no remark is asked for.
+    assert.equal(hear(own, dialog, "1", t).type, "respond");
+    assert.equal(hear(questions(colour), dialog, "1", t).type, "next");
+  });
 
   test("B6: any rule that is offered, any place that is offered, or a rule of one's own", () => {
     const offer = (rule: string, destination: "session" | "local" = "session") =>
@@ -460,14 +475,14 @@ suite("what happens becomes text", () => {
   });
 
   test("streamed text is not printed a second time by the fact", () => {
-    const view = createView(style(), () => false);
+    const view = createView(style());
     assert.equal(flat([...view.delta(delta("t0/0/model", "Hel")), ...view.delta(delta("t0/0/model", "lo"))]), "Hello");
     assert.equal(flat(view.fact(replied("t0/0/model", "Hello"))), "");
     assert.equal(flat(view.fact(replied("t0/1/model", "Whole"))), "Whole");
   });
 
   test("a higher attempt says that it starts again, a lower one is ignored", () => {
-    const view = createView(style(), () => false);
+    const view = createView(style());
     assert.equal(flat(view.delta(delta("t0/0/model", "Once"))), "Once");
     assert.equal(flat(view.delta(delta("t0/0/model", "Twice", 2))), `${t.startsAgain}\nTwice`);
     assert.equal(flat(view.delta(delta("t0/0/model", "late", 1))), "");
@@ -475,7 +490,7 @@ suite("what happens becomes text", () => {
   });
 
   test("calls are one line each, results are folded, and a result that comes later names its call", () => {
-    const view = createView(style(), () => false);
+    const view = createView(style());
     const calls = [
       { tool: "Bash", input: { command: "npm test\nnpm run build" } },
       { tool: "Read", input: { file_path: "a.ts" } },
@@ -495,7 +510,7 @@ suite("what happens becomes text", () => {
   test("what a command prints is shown as it comes, on a terminal, and not again with the result", () => {
     const output = (text: string): Delta => ({ ...delta("t0/0/0/run0", text), kind: "output" });
     const run = (width: number | undefined, result: string) => {
-      const view = createView(style(width), () => false);
+      const view = createView(style(width));
       view.fact(replied("t0/0/model", "", [{ tool: "Bash", input: { command: "x" } }]));
       const live = flat(["one\nt", "wo\nthr"].flatMap((text) => view.delta(output(text))));
       return [live, flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text: result })))];
@@ -506,7 +521,7 @@ suite("what happens becomes text", () => {
   });
 
   test("a no is a refusal and not a failure, and is told once", () => {
-    const view = createView(style(), () => false);
+    const view = createView(style());
     const calls = [1, 2].map(() => ({ tool: "Bash", input: { command: "x" } }));
     view.fact(replied("t0/0/model", "", calls));
     const verdict = { effect: "writes", digest: "d", reason: reasonFrom("") } as const;
@@ -515,7 +530,9 @@ suite("what happens becomes text", () => {
       { ...verdict, behavior: "deny" as const },
     ];
     view.fact(fact("calls.judged", "t0/0/judged", { verdicts }));
-    const response = { type: "denied" as const, requestId: "s/t0/0/0/permit0" };
+    const asked = permission("Bash", { command: "x" }, { id: "s/t0/0/0/permit0" });
+    view.fact(fact("input.requested", "t0/0/0/permit0", asked));
+    const response = { type: "denied" as const, requestId: asked.id };
     const refusal = {
       requestId: response.requestId,
       by: "ada",
@@ -526,12 +543,12 @@ suite("what happens becomes text", () => {
     } as const;
     view.fact(fact("input.resolved", "t0/0/0/permit0.resolved", refusal));
     const finished = (n: number) => fact("call.finished", `t0/0/${n}/done`, { ok: false, text: "Not run: no." });
-    assert.equal(flat(view.fact(finished(1))), "  ✗ refused\n  │ Not run: no.\n");
-    assert.equal(flat(view.fact(finished(0))), "● Bash x\n  ✗ refused\n");
+    assert.equal(flat(view.fact(finished(1))), "  ✗ refused by a rule\n  │ Not run: no.\n");
+    assert.equal(flat(view.fact(finished(0))), "● Bash x\n  ✗ refused by a person\n");
   });
 
   test("a quick reply does not overtake the result it replies to", () => {
-    const view = createView(style(), () => false);
+    const view = createView(style());
     view.fact(replied("t0/0/model", "", [{ tool: "Read", input: { file_path: "a" } }]));
     assert.equal(flat(view.delta(delta("t0/1/model", "I see."))), "");
     assert.equal(flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text: "x" }))), "  │ x\nI see.");
@@ -539,7 +556,7 @@ suite("what happens becomes text", () => {
 
   test("B7: output that copies a whole prompt, escapes and all, stays behind its margin", () => {
     const real = requestLines(permission("Bash", { command: "ls" }), { ...style(), paint: createPaint(true) });
-    const view = createView(style(90), () => false);
+    const view = createView(style(90));
     view.fact(replied("t0/0/model", "", [{ tool: "Bash", input: { command: "cat trap" } }]));
     const text = [...real.slice(1), "allow? (y/n/…) > y\r\x1b[2K"].join("\n");
     const drawn = flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text })))
@@ -554,7 +571,7 @@ suite("what happens becomes text", () => {
   });
 
   test("a saved rule is told with its file, or why it is in none", () => {
-    const view = createView(style(), () => false);
+    const view = createView(style());
     const rule = { rule: "Bash(ls)", behavior: "allow", destination: "local", by: "Lin" } as const;
     const told = (more: object) => flat(view.fact(fact("rule.added", "t0/0/0/rule0.0", { ...rule, ...more })));
     assert.equal(told({ saved: "/w/s.json" }), "Rule saved in /w/s.json: Bash(ls)\n");
@@ -566,7 +583,7 @@ suite("what happens becomes text", () => {
   });
 
   test("on attaching the last turn is shown, the ones before it are a number", () => {
-    const view = createView(style(), () => false);
+    const view = createView(style());
     const facts = [
       said("first"),
       replied("t0/0/model", "one"),

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import xterm from "@xterm/headless";
 import { visible, type PermissionRequest } from "../../src/protocol/index.ts";
-import { createPaint } from "../../src/surfaces/plain/paint.ts";
-import { requestLines } from "../../src/surfaces/plain/request.ts";
+import { createPaint } from "../../src/view/lines/paint.ts";
+import { requestLines } from "../../src/view/lines/request.ts";
 import { texts } from "../../src/texts/texts.ts";
 
 const asked = (command: string): PermissionRequest => ({

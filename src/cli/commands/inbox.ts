@@ -1,5 +1,5 @@
 import { type InputRequest } from "../../protocol/index.ts";
-import { fitted } from "../../surfaces/plain/safe.ts";
+import { fitted } from "../../view/lines/safe.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";

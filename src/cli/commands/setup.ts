@@ -5,7 +5,7 @@ import { saveKey, withKeys } from "../../config/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../../config/settings.ts";
 import { firstRunTexts, type FirstRunTexts } from "../../texts/first-run.ts";
 import type { Lang } from "../../texts/language.ts";
-import { fitted } from "../../surfaces/plain/safe.ts";
+import { fitted } from "../../view/lines/safe.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { typed, typedHidden } from "../prompt.ts";

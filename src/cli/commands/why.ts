@@ -16,8 +16,8 @@ import { readFlags, usage } from "../flags.ts";
 import { styleOf } from "../style.ts";
 import { openJournal } from "../journal.ts";
 import { receiptLines } from "../receipt-lines.ts";
-import { titleOf } from "../title.ts";
 import { toStdout } from "../stdout.ts";
+import { titleOf } from "../../view/summary.ts";
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;
 

@@ -4,7 +4,7 @@ import type { Redaction } from "../../config/redact.ts";
 import { version } from "../../config/version.ts";
 import type { SessionRow, Store } from "../../journal/store.ts";
 import type { Lang } from "../../texts/language.ts";
-import { titleOf } from "../title.ts";
+import { titleOf } from "../../view/summary.ts";
 import { page } from "./page.ts";
 
 export const exportFormats = ["jsonl", "html", "script", "answers"] as const;

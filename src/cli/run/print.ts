@@ -11,6 +11,7 @@ import { createRefusals } from "./refusals.ts";
 import type { Format } from "./format.ts";
 import type { Sage } from "../wiring.ts";
 import { toStdout } from "../stdout.ts";
+import { ruleNote } from "../../view/note.ts";
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
 
@@ -63,8 +64,9 @@ function tellNotice({ kind, key, text }: Delta): void {
 }
 
 async function tellRules(rules: readonly FactData["rule.added"][], lang: Lang): Promise<void> {
-  const { ruleLine } = await import("../../surfaces/plain/view.ts");
-  for (const rule of rules) console.error(ruleLine(rule, styleOf(process.stderr, lang)));
+  const { noteLines } = await import("../../view/lines/note.ts");
+  const style = styleOf(process.stderr, lang);
+  for (const rule of rules) console.error(noteLines(ruleNote(rule, style.t), style).join("\n"));
 }
 
 function report(outcome: AgentOutcome, requests: InputRequest[]): object {

@@ -5,7 +5,7 @@ import { messageOf, oneLine, type ExecutionMode, type InputRequest } from "../..
 import { answersOf, fixed, parseAnswers, replayAnswers, scriptOf } from "../../archive/recording.ts";
 import { createRedaction } from "../../config/redact.ts";
 import type { Home } from "../../config/home.ts";
-import { summaryOf } from "../../surfaces/plain/view.ts";
+import { summaryOf } from "../../view/summary.ts";
 import { recordingTexts } from "../../texts/recording.ts";
 import type { Lang } from "../../texts/language.ts";
 import { usage } from "../flags.ts";

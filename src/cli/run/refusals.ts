@@ -1,5 +1,5 @@
 import { callsOf, oneLine, type Call, type Fact, type InputRequest, type Reason } from "../../protocol/index.ts";
-import { summaryOf } from "../../surfaces/plain/view.ts";
+import { summaryOf } from "../../view/summary.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 
 /** What was refused and what nobody answered, a line each: a result that says "done" does not tell. */

@@ -1,32 +1,36 @@
 import type { Answer, Question } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 
-/** The answer, or why it is none. */
-export function single({ options }: Question, typed: string, t: Texts): Answer | string {
+/** The answer, or why it is none. `ownWords`: something else than an option may be said. */
+export function single({ options }: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
   const words = unquoted(typed);
-  if (words !== undefined) return { selected: [], other: words };
+  if (words !== undefined && ownWords) return { selected: [], other: words };
   // Two numbers are meant as two options, and only one can be had.
-  if (/^\d+(?:[\s,、;]+\d+)+[\s,、;]*$/.test(keyOf(typed))) return t.onlyOne(typed);
+  if (/^\d+(?:[\s,、;]+\d+)+[\s,、;]*$/.test(keyOf(typed)))
+    return ownWords ? t.onlyOne(typed) : t.noOptionHere(options.length);
   const number = /^\d+$/.exec(keyOf(typed))?.[0];
   const picked = options[Number(number) - 1] ?? options.find(({ label }) => keyOf(label) === keyOf(typed));
   if (picked) return { selected: [picked.label] };
-  return number === undefined ? { selected: [], other: typed } : t.noOption(number, options.length);
+  if (number !== undefined) return ownWords ? t.noOption(number, options.length) : t.noOptionHere(options.length);
+  return ownWords ? { selected: [], other: typed } : t.noOptionHere(options.length);
 }
 
-export function several(question: Question, typed: string, t: Texts): Answer | string {
+export function several(question: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
   const selected = new Set<string>();
   let rest = typed;
   for (;;) {
     // Full-width digits and commas come from Chinese keyboards.
     const number = /^([0-9０-９]+)(?:[\s,，、;；]+|$)/.exec(rest);
     if (!number) break;
-    const picked = single(question, number[1] ?? "", t);
+    const picked = single(question, number[1] ?? "", t, ownWords);
     if (typeof picked === "string") return picked;
     for (const label of picked.selected) selected.add(label);
     rest = rest.slice(number[0].length);
   }
   if (rest === "") return { selected: [...selected] };
-  const named = selected.size === 0 ? single(question, rest, t) : { selected: [], other: unquoted(rest) ?? rest };
+  if (selected.size > 0 && !ownWords) return t.noOptionHere(question.options.length);
+  const named =
+    selected.size === 0 ? single(question, rest, t, ownWords) : { selected: [], other: unquoted(rest) ?? rest };
   return typeof named === "string" ? named : { ...named, selected: [...selected, ...named.selected] };
 }
 

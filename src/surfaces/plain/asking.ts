@@ -8,8 +8,9 @@ import {
 import type { Texts } from "../../texts/texts.ts";
 import { begin, editable, hear, type Dialog } from "./input.ts";
 import type { Lines } from "./lines.ts";
-import type { Style } from "./paint.ts";
-import { dialogLines, requestLines } from "./request.ts";
+import type { Style } from "../../view/lines/paint.ts";
+import { requestLines } from "../../view/lines/request.ts";
+import { dialogLines } from "./choices.ts";
 
 /** One request on the screen, from the moment it is shown to its answer. */
 export type Asking = {

@@ -5,19 +5,21 @@ import {
   type InputRequest,
   type InputResponse,
   type OutcomeStatus,
-  type PendingRequest,
   type SageErrorCode,
 } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
-import { ownerTexts } from "../../texts/owner.ts";
 import { texts } from "../../texts/texts.ts";
 import { createAsking } from "./asking.ts";
 import { keyboard, pipe, type Input, type Output } from "./lines.ts";
-import { createPaint, type Style } from "./paint.ts";
+import { createPaint, type Style } from "../../view/lines/paint.ts";
 import { headline } from "../../texts/resolution.ts";
 import { createScreen } from "./screen.ts";
 import { createTalking } from "./talking.ts";
-import { createView, outcomeLines, recorded, type Piece } from "./view.ts";
+import { joining, next, onEarlyLine, onInterrupt, wantedPrompt, type Event, type Leaving } from "./state.ts";
+import { createView, recorded, type Piece } from "./view.ts";
+import { noteLines } from "../../view/lines/note.ts";
+import { endNote } from "../../view/note.ts";
+import { ownerNote, type Owner } from "../../view/owner.ts";
 import { createProgress } from "../../view/progress.ts";
 
 export type PlainOptions = {
@@ -28,8 +30,6 @@ export type PlainOptions = {
   color: boolean;
   /** The person's name. */
   by: string;
-  /** Shows everything after this seq; without it, the last turn. */
-  after?: number;
   /** The first message. Without one, a turn that was left open goes on. */
   task?: string | undefined;
   /** Ends with the turn instead of asking what is next. */
@@ -42,8 +42,7 @@ export type PlainOptions = {
 };
 
 export type PlainEnd = {
-  /** By /quit, by Ctrl-C, because no more input came, or because no turn can begin. */
-  why: "left" | "interrupted" | "ended" | "failed";
+  why: Leaving;
   waiting: number;
   last: OutcomeStatus | undefined;
 };
@@ -56,7 +55,6 @@ export type Plain = {
   failed(message: string, code?: SageErrorCode): void;
 };
 
-const TWICE_MS = 2_000;
 const LAST_WORDS_MS = 2_500;
 const LIFE_MS = 10_000;
 
@@ -65,7 +63,6 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   const { session, input, output } = options;
   const words = texts(options.lang);
   const t = options.fleeting ? { ...words, ctrlC: words.ctrlCOnly } : words;
-  const owner = ownerTexts(options.lang);
   const paint = createPaint(options.color);
   const style: Style = {
     t,
@@ -75,23 +72,17 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     },
   };
   const sender = { by: options.by, surface: "plain" };
-  const mine = new Set<string>();
+  const answered = new Set<string>();
   const screen = createScreen(output, style);
   const progress = createProgress();
   const stop = new AbortController();
   const life = output.isTTY ? setInterval(() => showLife(), LIFE_MS / 4).unref() : undefined;
   const signal = AbortSignal.any([options.signal, stop.signal]);
 
-  let ready = false;
-  let sending = false;
-  let streamed = true;
-  let idle = false;
+  let state = joining;
+  const to = (event: Event) => void (state = next(state, event));
   let settling: NodeJS.Immediate | undefined;
-  let open: PendingRequest[] = [];
-  let why: PlainEnd["why"] = "ended";
-  let lastInterrupt = -Infinity;
-  /** By Ctrl-C, here: what follows from it is told once. */
-  let cancelling = false;
+  let live = true;
   let writtenAt = performance.now();
   let busySince = performance.now();
 
@@ -100,7 +91,11 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   const leave = () => finish("left");
   const echoes = input.isTTY === true;
   const talking = createTalking({ host, session, sender, style, progress, echoes, say, done: settle, leave });
-  const view = createView(style, talking.isEchoed, sender);
+  const view = createView(style, sender, {
+    isEchoed: talking.isEchoed,
+    isAnswered: (id) => answered.has(id),
+    isCancelling: () => state.cancelling,
+  });
   const asking = createAsking({
     style,
     lines,
@@ -112,20 +107,19 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
 
   async function follow(): Promise<PlainEnd> {
     const past: Fact[] = [];
-    const after = options.after === undefined ? {} : { after: options.after };
     try {
-      for await (const event of host.watch(session, { ...after, signal })) {
+      for await (const event of host.watch(session, { signal })) {
         if (event.type === "delta") print(view.delta(event.delta));
         else if (event.type === "fact") {
           progress.note(event.fact);
-          if (ready) print(happened(event.fact));
-          else past.push(event.fact);
+          if (state.phase === "joining") past.push(event.fact);
+          else happened(event.fact);
         } else if (event.type === "owner") ownerChanged(event);
         else {
-          print(options.after === undefined ? view.history(past) : past.flatMap(view.fact));
-          streams(event.live);
-          [open, ready] = [[...event.requests], true];
-          progress.running.clear(); // what ran in a process that is gone does not run
+          print(view.history(past));
+          ownerChanged({ live: event.live, stopped: false });
+          to({ type: "joined", requests: event.requests });
+          progress.running.clear(); // a process that is gone runs nothing
           if (options.task !== undefined) talking.speak(options.task, { echoed: true });
           else if (progress.open) talking.resume();
         }
@@ -137,52 +131,40 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
       closePrompt();
       lines.close();
     }
-    return { why, waiting: open.length, last: progress.last };
+    return { why: state.why, waiting: state.open.length, last: progress.last };
   }
 
-  function ownerChanged({ live, stopped }: { live: boolean; stopped: boolean }): void {
-    if (!stopped) return streams(live);
-    streamed = live;
-    if (!progress.working && open.length === 0) return; // paused: that was said
-    progress.working = false;
-    progress.running.clear();
-    say(paint.yellow(owner.stopped));
+  function ownerChanged(owner: Owner): void {
+    const busy = progress.working || state.open.length > 0;
+    const note = ownerNote(owner, { live, busy, lang: options.lang });
+    live = owner.live;
+    if (owner.stopped && busy) {
+      progress.working = false;
+      progress.running.clear();
+    }
+    if (note) say(...noteLines(note, style));
   }
 
-  function streams(live: boolean): void {
-    if (live !== streamed) say(paint.dim(live ? owner.live : t.facts));
-    streamed = live;
-  }
-
-  function finish(reason: PlainEnd["why"]): void {
-    why = reason;
+  function finish(why: PlainEnd["why"]): void {
+    to({ type: "left", why });
     stop.abort();
   }
 
-  function happened(fact: Fact): Piece[] {
-    if (fact.type === "input.requested") open.push({ request: fact.data });
+  function happened(fact: Fact): void {
+    if (fact.type === "input.requested") to({ type: "requested", request: fact.data });
     if (fact.type === "call.started" || fact.type === "turn.begun" || fact.type === "call.finished")
       busySince = performance.now();
-    if (fact.type === "turn.ended" && cancelling) {
-      cancelling = false;
-      const pieces = view.fact(fact);
-      return fact.data.status === "cancelled" ? [{ lines: [paint.yellow(t.youCancelled)] }] : pieces;
+    if (fact.type === "input.resolved") {
+      to({ type: "resolved", id: fact.data.requestId });
+      if (asking.shown()?.id === fact.data.requestId) closePrompt();
     }
-    if (fact.type === "turn.interrupted" && fact.data.to === "cancel" && cancelling) {
-      view.fact(fact);
-      return [];
-    }
-    if (fact.type !== "input.resolved") return view.fact(fact);
-    const { requestId } = fact.data;
-    open = open.filter(({ request }) => request.id !== requestId);
-    if (asking.shown()?.id === requestId) closePrompt();
-    const pieces = view.fact(fact);
-    return mine.has(requestId) || (cancelling && fact.data.outcome === "cancelled") ? [] : pieces;
+    print(view.fact(fact));
+    if (fact.type === "turn.ended") to({ type: "turn-ended" });
   }
 
   function print(pieces: readonly Piece[]): void {
     if (pieces.every((piece) => ("stream" in piece ? piece.stream === "" : piece.lines.length === 0))) return;
-    if (idle) closePrompt();
+    if (state.prompt.for === "message") closePrompt();
     writtenAt = performance.now();
     screen.write(pieces);
   }
@@ -200,59 +182,64 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
 
   /** Opens the prompt that should be open now: for the lowest request, or for the next message. */
   function settle(): void {
-    if (!ready || sending || signal.aborted || asking.shown()) return;
-    const [next] = open;
-    if (next) {
-      closePrompt();
-      asking.present(next, open.length > 1 ? t.place(1, open.length) : undefined);
-    } else if (progress.working || stillEnding()) closePrompt();
-    else if (!idle) {
-      idle = true;
-      screen.startLine();
-      lines.ask(paint.bold("> "), { fresh: false, joined: true });
-    }
+    if (signal.aborted) return;
+    const prompt = wantedPrompt(state, { busy: progress.working || stillEnding() });
+    if (!prompt) return;
+    closePrompt();
+    to({ type: "prompted", prompt });
+    const [first] = state.open;
+    if (prompt.for === "request" && first)
+      asking.present(first, state.open.length > 1 ? t.place(1, state.open.length) : undefined);
+    if (prompt.for !== "message") return;
+    screen.startLine();
+    lines.ask(paint.bold("> "), { fresh: false, joined: true });
   }
 
   /** A call that was interrupted has its last word before the prompt; for a moment, for it may not listen. */
   function stillEnding(): boolean {
-    if (progress.running.size === 0 || performance.now() - lastInterrupt > LAST_WORDS_MS) return false;
+    if (progress.running.size === 0 || performance.now() - state.interruptedAt > LAST_WORDS_MS) return false;
     setTimeout(settle, LAST_WORDS_MS).unref();
     return true;
   }
 
   /** While something takes its time, a line now and then says so. */
   function showLife(): void {
-    if (!ready || !progress.working || open.length > 0 || performance.now() - writtenAt < LIFE_MS) return;
+    const quiet = performance.now() - writtenAt >= LIFE_MS;
+    if (state.phase === "joining" || !progress.working || state.open.length > 0 || !quiet) return;
     const [tool] = [...progress.running.values()].slice(-1);
-    say(
-      paint.dim(
-        t.still(tool === undefined ? t.modelWorks : t.runs(oneLine(tool)), t.duration(performance.now() - busySince)),
-      ),
-    );
+    const what = tool === undefined ? t.modelWorks : t.runs(oneLine(tool));
+    say(paint.dim(t.still(what, t.duration(performance.now() - busySince))));
   }
 
   function closePrompt(): void {
-    if (idle || asking.shown()) lines.hush();
-    idle = false;
+    if (state.prompt.for !== "nothing") lines.hush();
     asking.forget();
+    to({ type: "prompted", prompt: { for: "nothing" } });
     screen.release();
   }
 
   function line(text: string): void {
-    const message = idle;
-    idle = false;
+    const { prompt } = state;
+    to({ type: "prompted", prompt: { for: "nothing" } });
     screen.release();
-    if (message) talking.heard(text);
-    else asking.hear(text);
+    if (prompt.for === "message") talking.heard(text);
+    else {
+      asking.hear(text);
+      const again = asking.shown();
+      if (again) to({ type: "prompted", prompt: { for: "request", id: again.id } });
+    }
     settle();
   }
 
-  /** Typed while nothing was asked: a message if the agent works, and never an answer. */
   function early(text: string): void {
-    if (text.trim() === "" || !ready) return;
-    if (open.length > 0 || sending) return screen.now(paint.dim(t.notUsed(oneLine(text))));
-    talking.speak(text, { echoed: false });
-    say(paint.dim(t.queued));
+    switch (onEarlyLine(state, text)) {
+      case "too-early":
+        return screen.now(paint.dim(t.notUsed(oneLine(text))));
+      case "message":
+        talking.speak(text, { echoed: false });
+        return say(paint.dim(t.queued));
+      default:
+    }
   }
 
   /** A pipe that ends where a remark might come has left it out. */
@@ -262,11 +249,10 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   }
 
   async function respond(request: InputRequest, response: InputResponse): Promise<void> {
-    sending = true;
-    mine.add(request.id);
+    to({ type: "sent" });
+    answered.add(request.id);
     const reply = await host.send({ type: "respond", response, ...sender });
-    sending = false;
-    if (reply.ok || reply.resolution) open = open.filter((one) => one.request.id !== request.id);
+    to({ type: "replied", ...((reply.ok || reply.resolution) && { ended: request.id }) });
     if (reply.ok) {
       say(recorded(reply.resolution, style));
       if (!reply.running) talking.resume();
@@ -277,25 +263,20 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
 
   async function interrupt(): Promise<void> {
     const now = performance.now();
-    const nothing = ready && !progress.working && open.length === 0;
-    if (nothing || now - lastInterrupt < TWICE_MS) return finish("interrupted");
-    lastInterrupt = now;
-    cancelling = true;
-    const text = asking.shown() ? t.cancelling : t.interrupting;
+    if (onInterrupt(state, { now, working: progress.working }) === "leave") return finish("interrupted");
+    const text = state.prompt.for === "request" ? t.cancelling : t.interrupting;
     closePrompt();
+    to({ type: "interrupted", at: now });
     say(paint.yellow(text));
-    sending = true;
     const reply = await host.send({ type: "interrupt", session, ...sender });
-    sending = false;
-    if (reply.ok && reply.to === "cancel") open = [];
-    else cancelling = false;
+    to({ type: "interrupt-replied", cancelled: reply.ok && reply.to === "cancel" });
     settle();
   }
 
   function failed(message: string, code: SageErrorCode = "turn-failed"): void {
     const last = { status: "error", error: { code, message } } as const;
     progress.last = last;
-    say(...outcomeLines(last, style));
+    say(...noteLines(endNote(last, t), style));
     finish("failed");
   }
 

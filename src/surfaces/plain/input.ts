@@ -8,6 +8,7 @@ import {
   type ToolInput,
 } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
+import { rulesFor, takesOwnWords, takesRemark } from "../../view/answering.ts";
 import { keyOf, several, single, unquoted } from "./answers.ts";
 import { readAlways, type Writing } from "./keeping.ts";
 
@@ -112,15 +113,7 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
     case "s":
       return { type: "respond", response: { type: "cancelled", ...frame } };
     default: {
-      const letters = [
-        "y",
-        ...(request.hard || request.suggestions.length === 0 ? [] : ["a"]),
-        "n",
-        "r",
-        "e",
-        "c",
-        "s",
-      ];
+      const letters = ["y", ...(rulesFor(request).length === 0 ? [] : ["a"]), "n", "r", "e", "c", "s"];
       return { type: "again", message: t.noChoice(typed, letters.join(", ")) };
     }
   }
@@ -164,10 +157,13 @@ function answer(request: Asked, { n, answers }: Dialog & { at: "question" }, typ
   const left = leave(request, typed);
   const question = request.questions[n];
   if (left || !question) return left ?? { type: "again", message: t.noChoice(typed) };
-  const given = question.multiSelect ? several(question, typed, t) : single(question, typed, t);
+  const given = (question.multiSelect ? several : single)(question, typed, t, takesOwnWords(request));
   if (typeof given === "string") return { type: "again", message: given };
   const all = { ...answers, [question.question]: given };
-  return { type: "next", dialog: nextQuestion(request, all), draft: { answers: all } };
+  const dialog = nextQuestion(request, all);
+  if (dialog.at === "remark" && !takesRemark(request))
+    return { type: "respond", response: { type: "answers", requestId: request.id, answers: all } };
+  return { type: "next", dialog, draft: { answers: all } };
 }
 
 /** To the question before this one, whose answer is given again. */

@@ -1,40 +1,8 @@
 import { type PermissionRequest, type RuleDestination, type RuleGrant } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
+import { rulesFor } from "../../view/answering.ts";
+import { neededOf } from "../../view/describe.ts";
 import { keyOf } from "./answers.ts";
-import type { Style } from "./paint.ts";
-import { exact, framed } from "./safe.ts";
-import { neededOf, offersOf } from "../../view/describe.ts";
-
-/** What "always" would keep, and where, with what to type at the prompt. */
-export function ruleLines(request: PermissionRequest, style: Style): string[] {
-  const { t, paint } = style;
-  const { rules, files } = offerLines(request, style);
-  if (rules.length === 0) return [];
-  const how = [
-    ...(offersOf(request).length > 1 ? [t.alwaysOther] : []),
-    ...(files.length > 0 ? [t.alwaysPlace] : []),
-    t.alwaysOwn,
-  ];
-  return [...rules, paint.dim(`     ${how.join(" · ")}`), ...files];
-}
-
-/** The exact rules that are offered, with their notes, and the files that could keep them. */
-export function offerLines(
-  request: PermissionRequest,
-  { paint, width, ...style }: Style,
-): { rules: string[]; files: string[] } {
-  const offers = offersOf(request);
-  const narrow = { ...style, paint, width: width && width - 3 };
-  const rules = offers.flatMap(({ rule, note }, n) => [
-    ...exact(rule, narrow).map((row, part) => (part === 0 ? `${`${n + 1}`.padStart(3)}${row}` : `   ${row}`)),
-    ...(note === undefined ? [] : framed(style.t.because(note), narrow).map((row) => paint.dim(`   ${row}`))),
-  ]);
-  const places = new Map(offers.flatMap(({ places }) => places.map(({ destination, file }) => [destination, file])));
-  const files = [...places].flatMap(([destination, file]) =>
-    file === undefined ? [] : exact(`${destination.padEnd(8)}${file}`, narrow).map((row) => paint.dim(`   ${row}`)),
-  );
-  return { rules, files };
-}
 
 /** A rule to be written by the person, beginning from one that is there. */
 export type Writing = { rule: string; destination: RuleDestination };
@@ -51,7 +19,7 @@ export function readAlways(
   const equals = typed.search(/[=＝]/);
   const words = /^a(?:\s+|(?=\d)|$)(.*)$/s.exec(keyOf(equals < 0 ? typed : typed.slice(0, equals)))?.[1];
   if (words === undefined) return undefined;
-  const offers = offersOf(request);
+  const offers = rulesFor(request);
   if (request.hard || (offers.length === 0 && equals < 0)) return t.noRule;
   let destination: RuleDestination = "session";
   const chosen: number[] = [];

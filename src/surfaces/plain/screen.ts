@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
-import type { Style } from "./paint.ts";
-import { fitted } from "./safe.ts";
+import type { Style } from "../../view/lines/paint.ts";
+import { fitted } from "../../view/lines/safe.ts";
 import type { Piece } from "./view.ts";
 
 /** Writes pieces, each on its own line where it should be; holds them back while a prompt stands at the bottom. */

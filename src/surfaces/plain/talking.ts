@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { oneLine, type Command, type Host, type Sender } from "../../protocol/index.ts";
-import type { Style } from "./paint.ts";
-import { wholeRequest } from "./request.ts";
+import type { Style } from "../../view/lines/paint.ts";
+import { wholeRequest } from "../../view/lines/request.ts";
 import type { Progress } from "../../view/progress.ts";
 
 /** What a person says when nothing is asked: messages, and commands to this surface. */

@@ -2,8 +2,7 @@ import type { Delta, Fact } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { CallItem, Item } from "../../view/item.ts";
 import type { Tone } from "../../view/note.ts";
-import { isOpen } from "../../view/standing.ts";
-import { lastTurn } from "../../view/summary.ts";
+import { isOver, lastTurn } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { finishedUpTo } from "./chunks.ts";
 
@@ -104,8 +103,10 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
     },
     history(facts) {
       const start = lastTurn(facts);
-      const earlier = facts.slice(0, start).filter(({ type }) => type === "turn.ended").length;
-      if (earlier > 0) note("dim", t.earlier(earlier));
+      const before = facts.slice(0, start);
+      before.forEach(transcript.fact); // the last turn may go on with a request of one before it
+      const turns = before.filter(({ type }) => type === "turn.ended").length;
+      if (turns > 0) note("dim", t.earlier(turns));
       facts.slice(start).forEach(fact);
     },
     take() {
@@ -145,7 +146,7 @@ function kindOf(item: Entry["item"]): string {
 function isFinal(item: Entry["item"]): boolean {
   switch (item.type) {
     case "call":
-      return item.turnEnded === true || (item.result !== undefined && !isOpen(item.standing));
+      return isOver(item);
     case "asked":
       return item.resolution !== undefined;
     case "text":

@@ -10,7 +10,7 @@ import type { Entry } from "./scroll.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { isOpen, type Standing } from "../../view/standing.ts";
-import { isQuestion, summaryOf } from "../../view/summary.ts";
+import { briefOf, isAsking } from "../../view/summary.ts";
 
 /** What a thing is drawn with. */
 export type View = {
@@ -51,7 +51,7 @@ function bodyOf({ item, from, upTo }: Entry, view: View): string[] {
     case "thought":
       return thoughtRows(item, view);
     case "call":
-      return isQuestion(item) ? questionRows(item, view) : callRows(item, view);
+      return isAsking(item) ? answerRows(item, view) : callRows(item, view);
     case "note":
       return item.lines.flatMap((line) => own(theme[item.tone](line), width, 2));
     case "box":
@@ -83,11 +83,9 @@ function thoughtRows(item: ThoughtItem, view: View): string[] {
   return [head, ...(last === "" ? [] : [`  ${theme.dim(clipped(tailOf(last, width - 4), width - 4))}`])];
 }
 
-/** A question is shown by its panel, and then by its answer; the call itself only where it never came to a question. */
-function questionRows(item: CallItem, view: View): string[] {
-  const { theme, t, me, width } = view;
+/** The panel has shown the question; its answer stays. */
+function answerRows(item: CallItem, { theme, t, me, width }: View): string[] {
   const ends = item.asked.flatMap(({ resolution }) => (resolution ? [headline(resolution, t, me)] : []));
-  if (item.asked.length === 0 && !isOpen(item.standing) && item.standing !== "done") return callRows(item, view);
   return ends.flatMap((end) => own(theme.dim(end), width, 2));
 }
 
@@ -158,10 +156,6 @@ function callRows(item: CallItem, view: View): string[] {
     ...answers.flatMap((answer) => own(theme.dim(`  ${answer}`), width, 4)),
     ...detailRows(item, view),
   ];
-}
-
-function briefOf({ call, input, changed }: CallItem): string {
-  return changed ? summaryOf(input) : (call.malformed ?? summaryOf(input));
 }
 
 function detailRows(item: CallItem, view: View): string[] {

@@ -5,8 +5,8 @@ import { messageOf, oneLine, SageError, visible } from "../../../protocol/index.
 import { knownTools, loadConfig, type Config } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { readSmallFile } from "../../../config/small-file.ts";
-import type { Style } from "../../../surfaces/plain/paint.ts";
-import { rows } from "../../../surfaces/plain/safe.ts";
+import type { Style } from "../../../view/lines/paint.ts";
+import { rows } from "../../../view/lines/safe.ts";
 import type { CliTexts } from "../../../texts/cli.ts";
 import { permissionTexts, type PermissionTexts } from "../../../texts/permissions.ts";
 import { exitCodes } from "../../exit-codes.ts";

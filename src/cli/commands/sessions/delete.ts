@@ -1,12 +1,12 @@
 import { sageHome } from "../../../config/home.ts";
 import { deleteSession } from "../../../archive/sessions.ts";
-import { clipped } from "../../../surfaces/plain/safe.ts";
+import { clipped } from "../../../view/lines/safe.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { sessionBy } from "../../find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { agrees, openJournal, person } from "../../journal.ts";
-import { titleOf } from "../../title.ts";
+import { titleOf } from "../../../view/summary.ts";
 
 export async function deleteSessions(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, { yes: { type: "boolean" } });

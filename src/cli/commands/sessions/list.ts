@@ -1,6 +1,6 @@
 import type { Store } from "../../../journal/store.ts";
 import { oneLine, textOf, type SessionSummary } from "../../../protocol/index.ts";
-import { clipped } from "../../../surfaces/plain/safe.ts";
+import { clipped } from "../../../view/lines/safe.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { texts } from "../../../texts/texts.ts";
 import { exitCodes } from "../../exit-codes.ts";
@@ -8,8 +8,8 @@ import { noWords, readFlags } from "../../flags.ts";
 import { ask, openJournal } from "../../journal.ts";
 import { applyRetention } from "../../retention.ts";
 import { readInstallation } from "../../../config/installation.ts";
-import { titleOf } from "../../title.ts";
 import { toStdout } from "../../stdout.ts";
+import { titleOf } from "../../../view/summary.ts";
 
 const options = { json: { type: "boolean" }, search: { type: "string" } } as const;
 

@@ -11,7 +11,7 @@ import { ask, person } from "../../journal.ts";
 import { rulesIn } from "../../rules-in.ts";
 import { modelOfSession } from "../../model-choice.ts";
 import type { Sage } from "../../wiring.ts";
-import { titleOf } from "../../title.ts";
+import { titleOf } from "../../../view/summary.ts";
 
 /** What can be typed after a slash and needs more than a surface knows. */
 export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {

@@ -1,10 +1,9 @@
-import { oneLine, type InputRequest, type PermissionRequest, type Question } from "../../protocol/index.ts";
-import type { Dialog } from "./input.ts";
-import { ruleLines } from "./keeping.ts";
-import type { Style } from "./paint.ts";
+import { oneLine, type InputRequest, type Question } from "../../protocol/index.ts";
 import { leftOf, timeOf } from "../../texts/resolution.ts";
+import { whyOf } from "../answering.ts";
+import { describeRequest, type Block, type Description } from "../describe.ts";
+import type { Style } from "./paint.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
-import { describeRequest, neededOf, offersOf, type Block, type Description } from "../../view/describe.ts";
 
 /** What is asked and why: the action itself first, the agent's words about it last. */
 export function requestLines(request: InputRequest, style: Style, place?: string): string[] {
@@ -51,11 +50,10 @@ function askedLines(request: InputRequest, style: Style): string[] {
     request.kind === "text"
       ? [...(request.lastResponse === undefined ? [] : [request.lastResponse]), request.prompt]
       : [];
-  // A question speaks for itself; what the loop says about it is the same every time.
-  const silent = request.why === "" || (request.kind === "question" && request.source === "tool");
+  const why = whyOf(request);
   return [
     ...asked.flatMap((text) => framed(text, style)),
-    ...(silent ? [] : [style.t.why, ...framed(request.why, style)]),
+    ...(why === undefined ? [] : [style.t.why, ...framed(style.t.because(why), style)]),
   ];
 }
 
@@ -120,52 +118,8 @@ function wordLines({ text, cut }: NonNullable<Description["words"]>, style: Styl
   return [t.ownWords, ...rows(text.split("\n"), style), ...(cut > 0 ? [paint.dim(`  ${t.cut(cut)}`)] : [])];
 }
 
-/** What is to be typed now. */
-export function dialogLines(request: InputRequest, dialog: Dialog, style: Style): string[] {
-  const { t, paint } = style;
-  switch (dialog.at) {
-    case "choices":
-      return request.kind === "permission" ? [...choiceLines(request, style), paint.dim(t.ctrlC)] : [];
-    case "question": {
-      if (request.kind !== "question") return [];
-      const of = request.questions.length;
-      const question = request.questions[dialog.n];
-      const hints = [
-        question?.multiSelect ? t.someOf : t.oneOf,
-        of > 1 ? t.declineAllHint : t.declineHint,
-        ...(dialog.n > 0 ? [t.backHint] : []),
-        ...(Object.keys(dialog.answers).length > 0 ? [t.partialHint] : []),
-      ];
-      return [
-        ...(of > 1 ? [paint.bold(t.questionPlace(dialog.n + 1, of))] : []),
-        ...(question ? questionLines(question, style) : []),
-        paint.dim(hints.join(" · ")),
-        paint.dim(t.ctrlC),
-      ];
-    }
-    case "text":
-      return [paint.dim(`${t.textHint} ${t.declineHint}`), paint.dim(t.ctrlC)];
-    default:
-      return [];
-  }
-}
-
-function choiceLines(request: PermissionRequest, style: Style): string[] {
-  const { t, paint } = style;
-  const key = (letter: string, text: string) => `  ${paint.bold(letter)}  ${text}`;
-  const rules = ruleLines(request, style);
-  return [
-    key("y", t.once),
-    ...(rules.length > 0 ? [key("a", t.always(neededOf(offersOf(request)).length)), ...rules] : []),
-    key("n", t.no),
-    key("r", t.noBecause),
-    key("e", t.edit),
-    key("c", t.yesAnd),
-    key("s", t.stop),
-  ];
-}
-
-function questionLines({ question, header, options }: Question, style: Style): string[] {
+/** The question and its numbered options. */
+export function questionLines({ question, header, options }: Question, style: Style): string[] {
   const { paint, width } = style;
   return [
     ...framed(header.trim() === "" ? question : `[${header}] ${question}`, style).map(paint.bold),

@@ -1,0 +1,71 @@
+import type { InputRequest, PermissionRequest } from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+import { rulesFor, takesOwnWords } from "../../view/answering.ts";
+import { neededOf } from "../../view/describe.ts";
+import { offerLines } from "../../view/lines/offers.ts";
+import type { Style } from "../../view/lines/paint.ts";
+import { questionLines } from "../../view/lines/request.ts";
+import type { Dialog } from "./input.ts";
+
+/** What is to be typed now. */
+export function dialogLines(request: InputRequest, dialog: Dialog, style: Style): string[] {
+  const { t, paint } = style;
+  switch (dialog.at) {
+    case "choices":
+      return request.kind === "permission" ? [...choiceLines(request, style), paint.dim(t.ctrlC)] : [];
+    case "question": {
+      if (request.kind !== "question") return [];
+      const of = request.questions.length;
+      const question = request.questions[dialog.n];
+      const hints = [
+        hintOf(request, question?.multiSelect === true, t),
+        of > 1 ? t.declineAllHint : t.declineHint,
+        ...(dialog.n > 0 ? [t.backHint] : []),
+        ...(Object.keys(dialog.answers).length > 0 ? [t.partialHint] : []),
+      ];
+      return [
+        ...(of > 1 ? [paint.bold(t.questionPlace(dialog.n + 1, of))] : []),
+        ...(question ? questionLines(question, style) : []),
+        paint.dim(hints.join(" · ")),
+        paint.dim(t.ctrlC),
+      ];
+    }
+    case "text":
+      return [paint.dim(`${t.textHint} ${t.declineHint}`), paint.dim(t.ctrlC)];
+    default:
+      return [];
+  }
+}
+
+function choiceLines(request: PermissionRequest, style: Style): string[] {
+  const { t, paint } = style;
+  const key = (letter: string, text: string) => `  ${paint.bold(letter)}  ${text}`;
+  const rules = ruleLines(request, style);
+  return [
+    key("y", t.once),
+    ...(rules.length > 0 ? [key("a", t.always(neededOf(rulesFor(request)).length)), ...rules] : []),
+    key("n", t.no),
+    key("r", t.noBecause),
+    key("e", t.edit),
+    key("c", t.yesAnd),
+    key("s", t.stop),
+  ];
+}
+
+function hintOf(request: InputRequest, several: boolean, t: Texts): string {
+  if (!takesOwnWords(request)) return several ? t.someOptions : t.oneOption;
+  return several ? t.someOf : t.oneOf;
+}
+
+/** What "always" would keep, and where, with what to type at the prompt. */
+export function ruleLines(request: PermissionRequest, style: Style): string[] {
+  const { t, paint } = style;
+  const { rules, files } = offerLines(request, style);
+  if (rules.length === 0) return [];
+  const how = [
+    ...(rulesFor(request).length > 1 ? [t.alwaysOther] : []),
+    ...(files.length > 0 ? [t.alwaysPlace] : []),
+    t.alwaysOwn,
+  ];
+  return [...rules, paint.dim(`     ${how.join(" · ")}`), ...files];
+}

@@ -1,0 +1,99 @@
+import type { InputRequest, PendingRequest } from "../../protocol/index.ts";
+
+/** By /quit, by Ctrl-C, because no more input came, or because no turn can begin. */
+export type Leaving = "left" | "interrupted" | "ended" | "failed";
+
+export type Prompt = { for: "nothing" } | { for: "message" } | { for: "request"; id: string };
+
+/** Everything that decides what the next typed line means. */
+export type State = {
+  phase: "joining" | "attached" | "leaving";
+  prompt: Prompt;
+  /** An answer or an interruption is on its way to the host: nothing is asked meanwhile. */
+  sending: boolean;
+  /** The person cancels the turn by Ctrl-C: what follows from it is told once. */
+  cancelling: boolean;
+  /** Open requests, the one to show first. */
+  open: readonly PendingRequest[];
+  /** When Ctrl-C was pressed last. */
+  interruptedAt: number;
+  why: Leaving;
+};
+
+export type Event =
+  | { type: "joined"; requests: readonly PendingRequest[] }
+  | { type: "requested"; request: InputRequest }
+  | { type: "resolved"; id: string }
+  | { type: "turn-ended" }
+  | { type: "prompted"; prompt: Prompt }
+  | { type: "sent" }
+  /** The host has replied. `ended`: the request is open no more, whoever answered it. */
+  | { type: "replied"; ended?: string }
+  | { type: "interrupted"; at: number }
+  /** `cancelled`: it took the open requests and the turn with it. */
+  | { type: "interrupt-replied"; cancelled: boolean }
+  | { type: "left"; why: Leaving };
+
+export const joining: State = {
+  phase: "joining",
+  prompt: { for: "nothing" },
+  sending: false,
+  cancelling: false,
+  open: [],
+  interruptedAt: -Infinity,
+  why: "ended",
+};
+
+const TWICE_MS = 2_000;
+
+export function next(state: State, event: Event): State {
+  switch (event.type) {
+    case "joined":
+      return { ...state, phase: state.phase === "leaving" ? "leaving" : "attached", open: [...event.requests] };
+    case "requested":
+      return { ...state, open: [...state.open, { request: event.request }] };
+    case "resolved":
+      return without(state, event.id);
+    case "turn-ended":
+      return { ...state, cancelling: false };
+    case "prompted":
+      return { ...state, prompt: event.prompt };
+    case "sent":
+      return { ...state, sending: true };
+    case "replied":
+      return { ...(event.ended === undefined ? state : without(state, event.ended)), sending: false };
+    case "interrupted":
+      return { ...state, interruptedAt: event.at, cancelling: true, sending: true };
+    case "interrupt-replied":
+      return event.cancelled ? { ...state, sending: false, open: [] } : { ...state, sending: false, cancelling: false };
+    case "left":
+      return { ...state, phase: "leaving", why: event.why };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The prompt that should be open now; undefined when the present one stays. */
+export function wantedPrompt(state: State, { busy }: { busy: boolean }): Prompt | undefined {
+  if (state.phase !== "attached" || state.sending || state.prompt.for === "request") return undefined;
+  const [first] = state.open;
+  if (first) return { for: "request", id: first.request.id };
+  if (busy) return state.prompt.for === "nothing" ? undefined : { for: "nothing" };
+  return state.prompt.for === "message" ? undefined : { for: "message" };
+}
+
+/** Ctrl-C interrupts; the second one within two seconds, or one with nothing to interrupt, leaves. */
+export function onInterrupt(state: State, { now, working }: { now: number; working: boolean }): "interrupt" | "leave" {
+  const idle = state.phase === "attached" && !working && state.open.length === 0;
+  return idle || now - state.interruptedAt < TWICE_MS ? "leave" : "interrupt";
+}
+
+/** A line typed while nothing was asked is a message if the agent works, and never an answer. */
+export function onEarlyLine(state: State, line: string): "nothing" | "too-early" | "message" {
+  if (line.trim() === "" || state.phase === "joining") return "nothing";
+  return state.open.length > 0 || state.sending ? "too-early" : "message";
+}
+
+function without(state: State, id: string): State {
+  return { ...state, open: state.open.filter(({ request }) => request.id !== id) };
+}

@@ -1,0 +1,27 @@
+import {
+  reasonFrom,
+  takesOwnWords,
+  type InputRequest,
+  type PermissionRequest,
+  type Reason,
+} from "../protocol/index.ts";
+import { offersOf, type Offer } from "./describe.ts";
+
+export { takesOwnWords };
+
+/** Rules that may be kept with a yes. A request that only a person may allow takes none. */
+export function rulesFor(request: PermissionRequest): Offer[] {
+  return request.hard ? [] : offersOf(request);
+}
+
+/** A word of the person's own may go with the answers to a question. */
+export function takesRemark(request: InputRequest): boolean {
+  return request.kind === "question" && takesOwnWords(request);
+}
+
+/** Why a person is asked, where that is worth a line: the agent's own question speaks for itself. */
+export function whyOf(request: InputRequest): Reason | undefined {
+  const why = reasonFrom(request.why);
+  const empty = why.code === "said" && why.args.text === "";
+  return empty || (request.kind === "question" && request.source === "tool") ? undefined : why;
+}

@@ -1,0 +1,20 @@
+import type { Lang } from "../texts/language.ts";
+import { ownerTexts } from "../texts/owner.ts";
+import { texts } from "../texts/texts.ts";
+import type { Note } from "./note.ts";
+
+export type Owner = { live: boolean; stopped: boolean };
+
+/**
+ * What a person hears when the process that runs the session changes. `live` is how it was before; `busy` says whether
+ * anything was under way. A paused turn has said so itself.
+ */
+export function ownerNote(
+  owner: Owner,
+  { live, busy, lang }: { live: boolean; busy: boolean; lang: Lang },
+): Note | undefined {
+  const t = ownerTexts(lang);
+  if (owner.stopped) return busy ? { tone: "warn", line: t.stopped } : undefined;
+  if (owner.live === live) return undefined;
+  return { tone: "dim", line: owner.live ? t.live : texts(lang).facts };
+}
