@@ -102,7 +102,7 @@ export const mutants: Mutant[] = [
     name: "says recorded without recording",
     changes: [
       {
-        file: "src/host/together.ts",
+        file: "src/host/batched-appends.ts",
         from: "store.appendAll(all);",
         to: "all.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },

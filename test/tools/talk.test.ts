@@ -56,7 +56,7 @@ test("it waits for a person in every mode, and describes what to ask", async () 
   const input = askUser.inputSchema.parse({ questions: [database, features] });
   assert.deepEqual(
     [askUser.effect, askUser.requiresUserInteraction, work.judge(askUser, input)],
-    ["waits", true, { behavior: "ask", hard: true, reason: "Answer questions?" }],
+    ["waits", true, { behavior: "ask", hard: true, reason: { code: "said", args: { text: "Answer questions?" } } }],
   );
   assert.deepEqual(askUser.request?.(input), {
     kind: "question",
