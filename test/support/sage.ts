@@ -22,6 +22,7 @@ import type {
   Rule,
   SubagentDefinition,
 } from "../../src/protocol/index.ts";
+import { childEnv, redactor } from "../../src/config/secrets.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
@@ -49,6 +50,8 @@ export type TestConfig = {
   agents?: SubagentDefinition[];
   smallModel?: Model;
   skills?: Skill[];
+  /** The person's environment. Commands get it without its secrets; by default that of the tests as it is. */
+  env?: NodeJS.ProcessEnv;
   /** What stands between the loop and the script. */
   wrap?: (model: Model) => Model;
 };
@@ -66,6 +69,7 @@ export function config({
   agents = [],
   smallModel,
   skills = [],
+  env,
   wrap = (model) => model,
 }: TestConfig): AgentConfig & { store: Store } {
   const subagents = createSubagentRegistry([...builtinSubagents, ...agents]);
@@ -84,13 +88,13 @@ export function config({
     system: "You are a test.",
     home: dir,
     roots: [dir],
-    env: process.env,
+    env: env ? childEnv(env, dir) : process.env,
     keepDir: dir,
     hooks: createHooks(hooks, process.env),
     subagents,
     subagentSystem: ({ definition }) => `You are ${definition.name}.`,
     saveRule,
-    redact: (text) => text,
+    redact: env ? redactor(env) : (text) => text,
   };
 }
 

@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { createRedaction } from "../../config/redact.ts";
+import { ownRedaction } from "../redaction.ts";
 import { sageHome } from "../../config/home.ts";
 import { writeLines } from "../../archive/trajectory.ts";
 import { exportTexts } from "../../texts/export.ts";
@@ -22,7 +22,7 @@ export async function exportSession(args: string[]): Promise<number> {
   if (!format) throw usage(t.expected("--format", t.oneOf(exportFormats), asked));
   const store = openStore(sageHome(process.env));
   const session = target === undefined ? lastSessionIn(store, realpathSync("."), t) : sessionBy(store, target, t);
-  const redaction = createRedaction(process.env);
+  const redaction = ownRedaction(process.env);
   const lines = linesOf(store, session, { format, redaction, lang });
   if (values.output === undefined) for (const line of lines) toStdout(line);
   else writeLines(values.output, lines);

@@ -5,7 +5,7 @@ import { REMOVED } from "../../journal/housekeeping.ts";
 import type { SessionRow, Store } from "../../journal/store.ts";
 import { oneLine, SageError } from "../../protocol/index.ts";
 import { changed, receiptsOf, type Receipt } from "../../archive/receipts.ts";
-import { createRedaction } from "../../config/redact.ts";
+import { ownRedaction } from "../redaction.ts";
 import { sageHome } from "../../config/home.ts";
 import { ruleFiles } from "../../archive/sessions.ts";
 import type { CliTexts } from "../../texts/cli.ts";
@@ -45,7 +45,7 @@ export async function why(args: string[]): Promise<number> {
   const left = store.housekeeping.verifyRemoved();
   if (left) broken.push({ session: REMOVED, ...left });
   await host.close();
-  const redaction = createRedaction(process.env);
+  const redaction = ownRedaction(process.env);
   const receipts = redaction.value(found.receipts);
   if (values.json) {
     toStdout(`${JSON.stringify({ intact: broken.length === 0, broken, receipts }, undefined, 2)}\n`);

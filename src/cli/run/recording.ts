@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { Store } from "../../journal/store.ts";
 import { messageOf, oneLine, type ExecutionMode, type InputRequest } from "../../protocol/index.ts";
 import { answersOf, fixed, parseAnswers, replayAnswers, scriptOf } from "../../archive/recording.ts";
-import { createRedaction } from "../../config/redact.ts";
+import { ownRedaction } from "../redaction.ts";
 import type { Home } from "../../config/home.ts";
 import { summaryOf } from "../../view/summary.ts";
 import { recordingTexts } from "../../texts/recording.ts";
@@ -34,7 +34,7 @@ export async function replayMode(path: string, lang: Lang): Promise<ExecutionMod
   } catch (error) {
     throw usage(recordingTexts(lang).cannotRead("--replay-answers", path, messageOf(error)));
   }
-  const redaction = createRedaction(process.env);
+  const redaction = ownRedaction(process.env);
   const autoResponse = replayAnswers(await parseAnswers(text, path), { redaction });
   return { type: "nonInteractive", autoResponse, sender: { by: "replay", surface: "replay" } };
 }
@@ -49,7 +49,7 @@ export function writeRecordings(home: Home, session: string, values: RecordingFl
   const { record, "record-answers": answers } = values;
   if (record === undefined && answers === undefined) return;
   const t = recordingTexts(lang);
-  const redaction = createRedaction(process.env);
+  const redaction = ownRedaction(process.env);
   const store = openStore(home);
   try {
     const facts = store.load(session);

@@ -1,5 +1,5 @@
 import { SageError, messageOf } from "../../protocol/index.ts";
-import { createRedaction } from "../../config/redact.ts";
+import { ownRedaction } from "../redaction.ts";
 import { version } from "../../config/version.ts";
 import { attachTerminal, type TerminalOptions } from "../../surfaces/terminal/index.ts";
 import { cliTexts } from "../../texts/cli.ts";
@@ -58,7 +58,7 @@ function optionsOf({ home, cwd, config, skills }: Sage) {
     skills: skills
       .filter(({ userInvocable }) => userInvocable)
       .map(({ name, description }) => ({ name, hint: description })),
-    shell: ownShell(cwd, env, createRedaction(env).text),
+    shell: ownShell(cwd, env, ownRedaction(env).text),
     ...(edit && { edit }),
     ...(command !== undefined && { notify: ownNotice(command, env) }),
     ...(process.platform !== "win32" && { sleep }),

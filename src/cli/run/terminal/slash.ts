@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
 import { addUsage, noUsage, type Fact } from "../../../protocol/index.ts";
-import { createRedaction } from "../../../config/redact.ts";
+import { ownRedaction } from "../../redaction.ts";
 import { writeLines } from "../../../archive/trajectory.ts";
 import type { SlashCommand } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
@@ -43,7 +43,7 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
       const path = resolve(cwd, args === "" ? free(cwd, session) : args);
       if (!row || existsSync(path)) throw new Error(tt.exists(path));
       const format = path.endsWith(".jsonl") ? "jsonl" : "html";
-      writeLines(path, linesOf(store, row, { format, redaction: createRedaction(process.env), lang }));
+      writeLines(path, linesOf(store, row, { format, redaction: ownRedaction(process.env), lang }));
       return { text: tt.exported(path) };
     },
     clear: async () => {
