@@ -82,7 +82,7 @@ export async function responseOf(
     case "--stop":
       return { type: "cancelled", ...frame, ...reason };
     case "--json": {
-      const { parseResponse } = await import("../host/socket/door.ts");
+      const { parseResponse } = await import("../host/socket/messages.ts");
       return parseResponse({ ...jsonObject("--json", values.json ?? "", t), requestId: request.id });
     }
     default:

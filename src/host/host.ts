@@ -9,7 +9,7 @@ import { createMoments } from "./moments.ts";
 import { createRunner } from "./runner.ts";
 import { existingSession } from "./session-run.ts";
 import type { Supervision } from "./supervisor.ts";
-import { meetingOf, type Meeting } from "./socket/meeting.ts";
+import { peersOf, type Peers } from "./socket/peers.ts";
 import { createTitles } from "./titles.ts";
 import { watch } from "./watch.ts";
 
@@ -47,7 +47,7 @@ export function createHost(parts: HostParts): LocalHost {
   const closing = new AbortController();
   const moments = createMoments(store);
   const titles = namer && createTitles(store, namer);
-  const meeting = meetingOf(store);
+  const peers = peersOf(store);
   const runner = createRunner({
     store,
     executor,
@@ -56,8 +56,8 @@ export function createHost(parts: HostParts): LocalHost {
     moments,
     titles,
     sleepAfterMs: parts.sleepAfterMs,
-    // Those who come through the socket are told what happens here, and not what this process hears of others.
-    serve: (session) => meeting?.serve(session, { send, watch: (id, options) => watchHere(id, options, undefined) }),
+    // A process that comes through the socket is told what happens here, and not what this process hears of others.
+    serve: (session) => peers?.serve(session, { send, watch: (id, options) => watchHere(id, options, undefined) }),
   });
   const send = createCommands({
     store,
@@ -79,7 +79,7 @@ export function createHost(parts: HostParts): LocalHost {
   async function* watchHere(
     session: string,
     options: { after?: number; signal: AbortSignal },
-    others: Meeting | undefined,
+    others: Peers | undefined,
   ): AsyncGenerator<WatchEvent> {
     existingSession(store, session);
     count(session, 1);
@@ -91,7 +91,7 @@ export function createHost(parts: HostParts): LocalHost {
         blocks: () => blocks.of(session),
         runsHere: () => runner.of(session) !== undefined,
         pending: () => pending(store, session),
-        meeting: others,
+        peers: others,
       });
     } finally {
       count(session, -1);
@@ -100,7 +100,7 @@ export function createHost(parts: HostParts): LocalHost {
 
   return {
     send,
-    watch: (session, options) => watchHere(session, options, meeting),
+    watch: (session, options) => watchHere(session, options, peers),
     run: (session) => runner.start(session).done,
     leave: (session) => runner.of(session)?.leave(),
     async close() {

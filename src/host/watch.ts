@@ -2,7 +2,7 @@ import type { Store } from "../journal/store.ts";
 import type { Delta, PendingRequest, WatchEvent } from "../protocol/index.ts";
 import { createEventQueue } from "./socket/event-queue.ts";
 import { followOwner, type Following } from "./socket/following.ts";
-import type { Meeting } from "./socket/meeting.ts";
+import type { Peers } from "./socket/peers.ts";
 
 export type WatchOptions = {
   after?: number;
@@ -10,15 +10,15 @@ export type WatchOptions = {
   blocks(): Delta[];
   runsHere(): boolean;
   pending(): PendingRequest[];
-  /** Where another process that runs the session is met; without it there are facts only. */
-  meeting: Meeting | undefined;
+  /** The other processes on the journal; without them there are facts only. */
+  peers: Peers | undefined;
 };
 
-/** Facts after `after`, then what is open, then the text so far of what streams, then whatever comes. Nothing is told twice. */
+/** Facts after `after`, then open requests, then the text so far of what streams, then whatever comes. Nothing is told twice. */
 export async function* watch(
   store: Store,
   session: string,
-  { after = 0, signal, blocks, runsHere, pending, meeting }: WatchOptions,
+  { after = 0, signal, blocks, runsHere, pending, peers }: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
   const queue = createEventQueue();
   let told = after;
@@ -43,14 +43,14 @@ export async function* watch(
       if (signal.aborted) return;
     }
     following =
-      meeting &&
+      peers &&
       followOwner({
         store,
         session,
-        meeting,
+        peers,
         runsHere,
-        known: () => Math.max(told, queued),
-        heard(seq) {
+        newest: () => Math.max(told, queued),
+        reached(seq) {
           if (seq <= Math.max(told, queued)) return;
           for (const fact of store.since(session, Math.max(told, queued))) queue.push({ type: "fact", fact });
           queued = seq;

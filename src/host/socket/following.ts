@@ -1,21 +1,13 @@
 import type { Store } from "../../journal/store.ts";
-import type { Delta, Fact } from "../../protocol/index.ts";
-import type { Meeting } from "./meeting.ts";
+import { withoutEnd, type Delta, type Fact } from "../../protocol/index.ts";
+import { isCertain, mayBeDying, nextLink, seenOver, unlinked, type Link, type LinkEvent, type Seen } from "./link.ts";
+import type { Peers } from "./peers.ts";
 
-/** A surface is told what is on disk after this long, with or without the owner. */
+/** How long a watcher waits for the owner before it is told what is on disk. */
 const PATIENCE_MS = 1_000;
 const LOOK_MS = 1_000;
 /** A process that dies lets go of its connections a moment before it is gone. */
 const DYING_MS = 50;
-const MISSES = 3;
-
-/** How a session that another process may run looks from here. */
-export type Seen = {
-  /** What is streamed there reaches this process; also when nobody else runs it. */
-  live: boolean;
-  /** Somebody else ran it, a turn is open, and nobody runs it now, though no person has paused it. */
-  stopped: boolean;
-};
 
 export type Following = {
   /** The first try to reach the owner is over. */
@@ -28,113 +20,67 @@ export type Following = {
 
 type Parts = {
   store: Store;
-  meeting: Meeting;
+  peers: Peers;
   session: string;
   runsHere(): boolean;
-  /** Facts up to here are known. */
-  known(): number;
+  /** The newest fact that the watcher has, by its seq. */
+  newest(): number;
   /** Facts up to here are on disk: they come before whatever the owner streams next. */
-  heard(seq: number): void;
+  reached(seq: number): void;
   delta(delta: Delta): void;
   changed(seen: Seen): void;
 };
 
-type Line = { owner: string; ready: boolean; leave(): void };
-
-/** Stays with whoever runs a session, as long as that is another process: its deltas come from there, facts from the journal. */
+/** Stays with the process that runs a session, while that is another one: its deltas come from there, facts from the journal. */
 export function followOwner(parts: Parts): Following {
-  const { store, meeting, session, runsHere, known, heard, delta, changed } = parts;
-  let owner: string | undefined;
-  let line: Line | undefined;
+  const { store, session, runsHere, changed } = parts;
+  let link = unlinked;
+  let call: Call | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let followed = false;
-  let paused = false;
-  let misses = 0;
-  let stopped = false;
   let told: Seen | undefined;
-  /** What facts from the journal have ended already, though the owner's stream has not come to it yet. */
-  const ahead = new Map<string, number>();
-  let position = 0;
+  let stopped = false;
+  const ahead = createAhead();
   const first = Promise.withResolvers<void>();
   const patience = setTimeout(first.resolve, PATIENCE_MS).unref();
 
-  const seen = (): Seen => ({
-    live: owner === undefined || line?.ready === true,
-    stopped: owner === undefined && followed && !paused && !runsHere() && store.session(session)?.open === true,
-  });
-  /** Once it is certain: somebody who is just being called, or has hung up a moment ago, may still be there. */
-  const report = () => {
-    if (!told || (line && !line.ready) || (misses > 0 && misses < MISSES)) return;
-    const now = seen();
-    if (now.live === told.live && now.stopped === told.stopped) return;
+  const seen = () => seenOver(link, () => store.session(session)?.open === true);
+  const move = (event: LinkEvent) => {
+    const before = link;
+    link = nextLink(before, event);
+    const { connection } = link;
+    const to = connection.name === "none" ? undefined : connection.to;
+    if (call && call.to !== to) {
+      call.hangUp();
+      call = undefined;
+    }
+    if (connection.name === "calling" && !call) call = dial(connection.to, parts, ahead, move);
+    if (link.owner === undefined || connection.name !== "calling") first.resolve();
+    if (told && isCertain(link)) report(seen());
+    if (event.type === "hungUp" && mayBeDying(link)) setTimeout(look, DYING_MS).unref();
+    keepLooking(before);
+  };
+  const report = (now: Seen) => {
+    if (now.live === told?.live && now.stopped === told.stopped) return;
     told = now;
     changed(now);
   };
-
+  /** An owner that dies tells nobody. Without an owner the next fact is reason enough to look. */
+  const keepLooking = (before: Link) => {
+    if ((before.owner === undefined) === (link.owner === undefined)) return;
+    clearInterval(timer);
+    timer = link.owner === undefined ? undefined : setInterval(look, LOOK_MS).unref();
+  };
   const look = () => {
     if (stopped) return;
-    owner = runsHere() ? undefined : store.owner(session);
-    if (owner === undefined) misses = 0;
-    else followed = true;
-    // One that has let go of the session may take it up again: the line to it is kept until somebody else has it.
-    const another = owner !== undefined && line?.owner !== owner;
-    if (another || runsHere()) line?.leave();
-    if (another && owner !== undefined) follow(owner);
-    if (owner === undefined || line === undefined) first.resolve();
-    report();
-    clearInterval(timer);
-    timer = owner === undefined ? undefined : setInterval(lookIfPossible, LOOK_MS).unref();
-  };
-  const lookIfPossible = () => {
     try {
-      look();
+      const here = runsHere();
+      move({ type: "looked", here, owner: here ? undefined : store.owner(session) });
     } catch {
       // a journal that cannot be read for a moment; the next look may
     }
   };
 
-  const follow = (process: string) => {
-    const { host, release } = meeting.reach(process);
-    const leaving = new AbortController();
-    const mine: Line = (line = {
-      owner: process,
-      ready: false,
-      leave() {
-        leaving.abort();
-        if (line === mine) line = undefined;
-      },
-    });
-    position = known();
-    const stream = async () => {
-      const owners = await host;
-      for await (const event of owners.watch(session, { after: position, signal: leaving.signal })) {
-        if (leaving.signal.aborted) return;
-        if (event.type === "ready") {
-          mine.ready = true;
-          misses = 0;
-          first.resolve();
-          report();
-        } else if (event.type === "fact") {
-          position = event.fact.seq;
-          for (const [key, seq] of ahead) if (seq <= position) ahead.delete(key);
-          heard(position);
-        } else if (event.type === "delta" && !ahead.has(event.delta.key)) delta(event.delta);
-      }
-    };
-    void stream()
-      .catch(() => {}) // it is gone, or has no socket: what it writes is heard all the same
-      .finally(() => {
-        release();
-        if (leaving.signal.aborted) return;
-        line = undefined;
-        misses++;
-        first.resolve();
-        if (misses < MISSES) setTimeout(lookIfPossible, DYING_MS).unref();
-        report();
-      });
-  };
-
-  lookIfPossible();
+  look();
   return {
     settled: first.promise.then(() => {
       clearTimeout(patience);
@@ -142,17 +88,65 @@ export function followOwner(parts: Parts): Following {
     }),
     seen,
     note(fact) {
-      if (fact.type === "turn.interrupted") paused = true;
+      if (fact.type === "turn.interrupted") move({ type: "interrupted" });
       else if (fact.type === "user.said" || (fact.type === "state.changed" && fact.data.from.state === "initializing"))
-        paused = false; // it goes on, or is meant to
-      if (line && fact.seq > position) ahead.set(fact.key.replace(/\.finished$/, ""), fact.seq);
-      lookIfPossible();
+        move({ type: "wentOn" });
+      if (call) ahead.note(fact);
+      look();
     },
     stop() {
       stopped = true;
       clearInterval(timer);
       clearTimeout(patience);
-      line?.leave();
+      call?.hangUp();
     },
+  };
+}
+
+type Call = { to: string; hangUp(): void };
+
+/** Calls the owner, and hands on what it streams until it or this process hangs up. */
+function dial(to: string, parts: Parts, ahead: Ahead, tell: (event: LinkEvent) => void): Call {
+  const { peers, session, newest, reached, delta } = parts;
+  const { host, release } = peers.reach(to);
+  const leaving = new AbortController();
+  const after = newest();
+  ahead.begin(after);
+  const stream = async () => {
+    const owner = await host;
+    for await (const event of owner.watch(session, { after, signal: leaving.signal })) {
+      if (leaving.signal.aborted) return;
+      if (event.type === "ready") tell({ type: "answered" });
+      else if (event.type === "fact") {
+        ahead.reach(event.fact.seq);
+        reached(event.fact.seq);
+      } else if (event.type === "delta" && !ahead.has(event.delta.key)) delta(event.delta);
+    }
+  };
+  void stream()
+    .catch(() => {}) // the owner is gone, or has no socket: its facts come from the journal all the same
+    .finally(() => {
+      release();
+      if (!leaving.signal.aborted) tell({ type: "hungUp" });
+    });
+  return { to, hangUp: () => leaving.abort() };
+}
+
+type Ahead = ReturnType<typeof createAhead>;
+
+/** Steps that facts from the journal have ended already, though the owner's stream has not come to their end yet. */
+function createAhead() {
+  const ended = new Map<string, number>();
+  let position = 0;
+  return {
+    begin: (seq: number) => void (position = seq),
+    note({ key, seq }: Fact) {
+      if (seq > position) ended.set(withoutEnd(key), seq);
+    },
+    reach(seq: number) {
+      position = seq;
+      for (const [key, at] of ended) if (at <= position) ended.delete(key);
+    },
+    has: (key: string) => ended.has(key),
   };
 }

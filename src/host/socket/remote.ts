@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { SageError, type Command, type CommandReply, type Host, type WatchEvent } from "../../protocol/index.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
-import { parseSaid, type Call } from "./door.ts";
+import { parseSaid, type Call } from "./messages.ts";
 import { createWire } from "./wire.ts";
 
 /** The host of another process on this machine. */

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { SageError, messageOf, type CommandReply, type Host } from "../../protocol/index.ts";
-import { parseCall, parseCommand, type Call, type Said } from "./door.ts";
+import { parseCall, parseCommand, type Call, type Said } from "./messages.ts";
 import { createWire } from "./wire.ts";
 
 /** More at once is not what a surface does. */

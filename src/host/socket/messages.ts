@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SageError, type Command, type InputResponse, type WatchEvent } from "../../protocol/index.ts";
 
-/** What comes from another process becomes a type here, once. */
+/** Messages between processes: whatever comes from another process becomes a type here, once. */
 
 const text = z.string();
 const sender = { by: text, surface: text };
@@ -92,13 +92,13 @@ const said = z.union([
   z.object({ id, ended: text.nullable() }),
 ]);
 
-/** What a process asks of the one that owns a session. */
+/** Sent to the process that owns a session. */
 export type Call =
   | { do: "send"; id: number; command: Command }
   | { do: "watch"; id: number; session: string; after?: number }
   | { do: "unwatch"; id: number };
 
-/** And what it is told. `ended`: a watch is over, and why if it failed. */
+/** Sent by it. `ended`: a watch is over, and why if it failed. */
 export type Said =
   | { hello: 1; process: string; version: string }
   | { id: number; event: WatchEvent }

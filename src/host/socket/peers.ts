@@ -8,31 +8,31 @@ import { SageError, splitRequestId, type Command, type Host } from "../../protoc
 import { version } from "../../config/version.ts";
 import type { RemoteHost } from "./remote.ts";
 
-/** What a socket's path may be at most, in bytes, on the system that is strictest about it. */
+/** Bytes that a socket's path may have on the system that is strictest about it. */
 const LONGEST_PATH = 103;
 const MOST_CONNECTIONS = 64;
 const CONNECT_MS = 2_000;
 /** A file this young may belong to a process that is about to listen on it. */
 const YOUNG_MS = 10_000;
 
-/** Where processes on one journal meet: each that runs a session has one private socket, for all of them. */
-export type Meeting = {
-  /** Others may follow this session through `host` until the result is called. */
+/** The other processes on one journal. A process that runs sessions has one private socket for all of them. */
+export type Peers = {
+  /** Lets other processes follow this session through `host`, until the returned function is called. */
   serve(session: string, host: Host): () => void;
   /** The host of the process with this id; the caller leaves it with `release`. */
   reach(process: string): { host: Promise<RemoteHost>; release(): void };
 };
 
-/** The meeting of a journal that this process has open. Undefined where no other process can come. */
-export function meetingOf(store: Store): Meeting | undefined {
-  return store.member(createMeeting);
+/** Undefined where no other process can come. */
+export function peersOf(store: Store): Peers | undefined {
+  return store.member(createPeers);
 }
 
-function createMeeting({ place }: Store): Meeting | undefined {
-  return place && meetAt(place);
+function createPeers({ place }: Store): Peers | undefined {
+  return place && peersAt(place);
 }
 
-function meetAt({ journal, process: me, over }: NonNullable<Store["place"]>): Meeting {
+function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): Peers {
   const hosts = new Map<string, Host>();
   let latest: Host | undefined;
   let server: Server | undefined;
@@ -50,7 +50,7 @@ function meetAt({ journal, process: me, over }: NonNullable<Store["place"]>): Me
     const address = addressOf(journal, me);
     if (server || over.aborted || address === undefined) return;
     server = createServer((socket) => {
-      socket.unref(); // a visitor must not keep alive what has come to its end
+      socket.unref(); // a visitor keeps no process alive
       visitors.add(socket);
       socket.on("close", () => visitors.delete(socket));
       socket.on("error", () => socket.destroy());
@@ -58,7 +58,7 @@ function meetAt({ journal, process: me, over }: NonNullable<Store["place"]>): Me
       void import("./serve.ts").then(({ serve }) => serve(socket, routed, { process: me, version }));
     }).unref();
     server.maxConnections = MOST_CONNECTIONS;
-    // Followers then have facts only, and say so: nothing else depends on it.
+    // Without a socket followers have facts only, and say so: nothing else depends on it.
     server.on("error", () => (server = undefined));
     server.listen(address, () => {
       if (process.platform === "win32") return;
