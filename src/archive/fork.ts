@@ -1,4 +1,19 @@
-import { SageError, callsOf, noUsage, type Fact, type FactType } from "../protocol/index.ts";
+import {
+  SageError,
+  callKey,
+  callOfKey,
+  callsOf,
+  doneKey,
+  isInSubagent,
+  isTurnOrStep,
+  isWithinKey,
+  noUsage,
+  placeOfKey,
+  stepOfKey,
+  turnEndedKey,
+  type Fact,
+  type FactType,
+} from "../protocol/index.ts";
 
 /** What a conversation is made of. Requests, answers, verdicts, rules and drafts stay where they were given. */
 const copied: readonly FactType[] = [
@@ -18,9 +33,11 @@ const copied: readonly FactType[] = [
  */
 export function forkOf(facts: readonly Fact[], cut: number): Fact[] {
   const kept = facts.filter(({ type, seq }) => seq <= cut && copied.includes(type));
-  const replied = kept.filter((fact) => fact.type === "model.replied" && isRoot(fact.key)) as Fact<"model.replied">[];
+  const replied = kept.filter(
+    (fact) => fact.type === "model.replied" && !isInSubagent(fact.key),
+  ) as Fact<"model.replied">[];
   // A turn in which nothing had happened yet did not take place here, and what was said for it was not said.
-  const happened = new Set(kept.flatMap(({ type, key }) => (type === "turn.begun" ? [] : [key.split(/[/.]/, 1)[0]])));
+  const happened = new Set(kept.flatMap(({ type, key }) => (type === "turn.begun" ? [] : [placeOfKey(key)?.turn])));
   const turns = kept.filter(({ type, key }) => type !== "turn.begun" || happened.has(key));
   const heard = Math.max(0, ...turns.map(({ data }) => ("sawUpTo" in data ? data.sawUpTo : 0)));
   const conversation = turns.filter(({ type, seq }) => type !== "user.said" || seq <= heard);
@@ -32,8 +49,8 @@ export function cutAt(facts: readonly Fact[], at: string | undefined): number {
   if (at === undefined) return facts.at(-1)?.seq ?? 0;
   const found = /^\d+$/.test(at)
     ? facts.findLast(({ seq }) => seq <= Number(at))
-    : facts.findLast(({ key }) => key === at || key.startsWith(`${at}/`) || key.startsWith(`${at}.`));
-  if (found && /^(\d+|t\d+(\/\d+)?)$/.test(at)) return found.seq;
+    : facts.findLast(({ key }) => isTurnOrStep(at) && isWithinKey(key, at));
+  if (found) return found.seq;
   throw new SageError("usage", `--at expects a fact's number, or a turn or step such as t2 or t2/5; got "${at}"`);
 }
 
@@ -45,16 +62,14 @@ function opened(cut: number): (fact: Fact) => Fact {
 }
 
 function notRun(facts: readonly Fact[], replied: readonly Fact<"model.replied">[], seq: number): Fact[] {
-  const done = new Set(
-    facts.flatMap(({ type, key }) => (type === "call.finished" ? [key.replace(/\/[^/]+$/, "")] : [])),
-  );
+  const done = new Set(facts.flatMap(({ type, key }) => (type === "call.finished" ? [callOfKey(key)] : [])));
   return replied.flatMap(({ session, key, data }) =>
     callsOf(data).flatMap((_, n): Fact[] => {
-      const call = `${key.slice(0, -"/model".length)}/${n}`;
+      const call = callKey(stepOfKey(key) ?? "", n);
       const result = { ok: false, text: "Not run in this fork.", end: "not-run" } as const;
       return done.has(call)
         ? []
-        : [{ session, seq, key: `${call}/done`, type: "call.finished", at: Date.now(), data: result }];
+        : [{ session, seq, key: doneKey(call), type: "call.finished", at: Date.now(), data: result }];
     }),
   );
 }
@@ -65,9 +80,5 @@ function ended(facts: readonly Fact[], seq: number): Fact[] {
   if (turn?.type !== "turn.begun") return [];
   const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
   const data = { status: "cancelled", reason: "forked here", text: "", usage: noUsage, stats } as const;
-  return [{ session: turn.session, seq, key: `${turn.key}.ended`, type: "turn.ended", at: Date.now(), data }];
-}
-
-function isRoot(key: string): boolean {
-  return /^t\d+\/\d+\/model$/.test(key);
+  return [{ session: turn.session, seq, key: turnEndedKey(turn.key), type: "turn.ended", at: Date.now(), data }];
 }

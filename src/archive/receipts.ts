@@ -1,7 +1,14 @@
 import {
+  callKey,
+  callOfKey,
   callsOf,
+  isRunKey,
+  parentCallOfKey,
   reasonFrom,
+  requestId,
   said,
+  splitRequestId,
+  stepOfKey,
   type Call,
   type Effect,
   type Fact,
@@ -53,7 +60,7 @@ export function receiptsOf(
 ): Receipt[] {
   const calls = new Map<string, { call: Call; agent: string[] }>();
   const receipts = new Map<string, Receipt>();
-  const of = (key: string) => receipts.get(parent(key));
+  const of = (key: string) => receipts.get(callOfKey(key) ?? "");
   const from = (rule: string, source: RuleDestination) => {
     const added = facts.findLast((fact) => fact.type === "rule.added" && fact.data.rule === rule);
     return source === "session" && added?.type === "rule.added" ? added.data.by : ruleFile(source);
@@ -69,19 +76,19 @@ export function receiptsOf(
     switch (fact.type) {
       case "model.replied":
         for (const [n, call] of callsOf(fact.data).entries())
-          calls.set(`${parent(fact.key)}/${n}`, { call, agent: agentOf(fact.key, calls) });
+          calls.set(callKey(stepOfKey(fact.key) ?? "", n), { call, agent: agentOf(fact.key, calls) });
         break;
       case "calls.judged": {
-        const [first] = fact.data.verdicts;
-        if (calls.has(parent(fact.key)) && first) judge(fact, parent(fact.key), first);
-        else fact.data.verdicts.forEach((verdict, n) => judge(fact, `${parent(fact.key)}/${n}`, verdict));
+        const alone = callOfKey(fact.key);
+        const step = stepOfKey(fact.key) ?? "";
+        for (const [n, verdict] of fact.data.verdicts.entries()) judge(fact, alone ?? callKey(step, n), verdict);
         break;
       }
       case "input.requested": {
         const receipt = of(fact.key) ?? standalone(fact);
         receipt.asked.push({ request: fact.data });
         if (fact.data.kind === "permission") receipt.decision = "open";
-        receipts.set(receipt.id.slice(fact.session.length + 1), receipt);
+        receipts.set(splitRequestId(receipt.id).key, receipt);
         break;
       }
       case "input.resolved":
@@ -98,7 +105,7 @@ export function receiptsOf(
         break;
       case "call.finished": {
         const receipt = of(fact.key);
-        if (!receipt || fact.key.endsWith("/done")) break;
+        if (!receipt || !isRunKey(fact.key)) break;
         const { ok, seen = {} } = fact.data;
         const open = receipt.runs.find((run) => run.endedAt === undefined && !run.unknown);
         if (open) Object.assign(open, { endedAt: fact.at, ok });
@@ -138,7 +145,7 @@ function standalone(fact: Fact<"input.requested">): Receipt {
 
 function blank({ session, at }: Fact, key: string): Receipt {
   return {
-    id: `${session}/${key}`,
+    id: requestId(session, key),
     session,
     at,
     agent: [],
@@ -188,13 +195,8 @@ function settle(receipt: Receipt, asked: Receipt["asked"][number], resolution: R
   if (response?.type === "granted" && response.input) receipt.input = response.input;
 }
 
-function parent(key: string): string {
-  return key.slice(0, Math.max(0, key.lastIndexOf("/")));
-}
-
 /** A subagent's calls lie below the call that began it. */
 function agentOf(key: string, calls: ReadonlyMap<string, { call: Call; agent: string[] }>): string[] {
-  const at = key.lastIndexOf("/sub/");
-  const task = at < 0 ? undefined : calls.get(key.slice(0, at));
+  const task = calls.get(parentCallOfKey(key) ?? "");
   return task ? [...task.agent, String(task.call.input["agent"])] : [];
 }

@@ -2,8 +2,11 @@ import { NeedsInput } from "../input/ask.ts";
 import { taskHash, type Script, type ScriptedTurn } from "../models/scripted.ts";
 import {
   SageError,
+  callKey,
   callsOf,
   canonicalJson,
+  parentCallOfKey,
+  stepOfKey,
   textOf,
   type AutoResponder,
   type Call,
@@ -38,8 +41,8 @@ export function scriptOf(facts: readonly Fact[]): Script {
     if (fact.type === "context.compacted" && fact.data.summary?.text)
       scripts[[...pathOf(fact.key, tasks), "summary"].join("/")] = [{ text: fact.data.summary.text }];
     if (fact.type !== "model.replied") continue;
-    const step = fact.key.slice(0, -"/model".length);
-    for (const [n, call] of callsOf(fact.data).entries()) if (call.tool === "Task") tasks.set(`${step}/${n}`, call);
+    const step = stepOfKey(fact.key) ?? "";
+    for (const [n, call] of callsOf(fact.data).entries()) if (call.tool === "Task") tasks.set(callKey(step, n), call);
     const name = nameOf(fact.key, tasks);
     (scripts[name] ??= []).push(turnOf(fact.data));
   }
@@ -132,14 +135,13 @@ function turnOf(reply: Reply): ScriptedTurn {
 function nameOf(key: string, tasks: ReadonlyMap<string, Call>): string {
   const path = pathOf(key, tasks);
   if (path.length === 0) return "";
-  const task = tasks.get(key.slice(0, key.lastIndexOf("/sub/")));
+  const task = tasks.get(parentCallOfKey(key) ?? "");
   return `${path.join("/")}@${taskHash(String(task?.input["prompt"]))}`;
 }
 
 function pathOf(key: string, tasks: ReadonlyMap<string, Call>): string[] {
-  const at = key.lastIndexOf("/sub/");
-  if (at < 0) return [];
-  const call = key.slice(0, at);
+  const call = parentCallOfKey(key);
+  if (call === undefined) return [];
   return [...pathOf(call, tasks), String(tasks.get(call)?.input["agent"])];
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { settle } from "../input/respond.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
-import { SageError, type Sender } from "../protocol/index.ts";
+import { SageError, titleKey, type Sender } from "../protocol/index.ts";
 import { newSessionId } from "../host/commands.ts";
 import { cutAt, forkOf } from "./fork.ts";
 import type { Home } from "../config/home.ts";
@@ -22,7 +22,7 @@ export function renameSession(store: Store, session: string, title: string, send
   const line = title.replace(/[\p{C}\s]+/gu, " ").trim();
   if (line === "") throw new SageError("input-invalid", "a title should have at least one letter");
   const data = { title: [...line].slice(0, LONGEST_TITLE).join(""), ...sender };
-  store.append(session, { key: `title/${randomUUID()}`, type: "session.titled", at: Date.now(), data });
+  store.append(session, { key: titleKey(randomUUID()), type: "session.titled", at: Date.now(), data });
 }
 
 /** A new session that begins where the other is, or was at `at`. The other is left as it is, running or not. */

@@ -12,6 +12,7 @@ import type { ModelChoice } from "../models/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {
+  modelChosenKey,
   oneLine,
   type ExecutionOptions,
   type PermissionMode,
@@ -96,7 +97,7 @@ export function openSage(run: Run): Sage {
       const choice = named(lastingSpec(spec));
       await models(choice);
       const data = { model: nameOf(choice), ...sender };
-      store.append(session, { key: `model/${randomUUID()}`, type: "model.chosen", at: Date.now(), data });
+      store.append(session, { key: modelChosenKey(randomUUID()), type: "model.chosen", at: Date.now(), data });
     },
     home: installation.home,
     cwd,

@@ -1,4 +1,4 @@
-import type { Delta, Fact } from "../protocol/index.ts";
+import { withoutEnd, type Delta, type Fact } from "../protocol/index.ts";
 
 /** What is being streamed right now, whole: for a surface that attaches in the middle of a reply. */
 export type Blocks = {
@@ -17,7 +17,7 @@ export function createBlocks(): Blocks {
     fact({ session, key }) {
       const ofSession = blocks.get(session);
       if (!ofSession) return;
-      const done = key.replace(/\.finished$/, "");
+      const done = withoutEnd(key);
       for (const [id, block] of ofSession) if (block.key === done) ofSession.delete(id);
     },
     delta(delta) {

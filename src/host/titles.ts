@@ -1,7 +1,7 @@
 import type { SessionLog } from "../journal/session.ts";
 import type { Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
-import { textOf } from "../protocol/index.ts";
+import { textOf, titleKey } from "../protocol/index.ts";
 
 const PATIENCE_MS = 30_000;
 const LONGEST = 60;
@@ -41,7 +41,7 @@ export function createTitles(store: Store, model: () => Promise<Model>): Titles 
     if (store.load(session).some(({ type }) => type === "session.titled")) return; // a person was faster, and knows better
     const by = "auto";
     const data = { title, by, surface: "runtime", usage: reply.usage };
-    store.append(session, { key: "title/auto", type: "session.titled", at: Date.now(), data });
+    store.append(session, { key: titleKey("auto"), type: "session.titled", at: Date.now(), data });
   };
   return {
     begin(log) {

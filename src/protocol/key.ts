@@ -101,11 +101,24 @@ export function rootCallOfKey(key: string): string | undefined {
   return place?.within[0] ?? place?.call;
 }
 
+/** Is the key that of a turn or a step, or of something below it? */
+export function isWithinKey(key: string, place: string): boolean {
+  return key === place || key.startsWith(`${place}/`) || key.startsWith(`${place}.`);
+}
+
+/** `t2` or `t2/5`, as people write it. */
+export function isTurnOrStep(text: string): boolean {
+  const [turn = "", step, ...more] = text.split("/");
+  return turnPattern.test(turn) && (step === undefined || numberPattern.test(step)) && more.length === 0;
+}
+
 export const turnKey = (turn: number): string => `t${turn}`;
 export const turnEndedKey = (turn: string): string => `${turn}.ended`;
 export const startedKey = (key: string): string => `${key}.started`;
 export const finishedKey = (key: string): string => `${key}.finished`;
 export const resolvedKey = (key: string): string => `${key}.resolved`;
+/** Ends a call that ran nothing. */
+export const doneKey = (call: string): string => `${call}/done`;
 export const saidKey = (id: string): string => `said/${id}`;
 /** A change of state: of the attempt with this epoch, the nth. */
 export const stateKey = (epoch: number, n: number): string => `state/${epoch}.${n}`;
@@ -115,6 +128,8 @@ export const draftKeys = (requestKey: string): { prefix: string; end: string } =
   end: `draft/${requestKey}0`,
 });
 export const interruptKey = (id: string): string => `interrupt/${id}`;
+export const titleKey = (id: string): string => `title/${id}`;
+export const modelChosenKey = (id: string): string => `model/${id}`;
 
 /** A request's id names its session and its key: `session/t0/3/1/permit0`. */
 export const requestId = (session: string, key: string): string => `${session}/${key}`;
