@@ -15,7 +15,7 @@ import {
   type FactType,
 } from "../protocol/index.ts";
 
-/** What a conversation is made of. Requests, answers, verdicts, rules and drafts stay where they were given. */
+/** Facts that make up a conversation. Requests, answers, verdicts, rules and drafts stay where they were given. */
 const copied: readonly FactType[] = [
   "session.opened",
   "model.chosen",

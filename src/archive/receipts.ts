@@ -21,7 +21,7 @@ import {
   type Verdict,
 } from "../protocol/index.ts";
 
-/** What was decided about one call, by whom or by what, and what came of it. */
+/** The decision about one call, by whom or by which rule, and its consequences. */
 export type Receipt = {
   /** Session, turn, step and call: `k7f3q2mz/t0/3/1`. */
   id: string;
@@ -31,7 +31,7 @@ export type Receipt = {
   /** Names of the agents from the root's child down to the one that called. */
   agent: string[];
   tool: string;
-  /** What ran, or would have. */
+  /** The input that ran, or would have. */
   input: ToolInput;
   effect: Effect;
   decision: "allowed" | "refused" | "answered" | "open";
@@ -44,7 +44,7 @@ export type Receipt = {
   /** Everything a person was asked on the way, with how it ended. */
   asked: { request: InputRequest; resolution?: Resolution }[];
   rulesAdded: FactData["rule.added"][];
-  /** What the approval was bound to. */
+  /** Hash of the input that the approval was bound to. */
   digest: string;
   /** Files it changes, by their real paths. */
   files: string[];
@@ -138,7 +138,7 @@ function begin(fact: Fact, key: string, { call, agent }: { call: Call; agent: st
   };
 }
 
-/** What Sage itself asks, such as whether to go on with an agent that repeats itself. */
+/** A question of Sage's own, such as whether to go on with an agent that repeats itself. */
 function standalone(fact: Fact<"input.requested">): Receipt {
   return { ...blank(fact, fact.key), agent: [...fact.data.agent], reason: said(fact.data.why), effect: "waits" };
 }
@@ -189,7 +189,7 @@ function settle(receipt: Receipt, asked: Receipt["asked"][number], resolution: R
     if (receipt.decision === "open") receipt.decision = response ? "answered" : "refused";
     return;
   }
-  // What a rule made moot is judged again, and that verdict follows.
+  // A call whose request a rule made moot is judged again, and that verdict follows.
   if (resolution.outcome === "superseded") return;
   receipt.decision = response?.type === "granted" ? "allowed" : "refused";
   if (response?.type === "granted" && response.input) receipt.input = response.input;

@@ -49,7 +49,7 @@ export function deleteSession(store: Store, home: Kept, session: string, sender:
   dropOutput(store, home.output, outputOf(facts));
 }
 
-/** What is kept of sessions, in ms; for ever where nothing is said. */
+/** How long sessions and receipts are kept, in ms; for ever where nothing is said. */
 export type Retention = { sessions?: number | undefined; receipts?: number | undefined };
 
 export type Retained = {
@@ -87,7 +87,7 @@ export function ruleFiles(home: Pick<Home, "settings">, cwd: string): Parameters
   };
 }
 
-/** Who allowed what outlives the conversation; what was written in it does not. */
+/** Receipts outlive the conversation; its words do not. */
 function slim(receipt: Receipt): Receipt {
   const asked = receipt.asked.map(({ request, ...one }) => {
     if (request.kind !== "permission") return { request, ...one };

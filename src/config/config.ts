@@ -17,7 +17,7 @@ export type Config = {
   hooks: Hooks;
   trust: ProjectTrust;
   warnings: string[];
-  /** Where rules may be saved: beside a folder's own settings only when those are trusted. */
+  /** Files in which rules may be saved: a folder's own only when its settings are trusted. */
   ruleFiles: RuleFiles;
   /** Puts a rule into the file of its destination, and gives the file's path. */
   saveRule(grant: RuleGrant): string;
@@ -41,7 +41,7 @@ export function loadConfig(
   ];
   const loaded = layers.map(({ path, destination, settings: own }) => rulesOf(own, destination, path));
   const rules = loaded.flatMap((layer) => layer.rules);
-  /** Who changes a trusted file by Sage has seen it: no reason to ask for trust again. What else changed is another matter. */
+  /** A person who changes a trusted file by Sage has seen it: no reason to ask for trust again. Other changes do need it. */
   const change = <T>(destination: RuleDestination, edit: (path: string) => T): T => {
     if (destination === "user") return edit(home.settings);
     const result = edit(fileFor(destination, filesOf(home, projectTrust(home.trust, project.root)), project.root));
@@ -54,8 +54,8 @@ export function loadConfig(
     hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env, project.root)),
     trust: project,
     warnings: [
-      ...strangers(rules),
-      ...nowhere(rules),
+      ...rulesForNoTool(rules),
+      ...rulesForNoPath(rules),
       ...loaded.flatMap((layer) => layer.warnings),
       ...project.ignored,
     ],
@@ -83,7 +83,7 @@ export function knownTools(): Set<string> {
 }
 
 /** A deny rule for a tool that does not exist guards nothing: better said than found out. */
-function strangers(rules: readonly Rule[]): string[] {
+function rulesForNoTool(rules: readonly Rule[]): string[] {
   const tools = knownTools();
   return rules.flatMap(({ behavior, text, source }) => {
     const name = text.split("(")[0] ?? "";
@@ -95,7 +95,7 @@ function strangers(rules: readonly Rule[]): string[] {
 }
 
 /** Elsewhere a leading slash means the folder of the settings: a rule that was meant so guards nothing here. */
-function nowhere(rules: readonly Rule[]): string[] {
+function rulesForNoPath(rules: readonly Rule[]): string[] {
   return rules.flatMap(({ behavior, text, source }) => {
     const first = /^(?:Read|Edit|Write|Grep|Glob)\(\/+([^/*?[\\)]+)(?:\/|\)$)/.exec(text)?.[1];
     if (behavior === "allow" || first === undefined || existsSync(`/${first}`)) return [];

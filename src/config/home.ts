@@ -5,7 +5,7 @@ import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
 import { SageError } from "../protocol/index.ts";
 import { projectRoot } from "./trust.ts";
 
-/** Where Sage keeps its state: readable by its owner alone. */
+/** Paths of Sage's state, which its owner alone can read. */
 export type Home = {
   dir: string;
   journal: string;
@@ -42,7 +42,7 @@ export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
   };
 }
 
-/** What is there may come with a repository. In a folder that holds the person's home, their state is inside as well. */
+/** State inside of the workspace might come with a repository. A folder that holds the person's home holds their state as well. */
 function isInWorkspace(dir: string, cwd: string): boolean {
   const root = projectRoot(cwd);
   return isInside(root, canonicalPath(dir, { cwd, home: homedir() }).real) && !isInside(root, homedir());

@@ -15,14 +15,14 @@ export type Redaction = {
 const salt = randomBytes(16);
 
 export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
-  const known = redactor(env);
+  const redactKnown = redactor(env);
   let removed = 0;
   const hide = (secret: string): string => {
     removed++;
     return `[secret #${createHmac("sha256", salt).update(secret).digest("hex").slice(0, 6)}]`;
   };
   const text = (given: string): string => {
-    const clean = known(given);
+    const clean = redactKnown(given);
     if (clean !== given) removed++;
     return secretPatterns.reduce(
       (rest, { pattern, worth }) =>

@@ -159,7 +159,7 @@ export function changeSettings(path: string, change: (settings: Partial<Settings
 
 export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
 
-/** What a project has to say, as found: nothing of it counts before the person trusted the folder. */
+/** A project's own settings, as found: nothing of them counts before the person trusted the folder. */
 export function readProject(root: string): {
   files: ProjectFile[];
   content: Found;
@@ -180,7 +180,7 @@ export function readProject(root: string): {
   return { files, content, ignored, digest: projectDigest(root, files, content) };
 }
 
-/** What trust is bound to: what the settings mean, and what skills and subagents say to the letter. */
+/** Binds trust to the meaning of the settings, and to skills and subagents to the letter. */
 function projectDigest(root: string, files: readonly ProjectFile[], { skills, agents }: Found): string {
   const settled = files.map(({ destination, settings }) => [destination, settings]);
   const told = [...skills, ...agents].map(({ path, text }) => [relative(root, path), text]);

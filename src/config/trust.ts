@@ -18,27 +18,27 @@ export type ProjectTrust = {
   content: Found;
   ignored: string[];
   digest: string;
-  /** What each line of the files was when they were trusted, for showing the difference. */
+  /** The files as they were when they were trusted, for showing the difference. */
   before: Record<string, string>;
 };
 
-/** What a folder's own settings are worth here. They count only while they are, to the letter, what the person trusted. */
+/** Do a folder's own settings count? Only while they are, to the letter, what the person trusted. */
 export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
   const root = projectRoot(cwd);
   // In the home folder the project's files would be the person's own: those need no trust.
   const own = dirname(trustFile) === join(root, ".sage");
   const project = own ? nothing : readProject(root);
-  const known = read(trustFile)[root];
+  const before = read(trustFile)[root];
   const { skills, agents } = project.content;
   const state =
     project.files.every(({ settings }) => isEmpty(settings)) && skills.length + agents.length === 0
       ? "nothing-to-trust"
-      : known === undefined
+      : before === undefined
         ? "untrusted"
-        : known.digest === project.digest
+        : before.digest === project.digest
           ? "trusted"
           : "changed";
-  return { root, ...project, state, before: known?.files ?? {} };
+  return { root, ...project, state, before: before?.files ?? {} };
 }
 
 export function trust(
@@ -63,12 +63,12 @@ export function mayBeTrusted(root: string): boolean {
 }
 
 export function revoke(trustFile: string, root: string): boolean {
-  let known = false;
+  let wasTrusted = false;
   change(trustFile, ({ [root]: old, ...rest }) => {
-    known = old !== undefined;
+    wasTrusted = old !== undefined;
     return rest;
   });
-  return known;
+  return wasTrusted;
 }
 
 const nothing = { files: [], content: { skills: [], agents: [], problems: [] }, ignored: [], digest: "" };

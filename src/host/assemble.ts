@@ -48,7 +48,7 @@ export type Parts = {
   permissionMode: PermissionMode;
   options: Partial<ExecutionOptions>;
   env: NodeJS.ProcessEnv;
-  /** Where long output is kept. */
+  /** Folder for long output. */
   output: string;
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
@@ -65,7 +65,7 @@ export type Parts = {
   lang?: Lang;
 };
 
-/** What a session is made of, beside the journal that all of them share. */
+/** The parts of one session; the journal is shared by all. */
 export type SessionParts = Omit<Parts, "store">;
 
 /** Wires a store, a model, tools, rules and options into a host. */

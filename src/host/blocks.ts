@@ -1,6 +1,6 @@
 import { withoutEnd, type Delta, type Fact } from "../protocol/index.ts";
 
-/** What is being streamed right now, whole: for a surface that attaches in the middle of a reply. */
+/** Text that is being streamed right now, whole: for a surface that attaches in the middle of a reply. */
 export type Blocks = {
   fact(fact: Fact): void;
   delta(delta: Delta): void;
@@ -8,7 +8,7 @@ export type Blocks = {
   forget(session: string): void;
 };
 
-/** Of a command's output only the end is kept here: it may be without end, and all of it comes with the result. */
+/** Characters of a command's output that are kept here: it may be without end, and all of it comes with the result. */
 const MOST_OUTPUT = 32_000;
 
 export function createBlocks(): Blocks {

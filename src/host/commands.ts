@@ -47,7 +47,7 @@ export type CommandParts = {
   leaving: AbortSignal;
 };
 
-/** What a surface may ask for, one handler each. */
+/** One handler for each command of a surface. */
 export function createCommands(parts: CommandParts): Host["send"] {
   const { store, version, skills, runner, executor, watched, leaving } = parts;
   const append = batchAppends(store);

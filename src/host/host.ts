@@ -28,13 +28,13 @@ export type LocalHost = Host & {
 export type HostParts = {
   store: Store;
   version: string;
-  /** Who runs a session's turns; made when the first one begins. */
+  /** Makes the executor of a session's turns, when a turn begins. */
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   supervision?: Supervision;
   skills?(session: SessionRow): readonly Skill[];
-  /** Who names a session; without one its first message does. */
+  /** Names sessions; without one a session is called by its first message. */
   namer?(): Promise<Model>;
-  /** A session that has waited for people alone for so long is let out of memory; it goes on as if it had not been. */
+  /** How long a session waits for people alone before it is let out of memory; it goes on as if it had not been. */
   sleepAfterMs?: number;
 };
 

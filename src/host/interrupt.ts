@@ -13,7 +13,7 @@ export type Standing =
   /** A turn is open, and it is paused or no process runs it. */
   | "stopped";
 
-/** What an interrupt does. Nobody is there to go on with a pause where no surface is attached, so that cancels. */
+/** An interrupt pauses work, and cancels a turn that waits. Without a surface nobody could go on with a pause, and it cancels too. */
 export function interruptOf(standing: Standing, { attended }: { attended: boolean }): "nothing" | "pause" | "cancel" {
   switch (standing) {
     case "idle":

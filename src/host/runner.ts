@@ -25,7 +25,7 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
   const begunHere = new Set<SessionRun>();
   const turnstile = createTurnstile();
   let closing = false;
-  // One timer looks at all of them, and there is none while nothing runs.
+  // A single timer looks at all runs, and there is none while nothing runs.
   let sweeping: NodeJS.Timeout | undefined;
   const sweep = () => {
     for (const run of begunHere) run.sleepIfIdle();

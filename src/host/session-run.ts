@@ -35,7 +35,7 @@ type RunScope = RunParts & {
 /** `newest`: the session sleeps now, and this was the seq of its newest fact. */
 type Round = { outcome: AgentOutcome; newest?: number };
 
-/** One session in this process: one turn after the other, until no message is left unseen. A class, for there may be ten thousand. */
+/** Runs one session's turns, one after the other, until no message is left unseen. A class, for there may be ten thousand. */
 export class SessionRun {
   readonly session: string;
   readonly done: Promise<AgentOutcome>;
@@ -120,7 +120,7 @@ export class SessionRun {
     }
   }
 
-  /** One turn. Little comes back: a session that sleeps after it should weigh nothing. */
+  /** Runs one turn. Little comes back: a session that sleeps after it should weigh nothing. */
   async #round(session: SessionRow): Promise<"again" | Round> {
     const { executor, moments, supervision } = this.#scope;
     const agent = await executor(session); // made anew for each turn: somebody may have chosen another model
@@ -181,7 +181,7 @@ export class SessionRun {
   #hurried(): AbortSignal {
     return (this.#resting ??= new AbortController()).signal;
   }
-  /** Whoever stops it or leaves does not wait for the next attempt. */
+  /** Ends a rest between attempts: a person who stops the turn or leaves does not wait for it. */
   #hurry(): void {
     this.#resting?.abort();
     this.#resting = undefined;

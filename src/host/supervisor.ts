@@ -2,7 +2,7 @@ import { realClock, type Clock } from "../models/sleep.ts";
 import { SageError, messageOf } from "../protocol/index.ts";
 
 export type Supervision = {
-  /** So often within the window; the attempt after that is the last, and ends the turn however it goes. */
+  /** Restarts allowed per window. One more attempt follows unsupervised and ends the turn however it goes. */
   restarts?: number;
   windowMs?: number;
   clock?: Clock;
@@ -10,7 +10,7 @@ export type Supervision = {
 
 type Supervised = Supervision & {
   notice(text: string): void;
-  /** Aborted when the person does not want to wait for the next attempt: it then begins, and finds out why, at once. */
+  /** Aborted when the person does not want to wait for the next attempt: it begins at once and finds out why. */
   hurry(): AbortSignal;
 };
 

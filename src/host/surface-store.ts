@@ -21,7 +21,7 @@ export function openSurfaceStores(path: string, now: () => number = Date.now): S
   };
   const run = (sql: string, ...values: SQLInputValue[]) => Number(q(sql).run(...values).changes);
   let sweptAt = 0;
-  /** What is over is never read; now and then it is thrown away. */
+  /** Expired entries are never read; now and then they are deleted. */
   const sweep = () => {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();

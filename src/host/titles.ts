@@ -46,14 +46,14 @@ export function createTitles(store: Store, model: () => Promise<Model>): Titles 
   return {
     begin(log) {
       const [first] = log.said;
-      const known = log.loaded.some(({ type }) => type === "turn.begun" || type === "session.titled");
-      if (first && !known) write(log.id, first.data.text).catch(() => {});
+      const isNamed = log.loaded.some(({ type }) => type === "turn.begun" || type === "session.titled");
+      if (first && !isNamed) write(log.id, first.data.text).catch(() => {});
     },
     stop: () => stopping.abort(),
   };
 }
 
-/** One line, without what models put around a title. A model's words go to a terminal as a list: nothing but text may be in them. */
+/** The first line, without quotes and labels that models put around a title. It goes to a terminal: nothing but text may be in it. */
 function cleaned(text: string): string {
   const [line = ""] = text.trim().split("\n");
   const plain = line

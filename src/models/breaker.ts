@@ -14,9 +14,9 @@ export class CircuitOpen extends Error {
 }
 
 export type BreakerOptions = {
-  /** So many failures in a row open it. */
+  /** Failures in a row that open it. */
   failures?: number;
-  /** So long nobody asks, then one request may. */
+  /** How long it lets no request through; then it lets one. */
   restMs?: number;
   clock?: Pick<Clock, "now">;
 };

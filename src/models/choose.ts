@@ -5,7 +5,7 @@ import type { Model } from "./model.ts";
 export type ModelSettings = {
   /** provider/name, or a bare name. */
   model?: string;
-  /** Where a provider is found. A name that Sage does not know is a server that speaks OpenAI's Chat Completions. */
+  /** Addresses and limits by provider. A name that Sage does not know is a server that speaks OpenAI's Chat Completions. */
   providers?: Record<string, { baseURL?: string; apiKeyEnv?: string } & Limits>;
   /** Goes on with a turn for which the first one cannot be had. */
   fallbackModel?: string;
@@ -22,15 +22,15 @@ export const defaultModels = { anthropic: "claude-sonnet-5-5", openai: "gpt-6.1-
 
 type Known = keyof typeof defaultModels;
 
-const known: Record<Known, { keyEnv: string; baseEnv: string; host: string }> = {
+const builtin: Record<Known, { keyEnv: string; baseEnv: string; host: string }> = {
   anthropic: { keyEnv: "ANTHROPIC_API_KEY", baseEnv: "ANTHROPIC_BASE_URL", host: "api.anthropic.com" },
   openai: { keyEnv: "OPENAI_API_KEY", baseEnv: "OPENAI_BASE_URL", host: "api.openai.com" },
 };
 
-/** Where each key is looked for. */
+/** The variable that holds each provider's key. */
 export const keyVariables: Record<Known, string> = {
-  anthropic: known.anthropic.keyEnv,
-  openai: known.openai.keyEnv,
+  anthropic: builtin.anthropic.keyEnv,
+  openai: builtin.openai.keyEnv,
 };
 
 /** Undefined when nobody named a model and nothing points to one. Nothing heavy is loaded before `load`. */
@@ -75,7 +75,7 @@ function find(spec: string | undefined, env: Env, settings: ModelSettings): Load
   const [provider] = configured.length > 1 ? [spec.startsWith("claude") ? "anthropic" : "openai"] : configured;
   if (provider === undefined)
     throw invalid(
-      `a model "${spec}" needs its provider: expected ${expected(settings)}, or one of ${Object.values(known)
+      `a model "${spec}" needs its provider: expected ${expected(settings)}, or one of ${Object.values(builtin)
         .map(({ keyEnv }) => keyEnv)
         .join(", ")} in the environment`,
     );
@@ -119,7 +119,7 @@ async function connect(
 
 /** OpenAI itself, and not one of the many servers that speak its older format. */
 export function isOpenAI(provider: string, baseURL: string | undefined): boolean {
-  return provider === "openai" && (baseURL === undefined || URL.parse(baseURL)?.hostname === known.openai.host);
+  return provider === "openai" && (baseURL === undefined || URL.parse(baseURL)?.hostname === builtin.openai.host);
 }
 
 async function loadScripted(path: string): Promise<Model> {
@@ -128,7 +128,7 @@ async function loadScripted(path: string): Promise<Model> {
 }
 
 function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings) {
-  const own = Object.hasOwn(known, provider) ? known[provider as Known] : undefined;
+  const own = Object.hasOwn(builtin, provider) ? builtin[provider as Known] : undefined;
   const setting = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
   const keyEnv = setting?.apiKeyEnv ?? own?.keyEnv;
   // Shells set a variable to nothing when they mean to unset it.
@@ -143,7 +143,7 @@ function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings
 
 function expected({ providers = {} }: ModelSettings): string {
   return (
-    [...new Set([...Object.keys(known), ...Object.keys(providers)])]
+    [...new Set([...Object.keys(builtin), ...Object.keys(providers)])]
       .map((provider) => `${provider}/<name>`)
       .join(", ") + " or scripted/<file>"
   );

@@ -3,7 +3,7 @@ import { createLimiter, type Limiter, type Limits } from "./limiter.ts";
 import type { Model } from "./model.ts";
 import { withRetry, type RetryOptions } from "./retry.ts";
 
-/** One server, as this process knows it: all sessions and subagents share its breaker and its limits. */
+/** A model server: all sessions and subagents of this process share its breaker and its limits. */
 const breakers = new Map<string, Breaker>();
 const limiters = new Map<string, Limiter>();
 
@@ -27,8 +27,8 @@ export function throughEndpoint(model: Model, endpoint: Endpoint): Model {
 }
 
 function kept<T>(all: Map<string, T>, name: string, make: () => T): T {
-  const known = all.get(name);
-  if (known !== undefined) return known;
+  const existing = all.get(name);
+  if (existing !== undefined) return existing;
   const made = make();
   all.set(name, made);
   return made;

@@ -3,7 +3,7 @@ import { SageError } from "../protocol/index.ts";
 /** A server that asks for more patience than this gets none: a person should know and decide. */
 export const longestWaitMs = 2 * 60_000;
 
-/** What is known of a request that failed. */
+/** A request that failed. */
 export type Failure = {
   status: number | undefined;
   code: string | undefined;
@@ -14,7 +14,7 @@ export type Failure = {
   unasked: boolean;
 };
 
-/** What the errors of the AI SDK, of Node's network and our own have to say about a failed request. */
+/** Reads a failure off the errors of the AI SDK, of Node's network and our own. */
 type Thrown = {
   message?: string;
   code?: unknown;

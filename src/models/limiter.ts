@@ -42,7 +42,7 @@ export function createLimiter(limits: Limits, clock: Clock = realClock): Limiter
       spent.push(entry);
       return entry;
     } finally {
-      // Whoever gave up while waiting must not let the next one past those who were there before.
+      // A caller that gave up while waiting must not let the next one past those who were there before.
       void before.then(resolve);
     }
   };

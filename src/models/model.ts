@@ -18,7 +18,7 @@ export type ModelScope = {
   readonly signal: AbortSignal;
   text(delta: string): void;
   reasoning(delta: string): void;
-  /** What was shown so far is void: a new attempt begins, for this reason. */
+  /** A new attempt begins, for this reason: text that was shown so far is void. */
   retry(reason: string): void;
 };
 

@@ -8,7 +8,7 @@ export type OpenAIOptions = {
   /** Up to and including /v1. Any server that speaks Chat Completions will do. */
   baseURL: string;
   apiKey?: string;
-  /** What the provider is called in the model's id. */
+  /** The provider's name in the model's id. */
   name?: string;
   idleTimeoutMs?: number;
 };

@@ -3,7 +3,7 @@ import { collect } from "./collect.ts";
 import type { Model, ModelRequest } from "./model.ts";
 import { createPrompts, toTool } from "./prompt.ts";
 
-/** What makes one provider different from the others. */
+/** The differences between providers. */
 export type Provider = {
   /** provider/model: reasoning of a message with another id is never sent. */
   id: string;

@@ -4,7 +4,7 @@ import { messageOf, noUsage, SageError, type Call, type Finish, type Part, type 
 import type { Model, ModelRequest, ModelScope } from "./model.ts";
 import { sleep } from "./sleep.ts";
 
-/** One reply of a scripted model. */
+/** A reply of a scripted model. */
 export type ScriptedTurn = {
   reasoning?: string;
   text?: string;
@@ -95,7 +95,7 @@ function isTurns(script: Script): script is Turns {
   return Array.isArray(script);
 }
 
-/** What a subagent was asked to do, short: two of one kind may play different turns. */
+/** A short name for a subagent's task: two of one kind may play different turns. */
 export function taskHash(task: string): string {
   return hash("sha256", task, "hex").slice(0, 8);
 }

@@ -2,7 +2,7 @@ import { SageError } from "../protocol/index.ts";
 
 const UNKNOWN = 200_000;
 
-/** What fits into one prompt, in tokens. A wrong guess costs one refused request: see `isOverflow`. */
+/** Tokens that fit into one prompt. A wrong guess costs one refused request: see `isOverflow`. */
 const windows: readonly [RegExp, number][] = [
   [/\bgpt-4o/, 128_000],
   [/\bgpt-4\.1/, 1_000_000],

@@ -74,7 +74,7 @@ export type TurnsOptions = Omit<RunOptions, "mode">;
 export class SageAgentSDK {
   readonly #options: SdkOptions;
   readonly #store;
-  /** What runs, by session. */
+  /** Running sessions by their ids. */
   readonly #running = new Map<string, { host: LocalHost; outcome: Promise<unknown> }>();
   #output: string | undefined;
 
@@ -129,7 +129,7 @@ export class SageAgentSDK {
     return createTurns({ store: this.#store, host, session, run });
   }
 
-  /** What the model replied and people answered in a session, to be played again in tests: `scripted(script)`, `replayAnswers(answers)`. */
+  /** The model's replies and people's answers of a session, to be played again in tests: `scripted(script)`, `replayAnswers(answers)`. */
   recording(session: string): { script: Script; answers: RecordedAnswer[] } {
     const facts = this.#store.load(session);
     return { script: scriptOf(facts), answers: answersOf(facts) };
@@ -153,7 +153,7 @@ export class SageAgentSDK {
     });
   }
 
-  /** What goes wrong in a turn is an outcome too. */
+  /** A turn that goes wrong has an outcome too. */
   async #outcome(host: LocalHost, session: string, { recordTrajectory: file }: RunOptions): Promise<AgentOutcome> {
     const outcome = await host.run(session).catch((error: unknown) => failed(session, error));
     const redaction = createRedaction(this.#options.env ?? process.env);

@@ -48,7 +48,7 @@ export interface TurnAgent {
   /** Says something and follows the turn until it ends or a person is needed. "" attaches again, in this process or a later one. */
   runTurn(input: string, options?: TurnOptions): Promise<TurnResult>;
   isWaitingInput(): boolean;
-  /** What is to be answered first, also when this process has not run the session yet. */
+  /** The request to answer first, also when this process has not run the session yet. */
   getPendingQuestion(): InputRequest | undefined;
   /** Answers the question that was shown last, or the one that a whole response names, and nothing else: refused when it has ended. */
   answerQuestion(answer: TurnAnswer, options?: { by?: string }): Promise<Resolution>;
@@ -157,7 +157,7 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
 
 type Next = { outcome: AgentOutcome } | { request: InputRequest };
 
-/** Whatever comes first: the end of the turn, or a request that only a person can answer. */
+/** The end of the turn, or a request that only a person can answer: the one that comes first. */
 function endOrRequest(
   store: Store,
   session: string,

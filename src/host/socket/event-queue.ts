@@ -1,9 +1,9 @@
 import type { WatchEvent } from "../../protocol/index.ts";
 
-/** What a slow reader may miss is only what is not reliable anyway: live output beyond this many characters. */
+/** Characters of live output that are kept for a slow reader. Older output is dropped: deltas are not reliable anyway. */
 const MOST_OUTPUT = 4_000_000;
 
-/** Events between whoever tells them and whoever reads them at their own pace. */
+/** Events on their way to a reader that takes them at its own pace. */
 export type EventQueue = {
   push(event: WatchEvent): void;
   /** Everything so far; the queue is empty then. */

@@ -30,7 +30,7 @@ export type LinkEvent =
   /** Somebody spoke, or an attempt began. */
   | { type: "wentOn" };
 
-/** What a watcher is told. */
+/** The part of it that a watcher is told. */
 export type Seen = {
   /** Deltas of whoever runs the session reach this process; also when no other process runs it. */
   live: boolean;

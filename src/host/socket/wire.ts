@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 
-/** Nothing of ours is longer: whoever sends such a line is let go. */
+/** Nothing of ours is longer: a peer that sends such a line is disconnected. */
 const LONGEST_LINE = 16 * 1024 * 1024;
-/** Who takes nothing for so long is let go; it may come back, and is told what it missed. */
+/** A reader that takes nothing for so long is disconnected; it may come back, and is told what it missed. */
 const STALLED_MS = 30_000;
 
 /** Messages over a socket, one a line. */
