@@ -1,10 +1,10 @@
 // npm run api: writes docs/api.md from the declarations of src/sdk/index.ts and their doc comments.
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { format } from "oxfmt";
 import { parseSync } from "rolldown/utils";
+import { emitTypes } from "./release/build.ts";
 
 export type Entry = { name: string; comment: string; code: string };
 export type Section = { title: string; entries: Entry[] };
@@ -31,7 +31,7 @@ export async function apiPage(sections: readonly Section[]): Promise<string> {
 export function apiSections(): Section[] {
   const types = mkdtempSync(join(tmpdir(), "sage-api-"));
   try {
-    emitDeclarations(types);
+    emitTypes(types);
     const read = createReader();
     return exportsBySection().map(({ title, names }) => ({
       title,
@@ -45,12 +45,6 @@ export function apiSections(): Section[] {
   } finally {
     rmSync(types, { recursive: true, force: true });
   }
-}
-
-function emitDeclarations(outDir: string): void {
-  const tsc = ["node_modules/typescript/bin/tsc", "-p", "scripts/tsconfig.sdk.json", "--outDir", outDir];
-  const { status, stdout } = spawnSync(process.execPath, tsc, { cwd: root, encoding: "utf8" });
-  if (status !== 0) throw new Error(`the declarations could not be written:\n${stdout}`);
 }
 
 function exportsBySection(): { title: string; names: { name: string; from: string }[] }[] {

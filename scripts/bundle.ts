@@ -14,12 +14,15 @@ export const unbundled = {
   keyring: "@napi-rs/keyring",
 } as const;
 
-/** Bundles these entries of `src` into a folder: one file each, and beside it what is loaded lazily. */
+/**
+ * Bundles these entries of `src` into a folder: one file each, and beside it what is loaded lazily. Returns the packages that are
+ * in it, as folders.
+ */
 export async function bundle(
   dir: string,
   entries: Record<string, string>,
   { minify }: { minify: boolean },
-): Promise<void> {
+): Promise<string[]> {
   await using build = await rolldown({
     cwd: root,
     input: entries,
@@ -32,8 +35,12 @@ export async function bundle(
     plugins: [descriptions()],
     checks: { eval: false }, // the runtime of web-tree-sitter has two, for programs that are not ours
   });
-  await build.write({ dir, entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs", minify });
+  const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
+  const { output } = await build.write({ dir, ...names, minify });
   addGrammar(dir);
+  const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  const packages = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? []);
+  return [...new Set(packages)].toSorted();
 }
 
 /** Puts the text of a tool's .md where `describe("…")` would read it: the bundle needs no files beside it. */
@@ -52,10 +59,8 @@ function descriptions(): Plugin {
   };
 }
 
-/** The shell grammar is loaded from these files; their licences come along. */
+/** The shell grammar is loaded from these files. */
 function addGrammar(dir: string): void {
-  for (const name of ["web-tree-sitter", "tree-sitter-bash"]) {
+  for (const name of ["web-tree-sitter", "tree-sitter-bash"])
     copyFileSync(join(root, "node_modules", name, `${name}.wasm`), join(dir, `${name}.wasm`));
-    copyFileSync(join(root, "node_modules", name, "LICENSE"), join(dir, `${name}.LICENSE`));
-  }
 }

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { parseSync } from "rolldown/utils";
+import { releaseChangelog } from "../../scripts/release/changelog.ts";
+import { stage } from "../../scripts/release/stage.ts";
+import { workspace } from "../support/sage.ts";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+
+/** A library in the bundle would load it to download what a message points to. Sage's messages are text. */
+const neverLoaded = "undici";
+
+test("what was unreleased goes under the new version", () => {
+  const before = "# Changelog\n\n## [Unreleased]\n\n### Added\n- This.\n\n## [0.1.0] - 2026-01-01\n- That.\n";
+  assert.equal(
+    releaseChangelog(before, "0.2.0", "2026-03-04"),
+    "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-03-04\n\n### Added\n- This.\n\n## [0.1.0] - 2026-01-01\n- That.\n",
+  );
+  assert.throws(() => releaseChangelog(before, "0.1.0", "2026-03-04"), /has a section 0\.1\.0 already/);
+  assert.throws(() => releaseChangelog("## [Unreleased]\n\n## [0.1.0]\n- That.\n", "0.2.0", "x"), /says nothing/);
+});
+
+test("the published package installs in an empty folder: command, library and types work there", async (t) => {
+  using here = workspace();
+  await stage(here.path("package"), { repository: "git+https://example.org/sage.git" });
+  const manifest = JSON.parse(readFileSync(here.path("package/package.json"), "utf8"));
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+  await t.test("its package.json names what is not in the bundle, and nothing else", () => {
+    const named = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+    assert.deepEqual(
+      importedFrom(here.path("package/dist")).filter((name) => name !== neverLoaded),
+      named.toSorted(),
+    );
+    assert.deepEqual([manifest.engines, manifest.version], [{ node: ">=24" }, version]);
+    assert.deepEqual(manifest.repository, { type: "git", url: "git+https://example.org/sage.git" });
+  });
+
+  await t.test("what its README links to is there", () => {
+    for (const [, link = ""] of readFileSync(here.path("package/README.md"), "utf8").matchAll(
+      /\]\(((?!http|#)[^)#]+)/g,
+    ))
+      assert.ok(existsSync(here.path(`package/${link}`)), link);
+  });
+
+  mkdirSync(here.path("empty"));
+  writeFileSync(here.path("empty/package.json"), "{}");
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const env = { ...inherited, SAGE_HOME: here.path("sage"), SAGE_LANG: "en" };
+  const inside = { cwd: here.path("empty"), env, timeout: 50_000 };
+  const { stdout: packed } = await run("npm", ["pack", "--silent", here.path("package")], inside);
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--prefer-offline"];
+  await run("npm", ["install", ...flags, `./${packed.trim()}`], inside);
+  const sage = here.path("empty/node_modules/.bin/sage");
+
+  await t.test("sage --version and the demo", async () => {
+    assert.equal((await run(sage, ["--version"], inside)).stdout, `${version}\n`);
+    assert.match((await run(sage, ["demo"], inside)).stdout, /demo answers itself/);
+  });
+
+  const program = `
+    import { SageAgentSDK, scripted } from "sage-agent";
+    const sage = new SageAgentSDK({ model: scripted([{ calls: [{ tool: "Glob", input: { pattern: "*" } }] }, { text: "Found." }]) });
+    console.log((await sage.run("look")).text);
+    await sage.close();
+  `;
+  writeFileSync(here.path("empty/program.mjs"), program);
+  writeFileSync(here.path("empty/program.cjs"), `console.log(typeof require("sage-agent").SageAgentSDK);`);
+
+  await t.test("import and require", async () => {
+    const node = async (file: string) => (await run(process.execPath, [file], inside)).stdout;
+    assert.deepEqual([await node("program.mjs"), await node("program.cjs")], ["Found.\n", "function\n"]);
+  });
+
+  await t.test("types, without a look the other way", async () => {
+    for (const name of ["zod", "@types", "undici-types"])
+      symlinkSync(join(root, "node_modules", name), here.path(`empty/node_modules/${name}`), "junction");
+    writeFileSync(
+      here.path("empty/program.mts"),
+      `import { z } from "zod";
+      import { SageAgentSDK, type AgentOutcome, type Tool } from "sage-agent";
+      const tool: Tool<{ city: string }> = {
+        name: "Weather", description: "", inputSchema: z.object({ city: z.string() }), effect: "reads",
+        execute: async ({ city }) => ({ ok: true, text: city }),
+      };
+      export const outcome: Promise<AgentOutcome> = new SageAgentSDK({ tools: [tool] }).run("x");
+      // @ts-expect-error a number is no task
+      void new SageAgentSDK().run(1);
+      `,
+    );
+    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
+    const tsc = [join(root, "node_modules/typescript/bin/tsc"), ...options, "program.mts"];
+    const { stdout } = await run(process.execPath, tsc, inside).catch((error: { stdout: string }) => error);
+    assert.equal(stdout, "");
+  });
+
+  await t.test("an older Node reads one sentence", async () => {
+    writeFileSync(
+      here.path("old.cjs"),
+      `Object.defineProperty(process.versions, "node", { value: "22.1.0" });
+       Object.defineProperty(process, "version", { value: "v22.1.0" });`,
+    );
+    const old = async (...args: string[]) => {
+      const failed = await run(process.execPath, ["--require", here.path("old.cjs"), ...args], inside).catch(
+        (error: { code: number; stderr: string }) => error,
+      );
+      return "code" in failed ? [failed.code, failed.stderr] : assert.fail("it ran");
+    };
+    const sentence = "Node 24 or newer; this is v22.1.0. See https://nodejs.org/en/download";
+    assert.deepEqual(await old(sage), [1, `sage needs ${sentence}\n`]);
+    const [code, message] = await old("program.mjs");
+    assert.equal(code, 1);
+    assert.match(String(message), new RegExp(`^Error: sage-agent needs ${sentence}$`, "m"));
+  });
+});
+
+/** Packages that the bundle loads at run time: imported, imported lazily, or required. */
+function importedFrom(dist: string): string[] {
+  const names = globSync("*.mjs", { cwd: dist }).flatMap((file) => {
+    const source = readFileSync(join(dist, file), "utf8");
+    const { module } = parseSync(file, source);
+    const lazy = module.dynamicImports.map(({ moduleRequest: { start, end } }) => source.slice(start + 1, end - 1));
+    const required = [...source.matchAll(/(?:\(import\.meta\.url\)|createRequire\(\w+\(\)\))\([`"']([^`"']+)/g)];
+    return [
+      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...lazy,
+      ...required.map(([, name = ""]) => name),
+    ];
+  });
+  const isPackage = (name: string) =>
+    /^[a-z@]/.test(name) && !name.startsWith("node:") && !builtinModules.includes(name);
+  return [...new Set(names)].filter(isPackage).toSorted();
+}
