@@ -38,7 +38,7 @@ Object.assign(globalThis, {
     const file = files[id] ?? "";
     touched.add(file);
     if (file === "models/scripted.ts" && name === "reply") reached("model asked");
-    if (file === "permission/decide.ts" && name === "decide") reached("call judged");
+    if (file === "permission/decide.ts") reached("call judged");
     // These two hand the fact of the result on; the folders are others in other versions.
     if (file.endsWith("/watch.ts") && given.some(isResult)) reached("result told");
     if (file.endsWith("/transcript.ts") && given.some(isResult)) reached("result seen");
