@@ -1,0 +1,37 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { bundle } from "../bundle.ts";
+import { libraryEntrance } from "./library.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+/** Writes the command, the library and its types into a folder, and lists the programs in it. */
+export async function build(dist: string): Promise<{ file: string; size: number }[]> {
+  rmSync(dist, { recursive: true, force: true });
+  const packages = await bundle(dist, { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts" }, { minify: true });
+  copyFileSync(join(root, "scripts/bin.mjs"), join(dist, "bin.mjs"));
+  chmodSync(join(dist, "bin.mjs"), 0o755);
+  writeFileSync(join(dist, "index.mjs"), libraryEntrance(dist));
+  writeFileSync(join(dist, "LICENSES.txt"), licences([...packages, join(root, "node_modules/tree-sitter-bash")]));
+  emitTypes(join(dist, "types"));
+  const files = globSync("*.mjs", { cwd: dist }).sort();
+  return files.map((file) => ({ file, size: statSync(join(dist, file)).size }));
+}
+
+/** Licences of the libraries that are in the bundle, as they ask for. */
+function licences(packages: readonly string[]): string {
+  const texts = packages.map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const [file] = globSync("{LICENSE,LICENCE,license}{,.md,.txt}", { cwd: folder });
+    return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(join(folder, file), "utf8").trim()}`;
+  });
+  return `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+}
+
+/** Declarations of the library, with their comments. */
+export function emitTypes(dir: string): void {
+  const tsc = ["node_modules/typescript/bin/tsc", "-p", "scripts/tsconfig.sdk.json", "--outDir", dir];
+  const { status, stdout } = spawnSync(process.execPath, tsc, { cwd: root, encoding: "utf8" });
+  if (status !== 0) throw new Error(`the declarations could not be written:\n${stdout}`);
+}

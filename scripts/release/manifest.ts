@@ -1,0 +1,47 @@
+import { unbundled } from "../bundle.ts";
+
+export type Manifest = {
+  name: string;
+  version: string;
+  description: string;
+  license: string;
+  keywords: string[];
+  repository?: { type: string; url: string };
+  bin: Record<string, string>;
+  exports: { ".": Record<string, string> };
+  dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
+};
+
+/**
+ * The package.json that is published. Libraries that are in the bundle are not named again, and neither is the Node that only this
+ * repository's own commands need.
+ */
+export function publishedManifest(own: Manifest): Record<string, unknown> {
+  const { name, version, description, license, keywords, repository, bin, exports } = own;
+  const { "sage-source": _, ...library } = exports["."];
+  const versionOf = (library: string) =>
+    own.dependencies[library] ?? own.optionalDependencies[library] ?? fail(`package.json does not name ${library}`);
+  const pick = (...libraries: string[]) => Object.fromEntries(libraries.map((one) => [one, versionOf(one)]));
+  return {
+    name,
+    version,
+    description,
+    license,
+    keywords,
+    ...(repository && { repository }),
+    type: "module",
+    bin,
+    exports: { ".": library },
+    engines: { node: ">=24" },
+    dependencies: pick(unbundled.ripgrep),
+    optionalDependencies: pick(unbundled.feishu, unbundled.keyring),
+    // The schema of a tool of one's own; whoever writes none does not need it.
+    peerDependencies: { zod: `^${versionOf("zod").split(".")[0]}` },
+    peerDependenciesMeta: { zod: { optional: true } },
+  };
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}
