@@ -1,7 +1,7 @@
 import { oneLine } from "../protocol/index.ts";
 import type { Receipt } from "../archive/receipts.ts";
 import type { Style } from "../view/lines/paint.ts";
-import { headline, timeOf } from "../texts/resolution.ts";
+import { changeLine, headline, timeOf } from "../texts/resolution.ts";
 import { clipped, exact, fitted } from "../view/lines/safe.ts";
 import { summaryOf } from "../view/summary.ts";
 import type { WhyTexts } from "../texts/why.ts";
@@ -11,15 +11,17 @@ export function receiptLines(
   receipt: Receipt,
   { style, w, whole }: { style: Style; w: WhyTexts; whole: boolean },
 ): string[] {
-  const { id, at, tool, input, agent, decision, reason, digest, files } = receipt;
+  const { id, at, tool, input, agent, changed, decision, reason, digest, files } = receipt;
   const { paint } = style;
   const what = tool === "" ? w.sage : tool;
   const summary = tool === "" ? "" : summaryOf(input);
   const head = `${paint.bold(id)}  ${timeOf(at)}  ${what}`;
   const colour = decision === "refused" ? paint.red : decision === "open" ? paint.yellow : paint.green;
+  const by = decided(receipt, style, w);
   const lines = [
     ...(agent.length > 0 ? [w.agent(agent)] : []),
-    `${colour(w.decision[decision])}${decidedBy(receipt, w)}`,
+    `${colour(by.word)}${by.rule}`,
+    ...(changed ? [changeLine(changed, style.t)] : []),
     ...askedLines(receipt, style, w),
     ...receipt.rulesAdded.map(({ rule, by, saved, destination, problem }) =>
       problem === undefined
@@ -42,14 +44,25 @@ export function receiptLines(
   ];
 }
 
-function decidedBy({ rule, asked }: Receipt, w: WhyTexts): string {
-  if (rule === undefined || asked.some(({ resolution }) => resolution?.outcome === "answered")) return "";
-  return ` ${w.byRule(oneLine(rule.text), w.ruleFrom(rule.source, rule.from))}`;
+/** Who decided, in the words every surface has for a refusal; with the rule, if one did. */
+function decided(
+  { decision, standing, rule, asked }: Receipt,
+  { t }: Style,
+  w: WhyTexts,
+): { word: string; rule: string } {
+  const person = asked.some(({ resolution }) => resolution?.outcome === "answered");
+  const byRule = rule !== undefined && !person;
+  const allowed = byRule ? w.allowedByRule : w.decision.allowed;
+  const refused = standing === undefined ? w.decision.refused : t.standing[standing];
+  return {
+    word: { ...w.decision, allowed, refused }[decision],
+    rule: byRule ? w.byRule(oneLine(rule.text), w.ruleFrom(rule.source, rule.from)) : "",
+  };
 }
 
 function askedLines({ asked }: Receipt, { t }: Style, w: WhyTexts): string[] {
   return asked.flatMap(({ request, resolution }) => [
-    w.askedAt(timeOf(request.at), oneLine(request.why)),
+    w.askedAt(timeOf(request.at), oneLine(t.because(request.why))),
     ...(resolution ? [headline(resolution, t)] : []),
   ]);
 }

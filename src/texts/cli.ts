@@ -78,7 +78,7 @@ const en = {
   alsoQuestions:
     '  (question number = option, by its text or number; or --other "1=your own words"; also: --partial, --decline, --stop)',
   alsoText: "  (also: --decline, --stop)",
-  wasRefused: (call: string, why: string) => `refused: ${call}${why && ` (${why})`}`,
+  wasRefused: (how: string, call: string, why: string) => `${how}: ${call}${why && ` (${why})`}`,
   notAnswered: (question: string, why: string) => `not answered: ${question}${why && ` (${why})`}`,
   goOn: (args: string) => `Go on with:  ${sage(args)}`,
   goOnWords: "go on",
@@ -186,7 +186,7 @@ const zh: CliTexts = {
   alsoQuestion: '  （选项的文字或编号，或 --other "自己的话"；还可以：--decline、--stop）',
   alsoQuestions: '  （问题编号=选项的文字或编号；或 --other "1=自己的话"；还可以：--partial、--decline、--stop）',
   alsoText: "  （还可以：--decline、--stop）",
-  wasRefused: (call, why) => `已拒绝：${call}${why && `（${why}）`}`,
+  wasRefused: (how, call, why) => `${how}：${call}${why && `（${why}）`}`,
   notAnswered: (question, why) => `未回答：${question}${why && `（${why}）`}`,
   goOn: (args) => `继续：  ${sage(args)}`,
   goOnWords: "继续",

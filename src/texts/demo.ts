@@ -28,7 +28,6 @@ const en = {
   ran: (output: string) => `The program ran and printed:\n\n${output}\n\nThat was all you asked for.`,
   summary: "What happened, as the journal has it:",
   asked: { question: "asked you a question", permission: "asked for permission", text: "asked for a text" },
-  ranTool: (tool: string, ok: boolean) => `${tool} ran${ok ? "" : " and failed"}`,
   next: [
     "Every one of these was on disk before the next thing happened: killing Sage at any point would have lost nothing.",
     `To work on your own code: \`${sage("setup")}\` chooses a model (or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL), then \`${sage()}\`.`,
@@ -64,7 +63,6 @@ const zh: DemoTexts = {
   ran: (output) => `程序运行了，输出是：\n\n${output}\n\n你要的就是这些。`,
   summary: "日志里记下的经过：",
   asked: { question: "向你提问", permission: "请求许可", text: "请你输入" },
-  ranTool: (tool, ok) => `${tool} 运行了${ok ? "" : "，但失败了"}`,
   next: [
     "每一步在下一步发生之前都已写入磁盘：无论何时杀掉 Sage，什么都不会丢。",
     `要用在自己的代码上：用 \`${sage("setup")}\` 选择模型（或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 OPENAI_BASE_URL），然后运行 \`${sage()}\`。`,

@@ -83,6 +83,7 @@ export type CallItem = {
   changed?: InputChange;
   standing: Standing;
   verdict?: Verdict;
+  /** When it was judged first. */
   judgedAt?: number;
   /** Everything a person was asked about it, with the answers. */
   asked: Asked[];
@@ -112,4 +113,6 @@ export type AskedItem = {
   within: readonly string[];
   request: InputRequest;
   resolution?: Resolution;
+  /** The call of an earlier turn that asked it. */
+  call?: CallItem;
 };

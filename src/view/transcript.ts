@@ -85,7 +85,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     const since = verdict.effect === "waits" && verdict.behavior === "allow" ? { since: at } : {};
     return change(item, {
       verdict,
-      judgedAt: at,
+      judgedAt: item.judgedAt ?? at,
       ...(verdict.input && { input: verdict.input }),
       ...changed,
       ...since,
@@ -114,7 +114,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     if (!item.turnEnded) return change(item);
     // Its turn is over and was told; the answer comes on its own.
     const { request } = found.asked;
-    return [item, { type: "asked", key, at, within: item.within, request, resolution: data }];
+    return [item, { type: "asked", key, at, within: item.within, request, resolution: data, call: item }];
   };
 
   const finished = ({ key, at, data }: Fact<"call.finished">): Item[] => {

@@ -135,7 +135,7 @@ suite("sage -p", () => {
     const { err } = await machine.sage(["-p", "go", "--model", model, "--deny"]);
     assert.equal(
       err,
-      "sage: refused: Bash echo ran >> ran.txt (this run denies every permission request)\n" +
+      "sage: refused by a rule: Bash echo ran >> ran.txt (this run denies every permission request)\n" +
         "sage: not answered: Which? (this run declines every question)\n",
     );
     assert.deepEqual(await history("--deny"), { code: 0, worked: 0, outcomes: ["answered", "declined"] });

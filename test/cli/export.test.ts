@@ -120,7 +120,7 @@ test("the page says of a refused call that it was refused, and of a rule that wa
   writeFileSync(join(here.cwd, ".sage", "settings.json"), JSON.stringify({ permissions: { allow: ["Bash(x)"] } }));
   assert.equal((await here.sage(["-p", "--continue"])).code, 0);
   const { out } = await here.sage(["export", "--format", "html"]);
-  assert.match(out, /<span class="failed">refused<\/span>/);
+  assert.match(out, /<span class="refused-by-person">refused by a person<\/span>/);
   assert.doesNotMatch(out, /<span class="failed">failed|Rule added/);
   assert.match(out, /Rule for this session only, for it was not saved: Bash\(.*not trusted/);
   for (const command of [["export", "--format", "html"], ["why"]]) {

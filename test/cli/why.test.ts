@@ -40,8 +40,8 @@ test("sage why: who allowed what, from where and by which rule of which file; fo
     out,
     /Write\n\s+a\.txt\n\s+allowed\n.*asked .*\n\s+Answered .* by command.*: allowed — “fine by me”\n\s+ran/,
   );
-  assert.match(out, new RegExp(`Write\\n\\s+b\\.txt\\n\\s+allowed by the rule Write\\(b\\.txt\\) \\(${settings}\\)`));
-  assert.match(out, /rm -r x\n\s+refused by the rule Bash\(rm:\*\)/);
+  assert.match(out, new RegExp(`Write\\n\\s+b\\.txt\\n\\s+allowed by a rule: Write\\(b\\.txt\\) \\(${settings}\\)`));
+  assert.match(out, /rm -r x\n\s+refused by a rule: Bash\(rm:\*\)/);
   assert.match(out, /AskUserQuestion[^]*answered[^]*Sure\? → Yes/);
   assert.match(out, /1 call that only read and needed nobody \(--all lists them\)\nThe record is intact/);
   assert.doesNotMatch(out, /16C7e42F/);

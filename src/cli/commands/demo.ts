@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { sqliteStore } from "../../journal/sqlite.ts";
 import { scripted } from "../../models/scripted.ts";
-import { callsOf, oneLine, type Fact } from "../../protocol/index.ts";
+import { oneLine, type Fact } from "../../protocol/index.ts";
 import { assemble } from "../../host/assemble.ts";
 import { attachPlain } from "../../surfaces/plain/index.ts";
 import { headline } from "../../texts/resolution.ts";
@@ -18,6 +18,8 @@ import { readFlags } from "../flags.ts";
 import { wantsColor } from "../style.ts";
 import { ask, person } from "../journal.ts";
 import { onLeave } from "../leaving.ts";
+import { isAsking } from "../../view/summary.ts";
+import { transcriptOf } from "../../view/transcript.ts";
 
 /** The real thing in a temporary folder, with a script in the model's place. */
 export async function demo(args: string[]): Promise<number> {
@@ -80,18 +82,14 @@ export async function demo(args: string[]): Promise<number> {
 }
 
 function storyOf(facts: readonly Fact[], t: DemoTexts, lang: Lang, drawn: boolean): string[] {
+  const words = texts(lang);
   const me = { by: person(), surface: drawn ? "tui" : "plain" };
-  const calls = facts.flatMap((fact) =>
-    fact.type === "model.replied"
-      ? callsOf(fact.data).map(({ tool }, n) => [fact.key.replace(/model$/, `${n}/`), tool] as const)
-      : [],
-  );
-  const toolAt = (key: string) => calls.find(([prefix]) => key.startsWith(prefix))?.[1];
-  return facts.flatMap((fact) => {
-    if (fact.type === "input.requested")
-      return [`  ${t.asked[fact.data.kind]}${fact.data.kind === "permission" ? `: ${fact.data.tool}` : ""}`];
-    if (fact.type === "input.resolved") return [`    ${oneLine(headline(fact.data, texts(lang), me))}`];
-    const ran = fact.type === "call.finished" && /\/run\d/.test(fact.key) ? toolAt(fact.key) : undefined;
-    return ran !== undefined && fact.type === "call.finished" ? [`  ${t.ranTool(ran, fact.data.ok)}`] : [];
+  return transcriptOf(facts).flatMap((item) => {
+    if (item.type !== "call") return [];
+    const asked = item.asked.flatMap(({ request, resolution }) => [
+      `  ${t.asked[request.kind]}${request.kind === "permission" ? `: ${request.tool}` : ""}`,
+      ...(resolution ? [`    ${oneLine(headline(resolution, words, me))}`] : []),
+    ]);
+    return [...asked, ...(isAsking(item) ? [] : [`  ${item.call.tool}: ${words.standing[item.standing]}`])];
   });
 }

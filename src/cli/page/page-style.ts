@@ -18,6 +18,7 @@ small, header p, footer, .note, .asked { color: var(--dim); font-size: .85rem; f
 pre { background: var(--box); border-radius: 4px; margin: .3rem 0; padding: .5rem .7rem; font: .85rem/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 40rem; overflow-y: auto; }
 summary { cursor: pointer; color: var(--dim); font-size: .85rem; }
 .asked b { color: var(--good); }
-.failed { color: var(--bad); font-size: .85rem; }
+h3 span { color: var(--dim); font-size: .85rem; }
+.failed, .refused-by-rule, .refused-by-person, .invalid, .unknown { color: var(--bad); }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); }
 `;

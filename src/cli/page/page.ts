@@ -1,18 +1,13 @@
 import { hash } from "node:crypto";
-import {
-  callEndOf,
-  callsOf,
-  harmless,
-  visible,
-  type Call,
-  type Fact,
-  type Resolution,
-  type ToolInput,
-} from "../../protocol/index.ts";
-import { headline } from "../../texts/resolution.ts";
+import { harmless, visible, type Fact, type ToolInput } from "../../protocol/index.ts";
+import { changeLine, headline } from "../../texts/resolution.ts";
 import type { Lang } from "../../texts/language.ts";
 import { pageTexts, type PageTexts } from "../../texts/page.ts";
-import { texts } from "../../texts/texts.ts";
+import { texts, type Texts } from "../../texts/texts.ts";
+import type { CallItem, Item, TextItem, ThoughtItem } from "../../view/item.ts";
+import { noteOf } from "../../view/note.ts";
+import type { Asked } from "../../view/standing.ts";
+import { transcriptOf } from "../../view/transcript.ts";
 import { markup, verbatim, type Markup } from "./markup.ts";
 import { style } from "./page-style.ts";
 
@@ -66,28 +61,7 @@ ${body(facts, t, lang)}
 }
 
 function body(facts: readonly Fact[], t: PageTexts, lang: Lang): Markup[] {
-  const index = indexOf(facts);
-  const words = texts(lang);
-  const asked = (key: string): Markup[] =>
-    (index.asked.get(key) ?? []).map(({ data }) => {
-      const end = index.ends.get(data.id);
-      const how = end ? headline(end, words) : t.open;
-      return markup`<p class="asked">${t.asked}: ${harmless(words.because(data.why))} — <b>${harmless(how)}</b></p>`;
-    });
-  const shown = new Set<string>();
-  const call = (key: string, { tool, input }: Call): Markup => {
-    shown.add(key);
-    const end = index.results.get(key);
-    const failed =
-      end?.type === "call.finished" && !end.data.ok
-        ? markup` <span class="failed">${callEndOf(end.data) === "refused-by-person" ? t.refused : t.failed}</span>`
-        : "";
-    const unknown = end?.type === "call.unknown" ? markup`<p class="failed">${t.unknown}</p>` : "";
-    const result = end?.type === "call.finished" ? folded(t.result, end.data.text, t) : "";
-    return markup`<section class="call"><h3>${visible(tool)}${failed}</h3>
-<pre>${cut(visible(inputText(input)), t)}</pre>
-${asked(key)}${unknown}${result}</section>`;
-  };
+  const draw = createSections(t, texts(lang));
   let turns = 0;
   let within = false;
   // A turn begins, for a reader, with what was said for it.
@@ -96,74 +70,73 @@ ${asked(key)}${unknown}${result}</section>`;
     within = true;
     return [markup`<h2>${t.turn(++turns)}</h2>`];
   };
-  return facts.flatMap((fact): Markup[] => {
-    switch (fact.type) {
-      case "turn.begun":
-        return begins();
-      case "user.said":
-        return [
-          ...begins(),
-          markup`<section class="said">${heading(t.person, fact.data.by, fact.at)}${prose(fact.data.text, t)}</section>`,
-        ];
-      case "model.replied": {
-        const step = fact.key.replace(/\/?model$/, "");
-        const { parts, model } = fact.data;
-        const said = parts.map((part) =>
-          part.type === "reasoning"
-            ? folded(t.thinking, part.text, t, { closed: true })
-            : part.type === "text"
-              ? prose(part.text, t)
-              : markup``,
-        );
-        const calls = callsOf(fact.data).map((one, n) => call(`${step}/${n}`, one));
-        const place = fact.key.includes("/sub/") ? "reply sub" : "reply";
-        return [markup`<section class="${place}">${heading(t.agent, model, fact.at)}${said}${calls}</section>`];
-      }
-      case "input.requested": // those of a call stand with it
-        return shown.has(callOf(fact.key)) ? [] : asked(callOf(fact.key));
-      case "rule.added": {
-        const { rule, destination, by, problem } = fact.data;
-        // One that could not be saved holds in its session all the same.
-        if (problem !== undefined) return [note(words.ruleNotSaved(visible(rule), harmless(problem)))];
-        return [note(`${t.rule}: ${visible(rule)} (${words.destination[destination]}, ${harmless(by)})`)];
-      }
-      case "context.compacted":
-        return [note(t.compacted(fact.data.tokens.before, fact.data.tokens.after))];
-      case "turn.interrupted":
-        return [note(t.interrupted(harmless(fact.data.by)))];
-      case "turn.ended": {
-        within = false;
-        const { status, stats, usage } = fact.data;
-        const tokens = usage.inputTokens + usage.outputTokens;
-        return [note(`${t.ended[status]} · ${t.stats(stats.steps, stats.toolCalls, tokens)}`)];
-      }
-      default:
-        return [];
-    }
+  return groupsOf(transcriptOf(facts)).flatMap((group): Markup[] => {
+    const [first] = group;
+    if (first?.type === "said") return [...begins(), draw(group)];
+    if (first?.type === "end") within = false;
+    return [...(first && isOfReply(first) ? begins() : []), draw(group)];
   });
 }
 
-type Index = {
-  asked: Map<string, Fact<"input.requested">[]>;
-  ends: Map<string, Resolution>;
-  results: Map<string, Fact<"call.finished" | "call.unknown">>;
-};
+type OfReply = TextItem | ThoughtItem | CallItem;
 
-/** What belongs to a call, by its key. */
-function indexOf(facts: readonly Fact[]): Index {
-  const index: Index = { asked: new Map(), ends: new Map(), results: new Map() };
-  for (const fact of facts) {
-    const key = callOf(fact.key);
-    if (fact.type === "input.requested") index.asked.set(key, [...(index.asked.get(key) ?? []), fact]);
-    else if (fact.type === "input.resolved") index.ends.set(fact.data.requestId, fact.data);
-    else if (fact.type === "call.finished" || fact.type === "call.unknown") index.results.set(key, fact);
-  }
-  return index;
+function isOfReply(item: Item): item is OfReply {
+  return item.type === "text" || item.type === "thought" || item.type === "call";
 }
 
-/** `t0/3/1/permit0`, `t0/3/1/run0.finished` → `t0/3/1`. */
-function callOf(key: string): string {
-  return key.slice(0, Math.max(0, key.lastIndexOf("/")));
+/** Items of one reply stand together, every other one by itself. */
+function groupsOf(items: readonly Item[]): Item[][] {
+  const groups: Item[][] = [];
+  const replyOf = (item: Item | undefined) => (item && isOfReply(item) ? item.reply?.key : undefined);
+  for (const item of items) {
+    const last = groups.at(-1);
+    if (last && replyOf(item) !== undefined && replyOf(last[0]) === replyOf(item)) last.push(item);
+    else groups.push([item]);
+  }
+  return groups;
+}
+
+function createSections(t: PageTexts, words: Texts): (group: readonly Item[]) => Markup {
+  const asked = ({ request, resolution }: Asked): Markup => {
+    const how = resolution ? headline(resolution, words) : t.open;
+    return markup`<p class="asked">${t.asked}: ${harmless(words.because(request.why))} — <b>${harmless(how)}</b></p>`;
+  };
+  const call = (item: CallItem): Markup => {
+    const { call: made, input, changed, standing, result } = item;
+    const stands = standing === "done" ? "" : markup` <span class="${standing}">${words.standing[standing]}</span>`;
+    const edited = changed ? markup`<p class="asked">${changeLine(changed, words)}</p>` : "";
+    return markup`<section class="call"><h3>${visible(made.tool)}${stands}</h3>
+<pre>${cut(visible(made.malformed ?? inputText(input)), t)}</pre>
+${edited}${item.asked.map(asked)}${result ? folded(t.result, result.text, t) : ""}</section>`;
+  };
+  const part = (item: Item): Markup => {
+    switch (item.type) {
+      case "said":
+        return markup`<section class="said">${heading(t.person, item.sender.by, item.at)}${prose(item.text, t)}</section>`;
+      case "text":
+        return prose(item.text, t);
+      case "thought":
+        return folded(t.thinking, item.text, t, { closed: true });
+      case "call":
+        return call(item);
+      case "asked":
+        return asked(item);
+      default: {
+        const told = noteOf(item, words);
+        return told
+          ? markup`<p class="note">${told.line}</p>${told.foreign ? folded(t.result, told.foreign, t) : ""}`
+          : markup``;
+      }
+    }
+  };
+  return (group) => {
+    const [first] = group;
+    const parts = group.map(part);
+    if (!first || !isOfReply(first)) return markup`${parts}`;
+    const { reply, within } = first;
+    const head = reply ? heading(t.agent, reply.model, reply.at) : "";
+    return markup`<section class="${within.length > 0 ? "reply sub" : "reply"}">${head}${parts}</section>`;
+  };
 }
 
 function inputText(input: ToolInput): string {
@@ -176,10 +149,6 @@ function inputText(input: ToolInput): string {
 
 function heading(who: string, name: string, at: number): Markup {
   return markup`<h3>${who} <small>${harmless(name)} · ${time(at)}</small></h3>`;
-}
-
-function note(text: string): Markup {
-  return markup`<p class="note">${text}</p>`;
 }
 
 function prose(text: string, t: PageTexts): Markup {

@@ -32,7 +32,7 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   const leaving = onLeave(() => host.close());
 
   const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
-  const refusal = createRefusals((text) => console.error(`sage: ${text}`), t, texts(lang).because);
+  const refusal = createRefusals((text) => console.error(`sage: ${text}`), t, texts(lang));
   const rules: FactData["rule.added"][] = [];
   const unwatch = store.hub.subscribe(
     session,

@@ -1,60 +1,58 @@
-import { callsOf, oneLine, type Call, type Fact, type InputRequest, type Reason } from "../../protocol/index.ts";
-import { summaryOf } from "../../view/summary.ts";
+import { oneLine, type Fact, type Reason, type Resolution } from "../../protocol/index.ts";
 import type { CliTexts } from "../../texts/cli.ts";
+import type { Texts } from "../../texts/texts.ts";
+import type { CallItem } from "../../view/item.ts";
+import type { Asked, Standing } from "../../view/standing.ts";
+import { briefOf, isOver, nameOf } from "../../view/summary.ts";
+import { createTranscript } from "../../view/transcript.ts";
 
-/** What was refused and what nobody answered, a line each: a result that says "done" does not tell. */
-export function createRefusals(
-  tell: (line: string) => void,
-  t: CliTexts,
-  because: (reason: Reason | string) => string,
-): (fact: Fact) => void {
-  const calls = new Map<string, Call[]>();
-  const asked = new Map<string, InputRequest>();
-  const refused = (call: { tool: string; input: Call["input"] } | undefined, why: string) => {
-    const what = call ? `${call.tool} ${summaryOf(call.input)}` : "?";
-    tell(t.wasRefused(oneLine(what).slice(0, 200), oneLine(why)));
+const LONGEST = 200;
+const refusals: readonly Standing[] = ["refused-by-rule", "refused-by-person", "not-run"];
+
+/** Tells of each call that was refused or did not run, and of each question nobody answered: a result that says "done" does not. */
+export function createRefusals(tell: (line: string) => void, t: CliTexts, words: Texts): (fact: Fact) => void {
+  const transcript = createTranscript();
+  const told = new WeakSet<CallItem | Asked>();
+  const once = (item: CallItem | Asked, line: string) => {
+    if (!told.has(item)) tell(line);
+    told.add(item);
   };
   return (fact) => {
-    switch (fact.type) {
-      case "model.replied":
-        return void calls.set(fact.key.replace(/model$/, ""), callsOf(fact.data));
-      case "calls.judged": {
-        const step = fact.key.replace(/judged$/, "");
-        for (const [n, { behavior, digest, reason }] of fact.data.verdicts.entries())
-          // Without a digest it was no call at all: an unknown tool, or an input that does not fit.
-          if (behavior === "deny" && digest !== "") refused(calls.get(step)?.[n], because(reason));
-        return;
+    for (const item of transcript.fact(fact)) {
+      if (item.type !== "call" || !isOver(item)) continue;
+      for (const asked of item.asked) {
+        const why = asked.request.kind === "permission" ? undefined : whyNot(asked.resolution);
+        if (why !== undefined) once(asked, t.notAnswered(oneLine(nameOf(asked.request)), oneLine(words.because(why))));
       }
-      case "input.requested":
-        return void asked.set(fact.data.id, fact.data);
-      case "input.resolved": {
-        const request = asked.get(fact.data.requestId);
-        const why = whyNot(fact);
-        if (!request || why === undefined) return;
-        if (request.kind === "permission") return refused(request, why);
-        const words = request.kind === "text" ? [request.prompt] : request.questions.map(({ question }) => question);
-        return tell(t.notAnswered(oneLine(words.join(" / ")), oneLine(why)));
-      }
-      default:
+      const asks = item.asked.some(({ request }) => request.kind !== "permission");
+      if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;
+      const what = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, LONGEST);
+      once(item, t.wasRefused(words.standing[item.standing], what, oneLine(words.because(reasonOf(item)))));
     }
   };
 }
 
+function reasonOf({ verdict, asked }: CallItem): Reason | string {
+  if (verdict?.behavior === "deny") return verdict.reason;
+  return whyNot(asked.at(-1)?.resolution) ?? "";
+}
+
 /** Undefined when it was answered, and not with a no. */
-function whyNot({ data }: Fact<"input.resolved">): string | undefined {
-  switch (data.outcome) {
-    case "answered":
-    case "partial":
-      return data.response.type === "denied" ? (data.response.reason ?? "") : undefined;
-    case "timed_out":
-      return data.response ? undefined : data.reason;
-    case "declined":
-    case "no_surface":
-      return data.reason;
+function whyNot(end: Resolution | undefined): Reason | string | undefined {
+  switch (end?.outcome) {
+    case undefined:
     case "cancelled": // the outcome of the turn says it
     case "superseded":
       return undefined;
+    case "answered":
+    case "partial":
+      return end.response.type === "denied" ? (end.response.reason ?? "") : undefined;
+    case "timed_out":
+      return end.response ? undefined : end.reason;
+    case "declined":
+    case "no_surface":
+      return end.reason;
     default:
-      return data satisfies never;
+      return end satisfies never;
   }
 }

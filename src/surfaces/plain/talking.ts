@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { oneLine, type Command, type Host, type Sender } from "../../protocol/index.ts";
+import { oneLine, saidKey, type Command, type Host, type Sender } from "../../protocol/index.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { wholeRequest } from "../../view/lines/request.ts";
 import type { Progress } from "../../view/progress.ts";
@@ -45,7 +45,7 @@ export function createTalking(parts: Parts): Talking {
   const resume = () => void send({ type: "resume", session });
   const speak: Talking["speak"] = (text, options) => {
     const id = randomUUID();
-    if (options.echoed) echoed.add(`said/${id}`);
+    if (options.echoed) echoed.add(saidKey(id));
     void send({ type: "say", session, text, id, ...sender });
   };
   const inbox = async () => {
