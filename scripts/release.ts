@@ -24,7 +24,7 @@ try {
   if (!values.stage) {
     console.log("Then, in this order:");
     console.log("  npm test");
-    console.log(`  git commit -am "release: ${version}" && git tag v${version}`);
+    console.log(`  git add -A && git commit -m "release: ${version}" && git tag v${version}`);
     console.log("  npm publish ./release/sage-agent");
   }
 } catch (error) {

@@ -1,11 +1,16 @@
-// For logs: one line per test file, each failure whole, and the runner's own totals.
+// For logs: one line per test file, each failure whole, what was skipped and why, and the runner's own totals.
 import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
 
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const skipped: string[] = [];
   for await (const { type, data } of events) {
     switch (type) {
+      case "test:pass":
+        if (data.skip === undefined || data.skip === false) break;
+        skipped.push(`skipped: ${data.name} (${data.skip === true ? "no reason given" : data.skip})\n`);
+        break;
       case "test:stdout":
       case "test:stderr":
         yield data.message;
@@ -22,7 +27,10 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
         break;
       }
       case "test:summary":
-        if (data.file === undefined) break;
+        if (data.file === undefined) {
+          yield* skipped;
+          break;
+        }
         yield `${data.success ? "✔" : "✖"} ${short(data.file)} (${data.counts.tests} in ${Math.round(data.duration_ms)} ms)\n`;
         break;
       default:
