@@ -3,6 +3,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Message, SharedV4Provid
 import { createFetch } from "./http-fetch.ts";
 import type { Model, ModelRequest } from "./model.ts";
 import { fromProvider, idleTimeoutMs } from "./provider.ts";
+import type { Env } from "./proxy.ts";
 
 export type AnthropicOptions = {
   modelId: string;
@@ -10,6 +11,8 @@ export type AnthropicOptions = {
   baseURL?: string;
   apiKey?: string;
   idleTimeoutMs?: number;
+  /** Where a proxy is named; by default the environment of this process. */
+  env?: Env;
 };
 
 export function anthropic(options: AnthropicOptions): Model {
@@ -17,7 +20,7 @@ export function anthropic(options: AnthropicOptions): Model {
   const provider = createAnthropic({
     baseURL: baseURL.replace(/(\/v1)?\/*$/, "/v1"),
     apiKey,
-    fetch: createFetch(options.idleTimeoutMs ?? idleTimeoutMs),
+    fetch: createFetch(options.idleTimeoutMs ?? idleTimeoutMs, options.env),
   });
   return fromProvider({
     id: `anthropic/${modelId}`,

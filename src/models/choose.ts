@@ -1,6 +1,7 @@
 import { SageError } from "../protocol/index.ts";
 import type { Limits } from "./limiter.ts";
 import type { Model } from "./model.ts";
+import type { Env } from "./proxy.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */
@@ -14,8 +15,6 @@ export type ModelSettings = {
 export type ModelChoice = { provider: string; modelId: string; load(): Promise<Model> };
 
 type Loadable = Omit<ModelChoice, "load"> & { load(options: { standby: boolean }): Promise<Model> };
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** In the order in which they are preferred when nobody names one. */
 export const defaultModels = { anthropic: "claude-sonnet-5-5", openai: "gpt-6.1-sol" };
@@ -99,7 +98,12 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
     provider,
     modelId,
     async load({ standby }) {
-      const address = { modelId, ...(baseURL !== undefined && { baseURL }), ...(apiKey !== undefined && { apiKey }) };
+      const address = {
+        modelId,
+        env,
+        ...(baseURL !== undefined && { baseURL }),
+        ...(apiKey !== undefined && { apiKey }),
+      };
       const model = await connect(provider, address);
       const { throughEndpoint } = await import("./endpoint.ts");
       return throughEndpoint(model, { provider, baseURL, limits, secret: apiKey, standby });
@@ -109,7 +113,7 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
 
 async function connect(
   provider: string,
-  address: { modelId: string; baseURL?: string; apiKey?: string },
+  address: { modelId: string; env: Env; baseURL?: string; apiKey?: string },
 ): Promise<Model> {
   if (provider === "anthropic") return (await import("./anthropic.ts")).anthropic(address);
   const { baseURL } = address;

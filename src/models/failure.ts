@@ -101,6 +101,7 @@ function headline({ status, code, retryable }: Failure): string {
   if (code !== undefined) return "The server could not be reached";
   if (status === undefined) return retryable ? "The reply broke off" : "The request could not be made";
   if (status === 401) return "The server refused the key";
+  if (status === 407) return "The proxy wants a name and a password";
   if (status === 403) return "The server refused access";
   if (status === 404) return "The server does not know this model or address";
   if (status === 413) return "The conversation is too large for the server";
@@ -112,6 +113,7 @@ function headline({ status, code, retryable }: Failure): string {
 function advice({ status, code, retryable, retryAfterMs = 0 }: Failure, id: string): string {
   if (retryAfterMs > longestWaitMs)
     return `Try again in ${inWords(retryAfterMs)}, after ${new Date(Date.now() + retryAfterMs).toLocaleString()}.`;
+  if (status === 407) return "Check the address in HTTPS_PROXY: http://name:password@host:port.";
   if (status === 401 || status === 403) return "Check the API key, and that it may use this model.";
   if (status === 404 || (status !== undefined && status < 400))
     return `Check the name of the model (--model ${id.split("/")[0]}/<name>) and the base URL.`;

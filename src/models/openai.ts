@@ -2,6 +2,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createFetch } from "./http-fetch.ts";
 import type { Model } from "./model.ts";
 import { fromProvider, idleTimeoutMs } from "./provider.ts";
+import type { Env } from "./proxy.ts";
 
 export type OpenAIOptions = {
   modelId: string;
@@ -11,6 +12,8 @@ export type OpenAIOptions = {
   /** The provider's name in the model's id. */
   name?: string;
   idleTimeoutMs?: number;
+  /** Where a proxy is named; by default the environment of this process. */
+  env?: Env;
 };
 
 export function openai(options: OpenAIOptions): Model {
@@ -19,7 +22,7 @@ export function openai(options: OpenAIOptions): Model {
     name,
     baseURL,
     includeUsage: true,
-    fetch: createFetch(options.idleTimeoutMs ?? idleTimeoutMs),
+    fetch: createFetch(options.idleTimeoutMs ?? idleTimeoutMs, options.env),
     ...(apiKey !== undefined && { apiKey }),
   });
   return fromProvider({ id: `${name}/${modelId}`, model: provider.chatModel(modelId) });

@@ -1,3 +1,4 @@
+import { createFetch } from "../../models/http-fetch.ts";
 import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choose.ts";
 import { SageError, messageOf, oneLine } from "../../protocol/index.ts";
 import { sageHome, type Home } from "../../config/home.ts";
@@ -128,10 +129,10 @@ function say(...lines: string[]): void {
   console.log(fitted(lines, process.stdout.columns || undefined).join("\n"));
 }
 
-/** What could not be fetched says why only in its cause. */
+/** `ECONNREFUSED` says more than the sentence around it. */
 function reasonOf(error: unknown): string {
-  const { cause } = error as { cause?: { code?: unknown } };
-  return typeof cause?.code === "string" ? cause.code : messageOf(error);
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : messageOf(error);
 }
 
 /** It travels in a header, and what was copied with it by mistake would only show as a failure later. */
@@ -142,12 +143,14 @@ function mayBeKey(key: string, t: FirstRunTexts): boolean {
 }
 
 async function modelsOf(baseURL: string, key: string): Promise<string[]> {
+  const fetch = createFetch(5_000);
   const response = await fetch(`${baseURL}/models`, {
+    method: "GET",
     headers: key === "" ? {} : { authorization: `Bearer ${key}` },
     signal: AbortSignal.timeout(5_000),
   });
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
-  const { data } = (await response.json()) as { data?: { id?: unknown }[] };
+  const { data } = (await new Response(response.body).json()) as { data?: { id?: unknown }[] };
   return (data ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
 }
 

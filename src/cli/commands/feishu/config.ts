@@ -4,6 +4,7 @@ import { SageError } from "../../../protocol/index.ts";
 import type { FeishuSettings } from "../../../config/settings.ts";
 import type { FeishuApp } from "../../../surfaces/feishu/transport/config.ts";
 import type { FeishuSetupTexts } from "../../../texts/feishu-setup.ts";
+import { agentFor, proxyFor, type Env } from "../../../models/proxy.ts";
 
 export type FeishuConfig = FeishuApp & {
   people: { talk: readonly string[] | "anyone"; approve: readonly string[]; tenant?: string };
@@ -15,8 +16,6 @@ export type FeishuConfig = FeishuApp & {
 };
 
 export const secretVariables = ["FEISHU_APP_SECRET", "FEISHU_ENCRYPT_KEY", "FEISHU_VERIFICATION_TOKEN"] as const;
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * What the settings file and the environment say together; the environment wins. Undefined when nobody has mentioned Feishu.
@@ -78,12 +77,19 @@ export function feishuConfig(
     mode: mode as FeishuApp["mode"],
     ...(encryptKey && { encryptKey }),
     ...(verificationToken && { verificationToken }),
+    ...wayTo(domain, env),
     people: { talk, approve, ...(settings?.tenant !== undefined && { tenant: settings.tenant }) },
     cwd: where,
     folders,
     models: settings?.models ?? [],
     warnings,
   };
+}
+
+/** By way of the proxy that the environment names, if it names one for there. */
+export function wayTo(domain: string, env: Env): Pick<FeishuApp, "agent"> {
+  const url = new URL(domain);
+  return proxyFor(url, env) === undefined ? {} : { agent: agentFor(url, env) };
 }
 
 /** The library connects with ids of this form alone, and says nothing about others. */

@@ -12,7 +12,7 @@ import { feishuSetupTexts, type FeishuSetupTexts } from "../../../texts/feishu-s
 import { exitCodes } from "../../exit-codes.ts";
 import { noWords, readFlags } from "../../flags.ts";
 import { typed, typedHidden } from "../../prompt.ts";
-import { domainOf, isAppId, isOpenId, secretVariables } from "./config.ts";
+import { domainOf, isAppId, isOpenId, secretVariables, wayTo } from "./config.ts";
 
 /** The person left: nothing is written. */
 class Left extends Error {}
@@ -69,7 +69,8 @@ async function walk(t: FeishuSetupTexts): Promise<void> {
     t.badChoice,
   );
   const mode = chosen === "2" ? "webhook" : "socket";
-  const app: FeishuApp = { appId, appSecret, domain: domainOf(named) ?? "", mode };
+  const domain = domainOf(named) ?? "";
+  const app: FeishuApp = { appId, appSecret, domain, mode, ...wayTo(domain, env) };
   if (mode === "webhook") {
     app.encryptKey = await secret("FEISHU_ENCRYPT_KEY", t.askEncryptKey);
     app.verificationToken = await secret("FEISHU_VERIFICATION_TOKEN", t.askToken);

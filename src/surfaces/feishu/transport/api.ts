@@ -23,8 +23,8 @@ export type Answer = Record<string, unknown>;
 export type Api = {
   call(request: Request, options?: CallOptions): Promise<Answer>;
   download(request: Request & { bytes: number }): Promise<Buffer>;
-  /** The client library, loaded when it is first needed. */
-  library(): Promise<Library>;
+  /** The client library, loaded when it is first needed, and what it makes its requests with. */
+  library(): Promise<Library & { http: HttpInstance }>;
 };
 
 export type CallOptions = {
@@ -35,6 +35,7 @@ export type CallOptions = {
 };
 
 export type Library = typeof import("@larksuiteoapi/node-sdk");
+type HttpInstance = NonNullable<ConstructorParameters<Library["Client"]>[0]["httpInstance"]>;
 
 type Http = {
   request(config: Record<string, unknown>): Promise<unknown>;
@@ -48,7 +49,12 @@ const EARLY_MS = 3 * 60_000;
 
 export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms: number) => Promise<void>): Api {
   const redact = redactorOf(app);
-  let loaded: Promise<{ library: Library; send: (config: Record<string, unknown>) => Promise<unknown> }> | undefined;
+  let loaded:
+    | Promise<{
+        library: Library & { http: HttpInstance };
+        send: (config: Record<string, unknown>) => Promise<unknown>;
+      }>
+    | undefined;
   const load = () => (loaded ??= loadLibrary(app, timings, libraryLogger(log, redact, "debug"))); // we hear of it and say it ourselves
 
   let token: { value: string; until: number } | undefined;
@@ -195,16 +201,25 @@ async function loadLibrary(app: FeishuApp, { callMs }: Timings, logger: ReturnTy
     throw new FeishuFailure("permission", `the package @larksuiteoapi/node-sdk is not installed (${messageOf(error)})`);
   });
   // An instance of our own: the library's is shared by the whole process and waits for ever.
-  const http = (library.defaultHttpInstance as unknown as Http).create({ timeout: callMs, maxRedirects: 0 });
+  const http = (library.defaultHttpInstance as unknown as Http).create({
+    timeout: callMs,
+    maxRedirects: 0,
+    // Left to itself the library reads the environment, and in its own way.
+    ...(app.agent ? { httpAgent: app.agent, httpsAgent: app.agent } : { proxy: false }),
+  });
   http.interceptors.response.use(({ data }) => data);
+  const httpInstance = http as unknown as HttpInstance;
   const client = new library.Client({
     appId: app.appId,
     appSecret: app.appSecret,
     domain: app.domain,
-    httpInstance: http as unknown as NonNullable<ConstructorParameters<Library["Client"]>[0]["httpInstance"]>,
+    httpInstance,
     logger,
     // Its cache is shared by all apps of that id in the process, and keeps a token that was refused.
     disableTokenCache: true,
   });
-  return { library, send: (config: Record<string, unknown>) => client.request<unknown>(config) };
+  return {
+    library: { ...library, http: httpInstance },
+    send: (config: Record<string, unknown>) => client.request<unknown>(config),
+  };
 }

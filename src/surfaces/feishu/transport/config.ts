@@ -1,3 +1,5 @@
+import type { Agent } from "node:http";
+
 /** What is needed to talk to one app on one platform. */
 export type FeishuApp = {
   /** `cli_` and 16 hex digits. */
@@ -10,6 +12,8 @@ export type FeishuApp = {
   /** The webhook is served only with both. */
   encryptKey?: string;
   verificationToken?: string;
+  /** The way to the platform, where a proxy stands in it. */
+  agent?: Agent;
 };
 
 /** How long things may take; what a test shortens. */

@@ -55,6 +55,8 @@ export function createConnection(
       appSecret: app.appSecret,
       domain: app.domain,
       logger,
+      httpInstance: library.http,
+      ...(app.agent && { agent: app.agent }),
       handshakeTimeoutMs: timings.callMs,
       wsConfig: { pingTimeout: timings.pongMs / 1_000 },
       onReady: () => ended(),
