@@ -2,6 +2,11 @@ import type { DeadlinePolicy } from "../protocol/index.ts";
 import { zh } from "./feishu-zh.ts";
 import type { Lang } from "./language.ts";
 
+function afterwards(policy: DeadlinePolicy): string {
+  if (policy === "cancel") return "the task is cancelled";
+  return policy === "fail" ? "the task fails" : "the answer set in advance is used";
+}
+
 const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
 const en = {
@@ -13,26 +18,21 @@ const en = {
     text: "Sage asks you for a text",
   },
   questions: (n: number) => plural(n, "question"),
-  session: (id: string) => `session ${id}`,
-  until: (time: string) => `until ${time}`,
-  waits: (time: string, policy: DeadlinePolicy) =>
-    `Waits until ${time}; after that ${
-      policy === "cancel"
-        ? "the task is cancelled"
-        : policy === "fail"
-          ? "the task fails"
-          : "the answer set in advance is used"
-    }.`,
+  session: (id: string) => `Session ${id}`,
+  details: "Details",
+  comma: ", ",
+  waits: (time: string, policy: DeadlinePolicy) => `If nobody answers by ${time}, ${afterwards(policy)}.`,
+  waitsFor: (left: string, policy: DeadlinePolicy) => `If nobody answers within ${left}, ${afterwards(policy)}.`,
   allowOnce: "Allow once",
-  allowAlways: "Allow always",
-  alwaysTitle: "Allow without asking again?",
-  alwaysRules: (rules: string) => `In this session, without asking again: ${rules}`,
+  allowAlways: "Allow for this session",
+  alwaysTitle: "Allow without asking again, until this session ends?",
+  alwaysRules: "For this session means:",
+  comment: "A word to Sage with your answer (optional)",
   deny: "Deny",
-  denyWhy: "Tell Sage what to do instead",
-  denyWithReason: "Deny with reason",
-  permissionByText: "Or quote this card: /allow, /allow always, or /deny and a reason.",
-  permissionByCode: (code: string) => `Answer with: /allow ${code}, or /deny ${code} and a reason.`,
-  answerByCode: (code: string) => `Answer with: /answer ${code} and the number of an option or your words.`,
+  denyWhy: "What should Sage do instead? (optional)",
+  permissionByText: (typed: (words: string) => string) =>
+    `Without buttons: ${typed("/allow")}, ${typed("/allow always")}, or ${typed("/deny")} and a reason.`,
+  openChat: "Open the chat",
   masked: (n: number) => `${plural(n, "secret")} in it ${n === 1 ? "is" : "are"} not shown here.`,
   leftOut: (lines: number, characters: number) =>
     `‹… ${plural(lines, "line")} (${plural(characters, "character")}) not shown here …›`,
@@ -42,9 +42,9 @@ const en = {
     "This does not fit on a card, and the file with all of it could not be sent. It can be allowed in the terminal only.",
   answerThere: (id: string) => `In the terminal: sage answer ${id}`,
   readFirst: "Read the file first, and say so with the button on the card.",
-  askedFor: (name: string) => `For a task of ${name}.`,
-  approversAsked: (names: string) => `Only an approver may answer this one. Asked: ${names}.`,
-  noApprovers: "Only an approver may answer this one, and none is named. It waits in the terminal.",
+  askedFor: (name: string) => `${name} gave this task.`,
+  approversAsked: (names: string) => `Only an approver can answer this. Asked: ${names}.`,
+  noApprovers: "Only an approver can answer this, and there is none. It waits in the terminal.",
   movedTitle: "Asked again below",
   movedBody: "This card was about to become too old to be answered.",
   haveRead: "I have read the file: show the choices",
@@ -57,11 +57,10 @@ const en = {
   notAnswer: "Do not answer",
   stop: "Stop the task",
   remark: "A remark for Sage (optional)",
-  questionByText:
-    "Or quote this card: the number of an option, or your own words; with several questions, one line each.",
-  pickByText: "Or quote this card with the number of an option.",
+  questionByText: (typed: (words: string) => string) =>
+    `Without buttons: ${typed("/answer")} and the number of an option or your own words; for several questions, one line each.`,
+  pickByText: (typed: (words: string) => string) => `Without buttons: ${typed("/answer")} and the number of an option.`,
   writeHere: "Your answer",
-  textByText: "Or reply with a message.",
   requestFile: (id: string) => `request-${id}.txt`,
 
   // Cards that ask no more
@@ -72,7 +71,7 @@ const en = {
   },
   ended: {
     allowed: "allowed once",
-    always: "allowed always",
+    always: "allowed for this session",
     edited: "allowed with changes",
     denied: "denied",
     answered: "answered",
@@ -85,6 +84,7 @@ const en = {
   },
   answeredBy: (who: string, where: string, time: string) => `Answered by ${who} ${where} · ${time}`,
   endedBy: (who: string, where: string, time: string) => `Ended by ${who} ${where} · ${time}`,
+  somebody: "somebody",
   inFeishu: "in Feishu",
   inTerminal: "in the terminal",
   byRule: "by a rule",
@@ -108,8 +108,6 @@ const en = {
   steps: (n: number) => plural(n, "step"),
   stepsTitle: "Steps",
   stopButton: "Stop",
-  thinking: "…",
-  calls: { run: "▸", ok: "✓", failed: "✗", refused: "✗ (refused)" },
   earlierSteps: (n: number) => `… ${plural(n, "earlier step")}`,
   done: "Done",
   stats: (calls: number, tokens: number, time: string) =>
@@ -120,7 +118,7 @@ const en = {
   maxSteps: (n: number) => `It stopped after ${plural(n, "step")}, which is its limit. Say “go on” to continue.`,
   promptTimeout: (time: string) => `The task was cancelled: nobody answered within ${time}.`,
   taskTimeout: (time: string) => `The task was stopped: it had worked for ${time}, which is its limit.`,
-  cancelledBecause: (why: string) => `Stopped: ${why}`,
+  interruptedBy: (who: string) => `${who} interrupted`,
   pausedBecause: (why: string) => `Paused: ${why}. Say what to do instead, or /resume.`,
   begunBy: (who: string, where: string, text: string) => `${who} ${where}: ${text}`,
   failedBecause: (why: string) => `Failed: ${why}`,
@@ -132,7 +130,7 @@ const en = {
   // What a click or a message came to
   toast: {
     allowed: "Allowed once",
-    always: "Allowed, from now on without asking",
+    always: "Allowed for this session",
     denied: "Denied",
     answered: "Answer recorded",
     declined: "Not answered, on purpose",
@@ -151,13 +149,13 @@ const en = {
     nothing: "Nothing is running",
   },
   mayNotTalk: "You may not give tasks to this bot. Ask whoever runs it to add your id:",
-  mayNotAnswer: "This one only an approver may answer.",
+  mayNotAnswer: "Only an approver can answer this.",
   queueFull: "Fifty messages wait to be read already. Wait a little, or /stop.",
-  replyToCard: "Several requests are open. Quote the card that you mean.",
-  useCard:
-    "A permission is waiting. Use its buttons, or quote its card with /allow or /deny and a reason. Not sent to Sage.",
-  notThis: "That card asks no more. Nothing was sent to Sage.",
-  quoteCard: "Quote the card that you mean with this command, or name it by the code that stands on it.",
+  replyToCard:
+    "Several requests are open, so this was not sent to Sage. Use the buttons of the card that you mean, or write:",
+  useCard: "A permission is waiting, so this was not sent to Sage. Use the buttons of its card, or write:",
+  notThis: "That card is closed. Nothing was sent to Sage.",
+  quoteCard: "Say which card you mean: use its buttons, or write:",
   answerFirst: (why: string) => `That is no answer: ${why}`,
   noOption: (n: string, last: number) => `There is no option ${n}; the options are 1 to ${last}.`,
   oneOnly: "Only one can be chosen here.",
@@ -205,7 +203,7 @@ const en = {
   help: [
     "Say what is to be done. In a group, mention the bot: each mention begins a task, and its thread is the conversation.",
     "While it works, what you write is read at its next step.",
-    "When it asks, use the card, or quote it and write: a number, your own words, /allow, /deny and a reason.",
+    "When it asks, use the card; its details say what to write instead.",
     "/stop: stops the task · /new: a new session · /status: where it stands",
     "/sessions: what there is · /resume id: goes on with one, also from the terminal",
     "/cd folder: a new session elsewhere · /model name: a new session with another model · /help",
@@ -213,8 +211,6 @@ const en = {
 
   // Files
   cannotRead: "Sage reads text, pictures and files. This was none of them.",
-  savedFile: (path: string) => `[The person sent a file. It is saved at ${path}]`,
-  savedImage: (path: string) => `[The person sent an image. It is saved at ${path}]`,
   fileTooLarge: (name: string, limit: string) => `${name} was not taken: files may have at most ${limit}.`,
   fileFailed: (name: string) => `${name} could not be fetched.`,
   tooManyFiles: (n: number) => `Only the first ${n} files were taken.`,

@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import { harmless, messageOf, type InputRequest, type Resolution } from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
 import { actionText } from "./cards/action.ts";
 import type { Card } from "./cards/card.ts";
 import { closedCard, endOf, movedCard, watchCard, whereOf, whoOf } from "./cards/closed.ts";
@@ -8,11 +7,11 @@ import { plainWords } from "./cards/escape.ts";
 import { permissionCard, type Asked, type AskingCard } from "./cards/permission.ts";
 import { questionCard, textCard } from "./cards/question.ts";
 import { redacted } from "./cards/redact.ts";
-import { timeOf } from "./cards/time.ts";
+import { inLocales, type Speech } from "./cards/speech.ts";
 import type { Sent } from "./channel.ts";
 import { passes, wantsPlainer } from "./failure.ts";
 import { mayAnswer, type People } from "./people.ts";
-import { CARD_LIFE_MS, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
+import { CARD_LIFE_MS, codeOfCard, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
 import { targetOf, type Sending } from "./streamer.ts";
 import { describeRequest } from "../../view/describe.ts";
 
@@ -28,31 +27,48 @@ export type Asker = {
   /** The card as it should look now. */
   card(request: InputRequest, record: AskRecord): Card;
   closed(request: InputRequest, resolution: Resolution): Card;
+  /** Words that answer this card, as they are to be typed where it stands. */
+  typed(record: AskRecord): (words: string) => string;
 };
 
-export type AskerParts = Sending & { words: Texts; people: People };
+export type AskerParts = Sending & {
+  people: People;
+  /** What the bot is called, for those who call it by a mention. */
+  botName(): string;
+};
 
 export function createAsker(sending: AskerParts, home: () => Home): Asker {
-  const { channel, records, t, words, people, now, log } = sending;
+  const { channel, records, people, now, log } = sending;
+  const speeches = () => sending.speak(home().chat);
 
   const make = (request: InputRequest, record: AskRecord): AskingCard => {
     const { value, masked } = redacted(request, sending.redaction);
     const { rid, g, file } = record;
     const asked: Asked = {
-      ...{ t, words, rid, g, masked, now: now(), session: record.session, folder: basename(home().cwd) },
+      ...{ rid, g, masked, now: now(), session: record.session, folder: basename(home().cwd), typed: typedAt(record) },
       ...(file && { file }),
-      ...(home().group && { code: rid.slice(0, 6) }),
-      ...(record.for !== undefined && !record.watch && { for: record.for }),
+      ...(record.for !== undefined && { for: record.for }),
     };
-    // Who is asked elsewhere is kept in the same place: a card has either.
-    if (record.watch) return { card: watchCard(value, record.for ?? "", { t, words, now: now() }) };
-    if (value.kind === "permission") return permissionCard(value, asked);
-    return value.kind === "question" ? questionCard(value, asked) : textCard(value, asked);
+    const { watch } = record;
+    if (watch) return { card: watchCard(value, ({ t }) => told(watch.asked, request, t), now(), speeches()) };
+    if (value.kind === "permission") return permissionCard(value, asked, speeches());
+    return value.kind === "question" ? questionCard(value, asked, speeches()) : textCard(value, asked, speeches());
   };
+
+  /** In a group the bot hears only what mentions it. The code says which card is meant, also where none can be quoted. */
+  const typedAt =
+    ({ rid, chat }: AskRecord) =>
+    (words: string): string => {
+      const mention = home().group && chat === home().chat ? `@${sending.botName()} ` : "";
+      return `${mention}${words.replace(/^\/\w+/, (command) => `${command} #${codeOfCard(rid)}`)}`;
+    };
+
+  const told = (names: readonly string[], request: InputRequest, t: Speech["t"]): string =>
+    names.length > 0 ? t.approversAsked(names.join(t.comma)) : `${t.noApprovers} ${t.answerThere(request.id)}`;
 
   const closed = (request: InputRequest, resolution: Resolution): Card => {
     const { value } = redacted({ request, resolution }, sending.redaction);
-    return closedCard(value.request, value.resolution, { t, words, now: now() });
+    return closedCard(value.request, value.resolution, now(), speeches());
   };
 
   /**
@@ -65,11 +81,9 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     if (group || mayAnswer(people, person, request, owner)) return [{ chat }];
     const name = async (id: string) => (await channel.userName(id).catch(() => undefined)) ?? id;
     const approvers = people.approve.slice(0, MOST_APPROVERS);
-    const names = await Promise.all(approvers.map(name));
-    const told =
-      names.length > 0 ? t.approversAsked(names.join(", ")) : `${t.noApprovers} ${t.answerThere(request.id)}`;
+    const asked = await Promise.all(approvers.map(name));
     const whose = await name(owner);
-    return [...approvers.map((one) => ({ chat: one, for: whose })), { chat, watch: true, for: told }];
+    return [...approvers.map((one) => ({ chat: one, for: whose })), { chat, watch: { asked } }];
   };
 
   const targetFor = ({ chat }: AskRecord) => (chat === home().chat ? targetOf(home()) : { chat });
@@ -95,17 +109,21 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     } catch (error) {
       if (!wantsPlainer(error)) throw error;
       log(`the card of a request could not be sent: ${messageOf(error)}`);
-      const text = plainWords(inWords(sending.redaction.value(request), record));
+      const clean = sending.redaction.value(request);
+      const text = inLocales(speeches(), (speech) => plainWords(inWords(clean, record, speech)));
       return { ...(await channel.sendText({ ...target, uuid: uuidOf(record.rid, "words"), text })), spoken: true };
     }
   };
 
-  const inWords = (request: InputRequest, { rid, watch }: AskRecord): string => {
-    const code = rid.slice(0, 6);
-    const until = request.deadline ? [t.waits(timeOf(request.deadline.at, now()), request.deadline.policy)] : [];
-    const how = watch ? [] : [(request.kind === "permission" ? t.permissionByCode : t.answerByCode)(code)];
+  const inWords = (request: InputRequest, record: AskRecord, speech: Speech): string => {
+    const { t, words } = speech;
+    const { deadline } = request;
+    const left = deadline && words.duration(Math.max(1_000, deadline.at - now()));
+    const until = deadline && left !== undefined ? [t.waitsFor(left, deadline.policy)] : [];
+    const typed = typedAt(record);
+    const how = record.watch ? [] : [(request.kind === "permission" ? t.permissionByText : t.questionByText)(typed)];
     if (request.kind === "permission")
-      return [t.cardFailed, actionText(describeRequest(request), { t, words }), ...how, ...until].join("\n");
+      return [t.cardFailed, actionText(describeRequest(request), speech), ...how, ...until].join("\n");
     const asked =
       request.kind === "text"
         ? [harmless(request.prompt)]
@@ -142,13 +160,14 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
 
   return {
     closed,
+    typed: typedAt,
     card: (request, record) => make(request, record).card,
     async present(request) {
       const { session } = home();
       const cards = records.openCards(session, request.id);
       for (const old of cards.filter(({ at }) => now() - at > RENEW_MS)) {
         records.closeCard(old);
-        await change(old, movedCard({ t }));
+        await change(old, movedCard(speeches()));
       }
       const standing = records.openCards(session, request.id);
       if (standing.length > 0 && standing.every(({ message }) => message !== undefined)) return;
@@ -169,8 +188,10 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     async settle(request, resolution) {
       for (const record of records.openCards(home().session, request.id)) {
         if (record.spoken) {
-          const end = `${t.closed[request.kind]}: ${t.ended[endOf(resolution)]}`;
-          const text = plainWords(`${end} · ${whoOf(resolution, t)} ${whereOf(resolution.surface, t)}`);
+          const text = inLocales(speeches(), ({ t }) => {
+            const end = `${t.closed[request.kind]}: ${t.ended[endOf(resolution)]}`;
+            return plainWords(`${end} · ${whoOf(resolution, t)} ${whereOf(resolution.surface, t)}`);
+          });
           await channel.sendText({ ...targetFor(record), uuid: uuidOf(record.rid, "closed"), text });
         } else await change(record, closed(request, resolution));
         records.closeCard(record);

@@ -34,7 +34,11 @@ export type CardClick = {
 
 /** What the person who clicked sees at once. Neither: the card stays as it is. */
 export type CardAnswer = {
-  toast?: { type: "info" | "success" | "warning" | "error"; content: string };
+  toast?: {
+    type: "info" | "success" | "warning" | "error";
+    content: string;
+    /** By the platform's name of the language. */ i18n?: Record<string, string>;
+  };
   /** A whole card of the new dialect. Not for a card that streams. */
   card?: object;
 };
@@ -88,7 +92,8 @@ export interface FeishuChannel {
   sendCard(card: Target & ({ card: object } | { cardId: string })): Promise<Sent>;
   /** Replaces a card that was sent whole. */
   patchCard(messageId: string, card: object): Promise<void>;
-  sendText(text: Target & { text: string }): Promise<Sent>;
+  /** In one language, or by the platform's names of several: each reader sees their own. Notifies those who are mentioned. */
+  sendText(text: Target & { text: string | Record<string, string>; mention?: readonly string[] }): Promise<Sent>;
   sendFile(file: Target & { name: string; content: Buffer }): Promise<Sent>;
   sendImage(image: Target & { content: Buffer }): Promise<Sent>;
   /** A small sign under a message that it was seen. Never rejects: it is a courtesy. */
@@ -101,6 +106,8 @@ export interface FeishuChannel {
     kind: "image" | "file",
     options: { limit: number; signal: AbortSignal },
   ): Promise<Buffer>;
+  /** What the bot is called, as far as that is known. */
+  botName(): string;
   /** Undefined when the app may not know. Remembered for a while. */
   userName(openId: string): Promise<string | undefined>;
 

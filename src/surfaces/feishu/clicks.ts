@@ -1,16 +1,10 @@
-import {
-  messageOf,
-  type InputRequest,
-  type InputResponse,
-  type Resolution,
-  type Sender,
-} from "../../protocol/index.ts";
-import type { FeishuTexts } from "../../texts/feishu.ts";
-import { decided, readForm, textIn } from "./answers.ts";
+import { messageOf, type Host, type InputRequest, type Resolution, type Sender } from "../../protocol/index.ts";
 import { endOf, unknownCard, whoOf } from "./cards/closed.ts";
 import type { CardAnswer, CardClick } from "./channel.ts";
 import type { CommandHandler } from "./command-handler.ts";
+import { inLocales, type Phrase, type Speech, type Speeches } from "./cards/speech.ts";
 import type { Follow } from "./follow.ts";
+import { decided, readForm, textIn, type Read } from "./input.ts";
 import { mayAnswer, mayStop, mayTalk, type People } from "./people.ts";
 import { isAt, type AskRecord, type Records } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
@@ -19,7 +13,8 @@ export type ClickParts = {
   records: Records;
   sessions: SessionManager;
   people: People;
-  t: FeishuTexts;
+  speak(chat: string): Speeches;
+  host: Host;
   log(line: string): void;
   senderOf(openId: string): Promise<Sender>;
   /** This chat goes on with that session. */
@@ -30,46 +25,67 @@ type Toast = NonNullable<CardAnswer["toast"]>["type"];
 
 /** What a click comes to. Authorised first, recorded second, drawn last. That it is answered in time is the channel's business. */
 export function createClicks(parts: ClickParts): (click: CardClick) => Promise<CardAnswer> {
-  const { records, sessions, people, t, log } = parts;
-  const toast = (type: Toast, content: string): CardAnswer => ({ toast: { type, content } });
+  const { records, sessions, people, log, host } = parts;
 
-  const refuse = (click: CardClick, why: string): CardAnswer => {
+  /** Whoever clicked reads it in the language of their client. */
+  const toastIn =
+    ({ chatId }: CardClick) =>
+    (type: Toast, phrase: Phrase): CardAnswer => {
+      const speeches = parts.speak(chatId);
+      return { toast: { type, content: phrase(speeches[0]), i18n: inLocales(speeches, phrase) } };
+    };
+
+  const refuse = (click: CardClick, why: Refusal): CardAnswer => {
     const { operator, messageId, chatId, value } = click;
     records.refused({ operator, messageId, chatId, value, why, at: click.at });
     log(`a click by ${operator.openId || "nobody"} was refused: ${why}`);
-    return toast("error", why);
+    return toastIn(click)("error", ({ t }) => t.toast[why]);
+  };
+
+  /** A request that is no longer held in memory is looked up in the journal. */
+  const known = async (follow: Follow, { request: id }: AskRecord) => {
+    const held = follow.view.request(id);
+    if (held) return held;
+    const found = await host.send({ type: "request", id });
+    return found.ok ? { request: found.request, ...(found.resolution && { resolution: found.resolution }) } : undefined;
   };
 
   const clicked = async (click: CardClick): Promise<CardAnswer> => {
+    const toast = toastIn(click);
+    const gone = () => ({ ...toast("info", ({ t }) => t.toast.gone), card: unknownCard(parts.speak(click.chatId)) });
     const value = readValue(click.value);
     const record = value && records.card(value.rid);
-    if (!value || !record) return { ...toast("info", t.toast.gone), card: unknownCard({ t }) };
+    if (!value || !record) return gone();
     const here = isAt(record, { chatId: click.chatId, openId: click.operator.openId });
     if (!here || (record.message !== undefined && record.message !== click.messageId))
-      return refuse(click, t.toast.wrongCard);
+      return refuse(click, "wrongCard");
     const follow = await sessions.of(record.session);
     if (record.k === "run") {
       if (value.act === "resume" && record.place) {
-        if (!mayTalk(people, click.operator)) return refuse(click, t.toast.notTalker);
+        if (!mayTalk(people, click.operator)) return refuse(click, "notTalker");
         const place = { ...record.place, owner: click.operator.openId };
         return toast("success", await parts.resume(record.session, click.operator, place));
       }
-      if (value.act !== "stop") return refuse(click, t.toast.wrongCard);
-      if (!follow || !mayStop(people, click.operator, follow.home().owner)) return refuse(click, t.toast.notStopper);
+      if (value.act !== "stop") return refuse(click, "wrongCard");
+      if (!follow || !mayStop(people, click.operator, follow.home().owner)) return refuse(click, "notStopper");
       const reply = await follow.handle.finish(await parts.senderOf(click.operator.openId));
-      return toast("info", reply.ok && reply.to !== "nothing" ? t.toast.stopped : t.toast.nothing);
+      const stopped = reply.ok && reply.to !== "nothing";
+      return toast("info", ({ t }) => (stopped ? t.toast.stopped : t.toast.nothing));
     }
-    const known = follow?.view.request(record.request) ?? (await follow?.lookUp(record.request));
-    if (!follow || !known) return { ...toast("info", t.toast.gone), card: unknownCard({ t }) };
-    if (!mayAnswer(people, click.operator, known.request, follow.home().owner)) return refuse(click, t.toast.notYours);
-    if (known.resolution) return late(follow, known.request, known.resolution);
+    const found = follow && (await known(follow, record));
+    if (!follow || !found) return gone();
+    const { request, resolution } = found;
+    if (!mayAnswer(people, click.operator, request, follow.home().owner)) return refuse(click, "notYours");
+    if (resolution) return late(follow, request, resolution, click);
     if (value.g !== record.g)
-      return { ...toast("warning", t.toast.oldCard), card: follow.asker.card(known.request, record) };
-    return answer(follow, known.request, record, { act: value.act, click });
+      return { ...toast("warning", ({ t }) => t.toast.oldCard), card: follow.asker.card(request, record) };
+    return answer(follow, request, record, { act: value.act, click });
   };
 
-  const late = (follow: Follow, request: InputRequest, resolution: Resolution): CardAnswer => ({
-    ...toast("info", resolution.outcome === "timed_out" ? t.toast.expired : t.toast.already(whoOf(resolution, t))),
+  const late = (follow: Follow, request: InputRequest, resolution: Resolution, click: CardClick): CardAnswer => ({
+    ...toastIn(click)("info", ({ t }) =>
+      resolution.outcome === "timed_out" ? t.toast.expired : t.toast.already(whoOf(resolution, t)),
+    ),
     card: follow.asker.closed(request, resolution),
   });
 
@@ -85,23 +101,27 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
       records.saveCard(next);
       return { card: follow.asker.card(request, next) };
     }
-    const read = responseOf(request, record, act, click.formValue ?? {}, t);
+    const toast = toastIn(click);
+    const read = responseOf(request, record, act, click.formValue ?? {});
     if ("problem" in read) return toast("warning", read.problem);
     const from = await parts.senderOf(click.operator.openId);
     const reply = await follow.handle.sendAnswer(read.response, from);
     if (reply.ok) {
-      const said = t.toast[toastOf(reply.resolution)];
-      return { ...toast("success", said), card: follow.asker.closed(request, reply.resolution) };
+      const said = toastOf(reply.resolution);
+      return { ...toast("success", ({ t }) => t.toast[said]), card: follow.asker.closed(request, reply.resolution) };
     }
-    return reply.resolution ? late(follow, request, reply.resolution) : toast("error", t.toast.failed(reply.message));
+    const { resolution, message } = reply;
+    return resolution ? late(follow, request, resolution, click) : toast("error", ({ t }) => t.toast.failed(message));
   };
 
   return (click) =>
     clicked(click).catch((error: unknown) => {
       log(`a click could not be handled: ${messageOf(error)}`);
-      return toast("error", t.toast.failed(messageOf(error)));
+      return toastIn(click)("error", ({ t }) => t.toast.failed(messageOf(error)));
     });
 }
+
+export type Refusal = "wrongCard" | "notTalker" | "notStopper" | "notYours";
 
 type ReadValue = { rid: string; act: string; g: number };
 
@@ -119,32 +139,27 @@ function toastOf(resolution: Resolution): "allowed" | "always" | "denied" | "ans
   return end === "allowed" || end === "always" || end === "denied" || end === "declined" ? end : "answered";
 }
 
-function responseOf(
-  request: InputRequest,
-  record: AskRecord,
-  act: string,
-  form: Record<string, unknown>,
-  t: FeishuTexts,
-): { response: InputResponse } | { problem: string } {
+function responseOf(request: InputRequest, record: AskRecord, act: string, form: Record<string, unknown>): Read {
   const requestId = request.id;
+  const wrong = { problem: ({ t }: Speech) => t.toast.wrongCard };
   if (request.kind === "permission") {
-    if (act === "deny") return { response: decided(request, { deny: "" }) };
-    if (act === "deny_reason") return { response: decided(request, { deny: textIn(form, "deny_reason") }) };
+    const comment = textIn(form, "comment");
+    if (act === "deny") return { response: decided(request, { deny: comment }) };
     // What was not shown whole is not allowed before it was read, whatever a button claims.
     const unread = record.file !== undefined && record.file !== "read";
-    if (unread || (act !== "allow_once" && act !== "allow_always")) return { problem: t.toast.wrongCard };
-    return { response: decided(request, { allow: act === "allow_always" ? "always" : "once" }) };
+    if (unread || (act !== "allow_once" && act !== "allow_always")) return wrong;
+    return { response: decided(request, { allow: act === "allow_always" ? "always" : "once", comment }) };
   }
   if (act === "decline") return { response: { type: "denied", requestId } };
   if (act === "stop") return { response: { type: "cancelled", requestId } };
   if (request.kind === "text") {
     const text = textIn(form, "text");
-    return text === "" ? { problem: t.toast.empty } : { response: { type: "text", requestId, text } };
+    return text === "" ? { problem: ({ t }) => t.toast.empty } : { response: { type: "text", requestId, text } };
   }
   const [only] = request.questions;
   const picked = /^pick(\d+)$/.exec(act);
   const option = picked && request.questions.length === 1 ? only?.options[Number(picked[1])] : undefined;
   if (only && option)
     return { response: { type: "answers", requestId, answers: { [only.question]: { selected: [option.label] } } } };
-  return act === "submit" ? readForm(request, form, t) : { problem: t.toast.wrongCard };
+  return act === "submit" ? readForm(request, form) : wrong;
 }

@@ -2,10 +2,10 @@ import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { Host, Sender, SessionSummary } from "../../protocol/index.ts";
-import type { FeishuTexts } from "../../texts/feishu.ts";
 import type { Card } from "./cards/card.ts";
 import { helpCard, sessionsCard } from "./cards/lists.ts";
 import type { Redaction } from "./cards/redact.ts";
+import type { Phrase, Speeches } from "./cards/speech.ts";
 import type { Incoming } from "./channel.ts";
 import type { Follow } from "./follow.ts";
 import { mayApprove, mayStop, type People } from "./people.ts";
@@ -18,7 +18,7 @@ export type CommandParts = {
   records: Records;
   sessions: SessionManager;
   people: People;
-  t: FeishuTexts;
+  speak(chat: string): Speeches;
   /** Where a new session works unless somebody says otherwise, and where else one may. */
   cwd: string;
   folders: readonly string[];
@@ -32,7 +32,7 @@ export type CommandParts = {
 
 /** What is said back; `task` goes on as a message to the session that the command has begun. */
 export type CommandResult =
-  | { text: string }
+  | { text: Phrase }
   | { card: Card; sent?: (message: string) => void }
   | { task: string; follow: Follow };
 
@@ -42,14 +42,14 @@ export type CommandHandler = {
   overtakes(text: string): boolean;
   handle(message: Incoming): Promise<CommandResult>;
   /** Whether this person may take a session over to their chat, and doing it. */
-  resume(session: string, who: { openId: string; tenantKey: string }, place: Place): Promise<string>;
+  resume(session: string, who: { openId: string; tenantKey: string }, place: Place): Promise<Phrase>;
 };
 
 const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "help"] as const;
 type Name = (typeof names)[number];
 
 export function createCommandHandler(parts: CommandParts): CommandHandler {
-  const { host, records, sessions, people, t, now } = parts;
+  const { host, records, sessions, people, now } = parts;
 
   const read = (text: string): { name: Name; rest: string } | undefined => {
     const found = /^[/／]([a-z]+)(?:\s+([^]*))?$/i.exec(text.trim());
@@ -60,10 +60,10 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
 
   const stop = async (message: Incoming): Promise<CommandResult> => {
     const follow = await here(message);
-    if (follow && !mayStop(people, message.sender, follow.home().owner)) return { text: t.toast.notStopper };
+    if (follow && !mayStop(people, message.sender, follow.home().owner)) return { text: ({ t }) => t.toast.notStopper };
     const onTheWay = parts.stops.stop(message);
     const reply = follow && must(await follow.handle.finish(await parts.senderOf(message.sender.openId)));
-    return { text: onTheWay || (reply && reply.to !== "nothing") ? t.stopping : t.nothingRuns };
+    return { text: ({ t }) => (onTheWay || (reply && reply.to !== "nothing") ? t.stopping : t.nothingRuns) };
   };
 
   const begin = async (message: Incoming, how: Beginning): Promise<Follow> => {
@@ -86,16 +86,19 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   const fresh = async (message: Incoming, task: string): Promise<CommandResult> => {
     const cwd = folderFor(message, await sessions.find(message));
     const follow = await begin(message, { cwd, ...(parts.model !== undefined && { model: parts.model }) });
-    return task === "" ? { text: t.newSession(follow.home().cwd) } : { task, follow };
+    return task === "" ? { text: ({ t }) => t.newSession(follow.home().cwd) } : { task, follow };
   };
 
   const status = async (message: Incoming): Promise<CommandResult> => {
     const follow = await here(message);
-    if (!follow) return { text: t.noSession };
+    if (!follow) return { text: ({ t }) => t.noSession };
     const { session, cwd, model = parts.model ?? "" } = follow.home();
     const open = follow.view.open().length;
-    const line = t.statusLine(session, t.status[follow.view.state()], cwd, model);
-    return { text: open > 0 ? `${line}\n${t.openRequests(open)}` : line };
+    const state = follow.view.state();
+    return {
+      text: ({ t }) =>
+        [t.statusLine(session, t.status[state], cwd, model), ...(open > 0 ? [t.openRequests(open)] : [])].join("\n"),
+    };
   };
 
   /** Own sessions and those of this chat; an approver sees every session of the machine. */
@@ -122,7 +125,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     }));
     const current = (await here(message))?.handle.session;
     return {
-      card: sessionsCard(found, { t, now: now(), current, ridOf }),
+      card: sessionsCard(found, { now: now(), current, ridOf }, parts.speak(message.chatId)),
       sent(id) {
         for (const rid of rids) {
           const record = records.card(rid);
@@ -132,55 +135,55 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     };
   };
 
-  const resume = async (session: string, who: Incoming["sender"], place: Place): Promise<string> => {
+  const resume = async (session: string, who: Incoming["sender"], place: Place): Promise<Phrase> => {
     const may = (await visible(who, place.chat)).some(({ id }) => id === session);
-    if (!may) return t.noSuchSession(session);
+    if (!may) return ({ t }) => t.noSuchSession(session);
     // Whoever takes it over may answer and stop it: not while it does so for somebody else.
     const owner = records.home(session)?.owner;
     const others = owner !== undefined && owner !== who.openId && !mayApprove(people, who);
-    if (others && (await sessions.of(session))?.view.state() !== "IDLE") return t.worksForOthers;
+    if (others && (await sessions.of(session))?.view.state() !== "IDLE") return ({ t }) => t.worksForOthers;
     const follow = await sessions.take(session, place);
     // A turn that nobody runs goes on here; one that runs elsewhere is watched.
     if (follow.view.working()) await host.send({ type: "resume", session });
-    return t.resumed(session);
+    return ({ t }) => t.resumed(session);
   };
 
   const byId = async (message: Incoming, start: string): Promise<CommandResult> => {
     const found = (await visible(message.sender, message.chatId)).filter(({ id }) => id.startsWith(start));
     const one = found.find(({ id }) => id === start) ?? (found.length === 1 ? found[0] : undefined);
-    if (start === "" && !(await here(message))?.view.working()) return { text: t.resumeWhich };
+    if (start === "" && !(await here(message))?.view.working()) return { text: ({ t }) => t.resumeWhich };
     if (start === "") {
       const session = (await here(message))?.handle.session ?? "";
       await host.send({ type: "resume", session });
-      return { text: t.resumed(session) };
+      return { text: ({ t }) => t.resumed(session) };
     }
-    if (!one) return { text: found.length > 1 ? t.resumeWhich : t.noSuchSession(start) };
+    if (!one) return { text: ({ t }) => (found.length > 1 ? t.resumeWhich : t.noSuchSession(start)) };
     return { text: await resume(one.id, message.sender, placeOf(message)) };
   };
 
   const cd = async (message: Incoming, to: string): Promise<CommandResult> => {
     const now = (await here(message))?.home().cwd ?? parts.cwd;
-    if (to === "") return { text: t.cdWhich(now, folders) };
+    if (to === "") return { text: ({ t }) => t.cdWhich(now, folders) };
     const path = resolve(now, to.replace(/^~(?=$|\/)/, homedir()));
     let real: string;
     try {
       real = realpathSync(path);
-      if (!statSync(real).isDirectory()) return { text: t.cdMissing(path) };
+      if (!statSync(real).isDirectory()) return { text: ({ t }) => t.cdMissing(path) };
     } catch {
-      return { text: folders.some((one) => isIn(one, path)) ? t.cdMissing(path) : t.cdRefused(path) };
+      return { text: ({ t }) => (folders.some((one) => isIn(one, path)) ? t.cdMissing(path) : t.cdRefused(path)) };
     }
-    if (!isAllowed(real)) return { text: t.cdRefused(path) };
+    if (!isAllowed(real)) return { text: ({ t }) => t.cdRefused(path) };
     const model = (await here(message))?.home().model ?? parts.model;
     await begin(message, { cwd: real, ...(model !== undefined && { model }) });
-    return { text: t.newSession(real) };
+    return { text: ({ t }) => t.newSession(real) };
   };
 
   const model = async (message: Incoming, name: string): Promise<CommandResult> => {
     const home = (await here(message))?.home();
-    if (name === "") return { text: t.modelNow(home?.model ?? parts.model ?? "", parts.models) };
-    if (!parts.models.includes(name)) return { text: t.modelRefused(name) };
+    if (name === "") return { text: ({ t }) => t.modelNow(home?.model ?? parts.model ?? "", parts.models) };
+    if (!parts.models.includes(name)) return { text: ({ t }) => t.modelRefused(name) };
     await begin(message, { cwd: folderFor(message, await here(message)), model: name });
-    return { text: t.modelNew(name) };
+    return { text: ({ t }) => t.modelNew(name) };
   };
 
   return {
@@ -189,7 +192,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     resume,
     async handle(message) {
       const command = read(message.text);
-      if (!command) return { text: t.unknownCommand(message.text) };
+      if (!command) return { text: ({ t }) => t.unknownCommand(message.text) };
       switch (command.name) {
         case "stop":
           return stop(message);
@@ -206,7 +209,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
         case "model":
           return model(message, command.rest);
         case "help":
-          return { card: helpCard({ t }) };
+          return { card: helpCard(parts.speak(message.chatId)) };
         default:
           return command.name satisfies never;
       }

@@ -1,7 +1,8 @@
-import { messageOf, type TurnEnd } from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
-import { whereOf } from "./cards/closed.ts";
+import { messageOf, type Deadline, type TurnEnd } from "../../protocol/index.ts";
+import { sentence } from "../../texts/reasons.ts";
+import { whereOf, whoOf } from "./cards/closed.ts";
 import type { Finish, ProgressView } from "./cards/progress.ts";
+import type { Speech } from "./cards/speech.ts";
 import { wantsPlainer } from "./failure.ts";
 import { filesIn } from "./files.ts";
 import type { Ending } from "./phase.ts";
@@ -10,7 +11,6 @@ import { targetOf, type Sending, type Streamer } from "./streamer.ts";
 import type { SessionView } from "./view.ts";
 
 export type ConclusionParts = Sending & {
-  words: Texts;
   /** May this file of a session's folder be read there without asking? */
   mayRead(path: string, cwd: string): Promise<boolean>;
 };
@@ -26,12 +26,12 @@ export function conclusionOf(
   ending: Ending,
   { parts, view, streamer, home }: { parts: ConclusionParts; view: SessionView; streamer: Streamer; home: () => Home },
 ): Conclude {
-  const { channel, t, log } = parts;
+  const { channel, log } = parts;
   const sofar = view.progress();
   const outcome = ending.type === "turn.ended" ? ending.data : undefined;
   const whole = outcome?.text.trim() ?? "";
   const shown: ProgressView = sofar.text.trim() === "" ? { ...sofar, text: whole } : sofar;
-  const { title, template, notes } = finishOf(ending, view, parts);
+  const finish = finishOf(ending, view);
   const begun = begunElsewhere(view, parts);
   const uuid = uuidOf(home().session, "end", ending.seq);
   let files: Promise<string[]> | undefined;
@@ -59,12 +59,19 @@ export function conclusionOf(
       throw error;
     });
     const failed = await files;
-    const missing = failed.length > 0 ? [t.filesNotSent(failed.join(", "))] : [];
-    const finish: Finish = { title, template, notes: [...begun, ...notes, ...missing].map(parts.redaction.text) };
-    await streamer.finish(shown, finish, {
-      uuid,
-      attach: attachment(whole === "" ? shown.text : whole, uuid, parts, home),
-    });
+    const finishing = (speech: Speech): Finish => {
+      const { title, template, notes } = finish(speech);
+      const missing = failed.length > 0 ? [speech.t.filesNotSent(failed.join(", "))] : [];
+      return { title, template, notes: [...begun(speech), ...notes, ...missing].map(parts.redaction.text) };
+    };
+    await streamer.finish(
+      shown,
+      { in: finishing },
+      {
+        uuid,
+        attach: attachment(whole === "" ? shown.text : whole, uuid, parts, home),
+      },
+    );
   };
 }
 
@@ -78,7 +85,7 @@ export function attachment(text: string, uuid: string, parts: Sending, home: () 
       await parts.channel.sendFile({
         ...targetOf(home()),
         uuid: uuidOf(uuid, "file"),
-        name: parts.t.answerFile,
+        name: parts.speak(home().chat)[0].t.answerFile,
         content,
       });
       return (sent = true);
@@ -91,45 +98,46 @@ export function attachment(text: string, uuid: string, parts: Sending, home: () 
 }
 
 /** What a turn was begun with that nobody in this chat has said. */
-function begunElsewhere(view: SessionView, { t, redaction }: ConclusionParts): string[] {
+function begunElsewhere(view: SessionView, { redaction }: ConclusionParts): (speech: Speech) => string[] {
   const said = view.begunWith();
-  if (!said || said.surface === "feishu") return [];
+  if (!said || said.surface === "feishu") return () => [];
   const text = [...redaction.text(said.text)].slice(0, 200).join("");
-  return [t.begunBy(said.by, whereOf(said.surface, t), text)];
+  return ({ t }) => [t.begunBy(said.by, whereOf(said.surface, t), text)];
 }
 
-function finishOf(ending: Ending, view: SessionView, parts: ConclusionParts): Finish {
-  const { t } = parts;
-  if (ending.type === "turn.interrupted")
-    return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(ending.data.by)] };
-  return finishOfTurn(ending.data, view, parts);
+function finishOf(ending: Ending, view: SessionView): (speech: Speech) => Finish {
+  const late = view.expired()?.deadline;
+  const limit = view.begunWith()?.limits?.executionTimeout;
+  return (speech) => {
+    const { t } = speech;
+    if (ending.type === "turn.interrupted") {
+      const who = whoOf(ending.data, t);
+      return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(t.interruptedBy(who))] };
+    }
+    return finishOfTurn(ending.data, speech, { late, limit });
+  };
 }
 
-function finishOfTurn(outcome: TurnEnd, view: SessionView, { t, words }: ConclusionParts): Finish {
+type Limits = { late: Deadline | undefined; limit: number | undefined };
+
+function finishOfTurn(outcome: TurnEnd, { t, words, lang }: Speech, { late, limit }: Limits): Finish {
   const { stats, usage } = outcome;
   const cost = t.stats(stats.toolCalls, usage.inputTokens + usage.outputTokens, words.duration(stats.durationMs));
-  const late = view.expired()?.deadline;
+  const nobody = late && t.promptTimeout(words.duration(late.timeoutMs));
   switch (outcome.status) {
     case "success":
       return { title: t.done, template: "green", notes: [cost] };
-    case "cancelled": {
-      const why = late ? t.promptTimeout(words.duration(late.timeoutMs)) : t.cancelledBecause(outcome.reason);
-      return { title: t.cancelledTitle, template: "grey", notes: [why] };
-    }
+    case "cancelled":
+      return { title: t.cancelledTitle, template: "grey", notes: [nobody ?? sentence(outcome.reason, lang)] };
     case "paused":
-      return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(outcome.reason)] };
+      return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(sentence(outcome.reason, lang))] };
     case "max-steps":
       return { title: t.cancelledTitle, template: "orange", notes: [t.maxSteps(outcome.steps), cost] };
     case "needs-input":
       return { title: t.waiting, template: "grey", notes: [] };
     case "error": {
-      const limit = outcome.error.code === "timeout" ? view.begunWith()?.limits?.executionTimeout : undefined;
-      const why = late
-        ? t.promptTimeout(words.duration(late.timeoutMs))
-        : limit !== undefined
-          ? t.taskTimeout(words.duration(limit))
-          : t.failedBecause(outcome.error.message);
-      return { title: t.failed, template: "red", notes: [why] };
+      const slow = outcome.error.code === "timeout" && limit !== undefined && t.taskTimeout(words.duration(limit));
+      return { title: t.failed, template: "red", notes: [nobody ?? (slow || t.failedBecause(outcome.error.message))] };
     }
     default:
       return outcome satisfies never;

@@ -2,8 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { messageOf } from "../../protocol/index.ts";
-import type { FeishuTexts } from "../../texts/feishu.ts";
 import type { Redaction } from "./cards/redact.ts";
+import type { Phrase } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";
 import { FeishuFailure } from "./failure.ts";
 
@@ -17,7 +17,6 @@ const MOST_OUT = 5;
 export type ReceiveParts = {
   channel: FeishuChannel;
   folder: string;
-  t: FeishuTexts;
   log(line: string): void;
   /** The person has said stop. */
   signal: AbortSignal;
@@ -26,12 +25,12 @@ export type ReceiveParts = {
 /** Puts what a person sent where the session may read it. What the model is told, and what the person should know. */
 export async function receiveFiles(
   message: Incoming,
-  { channel, folder, t, log, signal }: ReceiveParts,
-): Promise<{ told: string[]; problems: string[] }> {
+  { channel, folder, log, signal }: ReceiveParts,
+): Promise<{ told: string[]; problems: Phrase[] }> {
   const told: string[] = [];
-  const problems: string[] = [];
+  const problems: Phrase[] = [];
   const { attachments, messageId } = message;
-  if (attachments.length > MOST_FILES) problems.push(t.tooManyFiles(MOST_FILES));
+  if (attachments.length > MOST_FILES) problems.push(({ t }) => t.tooManyFiles(MOST_FILES));
   for (const [n, { kind, key, name }] of attachments.slice(0, MOST_FILES).entries()) {
     const called = name === undefined ? `${kind}-${n + 1}` : name;
     try {
@@ -39,12 +38,13 @@ export async function receiveFiles(
       const path = join(folder, messageId, fileName(called, n, kind === "image" ? imageType(content) : undefined));
       await mkdir(join(folder, messageId), { recursive: true, mode: 0o700 });
       await writeFile(path, content, { mode: 0o600 });
-      told.push((kind === "image" ? t.savedImage : t.savedFile)(path));
+      told.push(`[The person sent ${kind === "image" ? "an image" : "a file"}. It is saved at ${path}]`);
     } catch (error) {
       signal.throwIfAborted();
       log(`a file could not be fetched: ${messageOf(error)}`);
       const large = error instanceof FeishuFailure && error.kind === "content";
-      problems.push(large ? t.fileTooLarge(called, `${LARGEST_IN / 1024 / 1024} MB`) : t.fileFailed(called));
+      const limit = `${LARGEST_IN / 1024 / 1024} MB`;
+      problems.push(({ t }) => (large ? t.fileTooLarge(called, limit) : t.fileFailed(called)));
     }
   }
   return { told, problems };

@@ -1,8 +1,9 @@
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
-import { messageOf, type Host, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import { messageOf, type Host, type InputRequest } from "../../protocol/index.ts";
 import { createAsker, type Asker, type AskerParts } from "./asker.ts";
 import { restartCard } from "./cards/closed.ts";
 import { plainWords } from "./cards/escape.ts";
+import { inLocales, type Speech } from "./cards/speech.ts";
 import { attachment, conclusionOf, type ConclusionParts } from "./conclusion.ts";
 import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
 import { passes } from "./failure.ts";
@@ -29,8 +30,6 @@ export type Follow = {
   readonly view: SessionView;
   readonly asker: Asker;
   home(): Home;
-  /** A request of long ago, from the journal. */
-  lookUp(requestId: string): Promise<{ request: InputRequest; resolution?: Resolution } | undefined>;
   /** All that is known is folded; cards of before are in order. */
   readonly ready: Promise<void>;
   /** Everything that was to be sent is sent, or has failed. */
@@ -43,7 +42,7 @@ export function followSession(
   session: string,
   { fresh, left }: { fresh: boolean; left(): void },
 ): Follow {
-  const { channel, records, t, host, log, modes } = parts;
+  const { channel, records, host, log, modes } = parts;
   const home = homeOf(session, parts);
   const leaving = new AbortController();
   const handle = createExecutionHandle(host, session, AbortSignal.any([parts.signal, leaving.signal]));
@@ -102,8 +101,9 @@ export function followSession(
       case "conclude":
         return queue.next(conclusionOf(effect.ending, { parts, view, streamer, home }), effect.ending.seq);
       case "tell-refusal": {
-        const text = plainWords(t.failedBecause(parts.redaction.text(effect.text)));
-        const uuid = uuidOf(session, "failed", last.seq, text);
+        const why = parts.redaction.text(effect.text);
+        const text = inLocales(parts.speak(home().chat), ({ t }) => plainWords(t.failedBecause(why)));
+        const uuid = uuidOf(session, "failed", last.seq, why);
         return queue.next(() => channel.sendText({ ...targetOf(home()), uuid, text }));
       }
       case "tidy":
@@ -122,11 +122,8 @@ export function followSession(
     if (!isOpen(request)) return;
     const sofar = view.progress();
     const attach = attachment(sofar.text, uuidOf(request.id, "text"), parts, home);
-    await streamer.finish(
-      sofar,
-      { title: t.waiting, template: "grey", notes: [] },
-      { ifShown: true, uuid: "", attach },
-    );
+    const finish = ({ t }: Speech) => ({ title: t.waiting, template: "grey" as const, notes: [] });
+    await streamer.finish(sofar, { in: finish }, { ifShown: true, uuid: "", attach });
     await asker.present(request);
   };
 
@@ -135,7 +132,7 @@ export function followSession(
     if (shown)
       queue.next(async () => {
         records.endProgress(session);
-        await closeProgress(channel, shown, restartCard(goesOn, { t }));
+        await closeProgress(channel, shown, restartCard(goesOn, parts.speak(home().chat)));
       });
     for (const record of records.openCards(session)) {
       const known = view.request(record.request);
@@ -196,10 +193,6 @@ export function followSession(
     asker,
     home,
     ready,
-    async lookUp(requestId) {
-      const found = await host.send({ type: "request", id: requestId });
-      return found.ok ? found : undefined;
-    },
     settled: queue.settled,
   };
 }

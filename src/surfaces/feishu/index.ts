@@ -6,10 +6,9 @@ import {
   type SurfaceStore,
   type TurnLimits,
 } from "../../protocol/index.ts";
-import { feishuTexts } from "../../texts/feishu.ts";
 import type { Lang } from "../../texts/language.ts";
-import { texts } from "../../texts/texts.ts";
 import { noRedaction, type Redaction } from "./cards/redact.ts";
+import { speechesFrom } from "./cards/speech.ts";
 import type { FeishuChannel } from "./channel.ts";
 import { createClicks } from "./clicks.ts";
 import { createCommandHandler } from "./command-handler.ts";
@@ -75,7 +74,8 @@ const LONGEST_NAME = 60;
 export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const { channel, app, people, cwd, inbox, lang, signal, now = Date.now } = options;
   const { log = () => {}, redaction = noRedaction } = options;
-  const t = feishuTexts(lang);
+  const speeches = speechesFrom(lang);
+  const speak = () => speeches;
   const records = createRecords(options.store, app, now);
   const limits = options.limits ?? defaultLimits;
   const model = options.model === undefined ? {} : { model: options.model };
@@ -93,10 +93,10 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const sending = {
     channel,
     records,
-    t,
-    words: texts(lang),
+    speak,
     redaction,
     people,
+    botName: () => channel.botName(),
     now,
     log,
     modes: { entities: true, active: 0 },
@@ -112,15 +112,15 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   });
   const stops = createStops(now);
   const commands = createCommandHandler({
-    ...{ host, records, sessions, people, t, cwd, redaction, now, senderOf, stops, ...model },
+    ...{ host, records, sessions, people, speak, cwd, redaction, now, senderOf, stops, ...model },
     folders: options.folders ?? [],
     models: options.models ?? [],
   });
   const bridge = createMessageBridge({
-    ...{ channel, records, sessions, commands, people, t, cwd, limits, inbox, log, senderOf, stops, ...model },
+    ...{ channel, records, sessions, commands, people, speak, cwd, limits, inbox, log, senderOf, stops, ...model },
   });
   const { resume } = commands;
-  const clicks = createClicks({ records, sessions, people, t, log, senderOf, resume });
+  const clicks = createClicks({ host, records, sessions, people, speak, log, senderOf, resume });
 
   const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${messageOf(error)}`));
   const sweep = () =>

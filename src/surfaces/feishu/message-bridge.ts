@@ -1,18 +1,18 @@
 import { messageOf, type InputRequest, type Sender, type TurnLimits } from "../../protocol/index.ts";
-import { decided, readText } from "./answers.ts";
 import { plainWords } from "./cards/escape.ts";
 import { whoOf } from "./cards/closed.ts";
 import { helpCard } from "./cards/lists.ts";
+import { inLocales, type Phrase, type Speeches } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";
 import type { CommandHandler, CommandResult } from "./command-handler.ts";
 import { receiveFiles } from "./files.ts";
 import type { Follow } from "./follow.ts";
 import { mayAnswer, mayTalk, type People } from "./people.ts";
-import { isAt, uuidOf, type AskRecord, type Records } from "./records.ts";
+import { decided, readText } from "./input.ts";
+import { codeOfCard, isAt, uuidOf, type AskRecord, type Records } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
-import { codeOf, route, type Said } from "./state.ts";
+import { codeOf, route, type Hint, type Said } from "./state.ts";
 import type { Stops } from "./stops.ts";
-import type { FeishuTexts } from "../../texts/feishu.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -22,7 +22,7 @@ export type BridgeParts = {
   sessions: SessionManager;
   commands: CommandHandler;
   people: People;
-  t: FeishuTexts;
+  speak(chat: string): Speeches;
   cwd: string;
   model?: string;
   limits: TurnLimits;
@@ -43,7 +43,7 @@ export type MessageBridge = {
 
 /** Messages of people → commands to the host. Who may, what it belongs to, what becomes of it: in this order. */
 export function createMessageBridge(parts: BridgeParts): MessageBridge {
-  const { channel, records, sessions, commands, people, t, log, stops } = parts;
+  const { channel, records, sessions, commands, people, log, stops } = parts;
   const replies = new Set<Promise<void>>();
 
   /** A reply is a courtesy: nothing that people say waits until it could be sent. */
@@ -59,8 +59,10 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
   const targetOf = ({ chatId, messageId, chatType }: Incoming) => ({
     ...{ chat: chatId, replyTo: messageId, ...(chatType === "group" && { inThread: true }) },
   });
-  const say = (message: Incoming, text: string, what = "reply"): void =>
-    reply(channel.sendText({ ...targetOf(message), uuid: uuidOf(message.messageId, what), text: plainWords(text) }));
+  const say = (message: Incoming, phrase: Phrase, what = "reply"): void => {
+    const text = inLocales(parts.speak(message.chatId), (speech) => plainWords(phrase(speech)));
+    reply(channel.sendText({ ...targetOf(message), uuid: uuidOf(message.messageId, what), text }));
+  };
 
   /** In a group only what is meant for the bot: it is mentioned, or this is its thread, or its card is quoted. */
   const isMeant = ({ chatType, mentionsBot, rootId, parentId, threadId, chatId }: Incoming): boolean => {
@@ -77,8 +79,9 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     const at = { chatId, openId: sender.openId };
     const coded = codeOf(text);
     if (coded) {
-      const named = records.openCards().find((one) => one.rid.startsWith(coded.code) && isAt(one, at));
-      return named ? meaning(coded.rest, named) : { said: { text: coded.rest, meant: "closed" } };
+      const named = records.openCards().find((one) => codeOfCard(one.rid) === coded.code && isAt(one, at));
+      if (named) return meaning(coded.rest, named);
+      if (coded.sure) return { said: { text: coded.rest, meant: "closed" } };
     }
     const record = parentId === undefined ? undefined : records.ofMessage(parentId);
     return record?.k === "ask" && isAt(record, at) ? meaning(text, record) : { said: { text } };
@@ -101,8 +104,8 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
   /** What was attached is told by its path. */
   const withFiles = async (message: Incoming, text: string, signal: AbortSignal): Promise<string> => {
     if (message.attachments.length === 0) return text;
-    const { told, problems } = await receiveFiles(message, { channel, folder: parts.inbox, t, log, signal });
-    if (problems.length > 0) say(message, problems.join("\n"), "files");
+    const { told, problems } = await receiveFiles(message, { channel, folder: parts.inbox, log, signal });
+    if (problems.length > 0) say(message, (speech) => problems.map((one) => one(speech)).join("\n"), "files");
     return [text, ...told].filter((one) => one.trim() !== "").join("\n");
   };
 
@@ -117,9 +120,10 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     if (!reply.ok && reply.code === "session-unknown")
       reply = await (await begin(message)).handle.sendMessage(whole, from, more);
     if (reply.ok) return;
-    if (reply.code === "queue-full") return say(message, t.queueFull);
+    if (reply.code === "queue-full") return say(message, ({ t }) => t.queueFull);
+    const why = reply.message;
     const unknown = reply.code === "input-invalid" && /^\/\S+$/.test(whole.trim());
-    return say(message, unknown ? t.unknownCommand(whole.trim()) : t.failedToSay(reply.message));
+    return say(message, ({ t }) => (unknown ? t.unknownCommand(whole.trim()) : t.failedToSay(why)));
   };
 
   const answer = async (
@@ -127,8 +131,8 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     { follow, request, text }: { follow: Follow; request: InputRequest; text: string },
     signal: AbortSignal,
   ): Promise<void> => {
-    const read = readText(request, await withFiles(message, text, signal), t);
-    if ("problem" in read) return say(message, t.answerFirst(read.problem));
+    const read = readText(request, await withFiles(message, text, signal));
+    if ("problem" in read) return say(message, (speech) => speech.t.answerFirst(read.problem(speech)));
     return respond(message, follow, request, read.response);
   };
 
@@ -140,14 +144,15 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
   ): Promise<void> => {
     if (!mayAnswer(people, message.sender, request, follow.home().owner)) {
       records.refused({ operator: message.sender, messageId: message.messageId, request: request.id, at: message.at });
-      return say(message, t.mayNotAnswer);
+      return say(message, ({ t }) => t.mayNotAnswer);
     }
     const from = await parts.senderOf(message.sender.openId);
     const reply = await follow.handle.sendAnswer(response, from);
     if (reply.ok) return void channel.react(message.messageId, "DONE"); // nothing waits for a courtesy
     // The same message, come again after a restart, has won already.
-    if (reply.resolution && reply.resolution.by === from.by && reply.resolution.surface === from.surface) return;
-    return say(message, reply.resolution ? t.raceLost(whoOf(reply.resolution, t)) : t.failedToSay(reply.message));
+    const { resolution: won, message: why } = reply;
+    if (won && won.by === from.by && won.surface === from.surface) return;
+    return say(message, ({ t }) => (won ? t.raceLost(whoOf(won, t)) : t.failedToSay(why)));
   };
 
   return {
@@ -161,7 +166,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
         await hear(message, going.signal);
       } catch (error) {
         if (!going.signal.aborted) throw error;
-        say(message, t.stoppedBefore, "stopped");
+        say(message, ({ t }) => t.stoppedBefore, "stopped");
       } finally {
         going.end();
       }
@@ -175,7 +180,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     log(`a message of ${sender.openId || "nobody"} was refused`);
     // Once a day is enough to tell them; more would be a way to make the bot talk.
     if (records.once(`stranger/${chatId}/${sender.openId}`, DAY_MS))
-      say({ ...message, sender, chatId }, `${t.mayNotTalk}\n${sender.openId}`);
+      say({ ...message, sender, chatId }, ({ t }) => `${t.mayNotTalk}\n${sender.openId}`);
   }
 
   async function hear(message: Incoming, signal: AbortSignal): Promise<void> {
@@ -185,19 +190,20 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
       } catch (error) {
         signal.throwIfAborted();
         log(`a command failed: ${messageOf(error)}`);
-        say(message, t.failedToSay(messageOf(error)), "failed");
+        say(message, ({ t }) => t.failedToSay(messageOf(error)), "failed");
       }
       return;
     }
     if (message.text.trim() === "" && message.attachments.length === 0) {
       const words = message.kind === "text" || message.kind === "post";
-      return words ? perform(message, { card: helpCard({ t }) }, signal) : say(message, t.cannotRead);
+      const help = helpCard(parts.speak(message.chatId));
+      return words ? perform(message, { card: help }, signal) : say(message, ({ t }) => t.cannotRead);
     }
     signal.throwIfAborted();
     try {
       await deliver(message, signal);
     } catch (error) {
-      if (!signal.aborted) say(message, t.failedToSay(messageOf(error)), "failed");
+      if (!signal.aborted) say(message, ({ t }) => t.failedToSay(messageOf(error)), "failed");
       throw error; // it is kept, and tried again
     }
   }
@@ -209,7 +215,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     const next = route(follow?.view.state() ?? "IDLE", said, open);
     switch (next.to) {
       case "task":
-        if (!follow && sessions.hasLeft(message)) say(message, t.hasLeft, "left");
+        if (!follow && sessions.hasLeft(message)) say(message, ({ t }) => t.hasLeft, "left");
         return task(message, follow ?? (await begin(message)), said.text, signal);
       case "queue":
         return follow && note(message, follow, said.text, signal);
@@ -222,13 +228,25 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
       case "decide":
         // What the card could not show whole is read first, in words as by button.
         if ("allow" in next.decision && !record?.spoken && (record?.file === "sent" || record?.file === "failed"))
-          return say(message, record.file === "sent" ? t.readFirst : t.notAttached);
-        return follow && respond(message, follow, next.request, decided(next.request, next.decision));
+          return say(message, ({ t }) => (record.file === "sent" ? t.readFirst : t.notAttached));
+        return (
+          follow && respond(message, ownerOf(next.request, follow), next.request, decided(next.request, next.decision))
+        );
       case "hint":
-        return say(message, t[next.hint]);
+        return hint(message, next.hint, open);
       default:
         return next satisfies never;
     }
+  }
+
+  /** With the words to type for each card that is open here. */
+  function hint(message: Incoming, which: Hint, open: readonly InputRequest[]): void {
+    const at = { chatId: message.chatId, openId: message.sender.openId };
+    const ways = open.flatMap(({ id, session, kind }) => {
+      const [card] = records.openCards(session, id).filter((one) => isAt(one, at) && !one.watch);
+      return card ? [sessions.typed(card)(kind === "permission" ? "/allow" : "/answer")] : [];
+    });
+    say(message, ({ t }) => [t[which], ...(which === "notThis" ? [] : ways)].join("\n"));
   }
 
   function begin(message: Incoming): Promise<Follow> {

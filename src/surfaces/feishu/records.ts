@@ -42,8 +42,8 @@ type AskPart = {
   shownAt?: number;
   /** It could only be said in words. */
   spoken?: boolean;
-  /** It is shown here, and answered by somebody elsewhere. */
-  watch?: boolean;
+  /** It is shown here, and answered by somebody elsewhere: their names. */
+  watch?: { asked: string[] };
   /** The name of who gave the task, where that is not plain to see. */
   for?: string;
 };
@@ -118,6 +118,10 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
     once: (what: string, ttlMs: number) => store.claim(at("once", what), ttlMs),
   };
 }
+
+/** Six digits that name a card where it cannot be quoted. Digits, so that no reason begins with something like it. */
+export const codeOfCard = (rid: string): string =>
+  `${Number.parseInt(rid.slice(0, 8), 16) % 1_000_000}`.padStart(6, "0");
 
 /** 128 bits: nobody guesses one. */
 export const newRid = (): string => randomBytes(16).toString("hex");

@@ -2,7 +2,7 @@ import { SageError, messageOf, type CommandReply, type Host, type InputRequest }
 import { restartCard, unknownCard } from "./cards/closed.ts";
 import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
-import { CARD_LIFE_MS, sessionOf, type Home, type Place } from "./records.ts";
+import { CARD_LIFE_MS, sessionOf, type AskRecord, type Home, type Place } from "./records.ts";
 import { closeProgress } from "./streamer.ts";
 
 const REMEMBER_MS = 60_000;
@@ -25,6 +25,8 @@ export type SessionManager = {
   /** What asks in this chat, in the thread of this session if it has one. */
   openBeside(follow: Follow): InputRequest[];
   openInChat(chat: string): { follow: Follow; request: InputRequest }[];
+  /** Words that answer this card, as they are to be typed where it stands. */
+  typed(card: AskRecord): (words: string) => string;
   /** Puts the cards of before in order, and goes on with what was under way unless somebody else does. */
   restore(): Promise<void>;
   settled(): Promise<void>;
@@ -33,7 +35,7 @@ export type SessionManager = {
 export function createSessionManager(
   parts: FollowParts & { app: string; cwd: string; resumes: boolean },
 ): SessionManager {
-  const { channel, host, records, t, now, log, resumes } = parts;
+  const { channel, host, records, now, log, resumes } = parts;
   const follows = new Map<string, Follow>();
 
   const follow = (session: string, fresh = false): Follow => {
@@ -63,14 +65,16 @@ export function createSessionManager(
       if (isAlive(record.session)) continue;
       const { message, spoken } = record;
       const isCard = message !== undefined && !spoken;
-      closeOrphan(isCard ? channel.patchCard(message, unknownCard({ t })) : Promise.resolve(), () =>
+      closeOrphan(isCard ? channel.patchCard(message, unknownCard(parts.speak(record.chat))) : Promise.resolve(), () =>
         records.closeCard(record),
       );
     }
-    for (const { session } of records.homes()) {
+    for (const { session, chat } of records.homes()) {
       const left = isAlive(session) ? undefined : records.progress(session);
       if (left)
-        closeOrphan(closeProgress(channel, left, restartCard(false, { t })), () => records.endProgress(session));
+        closeOrphan(closeProgress(channel, left, restartCard(false, parts.speak(chat))), () =>
+          records.endProgress(session),
+        );
     }
   };
   const sessionHere = ({ chatId, chatType, threadId, rootId }: Incoming): string | undefined => {
@@ -141,6 +145,7 @@ export function createSessionManager(
       [...follows.values()]
         .filter((other) => other.home().chat === chat)
         .flatMap((other) => other.view.open().map((request) => ({ follow: other, request }))),
+    typed: (card) => follows.get(card.session)?.asker.typed(card) ?? ((words) => words),
     async restore() {
       const { sessions } = must(await host.send({ type: "sessions" }));
       const alive = new Map(sessions.map((row) => [row.id, row]));

@@ -15,19 +15,21 @@ export type Said = {
   meant?: InputRequest | "closed";
 };
 
-export type Decision = { allow: "once" | "always" } | { deny: string };
+export type Decision = { allow: "once" | "always"; comment?: string } | { deny: string };
 
 /** What becomes of a message that is no command. Decided here and nowhere else. */
+export type Hint = "useCard" | "replyToCard" | "notThis" | "quoteCard";
+
 export type Route =
   | { to: "task" }
   | { to: "queue" }
   | { to: "answer"; request: InputRequest; text: string }
   | { to: "decide"; request: PermissionRequest; decision: Decision }
-  | { to: "hint"; hint: "useCard" | "replyToCard" | "notThis" | "quoteCard" };
+  | { to: "hint"; hint: Hint };
 
 /** `open`: everything that asks in this chat, also for other sessions. */
 export function route(state: ChatState, { text, meant }: Said, open: readonly InputRequest[]): Route {
-  const hint = (hint: Extract<Route, { to: "hint" }>["hint"]): Route => ({ to: "hint", hint });
+  const hint = (hint: Hint): Route => ({ to: "hint", hint });
   const decision = decisionOf(text);
   if (meant === "closed") {
     if (decision || state === "WAITING_INPUT" || state === "WAITING_CONFIRM") return hint("notThis");
@@ -35,7 +37,11 @@ export function route(state: ChatState, { text, meant }: Said, open: readonly In
     if (meant.kind === "permission") return decision ? { to: "decide", request: meant, decision } : hint("useCard");
     return decision ? hint("quoteCard") : { to: "answer", request: meant, text };
   }
-  // Without a card, a word could allow something that was not yet there when it was typed.
+  const permissions = open.filter((one) => one.kind === "permission");
+  const [asked] = permissions;
+  // Without a card, a word could allow something that was not yet there when it was typed; refusing is harmless.
+  if (decision && "deny" in decision && asked && permissions.length === 1)
+    return { to: "decide", request: asked, decision };
   if (decision) return hint("quoteCard");
   if (state === "IDLE") return { to: "task" };
   if (state === "EXECUTING") return { to: "queue" };
@@ -53,10 +59,18 @@ export function decisionOf(text: string): Decision | undefined {
   return /^(always|始终)$/i.test(rest) ? { allow: "always" } : undefined;
 }
 
-/** `/allow 3f9a2c always` names a card by its code, for where a card cannot be quoted. */
-export function codeOf(text: string): { code: string; rest: string } | undefined {
-  const found = /^(\/(?:allow|deny|answer))\s+([0-9a-f]{6})(?:\s+([^]*))?$/i.exec(text.trim());
+/**
+ * `/allow #482913 always` names a card by its code. Without the sign it is one only if there is a card of that code: a reason may
+ * begin with any word or number.
+ */
+export function codeOf(text: string): { code: string; rest: string; sure: boolean } | undefined {
+  const found = /^(\/(?:allow|deny|answer))\s+([#＃]?)\s*([0-9０-９]{6})(?![0-9０-９])\s*([^]*)$/i.exec(text.trim());
   if (!found) return undefined;
-  const [, verb = "", code = "", words = ""] = found;
-  return { code: code.toLowerCase(), rest: verb.toLowerCase() === "/answer" ? words : `${verb} ${words}`.trim() };
+  const [, verb = "", sign = "", code = "", words = ""] = found;
+  const isAnswer = verb.toLowerCase() === "/answer";
+  return {
+    code: code.normalize("NFKC"),
+    rest: isAnswer ? words : `${verb} ${words}`.trim(),
+    sure: sign !== "" || isAnswer,
+  };
 }

@@ -1,5 +1,4 @@
 import { messageOf } from "../../protocol/index.ts";
-import type { FeishuTexts } from "../../texts/feishu.ts";
 import { bytesOf, type Card } from "./cards/card.ts";
 import { plainWords } from "./cards/escape.ts";
 import {
@@ -10,21 +9,26 @@ import {
   ROLL_BYTES,
   STEPS,
   stepsOf,
-  type Finish,
+  type Finishing,
   type ProgressView,
 } from "./cards/progress.ts";
 import type { Redaction } from "./cards/redact.ts";
+import { inLocales, type Speeches } from "./cards/speech.ts";
 import type { FeishuChannel, Target } from "./channel.ts";
 import { FeishuFailure, wantsPlainer } from "./failure.ts";
+import { isOpen } from "../../view/standing.ts";
 import { newRid, uuidOf, type Home, type ProgressRecord, type Records } from "./records.ts";
 
 /** The platform stops streaming by itself after ten minutes. */
 const ROLL_MS = 9 * 60_000;
+/** Of an answer that no card could hold; the platform takes 30 KB of such a message. */
+const LONGEST_WORDS = 4_000;
 
 export type Sending = {
   channel: FeishuChannel;
   records: Records;
-  t: FeishuTexts;
+  /** The languages of a chat's readers. */
+  speak(chat: string): Speeches;
   redaction: Redaction;
   now(): number;
   log(line: string): void;
@@ -42,7 +46,7 @@ export type Streamer = {
    * The card is done. Sends one if there is none, unless `ifShown`. `attach` sends the text that did not fit, before the card
    * refers to it, and says whether it arrived.
    */
-  finish(view: ProgressView, finish: Finish, options: FinishOptions): Promise<void>;
+  finish(view: ProgressView, finish: Finishing, options: FinishOptions): Promise<void>;
   /** A new turn begins with a clean card. */
   reset(): void;
 };
@@ -57,7 +61,8 @@ export function targetOf(home: Home): Omit<Target, "uuid"> {
 }
 
 export function createStreamer(sending: Sending, home: () => Home): Streamer {
-  const { channel, records, t, now, log, modes } = sending;
+  const { channel, records, now, log, modes } = sending;
+  const speeches = () => sending.speak(home().chat);
   let shown: Shown | undefined;
   /** What stands on earlier cards. A block of code that was cut is opened again. */
   let [from, fromStep, carry] = [0, 0, ""];
@@ -78,18 +83,18 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     const rid = newRid();
     const record = { k: "run" as const, rid, session, chat, g: 1, at: now() };
     records.saveCard(record);
-    const made = progressCard(view, { t, rid, streaming: modes.entities });
+    const made = progressCard(view, { rid, streaming: modes.entities }, speeches());
     const target = { ...targetOf(home()), uuid: uuidOf(rid) };
     const card = modes.entities ? await entity(made) : undefined;
     const { message, cardId } = await (
       card === undefined
-        ? channel.sendCard({ ...target, card: progressCard(view, { t, rid, streaming: false }) })
+        ? channel.sendCard({ ...target, card: progressCard(view, { rid, streaming: false }, speeches()) })
         : channel.sendCard({ ...target, cardId: card })
     ).then(({ messageId }) => ({ message: messageId, cardId: card }));
     records.saveCard({ ...record, message });
     const mark = { message, ...(cardId !== undefined && { card: cardId }) };
     records.setProgress(session, mark);
-    shown = { ...mark, since: now(), out: outOf(view.text, t), steps: stepsOf(view, t) };
+    shown = { ...mark, since: now(), out: outOf(view.text), steps: stepsOf(view) };
   };
 
   const entity = async (made: Card): Promise<string | undefined> => {
@@ -103,11 +108,11 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
   };
 
   const change = async (at: Shown, view: ProgressView): Promise<void> => {
-    const [out, steps] = [outOf(view.text, t), stepsOf(view, t)];
+    const [out, steps] = [outOf(view.text), stepsOf(view)];
     if (out === at.out && steps === at.steps) return;
     if (at.card === undefined) {
       const rid = records.ofMessage(at.message)?.rid ?? newRid();
-      await channel.patchCard(at.message, progressCard(view, { t, rid, streaming: false }));
+      await channel.patchCard(at.message, progressCard(view, { rid, streaming: false }, speeches()));
     } else {
       if (out !== at.out) await stream(at.card, OUT, out);
       if (steps !== at.steps) await stream(at.card, STEPS, steps);
@@ -132,11 +137,15 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
 
   /** The old card keeps what it can hold, and the next one goes on from there. */
   const roll = async (at: Shown, view: ProgressView): Promise<void> => {
-    const head = headOf(view, t);
-    const done = view.steps.findIndex(({ state }) => state === "run");
+    const head = headOf(view, speeches());
+    const done = view.steps.findIndex(({ standing }) => isOpen(standing));
     const steps = done < 0 ? view.steps.length : done;
     const old = { text: head, steps: view.steps.slice(0, steps), live: [] };
-    const { card } = finishedCard(old, { title: t.continued, template: "grey", notes: [] }, t);
+    const { card } = finishedCard(
+      old,
+      { in: ({ t }) => ({ title: t.continued, template: "grey", notes: [] }) },
+      speeches(),
+    );
     from += head.length - carry.length;
     fromStep += steps;
     carry = openFence(head);
@@ -159,7 +168,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
           view = rest({ ...whole, text: settled(whole.text) });
         }
         if (shown) await change(shown, view);
-        else await send(bytesOf({ text: view.text }) > ROLL_BYTES ? { ...view, text: headOf(view, t) } : view);
+        else await send(bytesOf({ text: view.text }) > ROLL_BYTES ? { ...view, text: headOf(view, speeches()) } : view);
       } catch (error) {
         log(`progress could not be shown: ${messageOf(error)}`);
         if (error instanceof FeishuFailure && (error.kind === "gone" || error.kind === "content")) forget();
@@ -169,8 +178,8 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
       const view = rest(whole);
       const at = shown;
       if (!at && ifShown) return;
-      const { cut } = finishedCard(view, finish, t);
-      const { card } = finishedCard(view, cut ? { ...finish, attached: await attach() } : finish, t);
+      const { cut } = finishedCard(view, finish, speeches());
+      const { card } = finishedCard(view, cut ? { ...finish, attached: await attach() } : finish, speeches());
       try {
         if (at) await closeProgress(channel, at, card);
         else await channel.sendCard({ ...targetOf(home()), uuid, card });
@@ -180,7 +189,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
         await instead(card, view, finish, uuid);
       }
       from = sending.redaction.text(whole.text).length;
-      const running = whole.steps.findIndex(({ state }) => state === "run");
+      const running = whole.steps.findIndex(({ standing }) => isOpen(standing));
       fromStep = running < 0 ? whole.steps.length : running;
       carry = "";
       forget();
@@ -188,19 +197,23 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
   };
 
   /** As a card of its own; and if no card will do, in words. */
-  async function instead(card: Card, view: ProgressView, finish: Finish, uuid: string): Promise<void> {
+  async function instead(card: Card, view: ProgressView, finish: Finishing, uuid: string): Promise<void> {
     const target = targetOf(home());
     try {
       await channel.sendCard({ ...target, uuid: uuidOf(uuid, "again"), card });
     } catch {
-      const text = plainWords([finish.title, view.text, ...finish.notes].filter((one) => one !== "").join("\n\n"));
-      await channel.sendText({ ...target, uuid: uuidOf(uuid, "words"), text: [...text].slice(0, 20_000).join("") });
+      const text = inLocales(speeches(), (speech) => {
+        const { title, notes } = finish.in(speech);
+        const all = plainWords([title, view.text, ...notes].filter((one) => one !== "").join("\n\n"));
+        return [...all].slice(0, LONGEST_WORDS).join("");
+      });
+      await channel.sendText({ ...target, uuid: uuidOf(uuid, "words"), text });
     }
   }
 
   function mustRoll({ since }: Shown, view: ProgressView): boolean {
     if (now() - since > ROLL_MS) return true;
-    return bytesOf(progressCard(view, { t, rid: "", streaming: true })) > ROLL_BYTES;
+    return bytesOf(progressCard(view, { rid: "", streaming: true }, speeches())) > ROLL_BYTES;
   }
 }
 
@@ -222,8 +235,8 @@ function settled(text: string): string {
 }
 
 /** As much of the text as one card should hold, up to the end of a line. */
-function headOf(view: ProgressView, t: FeishuTexts): string {
-  const size = (text: string) => bytesOf(progressCard({ ...view, text }, { t, rid: "", streaming: true }));
+function headOf(view: ProgressView, speeches: Speeches): string {
+  const size = (text: string) => bytesOf(progressCard({ ...view, text }, { rid: "", streaming: true }, speeches));
   if (size(view.text) <= ROLL_BYTES) return view.text;
   let [low, high] = [0, view.text.length];
   while (high - low > 1) {

@@ -86,6 +86,8 @@ function messageRoutes(world: World): Route[] {
       ...(type === "interactive" && carried(content)),
     };
     if (type === "text" && typeof content["text"] !== "string") throw new ApiError(230001, "content of text");
+    if (type === "post" && !Object.values(content).every((one) => Array.isArray((one as Json | null)?.["content"])))
+      throw new ApiError(230001, "content of post: one for each language");
     if (!["text", "interactive", "post", "image", "file"].includes(type))
       throw new ApiError(230001, `msg_type ${type}`);
     for (const key of ["image_key", "file_key"])

@@ -248,6 +248,8 @@ class Check {
       } else throw new Refused(200621, `unknown behavior ${String(one["type"])}`);
     }
     if (element["confirm"] !== undefined) {
+      // The platform takes it, and opens nothing.
+      if (element["form_action_type"] !== "submit") throw new Refused(200621, "only a button that submits asks again");
       const confirm = this.#object(element["confirm"], "confirm");
       this.#only(confirm, "confirm", ["title", "text"]);
       this.#text(confirm["title"], "confirm.title");

@@ -1,7 +1,7 @@
 import { createCipheriv, createHash, randomBytes } from "node:crypto";
 import { checkCard } from "./card-check.ts";
 import type { Ack, Sockets } from "./sockets.ts";
-import type { Json, Shown, World } from "./world.ts";
+import type { Json, Locale, Shown, World } from "./world.ts";
 
 const DEADLINE_MS = 3_000;
 const LADDER_MS = [15_000, 5 * 60_000, 60 * 60_000, 6 * 60 * 60_000];
@@ -144,13 +144,13 @@ export function createDelivery(world: World, sockets: Sockets): Delivery {
       const answer = ack.body ?? {};
       const problem = refused(answer, message.card, message.entity !== undefined && streaming(message.card));
       if (problem) return show(problem);
-      const { toast, card } = answer as { toast?: { type: string; content: string }; card?: { data: Json } };
+      const { toast, card } = answer as { toast?: Toast; card?: { data: Json } };
       if (card) {
         message.card = card.data;
         const entity = message.entity === undefined ? undefined : world.entities.get(message.entity);
         if (entity) entity.card = card.data;
       }
-      return show(toast ? { toast } : {});
+      return show(toast ? { toast: { type: toast.type, content: textOf(toast, person.locale) } } : {});
     },
     request(
       payload,
@@ -184,6 +184,10 @@ export function createDelivery(world: World, sockets: Sockets): Delivery {
   };
   return delivery;
 }
+
+type Toast = { type: string; content: string; i18n?: Record<string, string> };
+
+const textOf = ({ content, i18n }: Toast, locale: Locale | undefined): string => (locale && i18n?.[locale]) ?? content;
 
 function refused(answer: unknown, before: Json | undefined, streams: boolean): Partial<Shown> | undefined {
   if (typeof answer !== "object" || answer === null || Array.isArray(answer))

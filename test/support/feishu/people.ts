@@ -1,6 +1,6 @@
 import { components } from "./card-check.ts";
 import type { Delivery } from "./delivery.ts";
-import { newId, type Chat, type Json, type Message, type Shown, type World } from "./world.ts";
+import { newId, type Chat, type Json, type Locale, type Message, type Shown, type World } from "./world.ts";
 
 export type Saying = {
   /** Where; the chat with the bot alone by default. */
@@ -22,17 +22,20 @@ export type User = {
   /** A file or a picture, as a message of its own. */
   send(kind: "image" | "file", content: Buffer, name?: string, how?: Saying): string;
   post(content: Json[][], how?: Saying): string;
-  /** Presses a button by its element id, its name, or what stands on it; whatever the card says now decides what is sent. */
+  /**
+   * Presses a button by its element id, its name, or what stands on it; whatever the card says now decides what is sent. One that
+   * submits a form sends it as it is, with nothing filled in.
+   */
   click(messageId: string, button: string): Promise<Shown>;
   /** Fills in a form and presses a button that submits it. */
   submit(messageId: string, values: Json, button?: string): Promise<Shown>;
 };
 
-export function createUser(world: World, delivery: Delivery, name: string): User {
+export function createUser(world: World, delivery: Delivery, name: string, locale?: Locale): User {
   const openId = newId("ou");
   const chat: Chat = { id: newId("oc"), type: "p2p", name, members: [openId, "bot"], dissolved: false };
   world.chats.set(chat.id, chat);
-  world.people.set(openId, { openId, name, tenantKey: world.app.tenantKey });
+  world.people.set(openId, { openId, name, tenantKey: world.app.tenantKey, ...(locale && { locale }) });
 
   const write = (type: string, content: Json, how: Saying): string => {
     const into = world.chats.get(how.chat ?? chat.id);
@@ -113,7 +116,7 @@ export function createUser(world: World, delivery: Delivery, name: string): User
       const button = [...components(card)].find((one) => one["tag"] === "button" && named(one, which));
       if (!button) throw new Error(`there is no button ${which} on the card: ${JSON.stringify(card)}`);
       if (button["disabled"] === true) throw new Error(`the button ${which} is disabled`);
-      if (button["form_action_type"] !== undefined) throw new Error(`${which} submits a form; use submit`);
+      if (button["form_action_type"] === "submit") return this.submit(messageId, {}, which);
       return delivery.click(openId, messageId, pressed(button));
     },
     async submit(messageId, values, which) {
@@ -141,7 +144,10 @@ export function createUser(world: World, delivery: Delivery, name: string): User
         )
           return { by: openId, message: messageId, why: `${String(one["name"])} is required`, ms: 0 };
       }
-      return delivery.click(openId, messageId, { ...pressed(button), form_value: values });
+      const shown = await delivery.click(openId, messageId, { ...pressed(button), form_value: values });
+      const confirm = button["confirm"] as Record<"title" | "text", Json> | undefined;
+      const said = (text: Json) => String(text["content"]);
+      return confirm ? { ...shown, confirm: { title: said(confirm.title), text: said(confirm.text) } } : shown;
     },
   };
 }

@@ -8,7 +8,7 @@ import { createUser, type User } from "./people.ts";
 import { ApiError } from "./refusal.ts";
 import { createSockets, type Sockets } from "./sockets.ts";
 import { seen, type Seen } from "./view.ts";
-import { newId, scopes, type Failure, type Json, type Message, type World } from "./world.ts";
+import { newId, scopes, type Failure, type Json, type Locale, type Message, type World } from "./world.ts";
 
 export type FakeFeishu = AsyncDisposable & {
   /** For `domain`. */
@@ -21,11 +21,11 @@ export type FakeFeishu = AsyncDisposable & {
   world: World;
   sockets: Sockets;
   delivery: Delivery;
-  user(name: string): User;
+  user(name: string, locale?: Locale): User;
   /** A group with the bot and these people; its id. */
   group(name: string, members: User[]): string;
   /** What people see in a chat, from the oldest on. */
-  seen(chat: string): Seen[];
+  seen(chat: string, locale?: Locale): Seen[];
   message(id: string): Message;
   /** Waits until a message in the chat is as the test wants it, and gives it. */
   until(chat: string, wanted: (message: Seen) => boolean): Promise<Seen>;
@@ -154,14 +154,14 @@ export async function fakeFeishu(
     sockets,
     delivery,
     discovery,
-    user: (name) => createUser(world, delivery, name),
+    user: (name, locale) => createUser(world, delivery, name, locale),
     group(name, members) {
       const id = newId("oc");
       const all = [...members.map(({ openId }) => openId), "bot"];
       world.chats.set(id, { id, type: "group", name, members: all, dissolved: false });
       return id;
     },
-    seen: (chat) => seen(world, chat),
+    seen: (chat, locale) => seen(world, chat, locale),
     message: find,
     async until(chat, wanted) {
       const started = performance.now();

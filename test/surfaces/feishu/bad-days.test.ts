@@ -80,8 +80,8 @@ test("a card that the platform fails on each time is said in words, and the task
   const broken = { status: 500, code: 1500, times: 5 };
   feishu.failNext(/POST .*im\/v1\/messages/, broken);
   const asked = await sage.sees(lin.chat, /The card could not be shown[^]*\/allow/);
-  assert.equal(asked.kind, "text");
-  const code = /\/allow (\S+),/.exec(asked.text)?.[1] ?? "";
+  assert.equal(asked.kind, "post");
+  const code = /\/allow (#\d+)/.exec(asked.text)?.[1] ?? "";
   lin.say(`/allow ${code}`);
   await sage.sees(lin.chat, /the end/);
 });

@@ -55,11 +55,14 @@ test("free text answers the only open question, a quoted card the one that is me
   lin.say("yes");
   await sage.sees(lin.chat, /A permission is waiting/);
   lin.say("/allow");
-  await sage.sees(lin.chat, /Quote the card/);
+  const hint = await sage.sees(lin.chat, /Say which card you mean/);
+  // Followed to the letter, it works.
+  assert.match(hint.text, /^\/allow #\d{6}$/m);
+  assert.ok(permission.text.includes(/\/allow (#\d{6})/.exec(hint.text)?.[1] ?? "?"));
   lin.say("/deny use printf", { replyTo: permission.id });
   await sage.sees(lin.chat, /Done[^]*thanks/);
   lin.say("/allow", { replyTo: permission.id });
-  await sage.sees(lin.chat, /That card asks no more/);
+  await sage.sees(lin.chat, /That card is closed/);
   assert.deepEqual(
     sage.facts("input.resolved").map(({ data }) => data.outcome),
     ["answered", "answered", "answered"],
@@ -237,12 +240,12 @@ test("what the person in a chat may not answer goes to the approvers, and the pe
   await using sage = await team({ script: [{ calls: [bash("echo ran >> ran.txt")] }, { text: "the end" }] });
   const { lin, mei, stranger, feishu, cwd } = sage;
   mei.say("run it for me");
-  const watched = await sage.sees(mei.chat, /Only an approver may answer this one\. Asked: 林/);
+  const watched = await sage.sees(mei.chat, /Only an approver can answer this\. Asked: 林/);
   assert.deepEqual(watched.buttons, []);
   const card = await sage.card(lin.chat, "Allow once");
-  assert.match(card.text, /For a task of Mei/);
+  assert.match(card.text, /Mei gave this task/);
   mei.say("/allow", { replyTo: watched.id });
-  await sage.sees(mei.chat, /only an approver may answer/i);
+  await sage.sees(mei.chat, /Only an approver can answer this\.$/);
   const forwarded = await feishu.delivery.click(stranger.openId, card.id, {
     tag: "button",
     value: JSON.parse(/"value":(\{[^}]*allow_once[^}]*\})/.exec(JSON.stringify(card.card))?.[1] ?? "{}") as object,

@@ -55,12 +55,17 @@ test("always keeps the rule for the session; a refusal with a reason reaches the
   });
   const { lin } = sage;
   lin.say("twice");
-  const first = await sage.card(lin.chat, "Allow always");
-  await lin.click(first.id, "allow_always");
+  const first = await sage.card(lin.chat, "Allow for this session");
+  const always = await lin.click(first.id, "allow_always");
+  assert.deepEqual(always.confirm, {
+    title: "Allow without asking again, until this session ends?",
+    text: "Edit(./ran.txt)",
+  });
+  assert.equal(always.toast?.content, "Allowed for this session");
   const second = await sage.sees(lin.chat, /rm -f x/);
   const card = await sage.card(lin.chat, "Deny");
   assert.equal(card.id, second.id, "the same command is not asked about again");
-  const shown = await lin.submit(card.id, { deny_reason: "改用 git rm" }, "deny_form_submit");
+  const shown = await lin.submit(card.id, { comment: "改用 git rm" }, "deny");
   assert.equal(shown.toast?.content, "Denied");
   await sage.sees(lin.chat, /Done[^]*as you wish/);
   assert.equal(sage.facts("rule.added").length, 1);

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InputRequest, Question } from "../../../src/protocol/index.ts";
-import { readForm, readText } from "../../../src/surfaces/feishu/answers.ts";
+import { readForm, readText } from "../../../src/surfaces/feishu/input.ts";
 import { mayAnswer, mayApprove, mayStop, mayTalk } from "../../../src/surfaces/feishu/people.ts";
 import { codeOf, decisionOf, route, stateOf } from "../../../src/surfaces/feishu/state.ts";
-import { feishuTexts } from "../../../src/texts/feishu.ts";
+import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
 
-const t = feishuTexts("en");
+const [english] = speechesFrom("en");
+const { t } = english;
 const frame = { session: "s", at: 0, agent: [], digest: "", why: "" } as const;
 const permission: InputRequest = {
   ...{ ...frame, id: "s/p", source: "approval", kind: "permission", tool: "Bash", input: { command: "ls" } },
@@ -47,6 +48,8 @@ test("a message is a task, a note, an answer or a decision, by the state and the
   assert.equal(to("WAITING_CONFIRM", { text: "yes", meant: permission }, [permission]), "useCard");
   // A word without a card might allow what was not yet there when it was typed.
   assert.equal(to("WAITING_CONFIRM", { text: "/allow" }, [permission]), "quoteCard");
+  assert.equal(to("WAITING_CONFIRM", { text: "/deny facade is wrong" }, [permission]), "decide");
+  assert.equal(to("WAITING_CONFIRM", { text: "/deny" }, [permission, { ...permission, id: "s/other" }]), "quoteCard");
   assert.equal(to("WAITING_CONFIRM", { text: "/allow", meant: permission }, [permission]), "decide");
   assert.equal(to("WAITING_CONFIRM", { text: "/allow", meant: "closed" }, [permission]), "notThis");
   assert.equal(to("WAITING_CONFIRM", { text: "a", meant: "closed" }, [permission]), "notThis");
@@ -63,16 +66,25 @@ test("decisions and codes are read to the letter", () => {
   assert.deepEqual(decisionOf("/deny 用 git rm\n而不是 rm"), { deny: "用 git rm\n而不是 rm" });
   for (const none of ["allow", "/allowed", "/allow it", "please /allow", "/denyx"])
     assert.equal(decisionOf(none), undefined);
-  assert.deepEqual(codeOf("/allow 3F9a2c always"), { code: "3f9a2c", rest: "/allow always" });
-  assert.deepEqual(codeOf("/answer 3f9a2c 2"), { code: "3f9a2c", rest: "2" });
-  assert.equal(codeOf("/allow always"), undefined);
+  assert.deepEqual(codeOf("/allow #482913 always"), { code: "482913", rest: "/allow always", sure: true });
+  assert.deepEqual(codeOf("/allow ＃４８２９１３"), { code: "482913", rest: "/allow", sure: true });
+  assert.deepEqual(codeOf("/answer 482913 2"), { code: "482913", rest: "2", sure: true });
+  assert.deepEqual(codeOf("/answer #482913\na\nb"), { code: "482913", rest: "a\nb", sure: true });
+  // A reason may begin with a number: it is a code only if a card has it.
+  assert.deepEqual(codeOf("/deny 404404 is the wrong port"), {
+    code: "404404",
+    rest: "/deny is the wrong port",
+    sure: false,
+  });
+  for (const none of ["/allow always", "/deny facade is wrong", "/deny 4829134", "/deny 48291"])
+    assert.equal(codeOf(none), undefined);
 });
 
 test("answers in words: numbers, labels, own words, one line for each question, from any keyboard", () => {
   const read = (request: InputRequest, typed: string) => {
-    const found = readText(request, typed, t);
+    const found = readText(request, typed);
     return "problem" in found
-      ? found.problem
+      ? found.problem(english)
       : found.response.type === "answers"
         ? found.response.answers
         : found.response;
@@ -102,7 +114,10 @@ test("answers in words: numbers, labels, own words, one line for each question, 
 
 test("a form: missing, empty and strange fields, a choice and other words", () => {
   const two = asks(question(), question({ question: "And?", multiSelect: true }));
-  const read = (form: Record<string, unknown>) => readForm(two, form, t);
+  const read = (form: Record<string, unknown>) => {
+    const found = readForm(two, form);
+    return "problem" in found ? { problem: found.problem(english) } : found;
+  };
   assert.deepEqual(read({ q0: "o1", q0_other: "", q1: ["o0", "o2"], q1_other: "also docs", remark: "soon" }), {
     response: {
       type: "answers",

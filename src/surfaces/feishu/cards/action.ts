@@ -1,17 +1,44 @@
-import type { FeishuTexts } from "../../../texts/feishu.ts";
+import { sentence } from "../../../texts/reasons.ts";
 import type { Texts } from "../../../texts/texts.ts";
-import { markdown, note, panel, type Element } from "./card.ts";
-import { code, words as escaped } from "./escape.ts";
 import type { Block, Description } from "../../../view/describe.ts";
-
-export type CardTexts = { t: FeishuTexts; words: Texts };
+import { fits, markdown, note, type Card, type Element } from "./card.ts";
+import { code, words as escaped } from "./escape.ts";
+import { inEachLanguage, type Speech, type Speeches } from "./speech.ts";
 
 const LONGEST_ROW = 96;
 
 /** Shortens lines in their middle and remembers that it had to: what is left out is never left out silently. */
 export type Clip = { cut: boolean; (lines: readonly string[]): string[] };
 
-export function clipTo(longest: number, t: FeishuTexts): Clip {
+/** Shorter and shorter, until it fits. */
+export const rooms = [Infinity, 9_000, 5_000, 2_500, 1_000, 300, 60] as const;
+
+/** The card with as much on it as fits in all languages. `cut`: not all of it did. */
+export function fitting(
+  speeches: Speeches,
+  sizes: readonly number[],
+  make: (speech: Speech, clip: Clip) => Card,
+): { card: Card; cut: boolean } | undefined {
+  for (const room of sizes) {
+    const lay = (known: boolean): { card: Card; cut: boolean } => {
+      let cut = known;
+      const card = inEachLanguage(speeches, (speech) => {
+        const clip = clipTo(room, speech, known);
+        const made = make(speech, clip);
+        cut ||= clip.cut;
+        return made;
+      });
+      return { card, cut };
+    };
+    const first = lay(false);
+    // One that is cut in one language is laid out as such in all of them.
+    const made = first.cut ? lay(true) : first;
+    if (fits(made.card)) return made;
+  }
+  return undefined;
+}
+
+export function clipTo(longest: number, { t }: Speech, cut = false): Clip {
   const clip = (lines: readonly string[]): string[] => {
     const rows = lines.flatMap(broken);
     const total = rows.reduce((sum, one) => sum + one.length + 1, 0);
@@ -21,7 +48,7 @@ export function clipTo(longest: number, t: FeishuTexts): Clip {
     const shown = [...head, ...tail].reduce((sum, one) => sum + one.length + 1, 0);
     return [...head, t.leftOut(rows.length - head.length - tail.length, total - shown), ...tail];
   };
-  const clipped: Clip = Object.assign(clip, { cut: false });
+  const clipped: Clip = Object.assign(clip, { cut });
   return clipped;
 }
 
@@ -45,15 +72,20 @@ function broken(text: string): string[] {
   return rows;
 }
 
-/** What is to run, in the order in which it should be read. */
-export function actionElements(asked: Description, clip: Clip, { words }: CardTexts): Element[] {
-  const fields = asked.action.flatMap((block) => (block.type === "field" ? fieldLines(block) : []));
+/** What is to run. Options of a command or an edit are among the details; of any other tool they are all there is. */
+export function actionElements(asked: Description, clip: Clip, { words }: Speech): Element[] {
+  const fields = isPlain(asked) ? fieldsOf(asked) : [];
   return [
     markdown(`**${escaped(words.tools[asked.tool] ?? words.otherTool(asked.tool))}**`),
     ...asked.action.flatMap((block) => blockElements(block, clip, words)),
     ...(fields.length > 0 ? [markdown(code(clip(fields), "json"))] : []),
   ];
 }
+
+const isPlain = ({ action }: Description) => action.every(({ type }) => type === "field");
+
+const fieldsOf = ({ action }: Description) =>
+  action.flatMap((block) => (block.type === "field" ? fieldLines(block) : []));
 
 function blockElements(block: Block, clip: Clip, words: Texts): Element[] {
   switch (block.type) {
@@ -85,28 +117,37 @@ function fieldLines({ name, lines }: Block & { type: "field" }): string[] {
   return [`${name}: ${first}`, ...more];
 }
 
-/** Why a person is asked, and what else they should know. */
-export function reasonElements(asked: Description, clip: Clip, { words }: CardTexts): Element[] {
-  const shown = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
-  const targets = asked.writes.filter(({ path, outside }) => outside === true || !shown.includes(path));
-  const said = (title: string, lines: readonly string[]) => markdown(`${escaped(title)}\n${code(clip(lines))}`);
+/** Why a person is asked, and what nobody should overlook. */
+export function reasonElements(asked: Description, clip: Clip, { words, lang }: Speech): Element[] {
+  const outside = asked.writes.filter((one) => one.outside);
+  const why = sentence(asked.why, lang);
   return [
-    ...(asked.parts.length > 1
-      ? [panel(words.parts, [markdown(code(clip(partLines(asked, words))))], { expanded: asked.parts.length <= 8 })]
+    ...(outside.length > 0
+      ? [markdown(`**${escaped(words.writes)}**\n${code(clip(outside.map((one) => targetLine(one, words))))}`)]
       : []),
+    ...(why === "" ? [] : [markdown(`${escaped(words.why)} ${escaped(clip(why.split("\n")).join("\n"))}`)]),
+    ...(asked.agent.length > 0 ? [note(escaped(words.agent(asked.agent)))] : []),
+  ];
+}
+
+/** The rest of it, which most people need not read: options, parts, further files, the agent's own words. */
+export function detailElements(asked: Description, clip: Clip, speech: Speech): Element[] {
+  const { words } = speech;
+  const fields = isPlain(asked) ? [] : fieldsOf(asked);
+  const shown = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
+  const targets = asked.writes.filter(({ path, outside }) => !outside && !shown.includes(path));
+  const titled = (title: string, lines: readonly string[]) => markdown(`${escaped(title)}\n${code(clip(lines))}`);
+  return [
+    ...(asked.parts.length > 1 ? [titled(words.parts, partLines(asked, speech))] : []),
     ...(targets.length > 0
       ? [
-          said(
+          titled(
             words.writes,
             targets.map((one) => targetLine(one, words)),
           ),
         ]
       : []),
-    ...(asked.why === ""
-      ? []
-      : [markdown(`${escaped(words.why)} ${escaped(clip(words.because(asked.why).split("\n")).join("\n"))}`)]),
-    ...(asked.hard ? [note(escaped(words.hard))] : []),
-    ...(asked.agent.length > 0 ? [note(escaped(words.agent(asked.agent)))] : []),
+    ...(fields.length > 0 ? [markdown(code(clip(fields), "json"))] : []),
     ...(asked.words
       ? [
           note(
@@ -114,6 +155,7 @@ export function reasonElements(asked: Description, clip: Clip, { words }: CardTe
           ),
         ]
       : []),
+    ...(asked.hard ? [note(escaped(words.hard))] : []),
     ...(asked.characters > 400 ? [note(escaped(words.size(asked.characters, asked.lines)))] : []),
   ];
 }
@@ -121,17 +163,16 @@ export function reasonElements(asked: Description, clip: Clip, { words }: CardTe
 const targetLine = ({ path, outside }: Description["writes"][number], words: Texts) =>
   outside ? `${path}  (${words.leaves})` : path;
 
-const colon = (text: string): string => (text === "" ? "" : `: ${text}`);
-
-function partLines({ parts }: Description, words: Texts): string[] {
-  return parts.flatMap(({ text, behavior, reason, asks }) => [
-    ...text.split("\n"),
-    `  ${asks ? "▸" : "✓"} ${words.behavior[behavior]}${colon(words.because(reason))}`,
-  ]);
+function partLines({ parts }: Description, { words, lang }: Speech): string[] {
+  return parts.flatMap(({ text, behavior, reason, asks }) => {
+    const why = sentence(reason, lang);
+    return [...text.split("\n"), `  ${asks ? "▸" : "✓"} ${words.behavior[behavior]}${why === "" ? "" : `: ${why}`}`];
+  });
 }
 
 /** All of it as a file: the same blocks, with nothing left out. */
-export function actionText(asked: Description, { words }: CardTexts): string {
+export function actionText(asked: Description, speech: Speech): string {
+  const { words, lang } = speech;
   const blocks = asked.action.flatMap((block): string[] => {
     switch (block.type) {
       case "command":
@@ -148,14 +189,15 @@ export function actionText(asked: Description, { words }: CardTexts): string {
         return block satisfies never;
     }
   });
+  const why = sentence(asked.why, lang);
   return [
     words.tools[asked.tool] ?? words.otherTool(asked.tool),
     "",
     ...blocks,
     "",
-    ...(asked.parts.length > 1 ? [words.parts, ...partLines(asked, words), ""] : []),
+    ...(asked.parts.length > 1 ? [words.parts, ...partLines(asked, speech), ""] : []),
     ...(asked.writes.length > 0 ? [words.writes, ...asked.writes.map((one) => targetLine(one, words)), ""] : []),
-    ...(asked.why === "" ? [] : [words.why, words.because(asked.why)]),
+    ...(why === "" ? [] : [words.why, why]),
     ...(asked.hard ? [words.hard] : []),
     words.size(asked.characters, asked.lines),
     "",

@@ -24,15 +24,13 @@ export type Heading = {
   title: string;
   subtitle?: string;
   template: Template;
-  /** A word at the right: until when, or how it ended. */
-  tag?: { text: string; color: string };
   /** What the list of chats shows. */
   summary: string;
   forward?: boolean;
 };
 
 export function card(heading: Heading, elements: Element[], config: Record<string, unknown> = {}): Card {
-  const { title, subtitle, template, tag, summary, forward = false } = heading;
+  const { title, subtitle, template, summary, forward = false } = heading;
   return {
     schema: "2.0",
     config: {
@@ -45,7 +43,6 @@ export function card(heading: Heading, elements: Element[], config: Record<strin
       title: plain(title),
       ...(subtitle !== undefined && { subtitle: plain(subtitle) }),
       template,
-      ...(tag && { text_tag_list: [{ tag: "text_tag", text: plain(tag.text), color: tag.color }] }),
     },
     body: { vertical_spacing: "8px", elements },
   };
@@ -80,23 +77,39 @@ export function panel(
   };
 }
 
-export type Button = {
-  id: string;
-  text: string;
-  value: CardValue;
-  type?: string;
-  /** Asked again by the client. A courtesy, never the safety check. */
-  confirm?: { title: string; text: string };
-};
+export type Button = { id: string; text: string; value: CardValue; type?: string };
 
-export function button({ id, text, value, type = "default", confirm }: Button): Element {
+export function button({ id, text, value, type = "default" }: Button): Element {
   return {
     tag: "button",
     element_id: id,
     type,
     text: plain(short(text, LONGEST_LABEL)),
-    ...(confirm && { confirm: { title: plain(confirm.title), text: plain(confirm.text) } }),
     behaviors: [{ type: "callback", value }],
+  };
+}
+
+/** Opens an address in the client. */
+export function link(text: string, url: string): Element {
+  return {
+    tag: "button",
+    type: "primary_text",
+    text: plain(short(text, LONGEST_LABEL)),
+    behaviors: [{ type: "open_url", default_url: url }],
+  };
+}
+
+/** `confirm`: the client asks again, and does so for buttons of a form alone. A courtesy, never the safety check. */
+export type Submit = Button & { confirm?: { title: string; text: string } };
+
+/** Sends the form it stands in. */
+export function submit({ id, confirm, ...rest }: Submit): Element {
+  const { element_id: _id, ...made } = button({ id, ...rest });
+  return {
+    ...made,
+    name: id,
+    form_action_type: "submit",
+    ...(confirm && { confirm: { title: plain(confirm.title), text: plain(confirm.text) } }),
   };
 }
 
@@ -110,28 +123,9 @@ export function row(buttons: Element[]): Element {
   };
 }
 
-/** Nothing in it fires before its last button is pressed. */
-export function form(
-  name: string,
-  elements: Element[],
-  submit: { text: string; value: CardValue; type?: string },
-): Element {
-  return {
-    tag: "form",
-    name,
-    vertical_spacing: "8px",
-    elements: [
-      ...elements,
-      {
-        tag: "button",
-        name: `${name}_submit`,
-        type: submit.type ?? "primary_filled",
-        form_action_type: "submit",
-        text: plain(short(submit.text, LONGEST_LABEL)),
-        behaviors: [{ type: "callback", value: submit.value }],
-      },
-    ],
-  };
+/** Nothing in it fires before one of its buttons is pressed, which all send the whole form. */
+export function form(name: string, elements: Element[], submits: readonly Submit[]): Element {
+  return { tag: "form", name, vertical_spacing: "8px", elements: [...elements, row(submits.map(submit))] };
 }
 
 export function input(

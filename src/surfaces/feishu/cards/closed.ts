@@ -1,73 +1,77 @@
-import { type InputRequest, type InputResponse, type Resolution } from "../../../protocol/index.ts";
+import type { InputRequest, InputResponse, Resolution } from "../../../protocol/index.ts";
 import type { FeishuTexts } from "../../../texts/feishu.ts";
-import { actionElements, clipTo, type CardTexts } from "./action.ts";
-import { card, fits, markdown, note, type Card, type Element, type Template } from "./card.ts";
-import { code, words as escaped } from "./escape.ts";
-import { timeOf } from "./time.ts";
+import { sentence } from "../../../texts/reasons.ts";
 import { describeRequest } from "../../../view/describe.ts";
+import { actionElements, fitting, type Clip } from "./action.ts";
+import { card, markdown, note, type Card, type Element, type Template } from "./card.ts";
+import { code, words as escaped } from "./escape.ts";
+import { inEachLanguage, type Phrase, type Speech, type Speeches } from "./speech.ts";
+import { withTime } from "./time.ts";
 
-type Closing = CardTexts & { now: number };
+/** Shown on cards that ask nobody: a reminder of what it was. */
+const rooms = [3_000, 800, 200];
 
 /** A request that ended, wherever it did. Nothing on it can be clicked. */
-export function closedCard(request: InputRequest, resolution: Resolution, texts: Closing): Card {
-  const { t } = texts;
+export function closedCard(request: InputRequest, resolution: Resolution, now: number, speeches: Speeches): Card {
   const end = endOf(resolution);
-  const title = `${t.closed[request.kind]}: ${t.ended[end]}`;
   const late = resolution.outcome === "timed_out";
-  for (const room of [3_000, 800, 200]) {
-    const made = card(
-      {
-        title,
-        template: colours[end],
-        summary: `${title} · ${whoOf(resolution, t)}`,
-        forward: !late,
-      },
-      [
-        ...(listsQuestions(resolution) ? [] : askedElements(request, room, texts)),
-        ...answerElements(resolution, room, texts),
-        note(escaped(late ? expiredLine(request, resolution, texts) : byLine(resolution, texts))),
-      ],
-    );
-    if (fits(made)) return made;
-  }
-  return unknownCard(texts);
+  const made = fitting(speeches, rooms, (speech, clip) => {
+    const { t } = speech;
+    const title = `${t.closed[request.kind]}: ${t.ended[end]}`;
+    return card({ title, template: colours[end], summary: `${title} · ${whoOf(resolution, t)}`, forward: !late }, [
+      ...(listsQuestions(resolution) ? [] : askedElements(request, clip, speech)),
+      ...answerElements(resolution, clip, speech),
+      note(late ? escaped(expiredLine(request, resolution, speech)) : byLine(resolution, now, speech)),
+    ]);
+  });
+  return made?.card ?? unknownCard(speeches);
 }
 
 /** For a click on something that nobody here knows any more. */
-export function unknownCard({ t }: { t: FeishuTexts }): Card {
-  return card({ title: t.unknownTitle, template: "grey", summary: t.unknownTitle }, [note(escaped(t.unknownBody))]);
+export function unknownCard(speeches: Speeches): Card {
+  return noticeCard(
+    speeches,
+    ({ t }) => t.unknownTitle,
+    ({ t }) => t.unknownBody,
+  );
 }
 
 /** For whoever may see it and not answer it: no buttons, and who was asked. */
-export function watchCard(request: InputRequest, asked: string, texts: Closing): Card {
-  const { t } = texts;
-  for (const room of [3_000, 800, 200]) {
-    const made = card({ title: t.asks[request.kind], template: "orange", summary: t.asks[request.kind] }, [
-      ...askedElements(request, room, texts),
-      note(
-        escaped(
-          [
-            asked,
-            ...(request.deadline ? [t.waits(timeOf(request.deadline.at, texts.now), request.deadline.policy)] : []),
-          ].join("\n"),
-        ),
-      ),
+export function watchCard(request: InputRequest, asked: Phrase, now: number, speeches: Speeches): Card {
+  const { deadline } = request;
+  const made = fitting(speeches, rooms, (speech, clip) => {
+    const { t } = speech;
+    return card({ title: t.asks[request.kind], template: "orange", summary: t.asks[request.kind] }, [
+      ...askedElements(request, clip, speech),
+      note(escaped(asked(speech))),
+      ...(deadline ? [note(withTime((time) => t.waits(time, deadline.policy), deadline.at, now))] : []),
     ]);
-    if (fits(made)) return made;
-  }
-  return unknownCard(texts);
+  });
+  return made?.card ?? unknownCard(speeches);
 }
 
 /** It is too old to be answered for much longer. */
-export function movedCard({ t }: { t: FeishuTexts }): Card {
-  return card({ title: t.movedTitle, template: "grey", summary: t.movedTitle }, [note(escaped(t.movedBody))]);
+export function movedCard(speeches: Speeches): Card {
+  return noticeCard(
+    speeches,
+    ({ t }) => t.movedTitle,
+    ({ t }) => t.movedBody,
+  );
 }
 
 /** What was under way when Sage went away. */
-export function restartCard(goesOn: boolean, { t }: { t: FeishuTexts }): Card {
-  return card({ title: t.restartTitle, template: "grey", summary: t.restartTitle }, [
-    note(escaped(goesOn ? t.restartGoesOn : t.restartStopped)),
-  ]);
+export function restartCard(goesOn: boolean, speeches: Speeches): Card {
+  return noticeCard(
+    speeches,
+    ({ t }) => t.restartTitle,
+    ({ t }) => (goesOn ? t.restartGoesOn : t.restartStopped),
+  );
+}
+
+function noticeCard(speeches: Speeches, title: Phrase, body: Phrase): Card {
+  return inEachLanguage(speeches, (speech) =>
+    card({ title: title(speech), template: "grey", summary: title(speech) }, [note(escaped(body(speech)))]),
+  );
 }
 
 export type End = keyof FeishuTexts["ended"];
@@ -97,7 +101,18 @@ const colours: Record<End, Template> = {
 /** A receipt names a person by name and id; for people the name is enough. */
 export function whoOf({ by, surface }: Pick<Resolution, "by" | "surface">, t: FeishuTexts): string {
   if (by === "auto" || by === "deadline") return t.automatically;
-  return surface === "feishu" ? by.replace(/ \(ou_\w+\)$/, "") : by;
+  if (surface !== "feishu") return by;
+  return isOpenId(by) ? t.somebody : by.replace(/ \(ou_\w+\)$/, "");
+}
+
+const isOpenId = (by: string) => /^ou_\w+$/.test(by);
+
+/** Where nobody could tell us a name, the client knows one. Safe Markdown. */
+function personOf(resolution: Resolution, t: FeishuTexts): string {
+  const { by, surface } = resolution;
+  return surface === "feishu" && isOpenId(by)
+    ? `<person id='${by}' show_name=true show_avatar=false style='normal'></person>`
+    : escaped(whoOf(resolution, t));
 }
 
 export function whereOf(surface: string, t: FeishuTexts): string {
@@ -119,13 +134,16 @@ export function whereOf(surface: string, t: FeishuTexts): string {
   }
 }
 
-function byLine(resolution: Resolution, { t, now }: Closing): string {
+const WHO = "@who@";
+
+function byLine(resolution: Resolution, now: number, { t }: Speech): string {
   const { outcome, surface, at } = resolution;
   const said = outcome === "answered" || outcome === "partial" || outcome === "declined";
-  return (said ? t.answeredBy : t.endedBy)(whoOf(resolution, t), whereOf(surface, t), timeOf(at, now));
+  const line = (time: string) => (said ? t.answeredBy : t.endedBy)(WHO, whereOf(surface, t), time);
+  return withTime(line, at, now).replace(WHO, personOf(resolution, t));
 }
 
-function expiredLine({ deadline }: InputRequest, resolution: Resolution, { t, words }: Closing): string {
+function expiredLine({ deadline }: InputRequest, resolution: Resolution, { t, words }: Speech): string {
   const used = resolution.outcome === "timed_out" && resolution.response !== undefined;
   const time = words.duration(deadline?.timeoutMs ?? 0);
   return used ? t.expiredDefault(time) : t.expired(time, deadline?.policy ?? "fail");
@@ -135,11 +153,10 @@ function expiredLine({ deadline }: InputRequest, resolution: Resolution, { t, wo
 const listsQuestions = (resolution: Resolution) =>
   "response" in resolution && resolution.response?.type === "answers" && resolution.outcome === "answered";
 
-function askedElements(request: InputRequest, room: number, texts: Closing): Element[] {
-  const clip = clipTo(room, texts.t);
+function askedElements(request: InputRequest, clip: Clip, speech: Speech): Element[] {
   switch (request.kind) {
     case "permission":
-      return actionElements(describeRequest(request), clip, texts);
+      return actionElements(describeRequest(request), clip, speech);
     case "question":
       return [markdown(escaped(clip(request.questions.flatMap(({ question }) => question.split("\n"))).join("\n")))];
     case "text":
@@ -149,21 +166,15 @@ function askedElements(request: InputRequest, room: number, texts: Closing): Ele
   }
 }
 
-function answerElements(resolution: Resolution, room: number, texts: Closing): Element[] {
-  const { t } = texts;
-  const clip = clipTo(room, t);
-  const quoted = (text: string | undefined) =>
-    text?.trim() ? [markdown(escaped(clip(t.reason(text).split("\n")).join("\n")))] : [];
-  if ("response" in resolution && resolution.response) return responseElements(resolution.response, clip, texts);
-  return resolution.outcome === "timed_out" ? [] : quoted("reason" in resolution ? resolution.reason : undefined);
+function answerElements(resolution: Resolution, clip: Clip, speech: Speech): Element[] {
+  const { t, lang } = speech;
+  if ("response" in resolution && resolution.response) return responseElements(resolution.response, clip, speech);
+  if (resolution.outcome === "timed_out" || !("reason" in resolution)) return [];
+  const why = sentence(resolution.reason, lang);
+  return why.trim() === "" ? [] : [markdown(escaped(clip(t.reason(why).split("\n")).join("\n")))];
 }
 
-function responseElements(
-  response: InputResponse,
-  clip: (lines: readonly string[]) => string[],
-  texts: Closing,
-): Element[] {
-  const { t, words } = texts;
+function responseElements(response: InputResponse, clip: Clip, { t, words }: Speech): Element[] {
   const lines = (text: string) => escaped(clip(text.split("\n")).join("\n"));
   const said = (text: string | undefined) => (text?.trim() ? [markdown(`“${lines(text)}”`)] : []);
   switch (response.type) {

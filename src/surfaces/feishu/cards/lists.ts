@@ -1,48 +1,50 @@
 import type { SessionSummary } from "../../../protocol/index.ts";
-import type { FeishuTexts } from "../../../texts/feishu.ts";
 import { button, card, line, markdown, note, short, type Card } from "./card.ts";
 import { inline, words as escaped } from "./escape.ts";
-import { timeOf } from "./time.ts";
+import { inEachLanguage, type Speeches } from "./speech.ts";
+import { timeTag } from "./time.ts";
 
 const MOST_SESSIONS = 10;
 
 /** `ridOf` gives the id under which the bridge finds a session again. */
 export function sessionsCard(
   sessions: readonly SessionSummary[],
-  {
-    t,
-    now,
-    current,
-    ridOf,
-  }: { t: FeishuTexts; now: number; current?: string | undefined; ridOf(session: string): string },
+  { now, current, ridOf }: { now: number; current?: string | undefined; ridOf(session: string): string },
+  speeches: Speeches,
 ): Card {
-  const shown = sessions.slice(0, MOST_SESSIONS);
+  const shown = sessions
+    .slice(0, MOST_SESSIONS)
+    .map((one) => ({ ...one, rid: one.id === current ? "" : ridOf(one.id) }));
   const more = sessions.length - shown.length;
-  return card({ title: t.sessionsTitle, template: "blue", summary: t.sessionsTitle }, [
-    ...(shown.length === 0 ? [markdown(escaped(t.noSessions))] : []),
-    ...shown.flatMap(({ id, title, cwd, state, lastAt }, n) => [
-      ...(n > 0 ? [line()] : []),
-      markdown(
-        `${id === current ? "● " : ""}**${escaped(short(title.trim() === "" ? t.untitled : title, 80))}**<br>${inline(id)} · ${escaped(t.sessionState[state])} · ${escaped(timeOf(lastAt, now))}<br>${inline(cwd)}`,
-      ),
-      ...(id === current
-        ? []
-        : [
-            button({
-              id: `go_${n}`,
-              text: t.goOn,
-              type: "primary_text",
-              value: { k: "run", rid: ridOf(id), act: "resume", g: 1 },
-            }),
-          ]),
+  return inEachLanguage(speeches, ({ t }) =>
+    card({ title: t.sessionsTitle, template: "blue", summary: t.sessionsTitle }, [
+      ...(shown.length === 0 ? [markdown(escaped(t.noSessions))] : []),
+      ...shown.flatMap(({ id, title, cwd, state, lastAt, rid }, n) => [
+        ...(n > 0 ? [line()] : []),
+        markdown(
+          `${id === current ? "● " : ""}**${escaped(short(title.trim() === "" ? t.untitled : title, 80))}**<br>${inline(id)} · ${escaped(t.sessionState[state])} · ${timeTag(lastAt, now)}<br>${inline(cwd)}`,
+        ),
+        ...(id === current
+          ? []
+          : [
+              button({
+                id: `go_${n}`,
+                text: t.goOn,
+                type: "primary_text",
+                value: { k: "run", rid, act: "resume", g: 1 },
+              }),
+            ]),
+      ]),
+      ...(more > 0 ? [note(escaped(`… ${more}`))] : []),
     ]),
-    ...(more > 0 ? [note(escaped(`… ${more}`))] : []),
-  ]);
+  );
 }
 
-export function helpCard({ t }: { t: FeishuTexts }): Card {
-  return card(
-    { title: t.helpTitle, template: "blue", summary: t.helpTitle },
-    t.help.map((one) => markdown(escaped(one))),
+export function helpCard(speeches: Speeches): Card {
+  return inEachLanguage(speeches, ({ t }) =>
+    card(
+      { title: t.helpTitle, template: "blue", summary: t.helpTitle },
+      t.help.map((one) => markdown(escaped(one))),
+    ),
   );
 }

@@ -1,12 +1,14 @@
 import { type PermissionRequest } from "../../../protocol/index.ts";
-import { actionElements, actionText, clipTo, reasonElements, type CardTexts } from "./action.ts";
-import { button, card, fits, form, input, markdown, note, row, type Card, type Element } from "./card.ts";
-import { code, words as escaped } from "./escape.ts";
-import { timeOf } from "./time.ts";
-import { describeRequest, neededOf, offersOf } from "../../../view/describe.ts";
+import { rulesFor } from "../../../view/answering.ts";
+import { describeRequest, neededOf } from "../../../view/describe.ts";
+import { actionElements, actionText, detailElements, fitting, reasonElements, rooms, type Clip } from "./action.ts";
+import { button, card, form, input, link, markdown, note, panel, row, type Card, type Element } from "./card.ts";
+import { code, inline, words as escaped } from "./escape.ts";
+import type { Speech, Speeches } from "./speech.ts";
+import { withTime } from "./time.ts";
 
 /** What a card has to know beside the request. */
-export type Asked = CardTexts & {
+export type Asked = {
   /** The random id that the buttons carry, and which version of the card they are on. */
   rid: string;
   g: number;
@@ -15,10 +17,13 @@ export type Asked = CardTexts & {
   /** Secrets that were taken out. */
   masked?: number;
   now: number;
-  /** Names the card in a thread, where quoting it cannot be told from quoting another. */
-  code?: string;
-  /** Who gave the task, where that is not plain to see. */
+  /** Open ids of those who may answer: the card notifies them. */
+  called?: readonly string[];
+  /** Words that answer the card without its buttons, as they are to be typed where the card stands. */
+  typed: (words: string) => string;
+  /** Who gave the task, where that is not plain to see; and where it was given. */
   for?: string;
+  from?: string;
   /**
    * Of the file that holds what the card could not: it was sent, it could not be sent, or the person says that they have read it.
    */
@@ -28,91 +33,96 @@ export type Asked = CardTexts & {
 /** `file`: this does not fit on the card, and must be sent before it. */
 export type AskingCard = { card: Card; file?: { name: string; text: string } };
 
-/** Shorter and shorter, until it fits. */
-export const rooms = [Infinity, 9_000, 5_000, 2_500, 1_000, 300, 60] as const;
-
-export function permissionCard(request: PermissionRequest, asked: Asked): AskingCard {
+export function permissionCard(request: PermissionRequest, asked: Asked, speeches: Speeches): AskingCard {
   const described = describeRequest(request);
-  for (const room of rooms) {
-    const clip = clipTo(room, asked.t);
-    const shown = [...actionElements(described, clip, asked), ...reasonElements(described, clip, asked)];
-    // Whether something was left out is known only once everything is laid out.
-    const made = layOut(request, asked, shown, clip.cut);
-    if (!fits(made)) continue;
-    if (!clip.cut) return { card: made };
-    return { card: made, file: { name: fileName(asked), text: actionText(described, asked) } };
-  }
-  return {
-    card: layOut(request, asked, [], true),
-    file: { name: fileName(asked), text: actionText(described, asked) },
-  };
+  const [first] = speeches;
+  const made = fitting(speeches, rooms, (speech, clip) => {
+    const shown = [...actionElements(described, clip, speech), ...reasonElements(described, clip, speech)];
+    const details = detailElements(described, clip, speech);
+    return layOut(request, asked, speech, { shown, details, clip });
+  });
+  if (made && !made.cut) return { card: made.card };
+  const file = { name: fileName(asked, first), text: actionText(described, first) };
+  if (made) return { card: made.card, file };
+  const bare = fitting(speeches, [0], (speech, clip) => {
+    clip.cut = true;
+    return layOut(request, asked, speech, { shown: [], details: [], clip });
+  });
+  if (!bare) throw new Error("a card with nothing of the request on it fits");
+  return { card: bare.card, file };
 }
 
-export const fileName = ({ t, rid }: Asked) => t.requestFile(rid.slice(0, 6));
+export const fileName = ({ rid }: Asked, { t }: Speech) => t.requestFile(rid.slice(0, 6));
 
-function layOut(request: PermissionRequest, asked: Asked, shown: Element[], cut: boolean): Card {
-  const { t, session, folder, masked = 0 } = asked;
-  const offers = neededOf(offersOf(request));
-  const rules = offers.filter(({ behavior }) => behavior === "allow").map(({ rule }) => rule);
+type Parts = { shown: Element[]; details: Element[]; clip: Clip };
+
+function layOut(request: PermissionRequest, asked: Asked, speech: Speech, { shown, details, clip }: Parts): Card {
+  const { t } = speech;
+  const { folder, masked = 0, file } = asked;
+  const { cut } = clip;
+  const rules = neededOf(rulesFor(request))
+    .filter(({ behavior }) => behavior === "allow")
+    .map(({ rule }) => rule);
+  const byHand = cut && file === "failed" ? t.answerThere(request.id) : t.permissionByText(asked.typed);
   return card(
-    {
-      title: t.asks.permission,
-      subtitle: `${request.tool} · ${folder} · ${t.session(session)}`,
-      template: "orange",
-      ...(request.deadline && { tag: { text: t.until(timeOf(request.deadline.at, asked.now)), color: "orange" } }),
-      summary: t.summary.permission(request.tool),
-    },
+    { title: t.asks.permission, subtitle: folder, template: "orange", summary: t.summary.permission(request.tool) },
     [
-      ...forWhom(asked),
+      ...callElements(asked, speech),
       ...shown,
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
-      ...(cut ? [markdown(`**${escaped(fileLine(asked))}**`)] : []),
-      ...choices(request, asked, rules, cut),
-      ...(request.deadline
-        ? [note(escaped(t.waits(timeOf(request.deadline.at, asked.now), request.deadline.policy)))]
-        : []),
+      ...(cut ? [markdown(`**${escaped(fileLine(asked, speech))}**`)] : []),
+      ...choices(asked, rules, cut, speech),
+      ...deadlineElements(request, asked, speech),
+      detailPanel([...details, note(escaped(byHand)), note(escaped(t.session(asked.session)))], speech),
     ],
   );
 }
 
-export const forWhom = ({ t, for: name }: Asked): Element[] =>
-  name === undefined ? [] : [note(escaped(t.askedFor(name)))];
+/** Whoever may answer is notified; whoever does not see where it comes from is told. */
+export function callElements({ called = [], for: name, from }: Asked, { t }: Speech): Element[] {
+  return [
+    ...(called.length > 0 ? [markdown(called.map((id) => `<at id=${id}></at>`).join(" "))] : []),
+    ...(name === undefined ? [] : [note(escaped(t.askedFor(name)))]),
+    ...(from === undefined ? [] : [link(t.openChat, from)]),
+  ];
+}
 
-function fileLine(asked: Asked): string {
-  return asked.file === "failed" ? asked.t.notAttached : asked.t.attached(fileName(asked));
+export function deadlineElements(
+  { deadline }: { deadline?: PermissionRequest["deadline"] },
+  { now }: Asked,
+  { t }: Speech,
+): Element[] {
+  return deadline ? [note(withTime((time) => t.waits(time, deadline.policy), deadline.at, now))] : [];
+}
+
+export const detailPanel = (elements: Element[], { t }: Speech): Element =>
+  panel(t.details, elements, { id: "details" });
+
+function fileLine(asked: Asked, speech: Speech): string {
+  return asked.file === "failed" ? speech.t.notAttached : speech.t.attached(fileName(asked, speech));
 }
 
 /** Where the card shows less than all of it, allowing takes a step more: the file first. */
-function choices(request: PermissionRequest, asked: Asked, rules: readonly string[], cut: boolean): Element[] {
-  const { t, rid, g, file, code: named } = asked;
-  const byText = named === undefined ? t.permissionByText : t.permissionByCode(named);
+function choices(asked: Asked, rules: readonly string[], cut: boolean, { t }: Speech): Element[] {
+  const { rid, g, file } = asked;
   const value = (act: string) => ({ k: "perm" as const, rid, act, g });
   const mayAllow = !cut || file === "read";
+  const confirm = { title: t.alwaysTitle, text: rules.join(", ") };
   const allow = [
-    button({ id: "allow_once", text: t.allowOnce, type: "primary_filled", value: value("allow_once") }),
-    ...(rules.length > 0
-      ? [
-          button({
-            id: "allow_always",
-            text: t.allowAlways,
-            value: value("allow_always"),
-            confirm: { title: t.alwaysTitle, text: t.alwaysRules(rules.join(", ")) },
-          }),
-        ]
-      : []),
+    { id: "allow_once", text: t.allowOnce, type: "primary_filled", value: value("allow_once") },
+    ...(rules.length > 0 ? [{ id: "allow_always", text: t.allowAlways, value: value("allow_always"), confirm }] : []),
   ];
-  const read = [button({ id: "read", text: t.haveRead, type: "primary", value: value("read") })];
+  const deny = { id: "deny", text: t.deny, type: "danger", value: value("deny") };
+  const read = button({ id: "read", text: t.haveRead, type: "primary", value: value("read") });
   return [
-    ...(mayAllow && rules.length > 0 ? [note(`${escaped(t.alwaysRules(""))}\n${code(rules)}`)] : []),
-    row([
-      ...(mayAllow ? allow : file === "failed" ? [] : read),
-      button({ id: "deny", text: t.deny, type: "danger", value: value("deny") }),
-    ]),
-    form("deny_form", [input("deny_reason", t.denyWhy, { required: true, longest: 500 })], {
-      text: t.denyWithReason,
-      type: "danger_text",
-      value: value("deny_reason"),
-    }),
-    note(escaped(cut && file === "failed" ? t.answerThere(request.id) : byText)),
+    ...(mayAllow || file === "failed" ? [] : [row([read])]),
+    form(
+      "answer_form",
+      [input("comment", mayAllow ? t.comment : t.denyWhy, { longest: 500 })],
+      [...(mayAllow ? allow : []), deny],
+    ),
+    ...(mayAllow && rules.length > 0
+      ? [note(`${escaped(t.alwaysRules)} ${rules.length === 1 ? inline(rules[0] ?? "") : `\n${code(rules)}`}`)]
+      : []),
   ];
 }

@@ -1,8 +1,13 @@
-import type { FeishuTexts } from "../../../texts/feishu.ts";
+import type { InputChange } from "../../../view/item.ts";
+import type { Standing } from "../../../view/standing.ts";
+import { changeLine } from "../../../texts/resolution.ts";
+import { whoOf } from "./closed.ts";
 import { button, card, fits, markdown, note, panel, short, type Card, type Element, type Template } from "./card.ts";
 import { code, inline, markdownOf, words as escaped } from "./escape.ts";
+import { inEachLanguage, type Speech, type Speeches } from "./speech.ts";
 
-export type Step = { tool: string; about: string; state: "run" | "ok" | "failed" | "refused" };
+/** One call of the turn, as it stands. `about` is of the input that runs or ran. */
+export type Step = { tool: string; about: string; standing: Standing; changed?: InputChange };
 
 /** What a turn has come to so far, as one card shows it. */
 export type ProgressView = {
@@ -19,45 +24,84 @@ export const STEPS = "steps_md";
 const MOST_STEPS = 30;
 /** A card that streams is replaced by the next one well before the platform refuses it. */
 export const ROLL_BYTES = 16 * 1024;
+/** Stands where nothing is to be said yet: what streams has one text for all languages. */
+const NOTHING = "…";
+
+const signs: Record<Standing, string> = {
+  new: "○",
+  waiting: "◔",
+  running: "▸",
+  done: "✓",
+  failed: "✗",
+  "refused-by-rule": "⊘",
+  "refused-by-person": "⊘",
+  invalid: "✗",
+  "not-run": "–",
+  stopped: "■",
+  unknown: "?",
+};
 
 /** `rid`: the id of its Stop button. */
 export function progressCard(
   view: ProgressView,
-  { t, rid, streaming }: { t: FeishuTexts; rid: string; streaming: boolean },
+  { rid, streaming }: { rid: string; streaming: boolean },
+  speeches: Speeches,
 ): Card {
-  return card(
-    { title: t.working, template: "wathet", summary: t.workingSummary },
-    [
-      markdown(outOf(view.text, t), OUT),
-      panel(t.stepsTitle, [markdown(stepsOf(view, t), STEPS)], { expanded: true, id: "steps" }),
-      button({
-        id: "stop_btn",
-        text: t.stopButton,
-        type: "danger_text",
-        value: { k: "run", rid, act: "stop", g: 1 },
-      }),
-    ],
-    streaming
-      ? {
-          streaming_mode: true,
-          streaming_config: { print_frequency_ms: { default: 70 }, print_step: { default: 2 }, print_strategy: "fast" },
-        }
-      : {},
+  return inEachLanguage(speeches, ({ t }) =>
+    card(
+      { title: t.working, template: "wathet", summary: t.workingSummary },
+      [
+        markdown(outOf(view.text), OUT),
+        panel(t.stepsTitle, [markdown(stepsOf(view), STEPS)], { expanded: true, id: "steps" }),
+        button({
+          id: "stop_btn",
+          text: t.stopButton,
+          type: "danger_text",
+          value: { k: "run", rid, act: "stop", g: 1 },
+        }),
+      ],
+      streaming
+        ? {
+            streaming_mode: true,
+            streaming_config: {
+              print_frequency_ms: { default: 70 },
+              print_step: { default: 2 },
+              print_strategy: "fast",
+            },
+          }
+        : {},
+    ),
   );
 }
 
-export const outOf = (text: string, t: FeishuTexts): string => (text.trim() === "" ? t.thinking : markdownOf(text));
+export const outOf = (text: string): string => (text.trim() === "" ? NOTHING : markdownOf(text));
 
-/** A sign first, so that a step that ends changes one character and no line. */
-export function stepsOf({ steps, live }: ProgressView, t: FeishuTexts): string {
-  if (steps.length === 0) return t.thinking;
+/** A sign first, so that a step that ends changes one character and no line. With a language, words for what is not plain. */
+export function stepsOf({ steps, live }: ProgressView, speech?: Speech): string {
+  if (steps.length === 0) return NOTHING;
   const shown = steps.slice(-MOST_STEPS);
   const hidden = steps.length - shown.length;
   return [
-    ...(hidden > 0 ? [escaped(t.earlierSteps(hidden))] : []),
-    ...shown.map(({ tool, about, state }) => `${t.calls[state]} **${escaped(tool)}** ${inline(short(about, 120))}`),
+    ...(hidden > 0 ? [escaped(speech ? speech.t.earlierSteps(hidden) : `${NOTHING} ${hidden}`)] : []),
+    ...shown.map((step) => stepLine(step, speech)),
     ...(live.length > 0 ? ["", code(live)] : []),
   ].join("\n\n");
+}
+
+function stepLine({ tool, about, standing, changed }: Step, speech: Speech | undefined): string {
+  const line = `${signs[standing]} **${escaped(tool)}** ${inline(short(about, 120))}`;
+  if (!speech) return changed ? `${line} ✎` : line;
+  const said = [
+    ...(standing === "done" || standing === "running" ? [] : [speech.words.standing[standing]]),
+    ...(changed ? [changeIn(speech, changed)] : []),
+  ];
+  return said.length === 0 ? line : `${line} · ${escaped(said.join(" · "))}`;
+}
+
+function changeIn({ t, words }: Speech, changed: InputChange): string {
+  if (changed.by === "hook") return changeLine(changed, words);
+  const { surface } = changed.who;
+  return changeLine({ by: "person", who: { by: whoOf(changed.who, t), surface } }, words);
 }
 
 export type Finish = {
@@ -65,29 +109,41 @@ export type Finish = {
   template: Template;
   /** What is to be said below: how it ended, what it cost. */
   notes: readonly string[];
-  /** Of a text that does not fit: the file with all of it has arrived, or could not be sent. */
-  attached?: boolean;
 };
 
+/** How it is called in each language. `attached`: of a text that does not fit, the file with all of it has arrived. */
+export type Finishing = { in(speech: Speech): Finish; attached?: boolean };
+
 /** A card that will not change any more. `cut`: its text did not fit. */
-export function finishedCard(view: ProgressView, finish: Finish, t: FeishuTexts): { card: Card; cut: boolean } {
-  const { title, template, notes, attached = false } = finish;
-  const where = attached ? t.wholeAnswer(t.answerFile) : t.answerNotSent;
-  const steps: Element[] =
-    view.steps.length === 0
-      ? []
-      : [panel(t.steps(view.steps.length), [markdown(stepsOf({ ...view, live: [] }, t), STEPS)], { id: "steps" })];
-  const make = (text: string, more: readonly string[] = []) =>
-    card({ title, template, summary: text.trim() === "" ? title : `${title} · ${text}`, forward: true }, [
-      ...(text.trim() === "" ? [] : [markdown(markdownOf(text), OUT)]),
-      ...steps,
-      ...[...more, ...notes].map((one) => note(escaped(one))),
-    ]);
-  const whole = make(view.text);
+export function finishedCard(
+  view: ProgressView,
+  { in: finishIn, attached = false }: Finishing,
+  speeches: Speeches,
+): { card: Card; cut: boolean } {
+  const make = (text: string, cut: boolean) =>
+    inEachLanguage(speeches, (speech) => {
+      const { t } = speech;
+      const { title, template, notes } = finishIn(speech);
+      const steps: Element[] =
+        view.steps.length === 0
+          ? []
+          : [
+              panel(t.steps(view.steps.length), [markdown(stepsOf({ ...view, live: [] }, speech), STEPS)], {
+                id: "steps",
+              }),
+            ];
+      const rest = cut ? [attached ? t.wholeAnswer(t.answerFile) : t.answerNotSent] : [];
+      return card({ title, template, summary: text.trim() === "" ? title : `${title} · ${text}`, forward: true }, [
+        ...(text.trim() === "" ? [] : [markdown(markdownOf(text), OUT)]),
+        ...steps,
+        ...[...rest, ...notes].map((one) => note(escaped(one))),
+      ]);
+    });
+  const whole = make(view.text, false);
   if (fits(whole)) return { card: whole, cut: false };
   for (const room of [4_000, 1_500, 300]) {
-    const made = make(`${[...view.text].slice(0, room).join("")}…`, [where]);
+    const made = make(`${[...view.text].slice(0, room).join("")}…`, true);
     if (fits(made)) return { card: made, cut: true };
   }
-  return { card: make("", [where]), cut: true };
+  return { card: make("", true), cut: true };
 }

@@ -1,97 +1,100 @@
 import { harmless, type InputRequest, type Question } from "../../../protocol/index.ts";
-import { clipTo, type Clip } from "./action.ts";
-import { button, card, fits, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
+import { sentence } from "../../../texts/reasons.ts";
+import { takesOwnWords, takesRemark, whyOf } from "../../../view/answering.ts";
+import { fitting, rooms, type Clip } from "./action.ts";
+import { button, card, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
-import { fileName, forWhom, rooms, type Asked, type AskingCard } from "./permission.ts";
-import { timeOf } from "./time.ts";
+import { callElements, deadlineElements, detailPanel, fileName, type Asked, type AskingCard } from "./permission.ts";
+import type { Speech, Speeches } from "./speech.ts";
 
 export type QuestionRequest = InputRequest & { kind: "question" };
 export type TextRequest = InputRequest & { kind: "text" };
 
-/** Own words are taken where a tool asks; a question about an interrupted command has its options and nothing else. */
-export const takesOther = ({ source }: InputRequest): boolean => source === "tool";
-
 /** All questions of a request on one form; a single one with buttons. */
-export function questionCard(request: QuestionRequest, asked: Asked): AskingCard {
-  return shrinking(asked, questionsText(request), (clip, cut) =>
-    layOut(request, asked, cut, [
-      ...whyElements(request, clip, asked),
-      ...(request.questions.length === 1 && request.questions[0]?.multiSelect === false
-        ? pickElements(request.questions[0], request, clip, asked)
-        : formElements(request, clip, asked)),
+export function questionCard(request: QuestionRequest, asked: Asked, speeches: Speeches): AskingCard {
+  const [only] = request.questions;
+  const isPick = request.questions.length === 1 && only?.multiSelect === false && only.options.length > 0;
+  return shrinking(asked, questionsText(request), speeches, (speech, clip) =>
+    layOut(request, asked, speech, clip, [
+      ...whyElements(request, clip, speech),
+      ...(isPick
+        ? pickElements(only, request, clip, { asked, speech })
+        : formElements(request, clip, { asked, speech })),
     ]),
   );
 }
 
-export function textCard(request: TextRequest, asked: Asked): AskingCard {
-  const { t } = asked;
+export function textCard(request: TextRequest, asked: Asked, speeches: Speeches): AskingCard {
   const { prompt, lastResponse } = request;
   const text = [...(lastResponse === undefined ? [] : [lastResponse, ""]), prompt].join("\n");
-  return shrinking(asked, text, (clip, cut) =>
-    layOut(request, asked, cut, [
-      ...whyElements(request, clip, asked),
+  return shrinking(asked, text, speeches, (speech, clip) =>
+    layOut(request, asked, speech, clip, [
+      ...whyElements(request, clip, speech),
       ...(lastResponse === undefined ? [] : [markdown(code(clip(lastResponse.split("\n"))))]),
       markdown(`**${escaped(clip(prompt.split("\n")).join("\n"))}**`),
-      form("text_form", [input("text", t.writeHere, { required: true })], {
-        text: t.submit,
-        value: { k: "ask", rid: asked.rid, act: "submit", g: asked.g },
-      }),
+      form("text_form", [input("text", speech.t.writeHere, { required: true })], [submitOf(asked, speech)]),
     ]),
   );
 }
 
-function shrinking(asked: Asked, text: string, make: (clip: Clip, cut: () => boolean) => Card): AskingCard {
-  for (const room of rooms) {
-    const clip = clipTo(room, asked.t);
-    const made = make(clip, () => clip.cut);
-    if (fits(made))
-      return clip.cut ? { card: made, file: { name: fileName(asked), text: harmless(text) } } : { card: made };
-  }
-  throw new Error("a question with nothing of its text fits on every card");
+function shrinking(
+  asked: Asked,
+  text: string,
+  speeches: Speeches,
+  make: (speech: Speech, clip: Clip) => Card,
+): AskingCard {
+  const made = fitting(speeches, rooms, make);
+  if (!made) throw new Error("a question with nothing of its text fits on every card");
+  if (!made.cut) return { card: made.card };
+  return { card: made.card, file: { name: fileName(asked, speeches[0]), text: harmless(text) } };
 }
 
-function layOut(request: QuestionRequest | TextRequest, asked: Asked, cut: () => boolean, elements: Element[]): Card {
-  const { t, rid, g, session, folder, masked = 0, now } = asked;
+function layOut(
+  request: QuestionRequest | TextRequest,
+  asked: Asked,
+  speech: Speech,
+  clip: Clip,
+  elements: Element[],
+): Card {
+  const { t } = speech;
+  const { rid, g, folder, masked = 0 } = asked;
   const count = request.kind === "question" ? request.questions.length : 0;
   const value = (act: string) => ({ k: "ask" as const, rid, act, g });
-  const quoting = request.kind === "text" ? t.textByText : takesOther(request) ? t.questionByText : t.pickByText;
-  const byText = asked.code === undefined ? quoting : t.answerByCode(asked.code);
+  const byText = takesOwnWords(request) ? t.questionByText(asked.typed) : t.pickByText(asked.typed);
   return card(
     {
       title: t.asks[request.kind],
-      subtitle: [...(count > 1 ? [t.questions(count)] : []), folder, t.session(session)].join(" · "),
+      subtitle: [...(count > 1 ? [t.questions(count)] : []), folder].join(" · "),
       template: "blue",
-      ...(request.deadline && { tag: { text: t.until(timeOf(request.deadline.at, now)), color: "blue" } }),
       summary: request.kind === "question" ? t.summary.question(count) : t.summary.text,
     },
     [
-      ...forWhom(asked),
+      ...callElements(asked, speech),
       ...elements,
-      ...(cut()
-        ? [note(escaped(asked.file === "failed" ? t.answerThere(request.id) : t.attached(fileName(asked))))]
+      ...(clip.cut
+        ? [note(escaped(asked.file === "failed" ? t.answerThere(request.id) : t.attached(fileName(asked, speech))))]
         : []),
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
       row([
         button({ id: "decline", text: t.notAnswer, type: "text", value: value("decline") }),
         button({ id: "stop", text: t.stop, type: "danger_text", value: value("stop") }),
       ]),
-      note(
-        escaped(
-          [
-            byText,
-            ...(request.deadline ? [t.waits(timeOf(request.deadline.at, now), request.deadline.policy)] : []),
-          ].join("\n"),
-        ),
-      ),
+      ...deadlineElements(request, asked, speech),
+      detailPanel([note(escaped(byText)), note(escaped(t.session(asked.session)))], speech),
     ],
   );
 }
 
-function whyElements(request: QuestionRequest | TextRequest, clip: Clip, { words }: Asked): Element[] {
-  const silent = request.why === "" || (request.kind === "question" && request.source === "tool");
+const submitOf = ({ rid, g }: Asked, { t }: Speech, type = "primary_filled") => ({
+  ...{ id: "submit", text: t.submit, type, value: { k: "ask" as const, rid, act: "submit", g } },
+});
+
+function whyElements(request: QuestionRequest | TextRequest, clip: Clip, { words, lang }: Speech): Element[] {
+  const reason = whyOf(request);
+  const why = reason === undefined ? "" : sentence(reason, lang);
   return [
     ...(words.source[request.source] === "" ? [] : [note(escaped(words.source[request.source]))]),
-    ...(silent ? [] : [markdown(`${escaped(words.why)} ${escaped(clip(request.why.split("\n")).join("\n"))}`)]),
+    ...(why === "" ? [] : [markdown(`${escaped(words.why)} ${escaped(clip(why.split("\n")).join("\n"))}`)]),
     ...(request.agent.length > 0 ? [note(escaped(words.agent(request.agent)))] : []),
   ];
 }
@@ -108,7 +111,10 @@ const describes = ({ options }: Question, clip: Clip): Element[] => {
   return [note(escaped(clip(lines.flatMap((one) => one.split("\n"))).join("\n")))];
 };
 
-function pickElements(question: Question, request: QuestionRequest, clip: Clip, { t, rid, g }: Asked): Element[] {
+type Laying = { asked: Asked; speech: Speech };
+
+function pickElements(question: Question, request: QuestionRequest, clip: Clip, { asked, speech }: Laying): Element[] {
+  const { rid, g } = asked;
   return [
     titleOf(question, clip),
     ...describes(question, clip),
@@ -117,39 +123,40 @@ function pickElements(question: Question, request: QuestionRequest, clip: Clip, 
         button({ id: `pick_${n}`, text: label, value: { k: "ask", rid, act: `pick${n}`, g } }),
       ),
     ),
-    ...(takesOther(request)
+    ...(takesOwnWords(request)
       ? [
-          form("ask_form", [input("q0_other", t.other, { required: true })], {
-            text: t.submit,
-            type: "primary",
-            value: { k: "ask", rid, act: "submit", g },
-          }),
+          form(
+            "ask_form",
+            [input("q0_other", speech.t.other, { required: true })],
+            [submitOf(asked, speech, "primary")],
+          ),
         ]
       : []),
   ];
 }
 
-function formElements(request: QuestionRequest, clip: Clip, { t, rid, g }: Asked): Element[] {
-  const other = takesOther(request);
+function formElements(request: QuestionRequest, clip: Clip, { asked, speech }: Laying): Element[] {
+  const { t } = speech;
+  const other = takesOwnWords(request);
+  const several = request.questions.length > 1;
   const fields = request.questions.flatMap((question, n) => {
-    const { multiSelect: several, options } = question;
+    const title = [...(n > 0 ? [line()] : []), titleOf(question, clip, several ? `${n + 1}. ` : "")];
+    if (question.options.length === 0) return [...title, input(`q${n}_other`, t.writeHere, { required: !several })];
+    const { multiSelect, options } = question;
     const choices = options.map(({ label }, at) => ({ text: label, value: `o${at}` }));
     return [
-      ...(n > 0 ? [line()] : []),
-      titleOf(question, clip, request.questions.length > 1 ? `${n + 1}. ` : ""),
-      select(`q${n}`, [...choices, ...(other && !several ? [{ text: t.otherBelow, value: "other" }] : [])], {
-        several,
-        placeholder: several ? t.chooseAny : t.chooseOne,
+      ...title,
+      select(`q${n}`, [...choices, ...(other && !multiSelect ? [{ text: t.otherBelow, value: "other" }] : [])], {
+        several: multiSelect,
+        placeholder: multiSelect ? t.chooseAny : t.chooseOne,
       }),
       ...describes(question, clip),
-      ...(other ? [input(`q${n}_other`, several ? t.otherOptional : t.other)] : []),
+      ...(other ? [input(`q${n}_other`, multiSelect ? t.otherOptional : t.other)] : []),
     ];
   });
+  const remark = takesRemark(request) && (several || request.questions.some(({ options }) => options.length > 0));
   return [
-    form("ask_form", [...fields, line(), input("remark", t.remark)], {
-      text: t.submit,
-      value: { k: "ask", rid, act: "submit", g },
-    }),
+    form("ask_form", [...fields, ...(remark ? [line(), input("remark", t.remark)] : [])], [submitOf(asked, speech)]),
   ];
 }
 

@@ -1,11 +1,15 @@
-/** Of the machine's own clock: the people of one team share its zone more often than not. */
-export function timeOf(at: number, now: number): string {
-  const date = new Date(at);
-  const time = date.toTimeString().slice(0, 5);
-  return date.toDateString() === new Date(now).toDateString() ? time : `${localDay(date)} ${time}`;
+import { words as escaped } from "./escape.ts";
+
+const HALF_DAY_MS = 12 * 60 * 60_000;
+const MARK = "@time@";
+
+/** A sentence around a time of day, which the client shows by the clock of whoever reads it. Safe Markdown. */
+export function withTime(sentence: (time: string) => string, at: number, now: number): string {
+  return escaped(sentence(MARK)).replace(MARK, timeTag(at, now));
 }
 
-function localDay(date: Date): string {
-  const two = (n: number) => `${n}`.padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+export function timeTag(at: number, now: number): string {
+  const part = (type: string) =>
+    `<local_datetime millisecond='${Math.round(at)}' format_type='${type}'></local_datetime>`;
+  return Math.abs(at - now) > HALF_DAY_MS ? `${part("date_num")} ${part("time")}` : part("time");
 }

@@ -8,6 +8,7 @@ const LONGEST_MS = 60_000;
 /** Who the bot is, for its mentions. Known from the last time while it cannot be asked. */
 export type Bot = {
   id(): string | undefined;
+  name(): string;
   /** Asks until there is an answer; resolves after the first try. */
   learn(): Promise<void>;
   /** How calls of the API go, which is all there is to say where nothing is connected. */
@@ -19,17 +20,19 @@ export function createBot(
   { store, sleep, log, retryMs }: { store: SurfaceStore; sleep(ms: number): Promise<void>; log: Log; retryMs: number },
 ): Bot {
   let id = store.get("bot") as string | undefined;
+  let name = (store.get("bot-name") as string | undefined) ?? "Sage";
   let status: ChannelStatus = { state: "connecting", since: Date.now() };
 
   /** True when it is known now. */
   const ask = async (): Promise<boolean> => {
     try {
       const { bot } = (await api.call({ method: "GET", path: "bot/v3/info" }, { once: true })) as {
-        bot?: { open_id?: string };
+        bot?: { open_id?: string; app_name?: string };
       };
       if (!bot?.open_id) throw new Error("the app has no bot");
       id = bot.open_id;
       store.set("bot", id);
+      if (bot.app_name) store.set("bot-name", (name = bot.app_name));
       status = { state: "connected", since: Date.now() };
       return true;
     } catch (error) {
@@ -52,6 +55,7 @@ export function createBot(
 
   return {
     id: () => id,
+    name: () => name,
     async learn() {
       if (!(await ask())) insist().catch(() => {}); // it ends when the bridge does
     },

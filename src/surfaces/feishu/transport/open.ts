@@ -109,6 +109,7 @@ export function openFeishu(
     ...sending,
     ...(webhook && { webhook }),
     onMessage: inbox.onMessage,
+    botName: bot.name,
     onCard: clicks.onCard,
     async start(signal) {
       signal.addEventListener("abort", () => void (closing ??= close()), { once: true });

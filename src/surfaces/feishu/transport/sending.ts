@@ -134,7 +134,11 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
         const data = { content: JSON.stringify(card) };
         await api.call({ method: "PATCH", path: `im/v1/messages/${segment(messageId)}`, data }, { moot });
       }),
-    sendText: ({ text, ...target }) => send(target, "text", { text }),
+    sendText({ text, mention = [], ...target }) {
+      if (typeof text === "string" && mention.length === 0) return send(target, "text", { text });
+      const all = Object.entries(typeof text === "string" ? { zh_cn: text } : text);
+      return send(target, "post", Object.fromEntries(all.map(([locale, one]) => [locale, postOf(one, mention)])));
+    },
     async sendFile({ name, content, ...target }) {
       const data = { file_type: "stream", file_name: name, file: content };
       return send(target, "file", { file_key: await upload("im/v1/files", "file_key", data) });
@@ -214,6 +218,13 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
       newest.delete(`message/${messageId}`);
     },
   };
+}
+
+/** A text as a message that may mention people and may come in several languages. */
+function postOf(text: string, mention: readonly string[]): object {
+  const people = mention.map((user_id) => ({ tag: "at", user_id }));
+  const lines = text.split("\n").map((line) => [{ tag: "text", text: line }]);
+  return { content: people.length > 0 ? [people, ...lines] : lines };
 }
 
 /** To a message that is gone nobody can reply; the chat hears of it all the same. */

@@ -7,51 +7,54 @@ import {
   type Question,
   type RuleGrant,
 } from "../../protocol/index.ts";
-import type { FeishuTexts } from "../../texts/feishu.ts";
-import { takesOther, type QuestionRequest } from "./cards/question.ts";
+import type { Phrase } from "./cards/speech.ts";
+import type { QuestionRequest } from "./cards/question.ts";
 import type { Decision } from "./state.ts";
-import { neededOf, offersOf } from "../../view/describe.ts";
+import { rulesFor, takesOwnWords } from "../../view/answering.ts";
+import { neededOf } from "../../view/describe.ts";
 
-/** An answer, or why it is none, in words for the person. */
-export type Read = { response: InputResponse } | { problem: string };
+/** An answer, or why it is none. */
+export type Read = { response: InputResponse } | { problem: Phrase };
 
 export function decided(request: PermissionRequest, decision: Decision): InputResponse {
   const requestId = request.id;
   if ("deny" in decision) return { type: "denied", requestId, ...(decision.deny !== "" && { reason: decision.deny }) };
-  const rules = decision.allow === "always" ? rulesOf(request) : [];
-  return { type: "granted", requestId, ...(rules.length > 0 && { rules }) };
+  const { allow, comment = "" } = decision;
+  const rules = allow === "always" ? rulesOf(request) : [];
+  return { type: "granted", requestId, ...(rules.length > 0 && { rules }), ...(comment !== "" && { comment }) };
 }
 
 /** From a chat, a rule is kept for the session; files are for whoever sits at the machine. */
 export function rulesOf(request: PermissionRequest): RuleGrant[] {
-  return neededOf(offersOf(request))
+  return neededOf(rulesFor(request))
     .filter(({ behavior }) => behavior === "allow")
     .map(({ rule, behavior }) => ({ rule, behavior, destination: "session" }));
 }
 
 /** What a message says to a request: numbers of options, labels, or own words. */
-export function readText(request: InputRequest, text: string, t: FeishuTexts): Read {
+export function readText(request: InputRequest, text: string): Read {
   const requestId = request.id;
-  if (text.trim() === "") return { problem: t.toast.empty };
+  if (text.trim() === "") return { problem: ({ t }) => t.toast.empty };
   if (request.kind === "text") return { response: { type: "text", requestId, text: text.trim() } };
-  if (request.kind === "permission") return { problem: t.useCard };
+  if (request.kind === "permission") return { problem: ({ t }) => t.useCard };
   const { questions } = request;
   const lines = questions.length === 1 ? [text.trim()] : text.split("\n").filter((line) => line.trim() !== "");
-  if (lines.length !== questions.length) return { problem: t.needLines(questions.length) };
+  if (lines.length !== questions.length) return { problem: ({ t }) => t.needLines(questions.length) };
   const answers: Answers = {};
   for (const [n, question] of questions.entries()) {
     // "2: SQLite" and "2. SQLite" name the question; a bare "2" is an option.
     const line =
       questions.length === 1 ? lines[n] : lines[n]?.replace(new RegExp(`^\\s*${n + 1}\\s*[:：.、)）]\\s*`), "");
-    const read = readLine(question, line?.trim() ?? "", takesOther(request), t);
-    if (typeof read === "string") return { problem: read };
+    const read = readLine(question, line?.trim() ?? "", takesOwnWords(request));
+    if (typeof read === "function") return { problem: read };
     answers[question.question] = read;
   }
   return { response: { type: "answers", requestId, answers } };
 }
 
-function readLine(question: Question, typed: string, other: boolean, t: FeishuTexts): Answer | string {
+function readLine(question: Question, typed: string, other: boolean): Answer | Phrase {
   const { options, multiSelect } = question;
+  if (options.length === 0) return { selected: [], other: typed };
   const key = (text: string) => text.normalize("NFKC").trim().toLowerCase();
   const exact = options.find(({ label }) => key(label) === key(typed));
   if (exact) return { selected: [exact.label] };
@@ -63,30 +66,30 @@ function readLine(question: Question, typed: string, other: boolean, t: FeishuTe
     if (!number) break;
     const digits = (number[1] ?? "").normalize("NFKC");
     const option = options[Number(digits) - 1];
-    if (!option) return t.noOption(digits, options.length);
+    if (!option) return ({ t }) => t.noOption(digits, options.length);
     selected.add(option.label);
     rest = rest.slice(number[0].length);
   }
-  if (selected.size > 0 && rest !== "" && !other) return t.onlyOptions;
+  if (selected.size > 0 && rest !== "" && !other) return ({ t }) => t.onlyOptions;
   if (selected.size > 0 && (multiSelect || (selected.size === 1 && rest === "")))
     return { selected: [...selected], ...(rest !== "" && { other: rest }) };
-  if (selected.size > 1) return t.oneOnly;
-  return other ? { selected: [], other: typed } : t.onlyOptions;
+  if (selected.size > 1) return ({ t }) => t.oneOnly;
+  return other ? { selected: [], other: typed } : ({ t }) => t.onlyOptions;
 }
 
 /** What a form holds; `problem` leaves the form as it is. */
-export function readForm(request: QuestionRequest, form: Record<string, unknown>, t: FeishuTexts): Read {
+export function readForm(request: QuestionRequest, form: Record<string, unknown>): Read {
   const answers: Answers = {};
-  const other = takesOther(request);
+  const other = takesOwnWords(request);
   for (const [n, question] of request.questions.entries()) {
     const chosen = [form[`q${n}`]].flat().filter((one) => typeof one === "string");
     const words = other ? textIn(form, `q${n}_other`) : "";
     const selected = question.options.filter((_, at) => chosen.includes(`o${at}`)).map(({ label }) => label);
     const needsWords = chosen.includes("other");
     const nothing = selected.length === 0 && words === "";
-    if (nothing || (needsWords && words === "")) return { problem: t.toast.fill(n + 1) };
+    if (nothing || (needsWords && words === "")) return { problem: ({ t }) => t.toast.fill(n + 1) };
     // A choice and words of one's own are two answers where one is wanted: the choice is what was meant, unless it was "other".
-    if (!question.multiSelect && selected.length > 0 && words !== "") return { problem: t.oneOnly };
+    if (!question.multiSelect && selected.length > 0 && words !== "") return { problem: ({ t }) => t.oneOnly };
     answers[question.question] = { selected, ...(words !== "" && { other: words }) };
   }
   const remark = textIn(form, "remark");
