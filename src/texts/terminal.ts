@@ -35,13 +35,15 @@ const en = {
   },
   collapsed: (n: number, what: string, age: string) =>
     `${n === 1 ? "1 request waits" : `${n} requests wait`} (${age}): ${what} · Ctrl-R opens it`,
-  escWaits: "A request waits. Ctrl-R opens it; Ctrl-C cancels it and the turn.",
   notifyFailed: (why: string) => `notify.command failed: ${why}`,
 
-  // Leaving
-  again: "Ctrl-C again leaves; nothing is lost.",
-  interrupting: "Interrupting… (Ctrl-C again leaves)",
-  cancelling: "Cancelling the request and the turn… (Ctrl-C again, now: leaves and keeps them)",
+  // What a key led to
+  hints: {
+    again: "Ctrl-C again leaves; nothing is lost.",
+    waits: "A request waits. Ctrl-R opens it; Ctrl-C cancels it and the turn.",
+    interrupting: "Interrupting… (Ctrl-C again leaves)",
+    cancelling: "Cancelling the request and the turn… (Ctrl-C again, now: leaves and keeps them)",
+  },
 
   // What is typed
   placeholder: "What is to be done? (@file, /command, !shell, Ctrl-G for your editor)",
@@ -124,13 +126,14 @@ const zh: TerminalTexts = {
     text: (what) => `Sage 需要一段文字：${what}`,
   },
   collapsed: (n, what, age) => `${n} 个请求在等待（${age}）：${what} · Ctrl-R 打开`,
-  escWaits: "有请求在等待。Ctrl-R 打开它；Ctrl-C 取消它和这一轮。",
   notifyFailed: (why) => `notify.command 失败：${why}`,
 
-  again: "再按一次 Ctrl-C 离开；不会丢失任何内容。",
-  interrupting: "正在打断……（再按一次 Ctrl-C 离开）",
-  cancelling: "正在取消这个请求和这一轮……（马上再按一次 Ctrl-C：离开并保留它们）",
-
+  hints: {
+    again: "再按一次 Ctrl-C 离开；不会丢失任何内容。",
+    waits: "有请求在等待。Ctrl-R 打开它；Ctrl-C 取消它和这一轮。",
+    interrupting: "正在打断……（再按一次 Ctrl-C 离开）",
+    cancelling: "正在取消这个请求和这一轮……（马上再按一次 Ctrl-C：离开并保留它们）",
+  },
   placeholder: "要做什么？（@文件、/命令、!shell，Ctrl-G 打开你的编辑器）",
   shellPrefix: "这是你自己运行的；输出会随你的下一条消息交给代理。",
   shellTold: (command) => `我自己运行了：${command}`,

@@ -13,6 +13,8 @@ export type Desk = {
   panel(): Panel | undefined;
   /** Brings back what was put aside. */
   reopen(): void;
+  /** While held no panel is shown, and the keyboard is the editor's. */
+  hold(on: boolean): void;
   dispose(): void;
 };
 
@@ -30,6 +32,7 @@ export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Pa
   let open: PendingRequest[] = [];
   let panel: Panel | undefined;
   let aside: string | undefined;
+  let held = false;
   const drafts = new Map<string, Draft>();
   const answering = new Set<string>();
 
@@ -42,7 +45,7 @@ export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Pa
   const settle = () => {
     const [first] = open;
     const queue = { position: 1, total: open.length };
-    const wanted = first && first.request.id !== aside ? first : undefined;
+    const wanted = first && first.request.id !== aside && !held ? first : undefined;
     if (panel && panel.requestId === wanted?.request.id) return panel.update(queue);
     close();
     if (wanted) panel = show(wanted, queue);
@@ -96,6 +99,11 @@ export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Pa
     add(request) {
       if (open.some((one) => one.request.id === request.id)) return;
       open.push({ request });
+      settle();
+    },
+    hold(on) {
+      if (on === held) return;
+      held = on;
       settle();
     },
     reopen() {

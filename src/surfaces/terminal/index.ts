@@ -1,30 +1,31 @@
-import { oneLine, type Fact, type Host, type SageErrorCode } from "../../protocol/index.ts";
-import { ownerTexts } from "../../texts/owner.ts";
+import { oneLine, type Fact, type Host, type SageErrorCode, type WatchEvent } from "../../protocol/index.ts";
 import { terminalTexts } from "../../texts/terminal.ts";
 import { texts } from "../../texts/texts.ts";
 import { createDesk } from "./desk.ts";
 import { createWriting } from "./editor.ts";
-import { keyOf, stopOf, type Key } from "./input.ts";
-import { leftovers, notification, title, titleStack } from "./notify.ts";
+import { keyOf, type Key } from "./input.ts";
+import { createLifetime } from "./lifetime.ts";
+import { notification, title } from "./notify.ts";
 import type { Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
-import { createPanel, QUIET_MS } from "./panels/panel.ts";
+import { createPanel } from "./panels/panel.ts";
 import { createPulse } from "./pulse.ts";
 import { clipped } from "./draw/rows.ts";
 import { Screen } from "./screen.ts";
 import { createStage } from "./stage.ts";
-import { footRow, statusRow, workOf, type Doing } from "./status.ts";
+import { isSecond, isSwallowed, joining, next, stopIn, type Event } from "./state.ts";
+import { createActivity, footRow, statusRow, type Doing } from "./status.ts";
 import { createTalk } from "./talk.ts";
 import { backgroundOf, colorOf, createTheme, learnBackground } from "./draw/theme.ts";
 import { createScroll } from "./scroll.ts";
 import { isKeyRelease, isKeyRepeat, KeepScrollback, setCapabilityOverrides } from "./draw/tui.ts";
 import { rowsOf } from "./view.ts";
+import { ownerNote, type Owner } from "../../view/owner.ts";
 import { createProgress } from "../../view/progress.ts";
 import { nameOf } from "../../view/summary.ts";
 
 export type { SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
 
-const TWICE_MS = 2_000;
-/** Whoever presses Ctrl-C twice wants to leave, and leaving answers nothing: what waits is cancelled only after this long. */
+/** Whoever presses Ctrl-C twice wants to leave, and leaving answers nothing: open requests are cancelled only after this long. */
 const SECOND_MS = 700;
 
 /** A session on a terminal: what happens scrolls by as any program's output does, what is asked and written stands at the bottom. */
@@ -42,26 +43,18 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   const progress = createProgress();
   const scroll = createScroll({ t, now });
 
-  let streamed = true;
-  let ready = false;
-  let ended: Pick<TerminalEnd, "why" | "session"> = { why: "ended" };
-  let unfolded = false;
-  let lastInterrupt = -Infinity;
-  let [busy, busySince] = [false, now()];
-  let thinking = false;
-  let hint = "";
+  let state = joining;
+  const to = (event: Event) => void (state = next(state, event));
   let cancelling: NodeJS.Timeout | undefined;
-  let away = false;
-  let takenAt = -Infinity;
-  let closed = false;
 
   const stage = createStage({
     scroll,
-    rowsOf: (entry, width) => rowsOf(entry, { ...look(width), me: sender, unfolded, loaded: redraw }),
+    rowsOf: (entry, width) => rowsOf(entry, { ...look(width), me: sender, unfolded: state.unfolded, loaded: redraw }),
     bottom,
     above: (rows) => theme.dim(`  ${tt.above(rows)}`),
   });
   const screen = new Screen(device, options.logDirectory, stage.compose);
+  const lifetime = createLifetime({ device, screen, redraw });
   const pulse = createPulse({
     doing,
     title: (text) => device.write(title(text)),
@@ -112,11 +105,12 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     },
     saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
     focus: (panel) => screen.setFocus(panel ?? writing),
-    taken: () => void (now() - lastInterrupt > TWICE_MS && (takenAt = now())), // unless the person cancelled it
+    taken: () => to({ type: "taken", at: now() }),
   });
+  const activity = createActivity({ progress, tt, now });
 
   function redraw(): void {
-    if (!closed && !away) pulse.now();
+    if (lifetime.mine()) pulse.now();
   }
 
   function look(width: number) {
@@ -124,19 +118,18 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   }
 
   function doing(): Doing {
-    if (busy !== progress.working) [busy, busySince] = [progress.working, now()];
     const [first] = desk.open();
-    const own = talk.shell();
-    if (first) return { type: "waiting", since: first.request.at };
-    if (own) return { type: "working", what: tt.shellRuns, since: own.since };
-    if (progress.working) return { type: "working", what: workOf(progress, thinking, tt), since: busySince };
-    return ready && progress.open ? { type: "paused" } : { type: "idle" };
+    return activity.doing({
+      waitingSince: first?.request.at,
+      shellSince: talk.shell()?.since,
+      attached: state.phase === "attached",
+    });
   }
 
   function bottom(width: number): string[] {
-    if (closed || away) return [];
+    if (!lifetime.mine()) return [];
     const panel = desk.panel();
-    const hints = hint === "" ? [] : [theme.warn(clipped(hint, width))];
+    const hints = state.hint === "none" ? [] : [theme.warn(clipped(tt.hints[state.hint], width))];
     if (panel) return ["", ...panel.render(width), ...hints];
     const [first, ...others] = desk.open();
     const waits = first
@@ -157,51 +150,53 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     try {
       for await (const event of host.watch(session, { signal })) {
         if (event.type === "delta") {
-          thinking = event.delta.kind === "reasoning";
+          activity.delta(event.delta);
           scroll.delta(event.delta);
           pulse.soon();
           continue;
         }
         if (event.type === "fact") {
           progress.note(event.fact);
-          if (ready) happened(event.fact);
-          else past.push(event.fact);
+          if (state.phase === "joining") past.push(event.fact);
+          else happened(event.fact);
         } else if (event.type === "owner") ownerChanged(event);
-        else {
-          scroll.history(past);
-          ready = true;
-          streams(event.live);
-          progress.running.clear(); // what ran in a process that is gone does not run
-          desk.begin(event.requests);
-          if (event.requests[0]) tell(event.requests[0].request);
-          if (options.task !== undefined) talk.speak(options.task);
-          else if (progress.open) talk.resume();
-        }
-        if (ready) redraw();
+        else joined(past, event);
+        if (state.phase !== "joining") redraw();
         if (options.once && progress.last) finish({ why: "ended" });
       }
     } finally {
-      end();
+      clearTimeout(cancelling);
+      pulse.stop();
+      desk.dispose();
+      lifetime.end();
     }
-    return { ...ended, waiting: desk.open().length, last: progress.last };
+    return { ...state.end, waiting: desk.open().length, last: progress.last };
   }
 
-  function ownerChanged({ live, stopped }: { live: boolean; stopped: boolean }): void {
-    if (!stopped) return streams(live);
-    streamed = live;
-    if (!progress.working && desk.open().length === 0) return; // paused: that was said
-    progress.working = false;
-    progress.running.clear();
-    scroll.note("warn", ownerTexts(lang).stopped);
+  function joined(past: readonly Fact[], { requests, live }: WatchEvent & { type: "ready" }): void {
+    scroll.history(past);
+    to({ type: "joined" });
+    ownerChanged({ live, stopped: false });
+    progress.running.clear(); // a process that is gone runs nothing
+    desk.begin(requests);
+    if (requests[0]) tell(requests[0].request);
+    if (options.task !== undefined) talk.speak(options.task);
+    else if (progress.open) talk.resume();
   }
 
-  function streams(live: boolean): void {
-    if (live !== streamed) scroll.note("dim", live ? ownerTexts(lang).live : t.facts);
-    streamed = live;
+  function ownerChanged(owner: Owner): void {
+    const busy = progress.working || desk.open().length > 0;
+    const note = ownerNote(owner, { live: state.live, busy, lang });
+    to({ type: "owner", live: owner.live });
+    if (owner.stopped && busy) {
+      progress.working = false;
+      progress.running.clear();
+    }
+    if (note) scroll.note(note.tone, note.line);
   }
 
   function happened(fact: Fact): void {
-    if (fact.type === "call.started" || fact.type === "turn.begun" || fact.type === "call.finished") busySince = now();
+    activity.fact(fact);
     scroll.fact(fact);
     if (fact.type === "input.resolved") desk.remove(fact.data.requestId);
     if (fact.type !== "input.requested") return;
@@ -219,20 +214,17 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     });
   }
 
-  function finish(how: typeof ended): void {
-    ended = how;
+  function finish(end: Pick<TerminalEnd, "why" | "session">): void {
+    to({ type: "left", end });
     clearTimeout(cancelling);
     stop.abort();
   }
 
   function begin(): void {
-    process.on("exit", restore);
-    process.on("uncaughtExceptionMonitor", restore);
-    device.write(`${leftovers}${titleStack.push}\r\x1b[2K`); // what was typed before Sage was there is not lost, only its echo
     scroll.note("dim", ...options.header.split("\n").map(oneLine));
     screen.addInputListener(pressed);
     screen.setFocus(writing);
-    screen.start();
+    lifetime.begin();
     redraw();
     void learnBackground(theme, env, () => screen.queryTerminalBackgroundColor({ timeoutMs: 1_000 })).then(() => {
       desk.panel()?.invalidate();
@@ -240,39 +232,14 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     });
   }
 
-  function end(): void {
-    closed = true;
-    clearTimeout(cancelling);
-    pulse.stop();
-    desk.dispose();
-    restore();
-    process.off("exit", restore);
-    process.off("uncaughtExceptionMonitor", restore);
-  }
-
-  let restored = false;
-  /** However it ends, the terminal is as it was. */
-  function restore(): void {
-    if (restored) return;
-    restored = true;
-    closed = true;
-    try {
-      if (!away) screen.leave();
-    } catch {
-      // A terminal that has gone away needs nothing more.
-    }
-    device.write(titleStack.pop);
-  }
-
   function pressed(data: string): { consume: true } | undefined {
     if (isKeyRelease(data)) return { consume: true };
     const key = keyOf(data);
-    // Keys that were on their way to a panel say nothing to the agent once somebody else has answered it.
-    if (key !== "interrupt" && desk.panel() === undefined && Math.abs(now() - takenAt) < QUIET_MS) {
-      takenAt = now();
+    if (key !== "interrupt" && desk.panel() === undefined && isSwallowed(state, now())) {
+      to({ type: "swallowed", at: now() });
       return { consume: true };
     }
-    if (hint !== "" && key !== "interrupt") hint = "";
+    if (key !== "interrupt" && cancelling === undefined) to({ type: "key" });
     if (!key || !takes(key)) return undefined;
     if (!isKeyRepeat(data)) act(key);
     redraw();
@@ -300,9 +267,9 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
       case "leave":
         return finish({ why: "left" });
       case "editor":
-        return void elsewhere(write);
+        return void lifetime.lend(write);
       case "sleep":
-        return void elsewhere(async () => options.sleep?.());
+        return void lifetime.lend(async () => options.sleep?.());
       default:
         return key satisfies never;
     }
@@ -310,32 +277,25 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
 
   function stopWith(key: "interrupt" | "escape"): void {
     const own = talk.shell();
-    const again = now() - lastInterrupt < TWICE_MS;
-    const situation = {
-      working: progress.working || own !== undefined,
-      waiting: desk.open().length > 0,
-      typed: writing.text() !== "",
-      again,
-    };
-    const what = ready ? stopOf(key, situation) : key === "interrupt" ? "leave" : "nothing";
-    if (key === "interrupt") lastInterrupt = what === "clear" ? -Infinity : now();
+    const waiting = desk.open().length > 0;
+    const working = progress.working || own !== undefined;
+    const situation = { working, waiting, typed: writing.text() !== "", again: isSecond(state, now()) };
+    const what = stopIn(state, key, situation);
+    to({ type: "stop", key, stop: what, waiting, at: now() });
     switch (what) {
       case "interrupt":
-        if (own && !situation.waiting && !progress.working) return own.stop();
-        hint = situation.waiting ? tt.cancelling : tt.interrupting;
-        if (!situation.waiting) return void interrupt();
+        if (own && !waiting && !progress.working) return own.stop();
+        if (!waiting) return void interrupt();
+        // Whatever is typed from here on is a message: the panel has no more to say.
+        desk.hold(true);
         cancelling ??= setTimeout(() => void interrupt(), SECOND_MS);
         return;
       case "clear":
         return writing.set("");
-      case "ask":
-        hint = tt.again;
-        return;
-      case "waits":
-        hint = tt.escWaits;
-        return;
       case "leave":
         return finish({ why: "interrupted" });
+      case "ask":
+      case "waits":
       case "nothing":
         return;
       default:
@@ -344,18 +304,20 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   }
 
   async function interrupt(): Promise<void> {
-    cancelling = undefined;
     const reply = await host.send({ type: "interrupt", session, ...sender });
+    cancelling = undefined;
     if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(reply.message)));
-    hint = "";
+    to({ type: "stopped" });
+    desk.hold(false);
     redraw();
   }
 
   /** Unfolds what still changes and what comes; what has scrolled by is shown again, whole. */
   function unfold(): void {
-    unfolded = !unfolded;
+    to({ type: "unfold" });
     const last = scroll.recent().at(-1);
-    if (!unfolded || !last || scroll.live().some(({ item }) => item.type === "call" || item.type === "thought")) return;
+    const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
+    if (!state.unfolded || !last || live) return;
     scroll.add({ type: "box", title: tt.whole(oneLine(last.call.tool)), text: last.result?.text ?? "", done: true });
   }
 
@@ -368,20 +330,6 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     }
   }
 
-  /** The terminal is another program's for a while. */
-  async function elsewhere(work: () => Promise<void>): Promise<void> {
-    if (away) return;
-    away = true;
-    screen.leave();
-    try {
-      await work();
-    } finally {
-      away = false;
-      if (!closed) screen.comeBack();
-      redraw();
-    }
-  }
-
   function failed(message: string, code: SageErrorCode = "turn-failed"): void {
     progress.last = { status: "error", error: { code, message } };
     scroll.note("danger", t.turnFailed(oneLine(message)));
@@ -391,7 +339,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   return {
     done: follow(),
     interrupt() {
-      if (away) return; // the terminal is another program's, and so are its keys
+      if (!lifetime.mine()) return; // the terminal is another program's, and so are its keys
       stopWith("interrupt");
       redraw();
     },

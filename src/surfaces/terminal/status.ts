@@ -1,3 +1,4 @@
+import type { Delta, Fact } from "../../protocol/index.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { clipped } from "./draw/rows.ts";
@@ -36,8 +37,43 @@ export function statusRow(doing: Doing, { theme, t, tt, width, now }: Look): str
   }
 }
 
-/** What runs, in words. */
-export function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): string {
+/** What the session does right now, and since when. */
+export type Activity = {
+  fact(fact: Fact): void;
+  delta(delta: Delta): void;
+  doing(around: { waitingSince: number | undefined; shellSince: number | undefined; attached: boolean }): Doing;
+};
+
+const steps: readonly Fact["type"][] = ["turn.begun", "call.started", "call.finished"];
+
+export function createActivity({
+  progress,
+  tt,
+  now,
+}: {
+  progress: Progress;
+  tt: TerminalTexts;
+  now(): number;
+}): Activity {
+  let was = { working: false, since: now(), thinking: false };
+  return {
+    fact({ type }) {
+      if (steps.includes(type)) was = { ...was, since: now() };
+    },
+    delta({ kind }) {
+      was.thinking = kind === "reasoning";
+    },
+    doing({ waitingSince, shellSince, attached }) {
+      if (was.working !== progress.working) was = { ...was, working: progress.working, since: now() };
+      if (waitingSince !== undefined) return { type: "waiting", since: waitingSince };
+      if (shellSince !== undefined) return { type: "working", what: tt.shellRuns, since: shellSince };
+      if (progress.working) return { type: "working", what: workOf(progress, was.thinking, tt), since: was.since };
+      return attached && progress.open ? { type: "paused" } : { type: "idle" };
+    },
+  };
+}
+
+function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): string {
   const tools = [...running.values()];
   if (tools.length > 1) return tt.several(tools.length);
   const [tool] = tools;

@@ -138,6 +138,18 @@ suite("a session on a terminal", () => {
     assert.equal(at.sage.store.pending(at.sage.session).length, 1);
   });
 
+  test("what is typed right after Ctrl-C at a request is the next message, whole", async () => {
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], { task: "go" });
+    await at.until("Permission needed");
+    await at.answer("\x03");
+    at.type("do it 中文 instead");
+    await at.until("The turn was cancelled");
+    at.press("\r");
+    await at.until("End.");
+    const said = at.sage.facts().filter((fact) => fact.type === "user.said");
+    assert.equal(said.at(-1)?.data.text, "do it 中文 instead");
+  });
+
   test("Esc interrupts, the turn goes on with what is said; Ctrl-D leaves and resolves nothing", async () => {
     await using at = await sageOnScreen(
       [{ text: "one two three four five six seven eight", delayMs: 3_000 }, { calls: [bash("echo x > x.txt")] }],

@@ -1,0 +1,104 @@
+import type { TerminalEnd } from "./options.ts";
+import { stopOf, type Situation, type Stop } from "./input.ts";
+
+/** Everything about the person and the screen that decides what a key means. What the session does is in `Progress`. */
+export type State = {
+  phase: "joining" | "attached" | "leaving";
+  /** A line that says what the last key led to. */
+  hint: "none" | "again" | "waits" | "interrupting" | "cancelling";
+  /** When Ctrl-C was pressed last. */
+  interruptedAt: number;
+  /** When a panel was closed because somebody else had answered it. */
+  takenAt: number;
+  /** Output and thoughts are shown whole. */
+  unfolded: boolean;
+  /** Everything appears as it happens, not only once it is a fact. */
+  live: boolean;
+  end: Pick<TerminalEnd, "why" | "session">;
+};
+
+export type Event =
+  | { type: "joined" }
+  | { type: "stop"; key: "interrupt" | "escape"; stop: Stop; waiting: boolean; at: number }
+  | { type: "stopped" }
+  | { type: "key" }
+  /** A panel was answered elsewhere. */
+  | { type: "taken"; at: number }
+  /** A key that was on its way to that panel. */
+  | { type: "swallowed"; at: number }
+  | { type: "unfold" }
+  | { type: "owner"; live: boolean }
+  | { type: "left"; end: State["end"] };
+
+export const joining: State = {
+  phase: "joining",
+  hint: "none",
+  interruptedAt: -Infinity,
+  takenAt: -Infinity,
+  unfolded: false,
+  live: true,
+  end: { why: "ended" },
+};
+
+const TWICE_MS = 2_000;
+/** Nothing that was typed to a panel says anything to the agent: keys count after this long a silence. */
+const QUIET_MS = 300;
+
+export function next(state: State, event: Event): State {
+  switch (event.type) {
+    case "joined":
+      return state.phase === "joining" ? { ...state, phase: "attached" } : state;
+    case "stop":
+      return {
+        ...state,
+        hint: hintOf(state, event),
+        // Having cleared what was typed, the next Ctrl-C is a first one again.
+        interruptedAt: event.key === "escape" ? state.interruptedAt : event.stop === "clear" ? -Infinity : event.at,
+      };
+    case "stopped":
+    case "key":
+      return { ...state, hint: "none" };
+    case "taken":
+      // Unless the person cancelled it: then they know.
+      return isSecond(state, event.at) ? state : { ...state, takenAt: event.at };
+    case "swallowed":
+      return { ...state, takenAt: event.at };
+    case "unfold":
+      return { ...state, unfolded: !state.unfolded };
+    case "owner":
+      return { ...state, live: event.live };
+    case "left":
+      return { ...state, phase: "leaving", end: event.end };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Ctrl-C was pressed a moment ago: another one leaves. */
+export function isSecond({ interruptedAt }: State, now: number): boolean {
+  return now - interruptedAt < TWICE_MS;
+}
+
+/** A key that was meant for a panel which somebody else has just answered. */
+export function isSwallowed({ takenAt }: State, now: number): boolean {
+  return Math.abs(now - takenAt) < QUIET_MS;
+}
+
+/** Before the session is there, Ctrl-C leaves and Esc does nothing. */
+export function stopIn(state: State, key: "interrupt" | "escape", situation: Situation): Stop {
+  if (state.phase !== "joining") return stopOf(key, situation);
+  return key === "interrupt" ? "leave" : "nothing";
+}
+
+function hintOf(state: State, { stop, waiting }: Event & { type: "stop" }): State["hint"] {
+  switch (stop) {
+    case "ask":
+      return "again";
+    case "waits":
+      return "waits";
+    case "interrupt":
+      return waiting ? "cancelling" : "interrupting";
+    default:
+      return state.hint;
+  }
+}
