@@ -36,6 +36,8 @@ export type DecisionInput = {
   changed?: boolean | undefined;
   /** Where Sage keeps its state, if not in `~/.sage`. */
   sageHome?: string | undefined;
+  /** Names of the variables that commands inherit: others that a line sets reach no program. */
+  environment?: ReadonlySet<string> | undefined;
   /** Keeps rules compiled between calls. */
   books?: RuleBooks | undefined;
 };

@@ -18,7 +18,7 @@ import { matchesGlob } from "./text/wild.ts";
 
 /** Holds a call against the rules and against what its tool is known to do. `reading`: its command, read before. */
 export function examine(call: DecisionInput, book: RuleBook, reading?: CommandReading): Finding {
-  const { tool, cwd, home, roots, grammar, anchor = cwd, sageHome } = call;
+  const { tool, cwd, home, roots, grammar, environment, anchor = cwd, sageHome } = call;
   const input: Record<string, unknown> = typeof call.input === "object" && call.input !== null ? { ...call.input } : {};
   if (tool === "WebFetch") return webFinding(input["url"], book, call.addresses);
   if (tool !== "Bash" && !pathTools.has(tool)) return otherFinding(call, book);
@@ -27,7 +27,7 @@ export function examine(call: DecisionInput, book: RuleBook, reading?: CommandRe
   if (tool !== "Bash") return judgeFiles(tool, input, { cwd, home, reach, disk, book });
   const { command } = input;
   if (typeof command !== "string") return unusable(book, "Bash", reason("command-not-text", {}));
-  return shellFinding({ command, book, reach, disk, cwd, home, grammar, reading });
+  return shellFinding({ command, book, reach, disk, cwd, home, grammar, environment, reading });
 }
 
 function shellFinding(call: ShellCall): Finding {

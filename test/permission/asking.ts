@@ -15,6 +15,9 @@ export function rulesOf(...texts: string[]): Rule[] {
   }));
 }
 
+/** Names of the variables that commands inherit. */
+export const environment = new Set(["PATH", "HOME", "USER", "LANG", "TERM", "SHELL", "API_TOKEN"]);
+
 /** A workspace that is not on the disk, unless `more` says otherwise. */
 export function callOf(
   rules: readonly Rule[],
@@ -22,7 +25,10 @@ export function callOf(
   input: unknown,
   more: Partial<DecisionInput> = {},
 ): DecisionInput {
-  return { rules, mode: "default", cwd: "/w/x", home: "/home/me", roots: ["/w/x"], tool, input, grammar, ...more };
+  return {
+    ...{ rules, mode: "default", cwd: "/w/x", home: "/home/me", roots: ["/w/x"], tool, input, grammar, environment },
+    ...more,
+  };
 }
 
 export function answer(

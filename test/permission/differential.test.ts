@@ -10,7 +10,7 @@ import { stepsOf } from "../../src/permission/shell/judge/flow.ts";
 import { createReach } from "../../src/permission/rules/access.ts";
 import { createRuleBooks } from "../../src/permission/rules/book.ts";
 import { openDisk } from "../../src/permission/paths/canonical.ts";
-import { answer, bash, grammar, rulesOf } from "./asking.ts";
+import { answer, bash, environment, grammar, rulesOf } from "./asking.ts";
 
 const payloads = [
   ...[
@@ -145,19 +145,47 @@ test("a script that both readers understand has exactly the commands and the wor
       arbitrary: fc.constantFrom("$(ga y)", "`gb y`", '"$(gc z)"', "'", '"', "\\", "#", " # c\n", "\\\n", "! ", "$"),
     },
     {
+      weight: 3,
+      arbitrary: fc.constantFrom(
+        ...[
+          "if ",
+          "; then ",
+          "; else ",
+          "; elif ",
+          "; fi",
+          "for v in ga gb; do ",
+          "for v in x; do ",
+          "; done",
+          "while ga; do ",
+        ],
+        ...[
+          "[ -n x ] && ",
+          "[[ x == x ]] && ",
+          " <(ga z)",
+          "$v",
+          '"$v"',
+          "v=gb; ",
+          "v='x y'; ",
+          "$((1+2))",
+          "break; ",
+          ": ",
+        ],
+      ),
+    },
+    {
       weight: 1,
       // Into the scratch folder: what is glued to the name becomes part of it.
       arbitrary: fc.constantFrom(" > out", " 2>&1", " <<< q", " <<E\n", "\nE\n", "$'", "~", "!", "}", "{", "é", "修"),
     },
   );
-  const texts = fc.sample(fc.array(piece, { minLength: 2, maxLength: 9 }), { numRuns: 6_000, seed: 11 });
+  const texts = fc.sample(fc.array(piece, { minLength: 2, maxLength: 9 }), { numRuns: 12_000, seed: 11 });
   let compared = 0;
   for (const text of new Set(texts.map((pieces) => `ga ${pieces.join("")}`))) {
     const { script } = readCommand(text, grammar, directory);
     if (script === undefined) continue;
-    const { steps } = stepsOf(script, directory, { reach, disk });
+    const { steps } = stepsOf(script, directory, { reach, disk, environment });
     const literal = steps.every(({ command }) => command.words.every(({ text }) => text !== undefined));
-    if (!literal || compared >= 400) continue;
+    if (!literal || compared >= 500) continue;
     compared++;
     rmSync(log, { force: true });
     const path = [bin, process.env["PATH"]].join(delimiter);

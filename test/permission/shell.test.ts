@@ -2,7 +2,7 @@ import { reason } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
-import { answer, bash, callOf, rulesOf } from "./asking.ts";
+import { answer, bash, bashIn, callOf, rulesOf } from "./asking.ts";
 
 function table(cases: [command: string, ...rules: string[]][], behavior: string): void {
   for (const [command, ...rules] of cases)
@@ -117,21 +117,29 @@ test("allow: every part needs its own, and a star never crosses into another", (
 test("allow: whatever is not on the closed list is asked about", () => {
   const loose = ["+ Bash(npm:*)", "+ Bash(echo:*)", "+ Bash(x:*)"];
   const strange = [
-    "for i in a; do npm a; done",
-    "while npm a; do npm b; done",
-    "if npm a; then npm b; fi",
+    "for ((i=0;i<2;i++)); do npm a; done",
+    "for i; do npm a; done",
+    "if npm a; then npm b; fi fi",
+    "for i in a; do npm a; done <(npm b)",
     "case a in a) npm a;; esac",
     "x() { npm a; }",
     "function x { npm a; }",
-    "[ -f a ]",
-    "[[ -f a ]]",
+    "[[ ( -f a ) ]]",
+    "[[ $x -eq 1 ]]",
+    "[ $x ]",
+    "[ -v x ]",
     "((x = 1))",
-    "npm $((1 + 1))",
+    "npm $((x + 1))",
     "npm $[1+1]",
-    "npm ${x:-y}",
+    "npm ${x:=y}",
+    "npm ${x:-$y}",
+    "npm ${x@P}",
+    "npm ${x:1:2}",
     "npm ${!x}",
     "npm ${x[0]}",
-    "npm a <(npm b)",
+    "npm a >(npm b)",
+    "npm a<(npm b)",
+    "npm a|<(npm b)",
     "x=(npm a)",
     "x[0]=a npm b",
     "x+=a npm b",
@@ -239,21 +247,29 @@ test("allow: harmless variables with literal values may come first, others may n
   assert.equal(bash("DEBUG='a b' npm test", "+ Bash(npm test)"), "allow");
   assert.equal(bash("LC_ALL=C; npm test", "+ Bash(npm test)"), "ask");
   for (const name of ["PATH", "LD_PRELOAD", "NODE_OPTIONS", "GIT_SSH_COMMAND", "PAGER", "HOME", "LC", "A"])
-    for (const command of [`${name}=x npm test`, `${name}=x; npm test`, `CI=1 ${name}=x npm test`, `${name}=x ls`])
-      assert.equal(bash(command, "+ Bash(npm test)"), "ask", command);
+    for (const command of [`${name}=x npm test`, `${name}=x; npm test`, `CI=1 ${name}=x npm test`, `${name}=x ls`]) {
+      // Set and not given to any program, it matters only where programs inherit it.
+      const inherited = command.includes(";") ? { environment: new Set([name]) } : {};
+      assert.equal(bashIn(inherited, command, "+ Bash(npm test)").behavior, "ask", command);
+    }
 });
 
 test("allow: what changes the meaning of later names is covered by the exact text alone", () => {
   const changing = [
     "export A=1",
-    "A=1",
+    "export PATH=x",
+    "PATH=x",
+    "IFS=x",
+    "BASH_ENV=x",
     "alias npm=make",
     "eval x",
     ". ./x",
     "source x",
     "exec npm test",
     "trap x EXIT",
-    "set -e",
+    "set -a",
+    "set -f",
+    "set -- x",
     "shopt -s extglob",
     "hash -p /x npm",
     "enable -f x npm",

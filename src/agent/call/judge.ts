@@ -65,7 +65,7 @@ export function isStill(context: ExecutionContext, tool: Tool, input: ToolInput,
 }
 
 export function decisionInput(context: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
-  const { permissionMode: mode, roots, ruleBooks: books, sageHome } = context.config;
+  const { permissionMode: mode, roots, ruleBooks: books, sageHome, env } = context.config;
   const place = placeOf(context);
   return {
     rules: rulesOf(context),
@@ -79,6 +79,7 @@ export function decisionInput(context: ExecutionContext, tool: Tool, input: Tool
     specifier: tool.specifier?.(input, place),
     view: tool.checkPermissions && (() => tool.checkPermissions!(input, { ...place, roots, mode })),
     grammar: loadedGrammar(),
+    environment: new Set(Object.keys(env)),
     books,
     sageHome,
   };

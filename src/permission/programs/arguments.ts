@@ -43,7 +43,8 @@ export function argumentsOf(words: readonly Word[], options: Options): Arguments
       found.options.push({ name: option, value: undefined });
     } else if (text === undefined) {
       // Whether one that may begin with anything is an option is for those to find out who can look at files.
-      if (word.lead.startsWith("-")) return undefined;
+      if (word.lead.startsWith("-") || word.choices?.some((choice) => choice.startsWith("-")) === true)
+        return undefined;
       found.operands.push(word);
     } else if (text === "--") {
       found.operands.push(...words.slice(i + 1));

@@ -3,6 +3,7 @@ import type { Arguments, Options } from "./arguments.ts";
 import { findUse } from "./find-command.ts";
 import type { Word } from "../shell/read/word.ts";
 import { isPrinting } from "./sed.ts";
+import { conditionUse, testUse } from "./test-command.ts";
 import { currentFolder } from "./use.ts";
 import type { Use } from "./use.ts";
 
@@ -194,7 +195,13 @@ reader("uname", {
   flags: "amnrspvio",
   long: "all kernel-name nodename kernel-release kernel-version machine processor hardware-platform operating-system",
 });
-reader("whoami", {});
+reader("whoami nproc arch tty groups", { operands: "text", flags: "a", long: "all ignore=", most: 0 });
+reader("df", {
+  flags: "ahHiklmPTx",
+  values: "Bt",
+  long: "all human-readable inodes local output? total type=",
+  here: true,
+});
 reader("id", { flags: "agGnruzZ", long: "user group groups name real zero context", operands: "text" });
 reader("sha1sum sha224sum sha256sum sha384sum sha512sum md5sum", { flags: "btz", long: "binary text tag zero" });
 reader("shasum", { flags: "btU0", values: "a", long: "algorithm= binary text tag" });
@@ -210,24 +217,31 @@ reader("tree", {
 /** Operands that are printed or compared, and no files, unless they are patterns of file names. */
 const text = (given: Arguments | undefined): Use | undefined =>
   given && {
-    readOnly: given.operands.every((word) => word.text !== undefined || word.glob !== undefined),
+    readOnly: given.operands.every(
+      (word) => word.text !== undefined || word.glob !== undefined || word.printable === true,
+    ),
     reads: given.operands.filter((word) => word.glob !== undefined),
     writes: [],
     deep: false,
   };
+/** Does nothing with its words, but a pattern among them shows which files there are. */
+const nothing = (all: readonly Word[]): Use => files(all.slice(1).filter((word) => word.glob !== undefined));
 const words = (all: readonly Word[]): Use | undefined => text({ operands: all.slice(1), options: [], files: [] });
 const files = (reads: Word[]): Use => ({ readOnly: true, reads, writes: [], deep: false });
 
 // A map, because a command may be called `constructor`.
 const specials = new Map<string, (words: readonly Word[]) => Use | undefined>(
   Object.entries({
-    true: words,
-    false: words,
+    true: nothing,
+    false: nothing,
+    ":": nothing,
     // Everything after the name is printed; what looks like an option is one or is printed too.
     echo: words,
     // Not `-v`: an index in the name is evaluated, and commands in it run.
     printf: (all) => (all[1]?.text?.startsWith("-") === true || setsVariable(all) ? undefined : words(all)),
-    test: testUse,
+    test: (all) => testUse(all.slice(1)),
+    "[": (all) => testUse(all.slice(1, -1)),
+    "[[": (all) => conditionUse(all.slice(1, -1)),
     date: dateUse,
     jq: jqUse,
     sed: sedUse,
@@ -242,16 +256,6 @@ const specials = new Map<string, (words: readonly Word[]) => Use | undefined>(
 export function setsVariable([, first, second]: readonly Word[]): boolean {
   const format = first?.text === "--" ? second?.text : first?.text;
   return format === undefined || format.startsWith("-v") || /%[^%A-Za-z]*[hjlLqtwz]*n/.test(format);
-}
-
-const unary = new Set("-b -c -d -e -f -g -h -k -p -r -s -t -u -w -x -G -L -N -O -S -z -n ! ( )".split(" "));
-const binary = new Set("-nt -ot -ef -eq -ne -lt -le -gt -ge = == != -a -o".split(" "));
-
-/** Without `-v` and `-R`, and without brackets: an index is evaluated, commands in it run, even inside of quotes. */
-function testUse(words: readonly Word[]): Use | undefined {
-  const reads = words.slice(1).filter(({ text }) => text === undefined || !(unary.has(text) || binary.has(text)));
-  const plain = reads.every((word) => word.text !== undefined && !/^-\D|\[/.test(word.text));
-  return plain ? files(reads) : undefined;
 }
 
 function dateUse(words: readonly Word[]): Use | undefined {

@@ -24,6 +24,7 @@ export async function loadDecision(): Promise<(question: Question) => Judgement>
   const tools = new Map(all.map((tool) => [tool.name, tool]));
   const grammar = await loadGrammar();
   const books = createRuleBooks();
+  const environment = new Set(Object.keys(process.env));
   return (question) => {
     const { tool, input } = question;
     const found = tools.get(tool);
@@ -32,6 +33,7 @@ export async function loadDecision(): Promise<(question: Question) => Judgement>
       grammar,
       books,
       sageHome: process.env["SAGE_HOME"],
+      environment,
       requiresUserInteraction: question.requiresUserInteraction ?? found?.requiresUserInteraction,
       view: found?.checkPermissions && (() => found.checkPermissions!(input, question)),
     });

@@ -8,6 +8,7 @@ import type { CompiledRule } from "../../rules/compile.ts";
 import { escalates } from "../../programs/escalating.ts";
 import type { Step } from "./flow.ts";
 import type { Word } from "../read/word.ts";
+import { changesReading, isOwnVariable, isPlainBuiltin } from "../../programs/builtins.ts";
 import { gitElsewhere, gitTrouble, isHarmlessVariable, programOf, rebinding } from "../../programs/program.ts";
 import type { Program } from "../../programs/program.ts";
 import { setsVariable } from "../../programs/readers.ts";
@@ -38,20 +39,27 @@ type Rules = {
   exact: Rule | undefined;
   session: string;
   disk: Disk;
-  /** Nothing of the line has run by then that could make a file. */
-  first: boolean;
+  /** Nothing of the line has run by then that could make a file: patterns stand for what they stand for now. */
+  settled: boolean;
+  environment: ReadonlySet<string> | undefined;
 };
 
-export function viewOf({ command, bases, moves }: Step, { book, exact, session, disk, first }: Rules): CommandView {
+export function viewOf(
+  { command, bases, moves }: Step,
+  { book, exact, session, disk, settled, environment }: Rules,
+): CommandView {
   const words = unwrapped(command.words);
   const name = words[0]?.text;
   const program: Program = name === undefined ? { kind: "other" } : programOf(words);
   const view = { words, program, allowed: false, meant: none };
   const foreign = command.assignments.find(({ name, value }) => !isHarmlessVariable(name) || value.text === undefined);
+  const isOwn = (variable: string) => isOwnVariable(variable, environment);
 
   if (words.length === 0) {
     // Set for good, these change how the lines after them are read.
-    const lasting = foreign ?? command.assignments.find((one) => /^(LC_|LANG)/.test(one.name));
+    const lasting = command.assignments.find(
+      (one) => !isOwn(one.name) && (one === foreign || changesReading(one.name)),
+    );
     if (lasting === undefined) return { ...view, allowed: true, reason: reason("sets-nothing", {}) };
     return { ...view, blocks: { exactly: true }, reason: reason("changes-names", { name: lasting.name }) };
   }
@@ -60,6 +68,8 @@ export function viewOf({ command, bases, moves }: Step, { book, exact, session, 
     if ("to" in moves) return { ...view, allowed: true, reason: reason("stays-inside", {}) };
     return { ...view, blocks: { exactly: false }, reason: moves.why };
   }
+  if (isPlainBuiltin(words, command.assignments, isOwn))
+    return { ...view, allowed: true, reason: reason("sets-nothing", {}) };
   if (rebinding.has(name) || (name === "printf" && setsVariable(words)))
     return { ...view, blocks: { exactly: true }, reason: reason("changes-names", { name }) };
   if (foreign !== undefined) {
@@ -68,7 +78,7 @@ export function viewOf({ command, bases, moves }: Step, { book, exact, session, 
   }
 
   const named = new Set([name, command.words[0]?.text ?? name]);
-  const given = first ? words.map((word) => tamed(word, bases, disk)) : words;
+  const given = settled ? words.map((word) => tamed(word, bases, disk)) : words;
   const covering = [...named].flatMap((one) => book.covering(one)).filter((each) => covers(each, given, command.words));
   const rule = firstOf(covering) ?? exact;
   const meant = new Set(covering.flatMap(({ command: named }) => [...(named?.literal ?? [])]));
@@ -80,7 +90,7 @@ export function viewOf({ command, bases, moves }: Step, { book, exact, session, 
     if (elsewhere !== undefined) return { ...view, reason: elsewhere, unfit: true };
     return { ...view, allowed: true, rule, reason: allowedBy(rule), meant };
   }
-  const risky = escalates(words, none);
+  const risky = escalates(given, none);
   if (risky) return { ...view, reason: reason("option-unnamed", { program: name }), unfit: true };
   if (program.use?.readOnly !== true) return { ...view, reason: uncovered };
   const locks = command.assignments.some(({ name }) => name === "GIT_OPTIONAL_LOCKS");
@@ -111,7 +121,8 @@ function fitsName(name: string | undefined, given: string | undefined): boolean 
   return given !== undefined && (!given.includes("/") || name !== undefined);
 }
 
-function sameWord(expected: string | Glob, { text }: Word): boolean {
+function sameWord(expected: string | Glob, { text, choices }: Word): boolean {
   if (typeof expected === "string") return expected === text;
-  return isStar(expected) || (text !== undefined && matchesGlob(expected, text));
+  if (isStar(expected) || (text !== undefined && matchesGlob(expected, text))) return true;
+  return choices !== undefined && choices.every((choice) => matchesGlob(expected, choice));
 }

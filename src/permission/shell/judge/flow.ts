@@ -2,36 +2,56 @@ import { isAbsolute, join, resolve } from "node:path";
 import { reason } from "../../../protocol/index.ts";
 import type { Reason } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
+import { PathError } from "../../paths/canonical.ts";
 import type { Disk } from "../../paths/canonical.ts";
 import type { Word } from "../read/word.ts";
-import type { Group, Redirect, Script, Simple } from "../read/script.ts";
+import type { Command, Loop, Redirect, Script, Simple } from "../read/script.ts";
+import { expandPattern } from "./patterns.ts";
+import { variablesOf } from "./variables.ts";
 
-/** One simple command, and the folders it may find itself in. */
-export type Step = { command: Simple; bases: readonly string[]; moves?: Move };
+/** One simple command with its variables replaced, and the folders it may find itself in. */
+export type Step = {
+  command: Simple;
+  bases: readonly string[];
+  moves?: Move;
+  /** It may run again after everything else in its loop. */
+  repeats: boolean;
+};
 
 /** Redirections of a group, which belong to no command in it. */
 export type Loose = { redirects: readonly Redirect[]; bases: readonly string[] };
 
-/** What a `cd` does: to where, or why rules cannot cover it. */
+/** A `cd`: the folders it leads to, or why rules cannot cover it. */
 export type Move = { to: readonly string[] } | { why: Reason };
 
+type Scene = { reach: Reach; disk: Disk; environment?: ReadonlySet<string> | undefined };
+
+/** `lists`: the words that the variables of loops go through. */
+export type Flow = {
+  steps: Step[];
+  loose: Loose[];
+  lists: { name: string; words: readonly Word[]; bases: readonly string[] }[];
+};
+
 const mostBases = 8;
+const mostSteps = 5_000;
 
 /**
  * All commands of a script in the order of their text, each with every folder that `cd` may have led to by then. After
  * `&&` the `cd` has worked; after anything else it may have failed, and both folders count.
  */
-export function stepsOf(
-  script: Script,
-  cwd: string,
-  { reach, disk }: { reach: Reach; disk: Disk },
-): { steps: Step[]; loose: Loose[] } {
-  const steps: Step[] = [];
-  const loose: Loose[] = [];
+export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
+  const { reach, disk, environment } = scene;
+  const variables = variablesOf(script, environment);
+  let steps: Step[] = [];
+  let loose: Loose[] = [];
+  const lists: Flow["lists"] = [];
+  let loops = 0;
+  let walked = 0;
   walk(script, unique([cwd, disk.follow(cwd)]));
-  return { steps, loose };
+  return { steps, loose, lists };
 
-  /** Gives back the folders it may end in. */
+  /** Returns the folders it may end in. */
   function walk({ items }: Script, from: readonly string[]): readonly string[] {
     let ever = from;
     let worked = from;
@@ -50,20 +70,74 @@ export function stepsOf(
     return ever;
   }
 
-  function enter(command: Simple | Group, bases: readonly string[]): readonly string[] {
+  function enter(command: Command, bases: readonly string[]): readonly string[] {
     for (const { target, heredoc } of command.redirects) {
       inside([target], bases);
       for (const script of heredoc?.scripts ?? []) walk(script, bases);
     }
-    if (command.kind !== "simple") {
-      if (command.redirects.length > 0) loose.push({ redirects: command.redirects, bases });
-      const after = walk(command.body, bases);
-      return command.kind === "braces" ? after : bases;
+    const redirects = command.redirects.map((one) => ({ ...one, target: variables.resolve(one.target) }));
+    if (command.kind !== "simple" && redirects.length > 0) loose.push({ redirects, bases });
+    switch (command.kind) {
+      case "simple":
+        return run({ ...command, redirects }, bases);
+      case "subshell":
+        walk(command.body, bases);
+        return bases;
+      case "braces":
+        return walk(command.body, bases);
+      case "if":
+        return command.scripts.reduce((ever, script) => unique([...ever, ...walk(script, ever)]), bases);
+      case "loop":
+        return repeat(command, bases);
+      default:
+        return command satisfies never;
     }
+  }
+
+  function run(command: Simple, bases: readonly string[]): readonly string[] {
+    if (++walked > mostSteps)
+      throw new PathError(reason("not-understood", { construct: "too-many-parts" }), "too long");
     inside([...command.assignments.map(({ value }) => value), ...command.words], bases);
-    const moves = moveOf(command, bases);
-    steps.push({ command, bases, ...(moves && { moves }) });
+    const words = command.words.map((word) => variables.resolve(word));
+    const assignments = command.assignments.map(({ name, value }) => ({ name, value: variables.resolve(value) }));
+    const resolved: Simple = { ...command, words, assignments };
+    const moves = moveOf(resolved, bases);
+    steps.push({ command: resolved, bases, repeats: loops > 0, ...(moves && { moves }) });
     return moves !== undefined && "to" in moves ? moves.to : bases;
+  }
+
+  /** A loop begins again in the folders that it ends in: it is walked until those are all among the first. */
+  function repeat(loop: Loop, bases: readonly string[]): readonly string[] {
+    if (loop.over) {
+      lists.push({ ...loop.over, bases });
+      inside(loop.over.words, bases);
+      variables.goesThrough(loop, textsOf(loop.over.words, bases));
+    }
+    loops++;
+    const kept = { steps, loose };
+    let entry = bases;
+    for (;;) {
+      [steps, loose] = [[...kept.steps], [...kept.loose]];
+      const ever = loop.scripts.reduce((so, script) => unique([...so, ...walk(script, so)]), entry);
+      if (ever.length === entry.length || entry.length > mostBases) {
+        loops--;
+        return ever;
+      }
+      entry = ever;
+    }
+  }
+
+  /** What the words of a `for` stand for, or undefined. */
+  function textsOf(words: readonly Word[], bases: readonly string[]): string[] | undefined {
+    const texts = words.map((given): readonly string[] | undefined => {
+      const word = variables.resolve(given);
+      if (word.text !== undefined) return [word.text];
+      if (word.choices !== undefined) return word.choices;
+      if (word.glob === undefined) return undefined;
+      const found = bases.map((base) => expandPattern(word.glob!, base, disk));
+      return found.every((names) => names !== undefined) ? found.flat() : undefined;
+    });
+    return texts.every((list) => list !== undefined) ? texts.flat() : undefined;
   }
 
   function inside(words: readonly Word[], bases: readonly string[]): void {
@@ -74,14 +148,8 @@ export function stepsOf(
     const [name, to, ...more] = words.map(({ text }) => text);
     if (name === "popd" || name === "dirs") return { why: reason("move-unknown", { command: name }) };
     if (name !== "cd" && name !== "pushd") return undefined;
-    if (
-      to === undefined ||
-      to === "" ||
-      to.startsWith("-") ||
-      /^\+\d/.test(to) ||
-      more.length > 0 ||
-      assignments.length > 0
-    )
+    const isPlain = to !== undefined && to !== "" && !/^(-|\+\d)/.test(to);
+    if (!isPlain || more.length > 0 || assignments.length > 0)
       return { why: reason("move-unknown", { command: name }) };
     // The shell first takes dots as they are written, and the system takes them after links.
     const led = bases.flatMap((base) => [resolve(base, to), disk.follow(isAbsolute(to) ? to : join(base, "/") + to)]);

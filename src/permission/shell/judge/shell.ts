@@ -10,19 +10,22 @@ import type { CommandView } from "./command.ts";
 import { stepsOf } from "./flow.ts";
 import { followsOwnLink } from "./links.ts";
 import type { Linking } from "./links.ts";
-import type { Step } from "./flow.ts";
+import type { Flow, Step } from "./flow.ts";
 import type { ShellGrammar } from "../read/grammar.ts";
 import type { Word } from "../read/word.ts";
 import { namePattern } from "../../paths/pattern.ts";
 import { dynamic, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
-import type { Script } from "../read/script.ts";
+import type { Redirect, Script } from "../read/script.ts";
+import { isHarmlessVariable, programOf } from "../../programs/program.ts";
+import { unwrapped } from "../../programs/wrappers.ts";
 import { gather, mayRun, waysToRun, commandPatternOf } from "../suspect/possible.ts";
 import type { PossibleCommand } from "../suspect/possible.ts";
 import { protectedWrite, rootRemoval, rulesAgainst } from "./possible-paths.ts";
 import { judgeTarget, marked } from "./target-view.ts";
 import { gluedTo, namesIn, operandTargets, redirectTargets } from "./targets.ts";
-import type { Target } from "./targets.ts";
+import type { Target, Where } from "./targets.ts";
+import { isOwnVariable } from "../../programs/builtins.ts";
 import { packed, shownByGit } from "./exposed.ts";
 import { unlistedParts } from "./unlisted.ts";
 import { currentFolder } from "../../programs/use.ts";
@@ -55,6 +58,8 @@ export type ShellCall = {
   cwd: string;
   home: string;
   grammar: ShellGrammar | undefined;
+  /** Names of the variables that commands inherit, where they are known. */
+  environment?: ReadonlySet<string> | undefined;
   /** The same command as it was read before. */
   reading?: CommandReading | undefined;
 };
@@ -104,10 +109,12 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
   const { text } = finding.reading;
   const exact = book.spelling(command);
   const session = disk.follow(cwd);
-  const { steps, loose } = stepsOf(script, cwd, call);
+  const { steps, loose, lists } = stepsOf(script, cwd, call);
+  const repeats = steps.some((step) => step.repeats);
+  const changesNothing = steps.every(isFree) && loose.every(({ redirects }) => redirects.every(onlyReads));
   const source = (word: Word) => (word === currentFolder ? "." : text.slice(word.start, word.end));
   const carries = finding.reading.possible.readings[0].some(({ anywhere }) => anywhere) || hasScripts(steps);
-  const common = { home: call.home, disk, source, busy: steps.length > 1, carries };
+  const common = { home: call.home, disk, source, busy: steps.length > 1 || repeats, carries };
   const words: string[] = [];
   const linking: Linking[] = [];
   const judged: { at: number; parts: JudgedPart[] }[] = loose.map(({ redirects, bases }) => ({
@@ -115,7 +122,14 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     parts: redirectTargets(redirects, { ...common, bases }).flatMap((target) => judgeTarget(target, reach)),
   }));
   for (const step of steps) {
-    const view = viewOf(step, { book, exact, session, disk, first: step === steps[0] });
+    const view = viewOf(step, {
+      book,
+      exact,
+      session,
+      disk,
+      settled: changesNothing || (step === steps[0] && !step.repeats),
+      environment: call.environment,
+    });
     const where = { ...common, bases: step.bases };
     if (view.blocks && !(exact && view.blocks.exactly)) finding.blocked ??= view.reason;
     const targets = targetsOf(step, view, where);
@@ -129,12 +143,45 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     const shown = shownByGit(view, where, reach) ?? packed(view, where, reach);
     if (shown) finding.mustAsk ??= shown;
   }
+  const set = lists.find(({ name }) => !isOwnVariable(name, call.environment) && !isHarmlessVariable(name));
+  if (set) finding.blocked ??= reason("changes-names", { name: set.name });
+  if (reach.watchful && steps.some(hasOpaqueVariable)) words.push(...assigned(steps, lists, common));
   for (const { redirects, bases } of loose)
     linking.push({ words: [], opens: redirectTargets(redirects, { ...common, bases }).length > 0, moves: false });
-  if (followsOwnLink(linking, runsBeside.test(text))) finding.blocked ??= reason("own-link", {});
+  if (followsOwnLink(linking, repeats || runsBeside.test(text))) finding.blocked ??= reason("own-link", {});
   finding.parts = judged.sort((a, b) => a.at - b.at).flatMap(({ parts }) => parts);
   if (finding.parts.length === 0) finding.blocked = reason("not-understood", { construct: "no-command" });
   return words;
+}
+
+/** A word whose variables could not be replaced by what they hold. */
+function hasOpaqueVariable({ command: { words, redirects } }: Step): boolean {
+  return [...words, ...redirects.map(({ target }) => target)].some(
+    ({ text, choices, pieces }) =>
+      text === undefined &&
+      choices === undefined &&
+      pieces.some((piece) => "name" in piece && piece.name !== undefined),
+  );
+}
+
+/** Names that variables of the line may hold: any of them may be a file. */
+function assigned(steps: readonly Step[], lists: Flow["lists"], where: Omit<Where, "bases" | "busy">): string[] {
+  return [
+    ...steps.flatMap(({ command, bases }) =>
+      command.assignments.flatMap(({ value }) => namesIn(value, { ...where, bases })),
+    ),
+    ...lists.flatMap(({ words, bases }) => words.flatMap((word) => namesIn(word, { ...where, bases }))),
+  ];
+}
+
+/** A step that makes no file: whatever patterns stand for stays what it was. */
+function isFree({ command: { words, redirects }, moves }: Step): boolean {
+  if (!redirects.every(onlyReads)) return false;
+  return words.length === 0 || moves !== undefined || programOf(unwrapped(words)).use?.readOnly === true;
+}
+
+function onlyReads({ op }: Redirect): boolean {
+  return op.startsWith("<") && op !== "<>";
 }
 
 /** A pipe, or a command in the background; quoted ones count as well. */

@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { basename, isAbsolute, join, resolve } from "node:path";
 import { reason } from "../../../protocol/index.ts";
 import type { Reason } from "../../../protocol/index.ts";
@@ -6,7 +5,7 @@ import { expandHome, isFolder } from "../../paths/canonical.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
 import type { Word } from "../read/word.ts";
 import { spelledOut } from "../../text/braces.ts";
-import { namePattern } from "../../paths/pattern.ts";
+import { expandPattern } from "./patterns.ts";
 import type { Redirect } from "../read/script.ts";
 import type { Use, Write } from "../../programs/use.ts";
 
@@ -115,7 +114,7 @@ function aim(word: Word, where: Where): Target {
     ...(trouble !== undefined && { trouble }),
   });
   if (word.glob !== undefined) {
-    const found = where.bases.map((base) => expand(word.glob!, base, where.disk));
+    const found = where.bases.map((base) => expandPattern(word.glob!, base, where.disk));
     // Rules against the folder hold all the same.
     if (found.includes(undefined))
       return target(
@@ -126,7 +125,15 @@ function aim(word: Word, where: Where): Target {
     const odd = found.flat().some((name) => name!.startsWith("-"));
     return target(paths, odd ? reason("file-like-option", {}) : undefined);
   }
-  const { text } = word;
+  const { text, choices } = word;
+  // The output of a command under the name of a file: the command itself is judged.
+  if (word.pipe) return target([]);
+  if (choices !== undefined) {
+    const paths = choices
+      .filter((name) => name !== "")
+      .flatMap((name) => where.bases.map((base) => locate(name, base, where)));
+    return target(paths, deviceIn(paths) ?? (word.tame ? undefined : reason("file-like-option", {})));
+  }
   if (text === undefined) {
     const names = namesIn(word, where).map((name) => expandHome(name, where.home));
     const paths = names.filter((name) => name !== "" && !/[$`*?[]/.test(name) && name !== word.lead);
@@ -137,8 +144,12 @@ function aim(word: Word, where: Where): Target {
   }
   if (text === "") return target([], reason("file-unnamed", {}));
   const paths = where.bases.map((base) => locate(text, base, where));
+  return target(paths, deviceIn(paths));
+}
+
+function deviceIn(paths: readonly CanonicalPath[]): Reason | undefined {
   const device = paths.flatMap(({ lexical, real }) => [lexical, real]).find((path) => /^\/(dev|proc)(\/|$)/.test(path));
-  return target(paths, device === undefined ? undefined : reason("not-a-file", { path: device }));
+  return device === undefined ? undefined : reason("not-a-file", { path: device });
 }
 
 /** As the system finds it: dots after links, unlike a tool, which takes them as they are written. */
@@ -150,12 +161,11 @@ function canonical(path: string, { disk }: Where): CanonicalPath {
   return { lexical: path, real: disk.follow(path) };
 }
 
-const mostFiles = 1_000;
-
 /** What a word may name by a generous reading: itself, the files it stands for, and what it looks like. */
 export function namesIn(word: Word, { bases, disk, source }: Omit<Where, "busy">): string[] {
   if (word.text !== undefined) return [word.text];
-  const look = (pattern: string) => bases.flatMap((base) => expand(pattern, base, disk) ?? []);
+  if (word.choices !== undefined) return [...word.choices];
+  const look = (pattern: string) => bases.flatMap((base) => expandPattern(pattern, base, disk) ?? []);
   const spelled = spelledOut(source(word).replace(/["'\\]/g, ""));
   const listed = spelled.length > 1 ? spelled.filter((text) => /[*?[]/.test(text)).flatMap(look) : [];
   return [word.lead, ...spelled, ...listed, ...(word.glob === undefined ? [] : look(word.glob))];
@@ -164,37 +174,7 @@ export function namesIn(word: Word, { bases, disk, source }: Omit<Where, "busy">
 /** With its pattern looked up, if it has one. */
 export function tamed(word: Word, bases: readonly string[], disk: Disk): Word {
   if (word.glob === undefined) return word;
-  const found = bases.map((base) => expand(word.glob!, base, disk));
+  const found = bases.map((base) => expandPattern(word.glob!, base, disk));
   const tame = found.every((names) => names?.every((name) => !name.startsWith("-")) === true);
   return tame ? { ...word, tame } : word;
-}
-
-/** The files that a pattern stands for, spelled as the shell would; undefined when there are too many. */
-function expand(pattern: string, base: string, disk: Disk): string[] | undefined {
-  let found = [pattern.startsWith("/") ? "/" : ""];
-  for (const part of pattern.split("/").filter((name) => name !== "")) {
-    const next: string[] = [];
-    // What exactly brackets stand for is not worth knowing: here they stand for anything.
-    const fits = part.includes("[") ? () => true : namePattern(part);
-    for (const folder of found) {
-      if (fits === undefined) next.push(`${folder}${part.replace(/\\(.)/g, "$1")}/`);
-      else
-        for (const name of list(disk.follow(isAbsolute(folder) ? folder : `${base}/${folder}`)))
-          if ((!name.startsWith(".") || /^[.[]/.test(part)) && fits(name)) next.push(`${folder}${name}/`);
-      if (next.length > mostFiles) return undefined;
-    }
-    found = next;
-  }
-  // With nothing to stand for, a pattern is itself the name.
-  if (found.length === 0) return [pattern.replace(/\\(.)/g, "$1")];
-  return found.map((path) => (path === "/" ? path : path.slice(0, -1)));
-}
-
-function list(folder: string): string[] {
-  try {
-    // To the shell a folder holds itself and its parent.
-    return [".", "..", ...readdirSync(folder)];
-  } catch {
-    return []; // no folder, or not ours to look into
-  }
 }

@@ -38,14 +38,24 @@ function endOf({ text, at }: Cursor, delimiter: string, tabs: boolean): { line: 
   }
 }
 
-/** Whether a script ends here, with its closer taken. */
+/** Takes the end of a script, if it is here. The keywords that end a part of a compound command are left to their reader. */
 export function takeCloser(cursor: Cursor, closer: Closer): boolean {
   const isEnd = cursor.at >= cursor.text.length;
   if (isEnd && closer !== "") throw new Unclear(reason("token-missing", { token: closer }));
+  if (closer.length > 1) {
+    if (!closer.split("|").some((word) => isToken(cursor, word))) return false;
+    if (cursor.pending.length > 0) throw unclear("heredoc-late");
+    return true;
+  }
   if (closer === "}" ? !takeToken(cursor, "}") : !isEnd && cursor.text[cursor.at] !== closer) return false;
   if (closer === ")" || closer === "`") cursor.at++;
   if (cursor.pending.length > 0) throw unclear("heredoc-late");
   return true;
+}
+
+function isToken(cursor: Cursor, word: string): boolean {
+  const end = cursor.at + word.length;
+  return cursor.text.startsWith(word, cursor.at) && isDelimiter(cursor, end) && cursor.text[end] !== "(";
 }
 
 export function isAtEnd({ text, at }: Cursor, closer: Closer): boolean {
@@ -61,11 +71,12 @@ export function takeOperator(cursor: Cursor): Item["op"] | undefined {
   return one === ";" || one === "&" || one === "|" ? (take(cursor, 1) as Item["op"]) : undefined;
 }
 
-/** `!`, `{` and `}` count only where they stand alone. */
-export function takeToken(cursor: Cursor, name: "!" | "{" | "}"): boolean {
-  const next = cursor.text[cursor.at + 1] ?? "\n";
-  if (cursor.text[cursor.at] !== name || !isDelimiter(cursor, cursor.at + 1) || "(<>".includes(next)) return false;
-  take(cursor, 1);
+/** `!`, `{`, `}` and keywords count only where they stand alone. */
+export function takeToken(cursor: Cursor, name: string): boolean {
+  const end = cursor.at + name.length;
+  const next = cursor.text[end] ?? "\n";
+  if (!cursor.text.startsWith(name, cursor.at) || !isDelimiter(cursor, end) || "(<>".includes(next)) return false;
+  take(cursor, name.length);
   return true;
 }
 
@@ -81,8 +92,11 @@ export function takeRedirection(cursor: Cursor): string | undefined {
   const found = /^(\d{0,9})(<<<|<<-|<<|<>|<&|>&|>>|>\||<|>)|^&>>?/.exec(cursor.text.slice(cursor.at, cursor.at + 12));
   if (found === null) return undefined;
   const op = found[2] ?? found[0];
+  if (cursor.text[cursor.at + found[0].length] === "(") {
+    if (found[0] === "<") return undefined; // a word: the output of a command under the name of a file
+    throw unclear("process-substitution");
+  }
   cursor.at += found[0].length;
-  if (cursor.text[cursor.at] === "(") throw unclear("process-substitution");
   // `>&-` closes, and names nothing.
   if (!op.endsWith("&") || cursor.text[cursor.at] !== "-" || !isDelimiter(cursor, cursor.at + 1)) return op;
   cursor.at++;

@@ -25,30 +25,44 @@ const covered = new Set(
     "redirected_statement file_redirect heredoc_redirect heredoc_start heredoc_body heredoc_content heredoc_end " +
     "herestring_redirect file_descriptor variable_assignment variable_assignments negated_command comment " +
     // These two are commands like any other here, and as commands they are found to change what names mean.
-    "declaration_command unset_command"
+    "declaration_command unset_command " +
+    "if_statement elif_clause else_clause for_statement while_statement do_group test_command test_operator " +
+    "binary_expression unary_expression process_substitution extglob_pattern regex arithmetic_expansion " +
+    "parenthesized_expression"
   ).split(" "),
 );
 
 const constructs: Record<string, Construct> = {
   function_definition: "functions",
-  for_statement: "loops",
   c_style_for_statement: "loops",
-  while_statement: "loops",
-  if_statement: "conditions",
   case_statement: "case-statements",
-  test_command: "bracket-tests",
-  arithmetic_expansion: "arithmetic",
   array: "arrays",
-  process_substitution: "process-substitution",
   expansion: "expansion-operators",
   compound_statement: "arithmetic",
 };
 
 function isCovered({ type, children }: ShellNode): boolean {
   if (!covered.has(type)) return false;
-  // `${name}` and nothing more; braces, not `((…))`.
-  if (type === "expansion") return children.length === 3 && /^(special_)?variable_name$/.test(children[1]!.type);
-  return type !== "compound_statement" || children[0]?.type === "{";
+  switch (type) {
+    case "expansion":
+      return hasOnly(children, ["variable_name", "special_variable_name", "word", "regex", "number"]);
+    case "arithmetic_expansion":
+      return hasOnly(children, ["number", "binary_expression", "unary_expression", "parenthesized_expression"]);
+    case "compound_statement": // braces, not `((…))`
+      return children[0]?.type === "{";
+    case "for_statement": // not `select`
+      return children[0]?.type === "for";
+    case "test_command":
+      return children[0]?.type === "[" || children[0]?.type === "[[";
+    case "process_substitution":
+      return children[0]?.type === "<(";
+    default:
+      return true;
+  }
+}
+
+function hasOnly(nodes: readonly ShellNode[], types: readonly string[]): boolean {
+  return nodes.every((node) => (!node.named || types.includes(node.type)) && hasOnly(node.children, types));
 }
 
 /** Every word, operator and substitution of the tree, spelled as our own reader spells its marks. */
@@ -64,6 +78,10 @@ export function marksOf(root: ShellNode): string[] {
       else if (commandLike.has(child.type)) command(child);
       else if (child.type === "heredoc_end") mark(child);
       else if (child.type === "heredoc_body") inner(child);
+      else if (child.type === "process_substitution") {
+        mark(child);
+        statements(child);
+      } else if (child.type === "test_command") test(child);
       else statements(child);
     }
   };
@@ -71,6 +89,13 @@ export function marksOf(root: ShellNode): string[] {
     // What the grammar leaves without a name among the arguments is an argument as well.
     for (const child of node.children) if (!child.named) mark(child);
     statements({ ...node, children: node.children.filter((child) => child.named) });
+  };
+  const test = (node: ShellNode) => {
+    for (const child of node.children) {
+      if (!child.named || testLeaves.has(child.type)) mark(child);
+      else if (wordLike.has(child.type)) word(child);
+      else test(child);
+    }
   };
   const word = (node: ShellNode) => {
     mark(node);
@@ -89,14 +114,16 @@ export function marksOf(root: ShellNode): string[] {
   return marks;
 }
 
-const operators = new Set(["&&", "||", "|", "|&", ";", "&", "{", "}", "!"]);
+const operators = new Set("&& || | |& ; & { } ! if then elif else fi for in while until do done".split(" "));
+
+const testLeaves = new Set(["test_operator", "extglob_pattern", "regex"]);
 
 const commandLike = new Set(["command", "declaration_command", "unset_command"]);
 
 const wordLike = new Set(
   (
     "word number string raw_string ansi_c_string concatenation simple_expansion expansion command_substitution " +
-    "variable_assignment variable_name heredoc_start"
+    "arithmetic_expansion variable_assignment variable_name heredoc_start"
   ).split(" "),
 );
 

@@ -16,15 +16,47 @@ export type Word = {
   glob: string | undefined;
   /** A pattern whose files were looked up: none of them is called like an option. */
   tame?: boolean;
+  /** What the word is made of, in order. */
+  pieces: readonly Piece[];
+  /** A command's output under the name of a file, `<(…)`. */
+  pipe?: true;
+  /** Not literal, but one of these texts: made of variables that the line itself sets. */
+  choices?: readonly string[];
+  /** Not literal, and holds no inherited variable that could be a secret. */
+  printable?: boolean;
   /** Commands that run to make this word. */
   scripts: Script[];
 };
 
+export type Piece =
+  | { type: "text"; text: string }
+  /** An unquoted character of a file name pattern. */
+  | { type: "pattern" }
+  | { type: "variable"; name: string; quoted: boolean }
+  /** Output of a command, or what an operator makes of a variable. `name`: the variable, if there is one. */
+  | { type: "other"; quoted: boolean; name?: string };
+
 /** A word of which nothing is known. */
 export const opaqueWord: Word = {
   ...{ start: 0, end: 0, text: undefined, lead: "", splits: false, glob: undefined },
+  pieces: [{ type: "other", quoted: false }],
   scripts: [],
 };
+
+/** A literal word that stands nowhere in the text, or in the place of another one. */
+export function literalWord(text: string, place: Word = opaqueWord): Word {
+  const { start, end } = place;
+  return {
+    start,
+    end,
+    text,
+    lead: text,
+    splits: false,
+    glob: undefined,
+    pieces: [{ type: "text", text }],
+    scripts: [],
+  };
+}
 
 /** `--include=*.ts`: which option it is stands fast, whatever becomes of its value. */
 export function optionOf({ text, lead, splits, glob }: Word): string | undefined {
@@ -34,6 +66,7 @@ export function optionOf({ text, lead, splits, glob }: Word): string | undefined
 /** The next word, with its quotes and escapes removed as the shell would; undefined where there is none. */
 export function takeWord(cursor: Cursor): Word | undefined {
   if (cursor.text[cursor.at] === "(") throw unclear("parentheses");
+  if (cursor.text.startsWith("<(", cursor.at)) return processSubstitution(cursor);
   if (isDelimiter(cursor, cursor.at)) return undefined;
   const word = newWord(cursor.at);
   while (!isDelimiter(cursor, cursor.at)) unquoted(cursor, word);
@@ -41,9 +74,10 @@ export function takeWord(cursor: Cursor): Word | undefined {
   // `{name}>` sets a variable.
   if (/^\{\w+\}[<>]$/.test(cursor.text.slice(word.start, cursor.at + 1))) throw unclear("redirection");
   mark(cursor, word.start);
-  const { start, scripts, chars, other, globs } = word;
+  const { start, scripts, chars, other, globs, pieces } = word;
   const isLiteral = !other && !globs;
   return {
+    pieces,
     start,
     end: cursor.at,
     text: isLiteral ? chars : undefined,
@@ -52,6 +86,18 @@ export function takeWord(cursor: Cursor): Word | undefined {
     glob: globs && !other ? word.pattern : undefined,
     scripts,
   };
+}
+
+/** `<(…)`, which must stand alone. */
+function processSubstitution(cursor: Cursor): Word {
+  const start = cursor.at;
+  // Glued to a word before it, it is part of that word, which not every reader sees.
+  if (cursor.ticks > 0 || !/^[\s]?$/.test(cursor.text[start - 1] ?? "")) throw unclear("process-substitution");
+  cursor.at += 2;
+  const scripts = [cursor.script(cursor, ")")];
+  if (!isDelimiter(cursor, cursor.at) || cursor.text[cursor.at] === "(") throw unclear("process-substitution");
+  mark(cursor, start);
+  return { ...opaqueWord, start, end: cursor.at, lead: "/dev/fd/", pipe: true, scripts };
 }
 
 /** An unquoted here-document is one long quoted word, in which quotes mean nothing. */
@@ -72,22 +118,33 @@ type Building = {
   globs: boolean;
   /** Something else than patterns is not literal in it. */
   other: boolean;
+  /** A brace list has begun: what follows belongs to it. */
+  braced: boolean;
+  pieces: Piece[];
   scripts: Script[];
 };
 
 function newWord(start: number): Building {
-  return { start, chars: "", lead: "", pattern: "", splits: false, globs: false, other: false, scripts: [] };
+  return {
+    ...{ start, chars: "", lead: "", pattern: "", splits: false, globs: false, other: false, braced: false },
+    ...{ pieces: [], scripts: [] },
+  };
 }
 
 function literal(word: Building, chars: string): void {
   word.chars += chars;
+  const last = word.pieces.at(-1);
+  if (word.braced) return;
+  if (last?.type === "text") last.text += chars;
+  else word.pieces.push({ type: "text", text: chars });
   word.pattern += chars.replace(/[\\*?[\]]/g, "\\$&");
   if (!word.other && !word.globs) word.lead = word.chars;
 }
 
-function dynamic(word: Building, { splits }: { splits: boolean }): void {
+function dynamic(word: Building, { splits, piece }: { splits: boolean; piece?: Piece }): void {
   word.other = true;
   word.splits ||= splits;
+  word.pieces.push(piece ?? { type: "other", quoted: !splits });
 }
 
 function unquoted(cursor: Cursor, word: Building): void {
@@ -119,6 +176,7 @@ function unquoted(cursor: Cursor, word: Building): void {
     case "[":
       word.globs = true;
       word.pattern += char;
+      word.pieces.push({ type: "pattern" });
       cursor.at++;
       return;
     case "{":
@@ -129,6 +187,7 @@ function unquoted(cursor: Cursor, word: Building): void {
         return;
       }
       dynamic(word, { splits: true });
+      word.braced = true;
       cursor.at++;
       return;
     case "~":
@@ -173,9 +232,26 @@ function quoted(cursor: Cursor, word: Building, closer: '"' | ""): void {
 
 const variable = /^\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])|^\$\{([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])\}/;
 
+/** Numbers and signs alone: a name would be evaluated, commands in its index included. */
+const plainSum = /^\$\(\([0-9 +*/%()<>=!&|^~-]*[0-9 )]\)\)/;
+
+/**
+ * `${#name}` and `${name%text}`: a variable with an operator whose text is plain. Not `:=`, which sets the variable, nor
+ * a position, which is evaluated.
+ */
+const operator =
+  /^\$\{#([A-Za-z_]\w*)\}|^\$\{([A-Za-z_]\w*)(?::?[-+]|%%?|##?|\/\/?[#%]?|\^\^?|,,?)(?:[\w.,:+=@ *?/-]*)\}/;
+
 function dollar(cursor: Cursor, word: Building, inQuotes: boolean): void {
   const rest = cursor.text.slice(cursor.at, cursor.at + 200);
-  if (rest.startsWith("$((") || rest.startsWith("$[")) throw unclear("arithmetic");
+  if (rest.startsWith("$[")) throw unclear("arithmetic");
+  if (rest.startsWith("$((")) {
+    const sum = plainSum.exec(rest)?.[0];
+    if (sum === undefined || !isBalanced(sum.slice(3, -2))) throw unclear("arithmetic");
+    cursor.at += sum.length;
+    dynamic(word, { splits: false });
+    return;
+  }
   if (rest.startsWith("$(")) {
     const start = cursor.at;
     cursor.at += 2;
@@ -184,10 +260,24 @@ function dollar(cursor: Cursor, word: Building, inQuotes: boolean): void {
     dynamic(word, { splits: !inQuotes });
     return;
   }
-  const name = variable.exec(rest)?.[0];
-  if (name !== undefined) {
-    cursor.at += name.length;
-    dynamic(word, { splits: !inQuotes || name.includes("@") });
+  const named = variable.exec(rest);
+  if (named !== null) {
+    const [whole, bare, braced] = named;
+    const name = bare ?? braced!;
+    cursor.at += whole.length;
+    const quoted = inQuotes && name !== "@";
+    const piece: Piece = /^[A-Za-z_]/.test(name)
+      ? { type: "variable", name, quoted }
+      : { type: "other", quoted: quoted || "?#$!".includes(name) };
+    dynamic(word, { splits: !inQuotes || name === "@", piece });
+    return;
+  }
+  const changed = operator.exec(rest);
+  if (changed !== null) {
+    if (cursor.ticks > 0) throw unclear("expansion-operators");
+    cursor.at += changed[0].length;
+    const piece: Piece = { type: "other", quoted: inQuotes, name: changed[1] ?? changed[2]! };
+    dynamic(word, { splits: !inQuotes, piece });
     return;
   }
   if (!inQuotes && rest.startsWith("$'")) {
@@ -203,6 +293,15 @@ function dollar(cursor: Cursor, word: Building, inQuotes: boolean): void {
   if (!alone && !(inQuotes && "\"' \n|)]}\\".includes(next))) throw unclear("dollar");
   literal(word, "$");
   cursor.at++;
+}
+
+function isBalanced(text: string): boolean {
+  let depth = 0;
+  for (const char of text) {
+    if (char === "(") depth++;
+    if (char === ")" && --depth < 0) return false;
+  }
+  return depth === 0;
 }
 
 function backticks(cursor: Cursor, word: Building, inQuotes: boolean): void {

@@ -1,0 +1,191 @@
+import { isHarmlessVariable } from "../../programs/program.ts";
+import type { Command, Item, Loop, Script } from "../read/script.ts";
+import { literalWord } from "../read/word.ts";
+import type { Piece, Word } from "../read/word.ts";
+
+/** Variables that a line sets itself, with every text that each of them may hold. */
+export type Variables = {
+  /** The word with its variables replaced by their values, as far as those are known. */
+  resolve(word: Word): Word;
+  /** Keeps the texts that the variable of a loop goes through; undefined when they are not known. */
+  goesThrough(loop: Loop, texts: readonly string[] | undefined): void;
+};
+
+/** Where a variable is surely set: from one position of the text to another. */
+type Span = { from: number; to: number };
+type Source = { type: "word"; word: Word } | { type: "loop"; loop: Loop } | { type: "opaque" };
+
+const mostChoices = 1_000;
+
+/**
+ * Every assignment counts wherever the word stands, for loops and branches run in an order of their own. A variable that
+ * may be unset at a word may also be empty there.
+ */
+export function variablesOf(script: Script, environment: ReadonlySet<string> | undefined): Variables {
+  const sources = new Map<string, Source[]>();
+  const certain = new Map<string, Span[]>();
+  const looped = new Map<Loop, readonly string[] | undefined>();
+  const add = <T>(map: Map<string, T[]>, name: string, one: T) => void map.set(name, [...(map.get(name) ?? []), one]);
+
+  function collect({ items }: Script, isTop: boolean): void {
+    for (const [n, { command }] of items.entries()) {
+      if (command.kind === "simple") {
+        for (const { name, value } of command.assignments) {
+          add(sources, name, { type: "word", word: value });
+          if (isTop && command.words.length === 0) {
+            const span = spanOf(items, n, value.end);
+            if (span) add(certain, name, span);
+          }
+        }
+        for (const name of setByRead(command.words)) add(sources, name, { type: "opaque" });
+      }
+      if (command.kind === "loop" && command.over) {
+        const { name, words } = command.over;
+        add(sources, name, { type: "loop", loop: command });
+        add(certain, name, { from: words[0]?.start ?? 0, to: endOf(command) });
+      }
+      for (const inner of scriptsIn(command)) collect(inner, false);
+    }
+  }
+  collect(script, true);
+
+  function textsOf(name: string, at: number, seen: ReadonlySet<string>): readonly string[] | undefined {
+    const known = sources.get(name);
+    if (known === undefined || seen.has(name) || environment?.has(name) !== false) return undefined;
+    const within = new Set([...seen, name]);
+    const texts = new Set<string>();
+    if (certain.get(name)?.some(({ from, to }) => from < at && at <= to) !== true) texts.add("");
+    for (const source of known) {
+      if (source.type === "opaque") return undefined;
+      const found = source.type === "loop" ? looped.get(source.loop) : choicesOf(source.word, within);
+      if (found === undefined) return undefined;
+      for (const text of found) texts.add(text);
+      if (texts.size > mostChoices) return undefined;
+    }
+    return [...texts];
+  }
+
+  function choicesOf(word: Word, seen: ReadonlySet<string>): readonly string[] | undefined {
+    if (word.text !== undefined) return [word.text];
+    let texts: readonly string[] = [""];
+    for (const piece of word.pieces) {
+      const more = piece.type === "text" ? [piece.text] : pieceTexts(piece, word.start, seen);
+      if (more === undefined || texts.length * more.length > mostChoices) return undefined;
+      texts = texts.flatMap((text) => more.map((each) => text + each));
+    }
+    return texts;
+  }
+
+  function pieceTexts(piece: Piece, at: number, seen: ReadonlySet<string>): readonly string[] | undefined {
+    if (piece.type !== "variable") return undefined;
+    const texts = textsOf(piece.name, at, seen);
+    // Unquoted, a text is split at its blanks, and what looks like a pattern becomes names of files.
+    return piece.quoted || texts?.every((text) => /^[^\s*?[\]\\]+$/.test(text)) === true ? texts : undefined;
+  }
+
+  /** Holds no inherited variable that could be a secret, nor one that was made of such a variable. */
+  function isPrintable({ pieces }: Word, seen: ReadonlySet<string>): boolean {
+    return pieces.every((piece) => {
+      const name = piece.type === "variable" || piece.type === "other" ? piece.name : undefined;
+      if (name === undefined || isPublic(name) || seen.has(name)) return true;
+      if (environment?.has(name) !== false) return false;
+      const within = new Set([...seen, name]);
+      const made = sources.get(name)?.flatMap(wordsOf);
+      return made !== undefined && made.every((word) => isPrintable(word, within));
+    });
+  }
+
+  return {
+    goesThrough: (loop, texts) => void looped.set(loop, texts),
+    resolve(word) {
+      if (word.text !== undefined || word.glob !== undefined || word.pipe) return word;
+      const printable = isPrintable(word, new Set());
+      const choices = choicesOf(word, new Set());
+      const scripts = word.scripts;
+      if (choices?.length === 1) return { ...literalWord(choices[0]!, word), scripts };
+      if (choices === undefined) return printable ? { ...word, printable } : word;
+      const tame = choices.every((text) => !text.startsWith("-"));
+      return { ...word, choices, splits: false, printable, ...(tame && { tame }) };
+    },
+  };
+}
+
+function wordsOf(source: Source): readonly Word[] {
+  if (source.type === "word") return [source.word];
+  return source.type === "loop" ? source.loop.over!.words : [];
+}
+
+/** From an assignment to the end of the text, or of the `&&` chain that it is part of. */
+function spanOf(items: readonly Item[], n: number, from: number): Span | undefined {
+  const next = items[n + 1]?.op;
+  if (next === "&" || next === "|" || next === "|&" || items[n]!.op.startsWith("|")) return undefined;
+  if (items[n]!.op === ";") return { from, to: Infinity };
+  if (items[n]!.op !== "&&") return undefined;
+  const end = items.findIndex(({ op }, i) => i > n && op !== "&&" && op !== "|" && op !== "|&");
+  return { from, to: end < 0 ? Infinity : startOf(items[end]!.command) };
+}
+
+function startOf(command: Command): number {
+  if (command.kind === "simple") {
+    const { assignments, words, redirects } = command;
+    const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
+    return Math.min(...all.map(({ start }) => start));
+  }
+  const scripts = command.kind === "if" || command.kind === "loop" ? command.scripts : [command.body];
+  return startOf(scripts[0]!.items[0]!.command);
+}
+
+/** Where the last word of a command ends. */
+function endOf(command: Command): number {
+  if (command.kind === "simple") {
+    const { assignments, words, redirects } = command;
+    const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
+    return Math.max(...all.map(({ end }) => end));
+  }
+  const last = command.kind === "if" || command.kind === "loop" ? command.scripts.at(-1)! : command.body;
+  return endOf(last.items.at(-1)!.command);
+}
+
+/** Scripts that are part of a command, in whatever place. */
+export function scriptsIn(command: Command): Script[] {
+  const redirected = command.redirects.flatMap(({ target, heredoc }) => [
+    ...target.scripts,
+    ...(heredoc?.scripts ?? []),
+  ]);
+  switch (command.kind) {
+    case "simple":
+      return [
+        ...command.assignments.flatMap(({ value }) => value.scripts),
+        ...command.words.flatMap(({ scripts }) => scripts),
+        ...redirected,
+      ];
+    case "subshell":
+    case "braces":
+      return [command.body, ...redirected];
+    case "if":
+      return [...command.scripts, ...redirected];
+    case "loop":
+      return [...(command.over?.words.flatMap(({ scripts }) => scripts) ?? []), ...command.scripts, ...redirected];
+    default:
+      return command satisfies never;
+  }
+}
+
+/** Names that `read` sets. */
+export function setByRead(words: readonly Word[]): string[] {
+  if (words[0]?.text !== "read") return [];
+  const names = words.slice(1).flatMap(({ text }) => (text !== undefined && /^[A-Za-z_]\w*$/.test(text) ? [text] : []));
+  return names.length > 0 ? names : ["REPLY"];
+}
+
+/** Inherited variables that hold no secret. */
+function isPublic(name: string): boolean {
+  return isHarmlessVariable(name) || publicNames.has(name);
+}
+
+const publicNames = new Set(
+  (
+    "PATH HOME PWD OLDPWD USER LOGNAME SHELL HOSTNAME HOSTTYPE MACHTYPE OSTYPE UID EUID PPID RANDOM SECONDS LINENO " +
+    "BASH_VERSION SHLVL REPLY"
+  ).split(" "),
+);
