@@ -4,7 +4,8 @@ import { loadContent } from "../config/content.ts";
 import type { Home } from "../config/home.ts";
 import type { Installation } from "../config/installation.ts";
 import type { Skill } from "../context/skills.ts";
-import { assembleEach, type SessionParts } from "../host/assemble.ts";
+import { createAgent, type AgentParts } from "../host/agent.ts";
+import { assembleEach } from "../host/assemble.ts";
 import type { LocalHost } from "../host/host.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
@@ -72,7 +73,8 @@ export type Run = {
 export function openSage(run: Run): Sage {
   const { installation, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
   const models = createModels();
-  const { config, skills, subagents, warnings, parts, namer } = folderParts({ installation, cwd, lang, models, asked });
+  const folder = folderParts({ installation, cwd, lang, models, asked });
+  const { config, skills, subagents, warnings, parts, options: folderOptions, namer } = folder;
   for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   const named = (spec: string | undefined): ModelChoice =>
     (spec === undefined ? undefined : modelOf(installation, spec, run.fallback)) ?? run.choice;
@@ -85,8 +87,9 @@ export function openSage(run: Run): Sage {
       throw error;
     }
   };
-  const same = { ...parts, permissionMode, options: { ...parts.options, ...options } };
-  const host = assembleEach(store, ({ id }) => ({ ...same, model: () => model(id) }), namer);
+  const agent = createAgent({ ...parts, permissionMode, model: ({ id }) => model(id) });
+  const settings = { agent, options: { ...folderOptions, ...options } };
+  const host = assembleEach(store, () => settings, { namer });
   let closing: Promise<void> | undefined;
   return {
     host: { ...host, close: () => (closing ??= host.close()) },
@@ -112,8 +115,9 @@ export type Folder = {
   skills: Skill[];
   subagents: SubagentDefinition[];
   warnings: string[];
-  /** What sessions there are made of, apart from the model. */
-  parts: Omit<SessionParts, "model">;
+  /** The parts of sessions there, apart from the model. */
+  parts: Omit<AgentParts, "model">;
+  options: Partial<ExecutionOptions>;
   namer: (() => Promise<Model>) | undefined;
 };
 
@@ -154,13 +158,13 @@ export function folderParts({
       saveRule,
       ruleFiles,
       permissionMode: "default",
-      options: {
-        ...(maxContextTokens !== undefined && { maxContextTokens }),
-        ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
-      },
       env,
       output: home.output,
       lang,
+    },
+    options: {
+      ...(maxContextTokens !== undefined && { maxContextTokens }),
+      ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
     },
     namer,
   };

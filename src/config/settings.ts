@@ -24,14 +24,7 @@ const hook = z.strictObject({
   command: z.string().min(1).describe("A shell command: the event as JSON on stdin, an answer as JSON on stdout"),
   timeoutMs: z.number().int().positive().max(600_000).default(60_000),
 });
-export const hookMoments = [
-  "beforeCall",
-  "afterCall",
-  "permissionRequest",
-  "waiting",
-  "sessionStart",
-  "sessionEnd",
-] as const;
+const hookMoments = ["beforeCall", "afterCall", "permissionRequest", "waiting", "sessionStart", "sessionEnd"] as const;
 const hooks = z.partialRecord(z.enum(hookMoments), z.array(hook)).default({});
 
 const shared = { $schema: z.string().optional(), permissions, hooks };
@@ -84,7 +77,7 @@ const age = z
   .regex(/^[1-9]\d{0,4}[hdw]$/, "expected hours, days or weeks, such as 90d")
   .optional();
 
-export const userSchema = z.strictObject({
+const userSchema = z.strictObject({
   ...shared,
   feishu: feishu.optional(),
   serve: serve.optional(),
@@ -136,8 +129,6 @@ export function settingsSchema(): object {
 export type Settings = z.infer<typeof userSchema>;
 export type FeishuSettings = z.infer<typeof feishu>;
 export type ProjectSettings = z.infer<typeof projectSchema>;
-export type Hook = z.infer<typeof hook>;
-export type Hooks = z.infer<typeof hooks>;
 
 /** The person's own settings. A file that cannot be understood stops the start: a deny rule in it must not be lost silently. */
 export function readSettings(path: string): Settings {

@@ -123,7 +123,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
       const row = existingSession(store, session);
       const run = runner.of(session);
       const standing = standingOf(row, run);
-      const to = interruptOf(standing, { attended: !forGood && watched(session) });
+      const to = interruptOf(standing, { attended: forGood === undefined ? watched(session) : !forGood });
       if (to === "nothing") return { ok: true, to };
       if (standing === "beginning")
         run?.stop(

@@ -13,7 +13,10 @@ export type Command =
   /** `id` makes a redelivered message harmless. `limits` are those of the turn that this message begins. */
   | ({ type: "say"; session: string; text: string; id?: string; limits?: TurnLimits } & Sender)
   | ({ type: "respond"; response: InputResponse } & Sender)
-  /** Pauses a running turn; cancels it when it is paused, waits for a person, or `cancel` is set. */
+  /**
+   * Pauses a running turn; cancels one that is paused or waits for a person. `cancel: true` cancels in any case, `cancel: false` pauses
+   * also where no surface is attached, for a caller that will go on with the turn.
+   */
   | ({ type: "interrupt"; session: string; cancel?: boolean } & Sender)
   /** Goes on with an open turn, or with a message that no turn has taken up, in this process. */
   | { type: "resume"; session: string }

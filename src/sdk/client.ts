@@ -1,14 +1,23 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
+import { trajectory, writeLines } from "../archive/trajectory.ts";
+import { createRedaction } from "../config/redact.ts";
 import type { Skill } from "../context/skills.ts";
+import { createAgent, type Agent, type RunSettings } from "../host/agent.ts";
+import { assembleEach, loadOnce } from "../host/assemble.ts";
+import { newSessionId } from "../host/commands.ts";
+import type { LocalHost } from "../host/host.ts";
+import { bridge } from "../input/bridge.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 import { memoryStore } from "../journal/memory.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
 import { chooseModel } from "../models/choose.ts";
 import type { Model } from "../models/model.ts";
-import type { Script } from "../models/scripted.ts";
 import type { Prices } from "../models/prices.ts";
+import type { Script } from "../models/scripted.ts";
 import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
 import {
   SageError,
@@ -16,20 +25,19 @@ import {
   messageOf,
   noUsage,
   type AgentOutcome,
+  type Command,
+  type CommandReply,
   type ExecutionOptions,
+  type Host,
   type InputRequest,
   type PermissionMode,
   type SubagentDefinition,
 } from "../protocol/index.ts";
-import { assemble } from "../host/assemble.ts";
-import type { LocalHost } from "../host/host.ts";
-import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
-import { createRedaction } from "../config/redact.ts";
-import { trajectory, writeLines } from "../archive/trajectory.ts";
 import type { Tool } from "../tools/tool.ts";
+import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 
-/** The parts of an agent. Every one has a default. */
+/** Options of `SageAgentSDK`. */
 export type SdkOptions = {
   /** A model, or `provider/name` as for `sage --model`; by default what the environment points to. */
   model?: Model | string;
@@ -46,76 +54,104 @@ export type SdkOptions = {
   skills?: readonly Skill[];
   rules?: RuleLists;
   permissionMode?: PermissionMode;
-  /** The journal's file. Without one the sessions live in memory and end with the process. */
+  /** The journal's file. Without one, and without a store, sessions live in memory and end with the process. */
   journal?: string;
+  /** A store of one's own instead of a journal's file; `close` closes it. */
+  store?: Store;
   workingDirectory?: string;
   env?: NodeJS.ProcessEnv;
+  /** How long a session waits for people alone before it is let out of memory; a minute by default. Nobody notices. */
+  sleepAfterMs?: number;
 };
 
-/** Options of one run: the mode and the limits, a session to go on with, a file to record it in. */
+/** Options of one run. */
 export type RunOptions = Partial<ExecutionOptions> & {
   /** Goes on with a session instead of opening one. */
   session?: string;
+  /** Cancels the turn: its outcome is `cancelled`. */
+  signal?: AbortSignal;
   /** The file to which the session is written as JSON lines whenever a turn of it ends or stops, without secrets. */
   recordTrajectory?: string;
 };
 
-/** Options of `executeWithChannel`. */
+/** Options of a run that asks through a channel. */
 export type ChannelOptions = RunOptions & {
   bufferSize?: number;
   /** After each answer in words the handle is shown a `text` request; answering it is the next message, denying it ends. */
   conversation?: boolean;
 };
 
-/** Options of `openTurns`. */
-export type TurnsOptions = Omit<RunOptions, "mode">;
+/** Options of `openTurns`: turns return instead of waiting, so a mode makes no sense. */
+export type TurnsOptions = Omit<RunOptions, "mode" | "signal">;
 
-/** An agent in your program. Tasks run one after the other in a session, and sessions side by side. */
+const alone = { type: "nonInteractive", autoResponse: "default" } as const;
+const sender = { by: "caller", surface: "sdk" };
+
+/** The agent for programs. One instance serves many sessions at once: they share its model, tools, rules and journal. */
 export class SageAgentSDK {
   readonly #options: SdkOptions;
-  readonly #store;
-  /** Running sessions by their ids. */
-  readonly #running = new Map<string, { host: LocalHost; outcome: Promise<unknown> }>();
+  readonly #store: Store;
+  /** Running sessions by their ids: their settings, and how they end. */
+  readonly #running = new Map<string, { settings: RunSettings; ended: Promise<unknown> }>();
+  #host: LocalHost | undefined;
   #output: string | undefined;
 
   constructor(options: SdkOptions = {}) {
+    const { store, journal } = options;
     this.#options = options;
-    this.#store = options.journal === undefined ? memoryStore() : sqliteStore(options.journal);
+    this.#store = store ?? (journal === undefined ? memoryStore() : sqliteStore(journal));
   }
 
   /** Runs a task where nobody is asked: what would need a person is refused, and the agent is told. */
-  run(task: string): Promise<AgentOutcome> {
-    return this.runWithOptions(task, {});
+  run(task: string, options: RunOptions = {}): Run {
+    return this.runWithOptions(task, options);
   }
 
-  async runWithOptions(task: string, options: RunOptions): Promise<AgentOutcome> {
-    const host = this.#host({ mode: { type: "nonInteractive", autoResponse: "default" }, ...options });
-    return this.#runTask(host, await this.#open(host, options), task, options);
+  runWithOptions(task: string, options: RunOptions): Run {
+    const { session, after } = this.#place(options);
+    const run = async () => {
+      await this.#open(session, options);
+      return this.#turn(session, { options: { mode: alone, ...options } }, options, task);
+    };
+    return createRun({ store: this.#store, host: () => this.host, session, after, result: run() });
+  }
+
+  /** Goes on with the open turn of a session: one that was paused, or left open by a process that ended. */
+  resume(session: string, options: Omit<RunOptions, "session"> = {}): Run {
+    const { after } = this.#place({ session });
+    const run = async () => {
+      await this.#open(session, { ...options, session });
+      return this.#turn(session, { options: { mode: alone, ...options } }, options);
+    };
+    return createRun({ store: this.#store, host: () => this.host, session, after, result: run() });
   }
 
   /** Returns at once: the handle answers while the result is still to come. */
-  executeWithChannel(
-    task: string,
-    options: ChannelOptions = {},
-  ): { handle: InputChannelHandle; result: Promise<AgentOutcome> } {
+  executeWithChannel(task: string, options: ChannelOptions = {}): { handle: InputChannelHandle; result: Run } {
     const { bufferSize = 16, conversation = false, ...rest } = options;
     const [channel, handle] = InputChannel.create(bufferSize);
-    const host = this.#host(rest, channel);
-    let leave = () => {};
+    const { session, after } = this.#place(rest);
     const converse = async (): Promise<AgentOutcome> => {
-      const session = await this.#open(host, rest);
-      leave = () => host.leave(session);
-      let next: string | undefined = task;
-      for (;;) {
-        const outcome: AgentOutcome = await this.#runTask(host, session, next, rest);
-        if (!conversation || !isSuccess(outcome)) return outcome;
-        next = await nextMessage(channel, outcome);
-        if (next === undefined) return outcome;
+      await this.#open(session, rest);
+      // For the whole conversation and not only while a turn runs: a session that waits may sleep.
+      const unbridge = bridge(this.#store, session, channel);
+      try {
+        let next: string | undefined = task;
+        for (;;) {
+          const outcome: AgentOutcome = await this.#turn(session, { options: rest }, rest, next);
+          if (!conversation || !isSuccess(outcome)) return outcome;
+          next = await nextMessage(channel, outcome);
+          if (next === undefined) return outcome;
+        }
+      } finally {
+        unbridge();
+        channel.close();
       }
     };
-    const result = converse().finally(() => channel.close());
+    const result = createRun({ store: this.#store, host: () => this.host, session, after, result: converse() });
     const close = () => {
-      leave(); // nobody is left who could answer: the turn stays open in the journal, and the result says `paused`
+      if (!this.#running.has(session)) return handle.close(); // between two turns: the conversation is over
+      this.#host?.leave(session); // nobody is left who could answer: the turn stays open in the journal, and the result says `paused`
       void result.then(handle.close, handle.close);
     };
     return { handle: { ...handle, close }, result };
@@ -123,10 +159,21 @@ export class SageAgentSDK {
 
   /** A conversation that returns when a person is needed instead of waiting for them; in a new session, or one that is there. */
   async openTurns(options: TurnsOptions = {}): Promise<TurnAgent> {
-    const host = this.#host({ ...options, mode: { type: "interactive" } });
-    const session = await this.#open(host, options);
-    const run = () => this.#track(host, session, () => this.#outcome(host, session, options));
-    return createTurns({ store: this.#store, host, session, run });
+    const { session } = this.#place(options);
+    await this.#open(session, options);
+    const settings = { options: { ...options, mode: { type: "interactive" as const } } };
+    const run = () => this.#track(session, settings, () => this.#outcome(session, options));
+    return createTurns({ store: this.#store, host: this.host, session, run });
+  }
+
+  /** Makes room in the conversation of an idle session, by hand. */
+  async compact(session: string): Promise<void> {
+    await this.#send({ type: "compact", session });
+  }
+
+  /** Commands and facts of all sessions, for surfaces: what waits, who answers, what happens. */
+  get host(): Host {
+    return this.#localHost();
   }
 
   /** The model's replies and people's answers of a session, to be played again in tests: `scripted(script)`, `replayAnswers(answers)`. */
@@ -137,73 +184,115 @@ export class SageAgentSDK {
 
   /** Ends what runs, as safely as a crash would: its results say `paused`, and a journal on disk goes on from there. */
   async close(): Promise<void> {
-    for (const [session, { host }] of this.#running) host.leave(session);
-    await Promise.allSettled([...this.#running.values()].map(({ outcome }) => outcome));
+    const runs = [...this.#running].map(([session, { ended }]) => {
+      this.#host?.leave(session);
+      return ended;
+    });
+    await Promise.allSettled(runs);
+    await this.#host?.close();
     this.#store.close();
     if (this.#output !== undefined) rmSync(this.#output, { recursive: true, force: true });
   }
 
-  async #runTask(host: LocalHost, session: string, task: string, options: RunOptions): Promise<AgentOutcome> {
-    if (this.#running.has(session))
-      throw new SageError("session-owned", `session ${session} is running already; wait for its result, or answer it`);
-    return this.#track(host, session, async () => {
-      const said = await host.send({ type: "say", session, text: task, by: "caller", surface: "sdk" });
-      if (!said.ok) throw new SageError(said.code, said.message);
-      return this.#outcome(host, session, options);
-    });
+  /** The session of a run, and its newest fact before the run. */
+  #place({ session }: Pick<RunOptions, "session">): { session: string; after: number } {
+    if (session === undefined) return { session: newSessionId(), after: 0 };
+    return { session, after: this.#store.since(session, 0).at(-1)?.seq ?? 0 };
   }
 
-  /** A turn that goes wrong has an outcome too. */
-  async #outcome(host: LocalHost, session: string, { recordTrajectory: file }: RunOptions): Promise<AgentOutcome> {
-    const outcome = await host.run(session).catch((error: unknown) => failed(session, error));
-    const redaction = createRedaction(this.#options.env ?? process.env);
-    if (file !== undefined) writeLines(file, trajectory(this.#store.load(session), redaction));
-    return outcome;
-  }
-
-  /** Known to `close` while it runs. */
-  async #track(host: LocalHost, session: string, work: () => Promise<AgentOutcome>): Promise<AgentOutcome> {
-    const one = { host, outcome: work() };
-    this.#running.set(session, one);
-    try {
-      return await one.outcome;
-    } finally {
-      if (this.#running.get(session) === one) this.#running.delete(session);
-    }
-  }
-
-  #host(run: Partial<ExecutionOptions>, channel?: InputChannel): LocalHost {
-    const { tools, subagents, skills, smallModel, prices } = this.#options;
-    const { rules = {}, permissionMode = "default", env = process.env } = this.#options;
-    const { rules: loaded, warnings } = loadRules(rules, "user");
-    if (warnings.length > 0) throw new SageError("config-invalid", warnings.join("\n"));
-    return assemble({
-      store: this.#store,
-      model: () => resolveModel(this.#options, env),
-      ...(prices && { prices }),
-      rules: loaded,
-      permissionMode,
-      options: run,
-      env,
-      output: (this.#output ??= mkdtempSync(join(tmpdir(), "sage-output-"))), // nobody can guess it or have made it before
-      ...(tools && { tools }),
-      ...(subagents && { subagents }),
-      ...(skills && { skills }),
-      ...(smallModel && { smallModel: async () => smallModel }),
-      ...(channel && { channel }),
-    });
-  }
-
-  async #open(host: LocalHost, { session, workingDirectory, recordTrajectory: file }: RunOptions): Promise<string> {
+  async #open(id: string, { session, workingDirectory, recordTrajectory: file, signal }: RunOptions): Promise<void> {
+    signal?.throwIfAborted();
     // Before anything costs money: a turn that was paid for must not end in a missing folder.
     if (file !== undefined && !statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
       throw new SageError("config-invalid", `recordTrajectory: there is no folder for ${file}`);
     if (session !== undefined && !this.#store.session(session))
       throw new SageError("session-unknown", `there is no session ${session} to go on with`);
     const cwd = workingDirectory ?? this.#options.workingDirectory ?? process.cwd();
-    const opened = await host.send({ type: "open", cwd, ...(session !== undefined && { session }) });
-    if (!opened.ok) throw new SageError(opened.code, opened.message);
-    return opened.session;
+    const { created } = await this.#send({ type: "open", cwd, session: id });
+    if (session === undefined && !created)
+      throw new SageError("session-owned", `a session ${id} was opened by another process at this moment; try again`, {
+        retryable: true,
+      });
+  }
+
+  /** One turn, until it ends or stops. Without a message it goes on with the open one. */
+  async #turn(session: string, settings: RunSettings, options: RunOptions, message?: string): Promise<AgentOutcome> {
+    if (this.#running.has(session))
+      throw new SageError("session-owned", `session ${session} is running already; wait for its result, or answer it`);
+    const { signal } = options;
+    return this.#track(session, settings, async () => {
+      if (message !== undefined) await this.#send({ type: "say", session, text: message, ...sender });
+      const cancel = () => void this.host.send({ type: "interrupt", session, cancel: true, ...sender });
+      signal?.addEventListener("abort", cancel, { once: true });
+      try {
+        const outcome = this.#outcome(session, options);
+        if (signal?.aborted) cancel();
+        return await outcome;
+      } finally {
+        signal?.removeEventListener("abort", cancel);
+      }
+    });
+  }
+
+  /** A turn that goes wrong has an outcome too. */
+  async #outcome(session: string, { recordTrajectory: file }: RunOptions): Promise<AgentOutcome> {
+    const outcome = await this.#localHost()
+      .run(session)
+      .catch((error: unknown) => failed(session, error));
+    if (file !== undefined) {
+      const redaction = createRedaction(this.#options.env ?? process.env);
+      writeLines(file, trajectory(this.#store.load(session), redaction));
+    }
+    return outcome;
+  }
+
+  /** Known to `close`, and to the host that runs it, while it runs. */
+  async #track(session: string, settings: RunSettings, work: () => Promise<AgentOutcome>): Promise<AgentOutcome> {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const run = { settings, ended };
+    this.#running.set(session, run);
+    try {
+      return await work();
+    } finally {
+      if (this.#running.get(session) === run) this.#running.delete(session);
+      end();
+    }
+  }
+
+  async #send<C extends Command>(command: C): Promise<CommandReply<C["type"]> & { ok: true }> {
+    const reply = await this.host.send(command);
+    if (reply.ok) return reply;
+    throw new SageError(reply.code, reply.message);
+  }
+
+  /** One host for all runs: they differ in their settings, which are found under their session. */
+  #localHost(): LocalHost {
+    if (this.#host) return this.#host;
+    const agent = this.#agent();
+    const { smallModel, sleepAfterMs } = this.#options;
+    const waiting: RunSettings = { options: {} };
+    const runOf = ({ id }: SessionRow) => ({ agent, ...(this.#running.get(id)?.settings ?? waiting) });
+    const namer = smallModel && (async () => smallModel);
+    return (this.#host = assembleEach(this.#store, runOf, { namer, sleepAfterMs }));
+  }
+
+  #agent(): Agent {
+    const { tools, subagents, skills, smallModel, prices } = this.#options;
+    const { rules = {}, permissionMode = "default", env = process.env } = this.#options;
+    const { rules: loaded, warnings } = loadRules(rules, "user");
+    if (warnings.length > 0) throw new SageError("config-invalid", warnings.join("\n"));
+    return createAgent({
+      model: loadOnce(() => resolveModel(this.#options, env)),
+      ...(prices && { prices }),
+      rules: loaded,
+      permissionMode,
+      env,
+      output: (this.#output ??= mkdtempSync(join(tmpdir(), "sage-output-"))), // nobody can guess it or have made it before
+      ...(tools && { tools }),
+      ...(subagents && { subagents }),
+      ...(skills && { skills }),
+      ...(smallModel && { smallModel: async () => smallModel }),
+    });
   }
 }
 

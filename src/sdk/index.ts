@@ -52,6 +52,7 @@ export type {
 } from "../protocol/index.ts";
 
 // ## Turns that return
+export type { InterruptOptions, Run, RunEvent } from "./run.ts";
 export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
 
 // ## Hosts and surfaces

@@ -3,7 +3,6 @@ import type { Store } from "../journal/store.ts";
 import {
   SageError,
   type AgentOutcome,
-  type Delta,
   type Fact,
   type Host,
   type InputRequest,
@@ -13,6 +12,7 @@ import {
   type PermissionRequest,
   type Resolution,
 } from "../protocol/index.ts";
+import { createRun, type Run, type RunEvent } from "./run.ts";
 
 /** `runTurn` returns with a question for a person, or with the outcome of the turn. */
 export type TurnResult =
@@ -22,8 +22,7 @@ export type TurnResult =
 
 /** Events of a turn while it runs. */
 export type TurnEvent =
-  | { type: "fact"; fact: Fact }
-  | { type: "delta"; delta: Delta }
+  | RunEvent
   /** Told once for each request that `runTurn` returns with. */
   | { type: "question_pending"; question: InputRequest };
 
@@ -46,7 +45,7 @@ export type TurnAnswer = string | readonly string[] | boolean | LooseAnswers | I
 export interface TurnAgent {
   readonly session: string;
   /** Says something and follows the turn until it ends or a person is needed. "" attaches again, in this process or a later one. */
-  runTurn(input: string, options?: TurnOptions): Promise<TurnResult>;
+  runTurn(input: string, options?: TurnOptions): Run<TurnResult, TurnEvent>;
   isWaitingInput(): boolean;
   /** The request to answer first, also when this process has not run the session yet. */
   getPendingQuestion(): InputRequest | undefined;
@@ -102,41 +101,49 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
     return stop;
   };
 
+  /** Follows the turn until it ends, or a request is open that `confirm` does not decide. */
+  const endOfTurn = async ({ confirm, signal }: TurnOptions): Promise<TurnResult> => {
+    for (;;) {
+      const outcome = (running ??= run());
+      const next = await endOrRequest(store, session, outcome, signal);
+      if ("outcome" in next && isElsewhere(next.outcome)) {
+        running = undefined;
+        await changedElsewhere(store, session, signal);
+      } else if ("outcome" in next) {
+        if (running === outcome) running = undefined;
+        return { needsInput: false, session, outcome: next.outcome };
+      } else {
+        const { request } = next;
+        shown = request.id;
+        if (!confirm || request.kind !== "permission") return { needsInput: true, session, question: request };
+        await decide(request, confirm);
+      }
+    }
+  };
+
   return {
     session,
-    async runTurn(input, { confirm, onEvent = () => {}, signal } = {}) {
+    runTurn(input, options = {}) {
+      const { onEvent = () => {} } = options;
+      const after = told;
+      let pending: TurnEvent[] = [];
       const stop = listen(onEvent);
-      try {
+      const turn = async (): Promise<TurnResult> => {
         if (input !== "") {
           const said = await host.send({ type: "say", session, text: input, ...sender });
           if (!said.ok) throw new SageError(said.code, said.message);
           running = undefined;
         }
-        for (;;) {
-          const outcome = (running ??= run());
-          const next = await endOrRequest(store, session, outcome, signal);
-          if ("outcome" in next && isElsewhere(next.outcome)) {
-            running = undefined;
-            await changedElsewhere(store, session, signal);
-            continue;
-          }
-          if ("outcome" in next) {
-            if (running === outcome) running = undefined;
-            return { needsInput: false, session, outcome: next.outcome };
-          }
-          const { request } = next;
-          shown = request.id;
-          if (confirm && request.kind === "permission") {
-            await decide(request, confirm);
-            continue;
-          }
-          if (!announced.has(request.id)) onEvent({ type: "question_pending", question: request });
-          announced.add(request.id);
-          return { needsInput: true, session, question: request };
+        const result = await endOfTurn(options);
+        if (result.needsInput && !announced.has(result.question.id)) {
+          announced.add(result.question.id);
+          pending = [{ type: "question_pending", question: result.question }];
+          pending.forEach(onEvent);
         }
-      } finally {
-        stop();
-      }
+        return result;
+      };
+      const result = turn().finally(stop);
+      return createRun<TurnResult, TurnEvent>({ store, host: () => host, session, after, result, last: () => pending });
     },
     isWaitingInput: () => store.pending(session).length > 0,
     getPendingQuestion() {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { readInstallation } from "../../../config/installation.ts";
-import { assembleEach, type SessionParts } from "../../../host/assemble.ts";
+import { createAgent } from "../../../host/agent.ts";
+import { assembleEach } from "../../../host/assemble.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import { recover, type Recovered } from "../../../host/recovery.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
@@ -33,23 +34,21 @@ export function openDaemon({ store, own, env, lang, spec, warn }: DaemonParts): 
     warn(text);
   };
   const models = createModels();
-  const partsOf = ({ id, cwd }: SessionRow): SessionParts => {
+  const runOf = ({ id, cwd }: SessionRow) => {
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new SageError("config-invalid", serveTexts(lang).folderGone(cwd));
     const installation = readInstallation(env);
-    const { parts, warnings } = folderParts({ installation, cwd, lang, models });
+    const { parts, options, warnings } = folderParts({ installation, cwd, lang, models });
     for (const warning of warnings) warnOnce(warning);
-    return {
-      ...parts,
-      model() {
-        const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
-        if (!choice) throw new SageError("model-unavailable", cliTexts(lang).noModel);
-        return models(choice);
-      },
+    const model = async () => {
+      const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
+      if (!choice) throw new SageError("model-unavailable", cliTexts(lang).noModel);
+      return models(choice);
     };
+    return { agent: createAgent({ ...parts, model }), options };
   };
-  const namer = smallModelOf(readInstallation(env));
-  const host = assembleEach(store, partsOf, namer && (() => models(namer)));
+  const small = smallModelOf(readInstallation(env));
+  const host = assembleEach(store, runOf, { namer: small && (() => models(small)) });
   let waiting: Recovered | undefined;
   return {
     host: {

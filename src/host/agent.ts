@@ -1,0 +1,168 @@
+import { mkdirSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import type { AgentConfig } from "../agent/state/context.ts";
+import { builtinSubagents, createSubagentRegistry } from "../agent/state/subagents.ts";
+import { UnifiedExecutor } from "../agent/turn/executor.ts";
+import { childEnv, redactor } from "../config/secrets.ts";
+import { environment } from "../context/environment.ts";
+import { findInstructions } from "../context/instructions.ts";
+import { systemPrompt } from "../context/prompt.ts";
+import type { Skill } from "../context/skills.ts";
+import type { Hooks } from "../hooks/hook.ts";
+import { noHooks } from "../hooks/hooks.ts";
+import type { InputChannel } from "../input/channel.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
+import type { Model } from "../models/model.ts";
+import type { Prices } from "../models/prices.ts";
+import { createRuleBooks } from "../permission/rules/book.ts";
+import {
+  SageError,
+  type ExecutionOptions,
+  type PermissionMode,
+  type Rule,
+  type RuleFiles,
+  type RuleGrant,
+  type SubagentDefinition,
+} from "../protocol/index.ts";
+import { languageOf, type Lang } from "../texts/language.ts";
+import { notices } from "../texts/notices.ts";
+import { builtinTools, createToolRegistry } from "../tools/registry.ts";
+import { createSkill } from "../tools/skill.ts";
+import { createTask } from "../tools/task.ts";
+import type { Tool } from "../tools/tool.ts";
+
+/** A thousand runs that begin within this time in one folder have read the same files. */
+const RECENT_MS = 1_000;
+const MOST_RECENT = 256;
+
+/** The parts that all sessions of one kind share. */
+export type AgentParts = {
+  /** Loads the model of a session, when a turn begins. */
+  model(session: SessionRow): Promise<Model>;
+  /** Beside the list prices that are known. */
+  prices?: Prices;
+  /** Writes summaries and titles. Without one the model itself summarises, and a session is called by its first message. */
+  smallModel?(): Promise<Model>;
+  rules: readonly Rule[];
+  permissionMode: PermissionMode;
+  env: NodeJS.ProcessEnv;
+  /** Folder for long output. */
+  output: string;
+  /** Beside the built-in ones. */
+  tools?: readonly Tool[];
+  hooks?: Hooks;
+  /** Beside the built-in ones. */
+  subagents?: readonly SubagentDefinition[];
+  skills?: readonly Skill[];
+  /** Saves a rule to a settings file, and gives its path. */
+  saveRule?(grant: RuleGrant): string;
+  ruleFiles?: RuleFiles;
+  /** Of the person; by default what the environment says. */
+  lang?: Lang;
+};
+
+/** The settings in which runs of one agent differ. */
+export type RunSettings = {
+  options: Partial<ExecutionOptions>;
+  /** Answers from code, for embedders. */
+  channel?: InputChannel;
+};
+
+export type Agent = {
+  readonly skills: readonly Skill[];
+  executor(session: SessionRow, run: RunSettings, scope: AgentScope): Promise<UnifiedExecutor>;
+};
+
+type AgentScope = { store: Store; /** Tells whoever watches the session. */ warn(text: string): void };
+
+/** Everything that does not change from session to session is made once; the rest is read when a turn begins. */
+export function createAgent(parts: AgentParts): Agent {
+  const { env, output, skills = [] } = parts;
+  const home = homedir();
+  const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
+  const tools = createToolRegistry([
+    ...builtinTools(),
+    createTask(subagents.list()),
+    ...(skills.length > 0 ? [createSkill(skills)] : []),
+    ...(parts.tools ?? []),
+  ]);
+  mkdirSync(output, { recursive: true, mode: 0o700 });
+  const same = {
+    ...(parts.prices && { prices: parts.prices }),
+    tools,
+    rules: parts.rules,
+    permissionMode: parts.permissionMode,
+    ruleBooks: createRuleBooks(),
+    sageHome: env["SAGE_HOME"],
+    subagents,
+    home,
+    keepDir: output,
+    hooks: parts.hooks ?? noHooks,
+    saveRule: parts.saveRule ?? notSaved,
+    ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
+    redact: redactor(env),
+    commandWaits: notices(parts.lang ?? languageOf(env)).commandWaits,
+  };
+  const instructions = createRecent<ReturnType<typeof findInstructions>>();
+  const places = createRecent<Pick<AgentConfig, "roots" | "env">>();
+  const prompts = createRecent<string>();
+
+  return {
+    skills,
+    async executor(session, { options, channel }, { store, warn }) {
+      const [model, smallModel] = await Promise.all([parts.model(session), parts.smallModel?.()]);
+      const { mode = { type: "interactive" } } = options;
+      const interactive =
+        mode.type === "interactive" || (mode.type === "nonInteractive" && typeof mode.autoResponse === "function");
+      const prompt = (cwd: string, names: readonly string[], agent: readonly string[]) => {
+        const found = instructions(cwd, () => findInstructions(cwd, { home }));
+        for (const text of found.warnings) warn(text);
+        const date = new Date(session.at);
+        const facts = { model: model.id, tools: names, skills, interactive, agent };
+        return prompts(JSON.stringify([cwd, date.toDateString(), { ...facts, skills: [] }]), () =>
+          systemPrompt({ ...environment({ cwd, date }), ...facts, instructions: found.instructions }),
+        );
+      };
+      const place = places(session.cwd, () => ({
+        roots: [realpathSync(session.cwd), realpathSync(output)],
+        env: childEnv(env, session.cwd),
+      }));
+      const config = {
+        ...same,
+        ...place,
+        store,
+        model,
+        ...(smallModel && { smallModel }),
+        system: prompt(session.cwd, tools.names(), []),
+        subagentSystem: ({ definition, agent, workingDirectory, tools: names }: Child) =>
+          `${prompt(workingDirectory, names, agent)}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
+      };
+      return new UnifiedExecutor(config, { ...options, workingDirectory: session.cwd }, channel);
+    },
+  };
+}
+
+type Child = {
+  definition: SubagentDefinition;
+  agent: readonly string[];
+  workingDirectory: string;
+  tools: readonly string[];
+};
+
+function notSaved({ destination }: RuleGrant): string {
+  throw new SageError("config-invalid", `there is no settings file for "${destination}" here`);
+}
+
+/** Remembers results for a moment. */
+function createRecent<T>(): (key: string, make: () => T) => T {
+  const made = new Map<string, { value: T; at: number }>();
+  return (key, make) => {
+    const now = performance.now();
+    const before = made.get(key);
+    if (before && now - before.at < RECENT_MS) return before.value;
+    if (made.size >= MOST_RECENT) made.clear();
+    const value = make();
+    made.set(key, { value, at: now });
+    return value;
+  };
+}

@@ -1,0 +1,86 @@
+import { createEventQueue } from "../host/socket/event-queue.ts";
+import type { Store } from "../journal/store.ts";
+import { SageError, type AgentOutcome, type Delta, type Fact, type Host } from "../protocol/index.ts";
+
+/** A fact that was written, or a delta that was streamed. */
+export type RunEvent = { type: "fact"; fact: Fact } | { type: "delta"; delta: Delta };
+
+/** `pause` keeps the turn open, `cancel` ends it. */
+export type InterruptOptions = { cancel?: boolean; by?: string };
+
+/**
+ * A run under way: await it for its result, iterate it for facts and deltas as they come. Facts that were written before somebody
+ * iterates come first; a run that is not iterated keeps nothing for it.
+ */
+export type Run<Result = AgentOutcome, Event = RunEvent> = Promise<Result> &
+  AsyncIterable<Event> & {
+    readonly session: string;
+    /** Pauses the turn, which goes on with `resume` or with the next message; `cancel: true` ends it. A request that waits is cancelled. */
+    interrupt(options?: InterruptOptions): Promise<"pause" | "cancel" | "nothing">;
+  };
+
+type RunParts<Result, Event> = {
+  store: Store;
+  host(): Host;
+  session: string;
+  /** The newest fact before the run began, by its seq. */
+  after: number;
+  result: Promise<Result>;
+  /** Told after the last fact. */
+  last?(result: Result): Event[];
+};
+
+export function createRun<Result, Event = RunEvent>(parts: RunParts<Result, Event | RunEvent>): Run<Result, Event> {
+  const { session, result, host } = parts;
+  return Object.assign(result, {
+    session,
+    async interrupt({ cancel = false, by = "caller" }: InterruptOptions = {}) {
+      const reply = await host().send({ type: "interrupt", session, cancel, by, surface: "sdk" });
+      if (reply.ok) return reply.to;
+      throw new SageError(reply.code, reply.message);
+    },
+    [Symbol.asyncIterator]: () => eventsOf(parts) as AsyncGenerator<Event>,
+  });
+}
+
+/** Ends when the run does, and throws what the run rejects with. */
+function eventsOf<Result, Event>(parts: RunParts<Result, Event>): AsyncGenerator<RunEvent | Event> {
+  const { store, session, after, result, last } = parts;
+  const queue = createEventQueue();
+  // Listen before the first read, so that nothing falls between.
+  const stop = store.hub.subscribe(session, {
+    fact: (fact) => queue.push({ type: "fact", fact }),
+    delta: (delta) => queue.push({ type: "delta", delta }),
+  });
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    queue.wake();
+  };
+  result.then(end, end);
+  async function* events(): AsyncGenerator<RunEvent | Event> {
+    let told = after;
+    try {
+      for (const fact of store.since(session, after)) {
+        told = fact.seq;
+        yield { type: "fact", fact };
+      }
+      for (;;) {
+        for (const event of queue.take()) {
+          if (event.type === "delta") yield event;
+          else if (event.type === "fact" && event.fact.seq > told) {
+            told = event.fact.seq;
+            yield event;
+          }
+        }
+        if (isOver && queue.isEmpty()) break;
+        await queue.more();
+      }
+      yield* last?.(await result) ?? [];
+      await result;
+    } finally {
+      stop();
+    }
+  }
+  return events();
+}
