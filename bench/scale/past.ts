@@ -47,7 +47,7 @@ function writeOne(store: Store, session: string, facts: number, ending: "idle" |
   }
   if (ending === "waiting") {
     const id = `${session}/t999/0/0/ask0`;
-    const request = { id, session, at: 0, source: "tool", agent: [], why: "", digest: "" } as const;
+    const request = { id, session, at: 0, source: "tool", agent: [], why: said(""), digest: "" } as const;
     add("t999/0/0/ask0", "input.requested", { ...request, kind: "text", prompt: "?" });
   }
   store.commit(session, epoch, all);

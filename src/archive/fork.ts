@@ -9,6 +9,7 @@ import {
   isWithinKey,
   noUsage,
   placeOfKey,
+  reason,
   stepOfKey,
   turnEndedKey,
   type Fact,
@@ -79,6 +80,6 @@ function ended(facts: readonly Fact[], seq: number): Fact[] {
   const turn = facts.findLast(({ type }) => type === "turn.begun" || type === "turn.ended");
   if (turn?.type !== "turn.begun") return [];
   const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
-  const data = { status: "cancelled", reason: "forked here", text: "", usage: noUsage, stats } as const;
+  const data = { status: "cancelled", reason: reason("forked-here", {}), text: "", usage: noUsage, stats } as const;
   return [{ session: turn.session, seq, key: turnEndedKey(turn.key), type: "turn.ended", at: Date.now(), data }];
 }

@@ -6,6 +6,7 @@ import {
   callsOf,
   canonicalJson,
   parentCallOfKey,
+  reasonFrom,
   stepOfKey,
   textOf,
   type AutoResponder,
@@ -13,6 +14,7 @@ import {
   type Fact,
   type InputRequest,
   type InputResponse,
+  type Reason,
   type Reply,
   type Resolution,
   type ToolInput,
@@ -166,9 +168,9 @@ function responseOf(resolution: Resolution): InputResponse | undefined {
     case "partial":
       return resolution.response;
     case "declined":
-      return { type: "denied", requestId, reason: resolution.reason };
+      return { type: "denied", requestId, ...inWords(resolution.reason) };
     case "cancelled":
-      return { type: "cancelled", requestId, reason: resolution.reason };
+      return { type: "cancelled", requestId, ...inWords(resolution.reason) };
     case "timed_out":
     case "superseded":
     case "no_surface":
@@ -176,4 +178,10 @@ function responseOf(resolution: Resolution): InputResponse | undefined {
     default:
       return resolution satisfies never;
   }
+}
+
+/** A person's own words. Sage's own reasons come about by themselves again. */
+function inWords(stored: Reason | string | undefined): { reason?: string } {
+  const why = stored === undefined ? undefined : reasonFrom(stored);
+  return why?.code === "said" && why.args.text !== "" ? { reason: why.args.text } : {};
 }

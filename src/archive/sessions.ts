@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { settle } from "../input/respond.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
-import { SageError, titleKey, type Sender } from "../protocol/index.ts";
+import { reason, SageError, titleKey, type Sender } from "../protocol/index.ts";
 import { newSessionId } from "../host/commands.ts";
 import { cutAt, forkOf } from "./fork.ts";
 import type { Home } from "../config/home.ts";
@@ -40,9 +40,14 @@ export function forkSession(store: Store, session: string, at: string | undefine
 export function deleteSession(store: Store, home: Kept, session: string, sender: Sender): void {
   const { cwd, title, owned } = existingSession(store, session);
   if (owned) throw new SageError("session-owned", `session ${session} is running; stop it first`);
-  const reason = "the session was deleted";
   for (const request of store.pending(session))
-    settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason });
+    settle(store, request, {
+      requestId: request.id,
+      ...sender,
+      at: Date.now(),
+      outcome: "cancelled",
+      reason: reason("session-deleted", {}),
+    });
   const facts = store.load(session);
   const receipts = receiptsOf(facts, ruleFiles(home, cwd)).map(slim);
   store.housekeeping.remove(session, facts.at(-1)?.seq ?? 0, { session, cwd, title, ...sender, receipts });

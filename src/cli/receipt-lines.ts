@@ -26,7 +26,7 @@ export function receiptLines(
     ...receipt.rulesAdded.map(({ rule, by, saved, destination, problem }) =>
       problem === undefined
         ? w.rule(oneLine(rule), oneLine(by), saved ?? style.t.destination[destination])
-        : w.notSaved(oneLine(problem)),
+        : w.notSaved(oneLine(style.t.because(problem))),
     ),
     ...runLines(receipt, w),
     ...(files.length > 0 ? [w.files(files.map(oneLine), receipt.runs.length > 0)] : []),

@@ -160,7 +160,6 @@ export function folderParts({
       permissionMode: "default",
       env,
       output: home.output,
-      lang,
     },
     options: {
       ...(maxContextTokens !== undefined && { maxContextTokens }),

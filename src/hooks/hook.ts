@@ -1,4 +1,4 @@
-import type { ToolInput } from "../protocol/index.ts";
+import type { Reason, ToolInput } from "../protocol/index.ts";
 
 /** When a person's own commands are called. */
 export type HookMoment = "beforeCall" | "afterCall" | "permissionRequest" | "waiting" | "sessionStart" | "sessionEnd";
@@ -23,11 +23,11 @@ export type HookAnswer = {
 /** What all hooks of a moment came to: the strictest decision, the last input, every context. */
 export type HookOutcome = {
   decision: "allow" | "deny" | "ask" | undefined;
-  reason: string;
+  reason: Reason;
   input: ToolInput | undefined;
   context: string[];
   /** Hooks that crashed, hung or printed rubbish. A broken guard is no guard: a call it should have judged is asked about. */
-  problems: string[];
+  problems: Reason[];
 };
 
 /** Data that a hook is given. */

@@ -1,11 +1,11 @@
-import type { ToolInput } from "../protocol/index.ts";
+import { reason, said, type ToolInput } from "../protocol/index.ts";
 import type { Hook, HookAnswer, HookEvent, HookMoment, HookOutcome, Hooks } from "./hook.ts";
 import { callHook } from "./process.ts";
 
 /** No hooks at all. */
 export const noHooks: Hooks = {
   has: () => false,
-  run: async () => ({ decision: undefined, reason: "", input: undefined, context: [], problems: [] }),
+  run: async () => noOutcome(),
 };
 
 export function createHooks(configured: Partial<Record<HookMoment, readonly Hook[]>>, env: NodeJS.ProcessEnv): Hooks {
@@ -15,11 +15,11 @@ export function createHooks(configured: Partial<Record<HookMoment, readonly Hook
     has: (moment, tool) => of(moment, tool).length > 0,
     /** In order: each one sees the input that the one before it left. */
     async run(moment, event, signal) {
-      const outcome: HookOutcome = { decision: undefined, reason: "", input: undefined, context: [], problems: [] };
+      const outcome = noOutcome();
       let seen: HookEvent & { input?: ToolInput } = event;
       for (const hook of of(moment, event.tool)) {
         const answer = await callHook(hook, { moment, ...seen }, { cwd: event.cwd, env, signal });
-        if (typeof answer === "string") outcome.problems.push(answer);
+        if ("broken" in answer) outcome.problems.push(answer.broken);
         else {
           take(outcome, answer, hook);
           if (answer.input) seen = { ...seen, input: answer.input };
@@ -31,6 +31,10 @@ export function createHooks(configured: Partial<Record<HookMoment, readonly Hook
   };
 }
 
+function noOutcome(): HookOutcome {
+  return { decision: undefined, reason: said(""), input: undefined, context: [], problems: [] };
+}
+
 const strictness = { allow: 1, ask: 2, deny: 3 };
 
 function take(outcome: HookOutcome, answer: HookAnswer, hook: Hook): void {
@@ -40,7 +44,10 @@ function take(outcome: HookOutcome, answer: HookAnswer, hook: Hook): void {
   if (answer.context) outcome.context.push(answer.context);
   if (!answer.decision || (outcome.decision && strictness[outcome.decision] >= strictness[answer.decision])) return;
   outcome.decision = answer.decision;
-  outcome.reason = answer.reason ?? `the hook ${JSON.stringify(hook.command)} says ${answer.decision}`;
+  outcome.reason =
+    answer.reason === undefined
+      ? reason("hook-decided", { command: hook.command, decision: answer.decision })
+      : said(answer.reason);
 }
 
 function matches(matcher: string, tool: string): boolean {

@@ -1,23 +1,24 @@
 import { spawn } from "node:child_process";
+import { reason, type Reason } from "../protocol/index.ts";
 import type { HookAnswer, Hook } from "./hook.ts";
 
 const LONGEST = 1024 * 1024;
 const GRACE_MS = 200;
 
-/** Runs one hook: the event as JSON on its standard input, its answer as JSON on its standard output. A string is what went wrong. */
+/** Runs one hook: the event as JSON on its standard input, its answer as JSON on its standard output; or what went wrong. */
 export async function callHook(
   hook: Hook,
   event: Record<string, unknown>,
-  { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
-): Promise<HookAnswer | string> {
-  const ended = await run(hook, JSON.stringify(event), { cwd, env, signal });
-  const name = `the hook ${JSON.stringify(hook.command)}`;
-  if (typeof ended === "string") return `${name} ${ended}`;
+  place: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<HookAnswer | { broken: Reason }> {
+  const broken = (problem: Reason) => ({ broken: reason("hook-broken", { command: hook.command, problem }) });
+  const ended = await run(hook, JSON.stringify(event), place);
+  if ("args" in ended) return broken(ended);
   if (ended.code !== 0)
-    return `${name} failed with ${ended.code}: ${ended.err.trim().slice(0, 500) || "it printed nothing"}`;
+    return broken(reason("hook-exited", { code: ended.code, output: ended.err.trim().slice(0, 500) }));
   if (ended.out.trim() === "") return {};
   const answer = await parse(ended.out);
-  return typeof answer === "string" ? `${name} printed something else than an answer: ${answer}` : answer;
+  return typeof answer === "string" ? broken(reason("hook-misspoke", { problem: answer })) : answer;
 }
 
 type Ended = { code: number | string; out: string; err: string };
@@ -26,7 +27,7 @@ function run(
   hook: Hook,
   input: string,
   { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
-): Promise<Ended | string> {
+): Promise<Ended | Reason> {
   return new Promise((done) => {
     const child = spawn("/bin/bash", ["--noprofile", "--norc", "-c", hook.command], {
       cwd,
@@ -36,32 +37,32 @@ function run(
     });
     let out = "";
     let err = "";
-    let why: string | undefined;
-    const stop = (reason: string) => {
-      why ??= reason;
+    let why: Reason | undefined;
+    const stop = (problem: Reason) => {
+      why ??= problem;
       try {
         process.kill(-(child.pid ?? 0), "SIGKILL"); // with everything it started
       } catch {
         // gone already
       }
     };
-    const timer = setTimeout(() => stop(`did not end within ${hook.timeoutMs} ms`), hook.timeoutMs);
-    const aborted = () => stop("was interrupted");
+    const timer = setTimeout(() => stop(reason("hook-late", { timeoutMs: hook.timeoutMs })), hook.timeoutMs);
+    const aborted = () => stop(reason("hook-interrupted", {}));
     signal.addEventListener("abort", aborted, { once: true });
     if (signal.aborted) aborted();
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       out += text;
-      if (out.length > LONGEST) stop("printed more than 1 MB");
+      if (out.length > LONGEST) stop(reason("hook-flooded", {}));
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => (err = (err + text).slice(-10_000)));
     child.stdin.on("error", () => {}); // a hook need not read its input
     child.stdin.end(input);
-    const end = (ended: Ended | string) => {
+    const end = (ended: Ended | Reason) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", aborted);
       done(why ?? ended);
     };
-    child.on("error", (error) => end(`could not be started: ${error.message}`));
+    child.on("error", (error) => end(reason("hook-not-started", { problem: error.message })));
     child.on("close", (code, killed) => end({ code: code ?? killed ?? "unknown", out, err }));
     // What it left running in the background may hold the pipes open for ever; its answer is in them by now.
     child.on("exit", () =>

@@ -24,8 +24,6 @@ import {
   type RuleGrant,
   type SubagentDefinition,
 } from "../protocol/index.ts";
-import { languageOf, type Lang } from "../texts/language.ts";
-import { notices } from "../texts/notices.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
 import { createTask } from "../tools/task.ts";
@@ -57,8 +55,6 @@ export type AgentParts = {
   /** Saves a rule to a settings file, and gives its path. */
   saveRule?(grant: RuleGrant): string;
   ruleFiles?: RuleFiles;
-  /** Of the person; by default what the environment says. */
-  lang?: Lang;
 };
 
 /** The settings in which runs of one agent differ. */
@@ -101,7 +97,6 @@ export function createAgent(parts: AgentParts): Agent {
     saveRule: parts.saveRule ?? notSaved,
     ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
     redact: redactor(env),
-    commandWaits: notices(parts.lang ?? languageOf(env)).commandWaits,
   };
   const instructions = createRecent<ReturnType<typeof findInstructions>>();
   const places = createRecent<Pick<AgentConfig, "roots" | "env">>();

@@ -25,7 +25,7 @@ export function createBlocks(): Blocks {
       blocks.set(delta.session, ofSession);
       const id = `${delta.key} ${delta.kind}`;
       const block = ofSession.get(id);
-      if (!block || block.attempt < delta.attempt) ofSession.set(id, delta);
+      if (!block || block.attempt < delta.attempt || delta.kind === "notice") ofSession.set(id, delta);
       else ofSession.set(id, { ...delta, text: capped(block.text + delta.text, delta.kind) });
     },
     of: (session) => [...(blocks.get(session)?.values() ?? [])],

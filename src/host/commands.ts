@@ -4,12 +4,14 @@ import { expandMessage, type Skill } from "../context/skills.ts";
 import { ended, endOf, prepare, settle } from "../input/respond.ts";
 import { openSession, Stopped } from "../journal/session.ts";
 import type { Page, SessionRow, Store } from "../journal/store.ts";
+import { errorBecause } from "../texts/error.ts";
 import { readRule } from "../permission/rules/rules.ts";
 import {
   SageError,
   draftKeys,
   interruptKey,
   messageOf,
+  reason,
   saidKey,
   splitRequestId,
   unseenMessages,
@@ -57,9 +59,9 @@ export function createCommands(parts: CommandParts): Host["send"] {
     store.append(session, { key, type: "turn.interrupted", at: Date.now(), data: { to, ...sender } });
   };
   const cancel = (id: string, sender: Sender): void => {
-    const reason = `${sender.by} stopped the turn`;
+    const why = reason("stopped-by", { by: sender.by });
     for (const request of store.pending(id))
-      settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason });
+      settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason: why });
     interrupt(id, "cancel", sender);
     runner.wake(id); // if nobody runs it, the turn is ended here
   };
@@ -128,8 +130,8 @@ export function createCommands(parts: CommandParts): Host["send"] {
       if (standing === "beginning")
         run?.stop(
           to === "pause"
-            ? new Stopped("interrupted", `${by} interrupted`)
-            : new Stopped("cancelled", `${by} stopped the turn`),
+            ? new Stopped("interrupted", reason("interrupted-by", { by }))
+            : new Stopped("cancelled", reason("stopped-by", { by })),
         );
       else if (to === "pause" && run?.phase.name === "working") run.phase.lifecycle.handleInterrupt();
       if (to === "pause") interrupt(session, to, { by, surface });
@@ -153,7 +155,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
       try {
         const outcome = await agent.compact({ log });
         if (outcome.status === "error") throw new SageError(outcome.error.code, outcome.error.message);
-        if ("reason" in outcome) throw new SageError("input-invalid", outcome.reason); // interrupted, or left
+        if ("reason" in outcome) throw errorBecause("input-invalid", outcome.reason); // interrupted, or left
         if (outcome.text !== "") throw new SageError("input-invalid", outcome.text);
         return { ok: true };
       } finally {
@@ -272,6 +274,12 @@ function alreadyResolved(resolution: Resolution): SageError {
 
 function refusal(error: unknown): CommandReply & { ok: false } {
   if (!(error instanceof SageError)) return { ok: false, code: "turn-failed", message: messageOf(error) };
-  const { code, message, cause } = error;
-  return { ok: false, code, message, ...(code === "request-resolved" && { resolution: cause as Resolution }) };
+  const { code, message, cause, reason: why } = error;
+  return {
+    ok: false,
+    code,
+    message,
+    ...(why && { reason: why }),
+    ...(code === "request-resolved" && { resolution: cause as Resolution }),
+  };
 }

@@ -1,6 +1,7 @@
 import type { HookMoment, Hooks } from "../hooks/hook.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Fact } from "../protocol/index.ts";
+import { sentence } from "../texts/reasons.ts";
 
 const LEAVING_MS = 5_000;
 const moments: readonly HookMoment[] = ["sessionStart", "waiting", "sessionEnd"];
@@ -23,8 +24,10 @@ export function createMoments(store: Store): Moments {
   ) => {
     if (!hooks.has(moment)) return;
     const { problems } = await hooks.run(moment, { session: session.id, cwd: session.cwd, ...more }, signal);
-    for (const [n, text] of problems.entries())
-      store.hub.delta({ session: session.id, key: `hooks/${moment}`, attempt: 0, n, kind: "notice", text });
+    for (const [n, reason] of problems.entries()) {
+      const text = sentence(reason, "en");
+      store.hub.delta({ session: session.id, key: `hooks/${moment}`, attempt: 0, n, kind: "notice", text, reason });
+    }
   };
   const never = new AbortController().signal;
   return {
@@ -40,7 +43,7 @@ export function createMoments(store: Store): Moments {
       const one = started.get(fact.session);
       if (fact.type !== "input.requested" || !one || store.resolution(fact.data.id)) return;
       const { id, kind, why, agent } = fact.data;
-      void tell("waiting", one, { request: { id, kind, why }, agent }, never);
+      void tell("waiting", one, { request: { id, kind, why: sentence(why, "en") }, agent }, never);
     },
     async end() {
       const signal = AbortSignal.timeout(LEAVING_MS);

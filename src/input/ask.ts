@@ -3,6 +3,7 @@ import type { Store } from "../journal/store.ts";
 import {
   SageError,
   messageOf,
+  reason,
   type AutoResponder,
   type DeadlinePolicy,
   type ExecutionMode,
@@ -93,7 +94,7 @@ function settleAtOnce(request: InputRequest, { mode, reject }: Asking): Resoluti
   return {
     ...frame,
     outcome: "no_surface",
-    reason: "another request of this session is open, and a second one is refused here",
+    reason: reason("one-request-at-a-time", {}),
   };
 }
 
@@ -115,7 +116,7 @@ async function consult(
     respond(store, { ...(await auto(request)), requestId: request.id }, sender);
   } catch (error) {
     if (error instanceof NeedsInput) throw error; // it leaves this one to a person: the turn stays open for them
-    const reason = `the automatic responder gave no valid answer: ${messageOf(error)}`;
-    settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "no_surface", reason });
+    const why = reason("responder-failed", { problem: messageOf(error) });
+    settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "no_surface", reason: why });
   }
 }

@@ -1,4 +1,10 @@
-import type { AutoResponder, AutoResponse, InputRequest, Resolution } from "../protocol/index.ts";
+import {
+  reason,
+  type AutoResponder,
+  type AutoResponse,
+  type InputRequest,
+  type Resolution,
+} from "../protocol/index.ts";
 
 /**
  * What is answered where nobody may be asked. Nothing is ever allowed because nobody was there:
@@ -8,26 +14,24 @@ export function autoResolve(auto: Exclude<AutoResponse, AutoResponder>, request:
   const frame = { requestId: request.id, by: "auto", surface: auto, at: Date.now() };
   if (request.kind !== "permission") {
     return auto === "alwaysDeny"
-      ? { ...frame, outcome: "declined", reason: "this run declines every question" }
-      : { ...frame, outcome: "no_surface", reason: "nobody can be asked in this run" };
+      ? { ...frame, outcome: "declined", reason: reason("run-declines-questions", {}) }
+      : { ...frame, outcome: "no_surface", reason: reason("nobody-to-ask", {}) };
   }
   const requestId = request.id;
   if (auto === "alwaysDeny")
     return {
       ...frame,
       outcome: "answered",
-      response: { type: "denied", requestId, reason: "this run denies every permission request" },
+      response: { type: "denied", requestId },
+      reason: reason("run-denies-permissions", {}),
     };
-  if (auto === "default") return { ...frame, outcome: "no_surface", reason: "nobody can be asked in this run" };
+  if (auto === "default") return { ...frame, outcome: "no_surface", reason: reason("nobody-to-ask", {}) };
   if (request.hard)
     return {
       ...frame,
       outcome: "answered",
-      response: {
-        type: "denied",
-        requestId,
-        reason: "only a person may allow this one, and nobody can be asked in this run",
-      },
+      response: { type: "denied", requestId },
+      reason: reason("only-a-person-may-allow", {}),
     };
   return { ...frame, outcome: "answered", response: { type: "granted", requestId } };
 }

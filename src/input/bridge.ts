@@ -1,5 +1,5 @@
 import type { Store } from "../journal/store.ts";
-import { SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { reason, SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
 import type { InputChannel } from "./channel.ts";
 import { respond, settle } from "./respond.ts";
 
@@ -41,13 +41,12 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
 
 /** Where a channel is the only surface and is closed, nobody can be asked. */
 function nobody(store: Store, request: InputRequest): void {
-  const reason = "whoever could have answered has closed the channel";
   settle(store, request, {
     requestId: request.id,
     by: "channel",
     surface: "channel",
     at: Date.now(),
     outcome: "no_surface",
-    reason,
+    reason: reason("channel-closed", {}),
   });
 }

@@ -1,9 +1,15 @@
+import { errorBecause } from "../texts/error.ts";
+import { sentence } from "../texts/reasons.ts";
 import {
+  reason,
+  reasonOf,
+  said,
   SageError,
   type AutoResponse,
   type InputRequest,
   type InputResponse,
   type LooseResponse,
+  type Reason,
   type Resolution,
 } from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
@@ -70,7 +76,11 @@ export const InputChannel = {
       const resolution = autoResolve(autoResponse, request);
       if (resolution.outcome === "answered") return resolution.response;
       if (resolution.outcome === "declined")
-        return { type: "denied", requestId: request.id, reason: resolution.reason };
+        return {
+          type: "denied",
+          requestId: request.id,
+          ...(resolution.reason && { reason: sentence(resolution.reason, "en") }),
+        };
       throw new SageError("no-surface", "nobody can be asked here: this channel is not interactive");
     };
     return {
@@ -107,7 +117,7 @@ function startTimer(timeoutMs: number | undefined, expire: () => void): NodeJS.T
 }
 
 function timedOut(timeoutMs: number | undefined): SageError {
-  return new SageError("timeout", `nobody answered within ${timeoutMs} ms`);
+  return errorBecause("timeout", reason("no-answer-within", { timeoutMs: timeoutMs ?? 0 }));
 }
 
 function createChannel(
@@ -190,10 +200,10 @@ function createChannel(
         signal?.removeEventListener("abort", aborted);
         hide?.(resolution);
       };
-      const gone = (outcome: "cancelled" | "timed_out", reason: string) =>
-        finish({ requestId: request.id, by: "channel", surface: "channel", at: Date.now(), outcome, reason });
+      const gone = (outcome: "cancelled" | "timed_out", why: Reason) =>
+        finish({ requestId: request.id, by: "channel", surface: "channel", at: Date.now(), outcome, reason: why });
       const aborted = () => {
-        gone("cancelled", "interrupted");
+        gone("cancelled", reason("interrupted", {}));
         fail(signal?.reason as Error);
       };
       const hide = show(request, (response) => {
@@ -202,14 +212,14 @@ function createChannel(
         done(response);
         return resolution;
       });
-      waiting.set(request.id, (reason) => {
-        gone("cancelled", reason?.message ?? "the channel was closed");
-        if (reason) done({ type: "cancelled", requestId: request.id, reason: reason.message });
+      waiting.set(request.id, (cancelled) => {
+        gone("cancelled", cancelled ? said(cancelled.message) : reason("channel-closed", {}));
+        if (cancelled) done({ type: "cancelled", requestId: request.id, reason: cancelled.message });
         else fail(new SageError("no-surface", "the channel was closed while this request waited"));
       });
       const timer = startTimer(timeoutMs, () => {
         const late = timedOut(timeoutMs);
-        gone("timed_out", late.message);
+        gone("timed_out", reasonOf(late));
         fail(late);
       });
       signal?.addEventListener("abort", aborted, { once: true });

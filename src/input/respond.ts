@@ -1,5 +1,6 @@
 import type { Appended, InboundFact, Store } from "../journal/store.ts";
 import {
+  reason,
   resolvedKey,
   SageError,
   splitRequestId,
@@ -49,16 +50,10 @@ function isOverdue(store: Store, { id, session, deadline }: InputRequest): boole
 export function expired(request: InputRequest): Resolution {
   const { timeoutMs = 0, policy = "fail" } = request.deadline ?? {};
   const frame = { requestId: request.id, by: "deadline", surface: "deadline", at: Date.now() };
-  const reason = `nobody answered within ${duration(timeoutMs)}`;
+  const why = reason("no-answer-within", { timeoutMs });
   return typeof policy === "object"
-    ? { ...frame, outcome: "timed_out", reason, response: { ...policy.default, requestId: request.id } }
-    : { ...frame, outcome: "timed_out", reason };
-}
-
-function duration(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`;
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} seconds`;
-  return `${Math.round(ms / 60_000)} minutes`;
+    ? { ...frame, outcome: "timed_out", reason: why, response: { ...policy.default, requestId: request.id } }
+    : { ...frame, outcome: "timed_out", reason: why };
 }
 
 /** The one place where a request ends. Under the request's key that is the whole of first-answer-wins. */

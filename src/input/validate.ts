@@ -1,12 +1,16 @@
+import { errorBecause } from "../texts/error.ts";
 import {
-  SageError,
+  reason,
+  said,
   takesOwnWords,
   type Answer,
   type InputRequest,
   type InputResponse,
   type LooseAnswers,
   type LooseResponse,
+  type Reason,
   type Resolution,
+  type SageError,
 } from "../protocol/index.ts";
 
 type Sender = { by: string; surface: string };
@@ -16,17 +20,21 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
   const frame = { requestId: request.id, by, surface, at: Date.now() };
   switch (response.type) {
     case "cancelled":
-      return { ...frame, outcome: "cancelled", reason: response.reason ?? "stopped by the person" };
+      return {
+        ...frame,
+        outcome: "cancelled",
+        reason: response.reason === undefined ? reason("person-stopped", {}) : said(response.reason),
+      };
     case "denied":
       return request.kind === "permission"
         ? { ...frame, outcome: "answered", response }
-        : { ...frame, outcome: "declined", reason: response.reason ?? "" };
+        : { ...frame, outcome: "declined", ...(response.reason?.trim() && { reason: said(response.reason) }) };
     case "granted":
       expectKind(request, "permission", response);
       return { ...frame, outcome: "answered", response };
     case "text":
       expectKind(request, "text", response);
-      if (response.text.trim() === "") throw refused("an empty text is not an answer; write something, or decline");
+      if (response.text.trim() === "") throw refused(reason("empty-text", {}));
       return { ...frame, outcome: "answered", response };
     case "answers":
       return { ...frame, outcome: checkAnswers(request, response), response };
@@ -56,23 +64,19 @@ function checkAnswers(request: InputRequest, response: InputResponse & { type: "
     const answer = given.get(question);
     given.delete(question);
     if (answer?.other && !takesOwnWords(request))
-      throw refused(
-        `"${answer.other}" is not an option here; expected ${options.map(({ label }) => `"${label}"`).join(", ")}`,
-      );
+      throw refused(reason("not-an-option", { given: answer.other, options: options.map(({ label }) => label) }));
     if (answer && checkAnswer(question, answer, { labels: options.map((option) => option.label), multiSelect }))
       answered++;
   }
   const [stranger] = given.keys();
   if (stranger !== undefined) {
-    const known = request.questions.map(({ question }) => `"${question}"`).join(", ");
-    throw refused(`"${stranger}" was not asked; the questions are ${known}`);
+    const questions = request.questions.map(({ question }) => question);
+    throw refused(reason("not-asked", { question: stranger, questions }));
   }
   if (answered === request.questions.length) return "answered";
-  if (answered === 0) throw refused("an empty answer is not an answer; choose an option, write your own, or decline");
+  if (answered === 0) throw refused(reason("empty-answer", {}));
   if (response.partial) return "partial";
-  throw refused(
-    `${answered} of ${request.questions.length} questions are answered; answer the rest, or submit it as partial`,
-  );
+  throw refused(reason("answers-missing", { answered, of: request.questions.length }));
 }
 
 /** False when the question was left open. */
@@ -82,15 +86,11 @@ function checkAnswer(
   { labels, multiSelect }: { labels: string[]; multiSelect: boolean },
 ): boolean {
   const stranger = answer.selected.find((label) => !labels.includes(label));
-  if (stranger !== undefined)
-    throw refused(
-      `"${stranger}" is not an option of "${question}"; expected ${labels.map((l) => `"${l}"`).join(", ")}`,
-    );
-  if (new Set(answer.selected).size < answer.selected.length)
-    throw refused(`an option of "${question}" is chosen twice`);
+  if (stranger !== undefined) throw refused(reason("not-an-option", { given: stranger, question, options: labels }));
+  if (new Set(answer.selected).size < answer.selected.length) throw refused(reason("chosen-twice", { question }));
   const other = answer.other !== undefined && answer.other.trim() !== "";
   const count = answer.selected.length + (other ? 1 : 0);
-  if (count > 1 && !multiSelect) throw refused(`"${question}" takes one answer; ${count} were given`);
+  if (count > 1 && !multiSelect) throw refused(reason("takes-one", { question, count }));
   return count > 0;
 }
 
@@ -100,19 +100,14 @@ function expectKind<K extends InputRequest["kind"]>(
   response: InputResponse,
 ): asserts request is InputRequest & { kind: K } {
   if (request.kind === kind) return;
-  const fits = {
-    question: "answers, denied or cancelled",
-    permission: "granted, denied or cancelled",
-    text: "text, denied or cancelled",
-  };
-  throw refused(`this is a ${request.kind} request and takes ${fits[request.kind]}; got "${response.type}"`);
+  throw refused(reason("unfit-response", { kind: request.kind, got: response.type }));
 }
 
 function unknownType(response: never): SageError {
   const { type } = response as { type?: unknown };
-  return refused(`a response is answers, granted, denied, text or cancelled; got "${String(type)}"`);
+  return refused(reason("unknown-response", { got: String(type) }));
 }
 
-function refused(message: string): SageError {
-  return new SageError("request-invalid", message);
+function refused(why: Reason): SageError {
+  return errorBecause("request-invalid", why);
 }

@@ -1,9 +1,9 @@
-import type { Delta, FactData, FactType, InputRequest, NewRequest, Resolution } from "../protocol/index.ts";
+import type { Delta, FactData, FactType, InputRequest, NewRequest, Reason, Resolution } from "../protocol/index.ts";
 
 export type StepScope = {
   readonly signal: AbortSignal;
-  /** Live progress; never journaled. */
-  delta(kind: Delta["kind"], text: string): void;
+  /** Live progress; never journaled. `reason` is the text as data, for readers of another language. */
+  delta(kind: Delta["kind"], text: string, reason?: Reason): void;
   /** Clears the text shown so far under this key. */
   restart(): void;
   /** A process group was started; recovery looks for it should this process be killed. */
@@ -58,7 +58,7 @@ export interface Durable {
   /** Ends a request of this session in the next commit, fenced like everything else; an answer that is there already wins. */
   resolve(resolution: Resolution): void;
   /** Cancels every open request below this branch, whose work is over. */
-  withdraw(reason: string): void;
+  withdraw(reason: Reason): void;
   /** Process groups started under this key that still live. */
   running(key: string): number[];
   /** A branch that only replays facts: anything new throws `Stopped`. */
@@ -72,8 +72,10 @@ export interface Durable {
 export class Stopped extends Error {
   override readonly name = "Stopped";
   readonly why: "interrupted" | "cancelled" | "timeout" | "leaving";
-  constructor(why: Stopped["why"], message: string) {
-    super(message);
+  readonly reason: Reason;
+  constructor(why: Stopped["why"], reason: Reason) {
+    super(why);
     this.why = why;
+    this.reason = reason;
   }
 }

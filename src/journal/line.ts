@@ -1,5 +1,6 @@
 import {
   finishedKey,
+  reason,
   requestId,
   resolvedKey,
   splitRequestId,
@@ -9,6 +10,7 @@ import {
   type FactType,
   type InputRequest,
   type NewRequest,
+  type Reason,
   type Resolution,
 } from "../protocol/index.ts";
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
@@ -41,17 +43,17 @@ export class Line implements Durable {
   resolve(resolution: Resolution): void {
     this.#log.add(resolvedKey(splitRequestId(resolution.requestId).key), "input.resolved", resolution);
   }
-  withdraw(reason: string): void {
+  withdraw(why: Reason): void {
     const below = requestId(this.#log.id, this.#prefix);
     for (const { id } of this.#log.pending())
       if (id.startsWith(below))
-        this.resolve({ requestId: id, by: "sage", surface: "turn", at: Date.now(), outcome: "cancelled", reason });
+        this.resolve({ requestId: id, by: "sage", surface: "turn", at: Date.now(), outcome: "cancelled", reason: why });
   }
   running(key: string): number[] {
     return this.#log.store.children(this.#log.id, this.#prefix + key);
   }
   closedBranch(key: string): Durable {
-    return new Line(this.#log, `${this.#prefix}${key}/`, new Stopped("interrupted", "the person interrupted"));
+    return new Line(this.#log, `${this.#prefix}${key}/`, new Stopped("interrupted", reason("interrupted", {})));
   }
   known(key: string): boolean {
     return this.#log.peek(this.#prefix + key) !== undefined;
@@ -99,9 +101,7 @@ export class Line implements Durable {
       const found = await log.during(async () => options.reconcile?.(started.data));
       again = found === "again";
       if (found === undefined) {
-        log.add(finishedKey(path), "call.unknown", {
-          reason: "Sage was stopped while this ran; how it ended is not known",
-        });
+        log.add(finishedKey(path), "call.unknown", { reason: reason("end-unknown", {}) });
         return lost();
       }
       if (found !== "again") return this.#finish(path, found);
@@ -161,12 +161,13 @@ class Scope implements StepScope {
   get signal(): AbortSignal {
     return this.#log.signal;
   }
-  delta(kind: Delta["kind"], text: string): void {
+  delta(kind: Delta["kind"], text: string, why?: Reason): void {
     if (this.#log.closed) return; // nobody looks any more
     if (this.#n === 0) this.#log.tick(); // what led here is told before what comes of it
     // A new owner's attempt must outrank every restart of the one before it.
     const attempt = this.#log.epoch * 1_000 + this.#restarts;
-    this.#log.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text });
+    const delta = { session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text };
+    this.#log.show(why === undefined ? delta : { ...delta, reason: why });
   }
   restart(): void {
     this.#restarts++;

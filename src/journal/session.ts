@@ -1,4 +1,4 @@
-import { SageError, seenBy, unseenMessages } from "../protocol/index.ts";
+import { reason, SageError, seenBy, unseenMessages } from "../protocol/index.ts";
 import type { Delta, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
@@ -93,8 +93,8 @@ export class SessionLog {
       this.#interrupts.push(fact.seq);
       this.stop(
         fact.data.to === "cancel"
-          ? new Stopped("cancelled", `${fact.data.by} stopped the turn`)
-          : new Stopped("interrupted", `${fact.data.by} interrupted`),
+          ? new Stopped("cancelled", reason("stopped-by", { by: fact.data.by }))
+          : new Stopped("interrupted", reason("interrupted-by", { by: fact.data.by })),
       );
     }
   }
@@ -266,11 +266,11 @@ export class SessionLog {
   }
 
   /** As `stop`, and nothing can be recorded any more: the lease is gone, the disk is full, or the person leaves. */
-  close(reason: unknown = new Stopped("leaving", "Sage is leaving")): void {
+  close(why: unknown = new Stopped("leaving", reason("leaving", {}))): void {
     if (this.#closed) return;
-    this.#closed = reason;
+    this.#closed = why;
     this.#unsubscribe();
-    this.stop(reason);
+    this.stop(why);
   }
 }
 

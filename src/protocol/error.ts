@@ -1,3 +1,5 @@
+import { said, type Reason } from "./reason.ts";
+
 /** Codes of `SageError`, for programs that decide by them. */
 export type SageErrorCode =
   | "config-invalid"
@@ -25,9 +27,16 @@ export class SageError extends Error {
   override readonly name = "SageError";
   readonly code: SageErrorCode;
   readonly retryable: boolean;
-  constructor(code: SageErrorCode, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+  /** The message as data, where people read it in their own language. */
+  readonly reason: Reason | undefined;
+  constructor(
+    code: SageErrorCode,
+    message: string,
+    options: { retryable?: boolean; cause?: unknown; reason?: Reason } = {},
+  ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.code = code;
+    this.reason = options.reason;
     this.retryable = options.retryable ?? false;
   }
 }
@@ -35,4 +44,9 @@ export class SageError extends Error {
 /** Message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** An error as a reason: the one it carries, or its message in its own words. */
+export function reasonOf(error: unknown): Reason {
+  return (error instanceof SageError ? error.reason : undefined) ?? said(messageOf(error));
 }

@@ -2,6 +2,7 @@ import type { Reply, ToolResult, Usage } from "./message.ts";
 import type { TurnLimits } from "./options.ts";
 import type { TurnEnd } from "./outcome.ts";
 import type { Effect, RuleDestination, Verdict } from "./permission.ts";
+import type { Reason } from "./reason.ts";
 import type { StateTransition } from "./state.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
 
@@ -57,12 +58,12 @@ export type FactData = {
     /** sha-256 of the file to be changed, as it was. */ before?: string;
   };
   "call.finished": ToolResult;
-  "call.unknown": { reason: string };
+  "call.unknown": { reason: Reason };
   "state.changed": StateTransition;
   "context.compacted": Compaction;
   "rule.added": {
     /** The file it was saved to, or why it was not. */ saved?: string;
-    problem?: string;
+    problem?: Reason;
     rule: string;
     behavior: "allow" | "deny" | "ask";
     destination: RuleDestination;
@@ -114,4 +115,6 @@ export type Delta = {
   n: number;
   kind: "text" | "reasoning" | "output" | "notice";
   text: string;
+  /** Of a notice: the text as data, for readers of another language. */
+  reason?: Reason;
 };

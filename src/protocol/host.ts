@@ -1,6 +1,7 @@
 import type { SageErrorCode } from "./error.ts";
 import type { Delta, Fact } from "./fact.ts";
 import type { TurnLimits } from "./options.ts";
+import type { Reason } from "./reason.ts";
 import type { Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
 
 /** The person who sends a command, and the surface they are at. */
@@ -54,6 +55,7 @@ type Refused = {
   ok: false;
   code: SageErrorCode;
   message: string;
+  /** The message as data, for readers of another language. */ reason?: Reason;
   /** Who won, when somebody else answered first. */ resolution?: Resolution;
 };
 

@@ -14,5 +14,6 @@ export * from "./request.ts";
 export * from "./state.ts";
 export * from "./subagent.ts";
 export * from "./surface-store.ts";
+export * from "./turn-reason.ts";
 export * from "./unseen.ts";
 export * from "./visible.ts";

@@ -1,16 +1,20 @@
 import type { SageErrorCode } from "./error.ts";
+import type { Reason } from "./reason.ts";
 import type { Message, ToolInput, ToolResult, Usage } from "./message.ts";
 
 /** The ways in which a turn ends or stops. */
 export type OutcomeStatus =
   | { status: "success" }
-  | { status: "cancelled"; reason: string }
+  | { status: "cancelled"; reason: Reason }
   /** Interrupted: the turn is open and goes on with `say` or `resume`. */
-  | { status: "paused"; reason: string }
+  | { status: "paused"; reason: Reason }
   | { status: "max-steps"; steps: number }
   /** A person was needed and may not be asked here; the turn stays open in the journal. */
   | { status: "needs-input"; requests: string[] }
-  | { status: "error"; error: { code: SageErrorCode; message: string } };
+  | { status: "error"; error: TurnError };
+
+/** `reason`, where there is one, is the message for people to read in their own language. */
+export type TurnError = { code: SageErrorCode; message: string; reason?: Reason };
 
 /** Counts of one turn. `durationMs` runs from its beginning to its end, waiting for people included. */
 export type ExecutionStats = { steps: number; toolCalls: number; modelCalls: number; durationMs: number };

@@ -1,14 +1,16 @@
 import { canonicalJson } from "./canonical-json.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
+import type { TurnReasonArgs } from "./turn-reason.ts";
 
 /**
  * Arguments of each reason, by its code. Sentences are made from them where they are read, in the reader's language, by
  * `texts/reasons.ts`; its tables do not compile without every code.
  */
-export type ReasonArgs = PermissionReasonArgs & {
-  /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
-  said: { text: string };
-};
+export type ReasonArgs = PermissionReasonArgs &
+  TurnReasonArgs & {
+    /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
+    said: { text: string };
+  };
 
 /** Codes of reasons. */
 export type ReasonCode = keyof ReasonArgs;

@@ -1,14 +1,29 @@
 import type { ToolInput } from "./message.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination } from "./permission.ts";
+import type { Reason } from "./reason.ts";
+import type { OwnQuestionArgs } from "./turn-reason.ts";
 
-/** One choice of a question. */
+/** One choice of a question. Answers name it by its label. */
 export type QuestionOption = { label: string; description: string };
 
-/** One question of a request, with the choices it offers. Words of one's own are always possible. */
-export type Question = { question: string; header: string; options: QuestionOption[]; multiSelect: boolean };
+/** One question of a request, with the choices it offers. */
+export type Question = {
+  question: string;
+  header: string;
+  options: QuestionOption[];
+  multiSelect: boolean;
+  /**
+   * Set on questions of Sage's own: people read them in their language (`questionIn` in `texts/questions.ts`), and the labels are fixed
+   * words that stand for the options in every language.
+   */
+  own?: Reason<keyof OwnQuestionArgs>;
+};
 
-/** The asker: a tool of the agent, the check of a call, the model itself, an MCP server, or the recovery after a crash. */
-export type RequestSource = "tool" | "approval" | "model" | "mcp" | "recovery";
+/**
+ * The asker: a tool of the agent, the check of a call, Sage itself (an agent repeats itself), the model, an MCP server, or the
+ * recovery after a crash.
+ */
+export type RequestSource = "tool" | "approval" | "sage" | "model" | "mcp" | "recovery";
 
 /** When the deadline passes, the turn fails, the turn is cancelled, or this answer is used. */
 export type DeadlinePolicy = "fail" | "cancel" | { default: InputResponse };
@@ -80,7 +95,7 @@ export type NewRequest = RequestBody & {
   source: RequestSource;
   /** Names of the agents from the root's child down to the asker; empty for the root. */
   agent: readonly string[];
-  why: string;
+  why: Reason;
   digest: string;
   deadline?: Deadline;
 };
@@ -123,11 +138,14 @@ export type Resolution = {
   by: string;
   surface: string;
   at: number;
-} & (
-  | { outcome: "answered" | "partial"; response: InputResponse }
-  | { outcome: "timed_out"; reason: string; response?: InputResponse }
-  | { outcome: "declined" | "cancelled" | "superseded" | "no_surface"; reason: string }
-);
+} &
+  /** `reason`: of an answer that nobody gave in person. */
+  (
+    | { outcome: "answered" | "partial"; response: InputResponse; reason?: Reason }
+    | { outcome: "timed_out"; reason: Reason; response?: InputResponse }
+    | { outcome: "declined"; reason?: Reason }
+    | { outcome: "cancelled" | "superseded" | "no_surface"; reason: Reason }
+  );
 
 /** A half-filled answer, kept for the person's next attempt on any surface. */
 export type Draft = {
@@ -139,3 +157,9 @@ export type Draft = {
   comment?: string;
   edit?: string;
 };
+
+/** The option that was chosen where a request offers one choice. */
+export function choiceOf(resolution: Resolution): string | undefined {
+  if (resolution.outcome !== "answered" || resolution.response.type !== "answers") return undefined;
+  return Object.values(resolution.response.answers)[0]?.selected[0];
+}

@@ -1,5 +1,5 @@
-import type { SageErrorCode } from "./error.ts";
-import type { OutcomeStatus } from "./outcome.ts";
+import type { OutcomeStatus, TurnError } from "./outcome.ts";
+import type { Reason } from "./reason.ts";
 
 /** Phase of an agent that works. */
 export type ExecutionPhase = "preparingContext" | "callingLlm" | "processingResponse" | "executingTools";
@@ -10,10 +10,10 @@ export type AgentState =
   | { state: "idle" }
   | { state: "executing"; phase: ExecutionPhase }
   /** Why, and for which request: seen at once by surfaces, hooks and notifications. */
-  | { state: "waitingForConfirmation"; reason: string; requestId: string }
-  | { state: "paused"; reason: string }
+  | { state: "waitingForConfirmation"; reason: Reason; requestId: string }
+  | { state: "paused"; reason: Reason }
   | { state: "completed"; reason: OutcomeStatus["status"] }
-  | { state: "error"; error: { code: SageErrorCode; message: string } };
+  | { state: "error"; error: TurnError };
 
 /** A change of state. */
 export type StateTransition = { from: AgentState; to: AgentState; at: number };

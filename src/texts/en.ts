@@ -36,6 +36,7 @@ export const en = {
   source: {
     tool: "",
     approval: "",
+    sage: "Sage asks.",
     model: "Sage asks.",
     mcp: "An outside server asks.",
     recovery: "Sage asks: something was interrupted.",
@@ -177,9 +178,6 @@ export const en = {
   done: (calls: number, tokens: number, time: string, cost = "") =>
     `Done: ${plural(calls, "tool call")}, ${plural(tokens, "token")}, ${time}${cost && `, ${cost}`}`,
   turnCancelled: (why: string) => `The turn was cancelled: ${why}`,
-  personStopped: "stopped by the person",
-  someoneStopped: (by: string) => `${by} stopped the turn`,
-  someoneInterrupted: (by: string) => `${by} interrupted`,
   youCancelled: "The turn was cancelled.",
   turnPaused: (why: string) => `The turn is paused: ${why}`,
   turnMaxSteps: (steps: number) =>

@@ -1,6 +1,7 @@
 import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reason.ts";
 import type { Lang } from "./language.ts";
 import { permissionReasons } from "./permission-reasons.ts";
+import { turnReasons } from "./turn-reasons.ts";
 
 /** A reason in the reader's language. Facts of version 0.1.0 hold sentences in its place; they are read as they are. */
 export function sentence(stored: Reason | string, lang: Lang): string {
@@ -14,8 +15,8 @@ export function sentence(stored: Reason | string, lang: Lang): string {
 type Sentences = { [C in ReasonCode]: (args: ReasonArgs[C], say: (inner: Reason) => string) => string };
 
 const tables: Record<Lang, Sentences> = {
-  en: { ...permissionReasons.en, said: ({ text }) => text },
-  zh: { ...permissionReasons.zh, said: ({ text }) => chinese(text) },
+  en: { ...permissionReasons.en, ...turnReasons.en, said: ({ text }) => text },
+  zh: { ...permissionReasons.zh, ...turnReasons.zh, said: ({ text }) => chinese(text) },
 };
 
 /** Sentences that are still stored in English. */

@@ -24,33 +24,25 @@ export function changeLine(changed: { by: "hook" } | { by: "person"; who: Sender
 }
 
 export function ending(resolution: Resolution, t: Texts): string {
-  const because = (word: string, reason: string | undefined) => (reason?.trim() ? `${word} (${reason})` : word);
+  const because = (word: string, why: string) => (why.trim() ? `${word} (${oneLine(why)})` : word);
   switch (resolution.outcome) {
     case "answered":
       return saidBy(resolution.response, t);
     case "partial":
       return `${t.partly}: ${saidBy(resolution.response, t)}`;
     case "timed_out":
-      return because(t.timedOut, resolution.response ? saidBy(resolution.response, t) : undefined);
+      return because(t.timedOut, resolution.response ? saidBy(resolution.response, t) : "");
     case "declined":
-      return because(t.declined, resolution.reason);
+      return because(t.declined, resolution.reason ? t.because(resolution.reason) : "");
     case "cancelled":
-      return because(t.cancelled, resolution.reason && stopReason(resolution.reason, t));
+      return because(t.cancelled, t.because(resolution.reason));
     case "superseded":
-      return because(t.superseded, resolution.reason);
+      return because(t.superseded, t.because(resolution.reason));
     case "no_surface":
-      return because(t.noSurface, resolution.reason);
+      return because(t.noSurface, t.because(resolution.reason));
     default:
       return resolution satisfies never;
   }
-}
-
-/** That a person stopped something is kept in English, for the model; people read it in their own language. */
-export function stopReason(reason: string, t: Texts): string {
-  if (reason === "stopped by the person") return t.personStopped;
-  const [, by, what] = /^(.*) (stopped the turn|interrupted)$/s.exec(reason) ?? [];
-  if (by === undefined) return oneLine(reason);
-  return (what === "interrupted" ? t.someoneInterrupted : t.someoneStopped)(oneLine(by));
 }
 
 function saidBy(response: InputResponse, t: Texts): string {

@@ -25,6 +25,7 @@ export const zh: Texts = {
   source: {
     tool: "",
     approval: "",
+    sage: "Sage 提问。",
     model: "Sage 提问。",
     mcp: "外部服务器提问。",
     recovery: "Sage 提问：有操作被中断。",
@@ -151,9 +152,6 @@ export const zh: Texts = {
   done: (calls, tokens, time, cost) =>
     `完成：${calls} 次工具调用，${tokens} 个 token，${time}${cost ? `，${cost}` : ""}`,
   turnCancelled: (why) => `本轮已取消：${why}`,
-  personStopped: "由人停止",
-  someoneStopped: (by) => `${by} 停止了本轮`,
-  someoneInterrupted: (by) => `${by} 打断了本轮`,
   youCancelled: "本轮已取消。",
   turnPaused: (why) => `本轮已暂停：${why}`,
   turnMaxSteps: (steps) => `本轮已到 ${steps} 步的上限而停止。说“继续”可接着做。`,

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import type { Answer, Answers, InputResponse, Resolution, ToolResult } from "../protocol/index.ts";
+import { reason } from "../protocol/index.ts";
+import type { Answer, Answers, InputResponse, Reason, Resolution, ToolResult } from "../protocol/index.ts";
+import { sentence } from "../texts/reasons.ts";
 import { describe } from "./describe.ts";
 import { failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
@@ -45,7 +47,7 @@ export const askUser: Tool<Input> = {
   inputSchema,
   effect: "waits",
   requiresUserInteraction: true,
-  checkPermissions: () => ({ behavior: "ask", reason: "Answer questions?" }),
+  checkPermissions: () => ({ behavior: "ask", reason: reason("asks-person", {}) }),
   request: ({ questions }) => ({ kind: "question", questions }),
   answered,
   execute: () => Promise.reject(new Error("AskUserQuestion is answered by a person, never executed")),
@@ -57,22 +59,26 @@ function answered(input: Input, resolution: Resolution): ToolResult {
     case "partial":
       return tell(input, resolution.response, "User answered");
     case "timed_out": {
-      if (resolution.response === undefined) return unanswered("nobody answered in time", resolution.reason);
+      if (resolution.response === undefined) return unanswered("nobody answered in time", inEnglish(resolution.reason));
       const { ok, text } = tell(input, resolution.response, "Answers set in advance");
-      const nobody = `Nobody answered in time (${resolution.reason}), so the default was used. It is not the person's own choice.`;
+      const nobody = `Nobody answered in time (${inEnglish(resolution.reason)}), so the default was used. It is not the person's own choice.`;
       return { ok, text: `${nobody}\n${text}` };
     }
     case "declined":
-      return unanswered("the person chose not to answer", resolution.reason);
+      return unanswered("the person chose not to answer", inEnglish(resolution.reason));
     case "cancelled":
-      return unanswered("the request was cancelled", resolution.reason);
+      return unanswered("the request was cancelled", inEnglish(resolution.reason));
     case "superseded":
-      return unanswered("the request was no longer needed", resolution.reason);
+      return unanswered("the request was no longer needed", inEnglish(resolution.reason));
     case "no_surface":
-      return unanswered("nobody can be asked here", resolution.reason);
+      return unanswered("nobody can be asked here", inEnglish(resolution.reason));
     default:
       return resolution satisfies never;
   }
+}
+
+function inEnglish(why: Reason | undefined): string {
+  return why === undefined ? "" : sentence(why, "en");
 }
 
 /** Never a success without an answer: an empty one has been read as consent before. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { reason } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import type { Tool } from "./tool.ts";
 
@@ -15,7 +16,7 @@ export function createSkill(skills: readonly Loadable[]): Tool {
       args: z.string().default("").describe("What the person gave with it, if anything"),
     }),
     effect: "reads",
-    checkPermissions: () => ({ behavior: "allow", reason: "it reads a text that the person trusted" }),
+    checkPermissions: () => ({ behavior: "allow", reason: reason("reads-skill", {}) }),
     async execute({ skill: name, args }: { skill: string; args: string }) {
       const { folder, body, allowedTools } = byName.get(name) as Loadable;
       const given = body.includes("$ARGUMENTS") || args === "" ? "" : `\n\nArguments: ${args}`;

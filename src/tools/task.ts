@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { reason } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import type { Tool } from "./tool.ts";
 
@@ -17,7 +18,7 @@ export function createTask(agents: readonly { name: string; description: string 
     effect: "waits",
     checkPermissions: () => ({
       behavior: "allow",
-      reason: "handing on a task runs nothing; each call of the subagent is judged itself",
+      reason: reason("hands-on-task", {}),
     }),
     execute: ({ agent, prompt }: { agent: string; prompt: string }, scope) => scope.delegate({ agent, prompt }),
   };

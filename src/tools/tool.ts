@@ -4,6 +4,7 @@ import type {
   PermissionMode,
   PermissionOpinion,
   Preview,
+  Reason,
   RequestBody,
   Resolution,
   ToolResult,
@@ -35,7 +36,7 @@ export type ToolScope = {
   /** The environment for children: without secrets and Sage's own variables. */
   readonly env: NodeJS.ProcessEnv;
   /** Asks a person in the midst of a `waits` tool; durable, re-entered on replay in the order of the calls. */
-  requestInput(body: RequestBody, why: string): Promise<Resolution>;
+  requestInput(body: RequestBody, why: Reason | string): Promise<Resolution>;
   /** Gives a task to a subagent and waits for its report; for `waits` tools only. */
   delegate(task: { agent: string; prompt: string }): Promise<ToolResult>;
 };

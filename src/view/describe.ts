@@ -18,7 +18,7 @@ export type Description = {
   parts: DescribedPart[];
   writes: WriteTarget[];
   leavesWorkspace: boolean;
-  why: string;
+  why: Reason;
   /** Only a person may allow it. */
   hard: boolean;
   /** Names of the agents from the root's child down to the asker. */
@@ -61,7 +61,7 @@ export function describeRequest(request: PermissionRequest): Description {
     })),
     writes: writes.map((target) => ({ ...target, path: visibleLine(target.path) })),
     leavesWorkspace: writes.some(({ outside }) => outside),
-    why: visible(why),
+    why: visibleReason(why),
     hard,
     agent: agent.map((name) => visibleLine(name)),
     ...(description !== undefined && { words: cut(description) }),

@@ -3,6 +3,7 @@ import type {
   Compaction,
   FactData,
   InputRequest,
+  Reason,
   Resolution,
   Sender,
   ToolInput,
@@ -24,9 +25,9 @@ export type Item =
   | ({ type: "interrupted"; at: number; to: "pause" | "cancel" } & Sender)
   | ({ type: "model"; at: number; model: string } & Sender)
   /** A call that was started and has no known end. */
-  | { type: "lost"; at: number; call: CallItem | undefined; reason: string }
+  | { type: "lost"; at: number; call: CallItem | undefined; reason: Reason }
   /** A word about what is happening, such as a retry. Never journaled. */
-  | { type: "notice"; text: string }
+  | { type: "notice"; text: string; reason?: Reason }
   | { type: "end"; at: number; end: TurnEnd };
 
 export type SaidItem = {

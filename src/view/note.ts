@@ -1,5 +1,6 @@
 import { oneLine, type FactData, type OutcomeStatus, type Sender, type TurnEnd } from "../protocol/index.ts";
-import { headline, stopReason, whoOf } from "../texts/resolution.ts";
+import { errorText, noticeText } from "../texts/error.ts";
+import { headline, whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { Item } from "./item.ts";
 import { dollars } from "./summary.ts";
@@ -21,9 +22,9 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
     case "model":
       return { tone: "dim", line: t.modelChosen(oneLine(item.model), whoOf(item, t, me)) };
     case "lost":
-      return { tone: "warn", line: t.unknownEnd(oneLine(item.reason)) };
+      return { tone: "warn", line: t.unknownEnd(oneLine(t.because(item.reason))) };
     case "notice":
-      return { tone: "warn", line: oneLine(item.text) };
+      return { tone: "warn", line: oneLine(noticeText(item, t)) };
     case "asked":
       return item.resolution && { tone: "dim", line: headline(item.resolution, t, me) };
     case "end":
@@ -45,7 +46,7 @@ export function ruleNote(
 ): Note {
   return problem === undefined
     ? { tone: "dim", line: t.ruleAdded(oneLine(rule), saved && oneLine(saved)) }
-    : { tone: "warn", line: t.ruleNotSaved(oneLine(rule), oneLine(problem)) };
+    : { tone: "warn", line: t.ruleNotSaved(oneLine(rule), oneLine(t.because(problem))) };
 }
 
 /** How a turn ended. */
@@ -57,15 +58,15 @@ export function endNote(end: TurnEnd | (OutcomeStatus & { status: "error" }), t:
       return { tone: "dim", line: t.done(stats.toolCalls, tokens, t.duration(stats.durationMs), dollars(cost)) };
     }
     case "cancelled":
-      return { tone: "warn", line: t.turnCancelled(stopReason(end.reason, t)) };
+      return { tone: "warn", line: t.turnCancelled(oneLine(t.because(end.reason))) };
     case "paused":
-      return { tone: "warn", line: t.turnPaused(stopReason(end.reason, t)) };
+      return { tone: "warn", line: t.turnPaused(oneLine(t.because(end.reason))) };
     case "max-steps":
       return { tone: "warn", line: t.turnMaxSteps(end.steps) };
     case "needs-input":
       return { tone: "warn", line: t.turnNeedsInput };
     case "error": {
-      const [first = "", ...more] = end.error.message.split("\n");
+      const [first = "", ...more] = errorText(end.error, t).split("\n");
       const line = t.turnFailed(oneLine(first));
       return { tone: "danger", line, ...(more.length > 0 && { foreign: more.join("\n") }) };
     }

@@ -155,7 +155,8 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
 
   return {
     delta(delta) {
-      if (delta.kind === "notice") return [{ type: "notice", text: delta.text }];
+      if (delta.kind === "notice")
+        return [{ type: "notice", text: delta.text, ...(delta.reason && { reason: delta.reason }) }];
       if (delta.kind === "output") return output(delta);
       return isInSubagent(delta.key) ? [] : streams.delta(delta);
     },

@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 // One hold on a session, several turns after each other: for code that has the executor itself in hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -27,7 +28,7 @@ test("one log serves turn after turn, and goes on with one that was interrupted"
   say("second");
   const stop = store.hub.subscribe("s", {
     fact: ({ type }) =>
-      type === "call.started" && setImmediate(() => log.stop(new Stopped("interrupted", "Lin interrupted"))),
+      type === "call.started" && setImmediate(() => log.stop(new Stopped("interrupted", said("Lin interrupted")))),
   });
   assert.equal((await run()).status, "paused");
   stop();

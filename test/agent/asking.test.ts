@@ -8,6 +8,7 @@ import type { AutoResponse, ExecutionMode } from "../../src/protocol/index.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { allow, askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
@@ -179,7 +180,7 @@ test("A5: a file that changed after its edit was approved is asked about again",
   await sage.answer({ type: "granted", requestId: first?.id ?? "" });
   const [again] = await sage.open();
   assert.notEqual(again?.id, first?.id);
-  assert.match(again?.why ?? "", /changed in between/);
+  assert.match(sentence(again?.why ?? "", "en"), /changed in between/);
   await sage.answer({ type: "denied", requestId: again?.id ?? "" });
   await sage.outcome();
   assert.equal(readFileSync(here.path("a.txt"), "utf8"), "one\nand more\n");

@@ -3,10 +3,17 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { changesSince } from "../../src/agent/call/changes.ts";
+import { changesSince as look } from "../../src/agent/call/changes.ts";
+import { reason, said } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { workspace } from "../support/sage.ts";
 
 const never = new AbortController().signal;
+
+/** What a person reads of it. */
+async function changesSince(cwd: string, since: number, signal: AbortSignal): Promise<string> {
+  return sentence(reason("lost-call", { known: said(""), changes: await look(cwd, since, signal) }), "en").trim();
+}
 
 /** A folder as it was for a while, and the moment in which a call begins. */
 async function folder(here: ReturnType<typeof workspace>, names: readonly string[]): Promise<number> {

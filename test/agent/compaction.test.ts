@@ -308,7 +308,12 @@ test("while room is made by hand: what is said is heard, an interrupt ends it, a
 
   const second = await begun(60_000);
   await sage.host.send({ type: "interrupt", session: sage.session, by: "Lin", surface: "test" });
-  assert.deepEqual(await second.done, { ok: false, code: "input-invalid", message: "Lin interrupted" });
+  assert.deepEqual(await second.done, {
+    ok: false,
+    code: "input-invalid",
+    message: "Lin interrupted",
+    reason: { code: "interrupted-by", args: { by: "Lin" } },
+  });
   assert.equal(store.session(sage.session)?.open, false);
 
   // As kill -9 leaves it: begun, and no more.

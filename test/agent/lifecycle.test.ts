@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { array, assert as check, constantFrom, property } from "fast-check";
@@ -11,8 +12,8 @@ const states: AgentState[] = [
   { state: "idle" },
   { state: "executing", phase: "callingLlm" },
   { state: "executing", phase: "executingTools" },
-  { state: "waitingForConfirmation", reason: "why", requestId: "s/t0/0/0/ask0" },
-  { state: "paused", reason: "interrupted" },
+  { state: "waitingForConfirmation", reason: said("why"), requestId: "s/t0/0/0/ask0" },
+  { state: "paused", reason: said("interrupted") },
   { state: "completed", reason: "success" },
   { state: "error", error: { code: "timeout", message: "late" } },
 ];
@@ -71,7 +72,7 @@ test("a turn's states are facts: working, waiting with its reason, working again
   const states = () => sage.facts().flatMap((fact) => (fact.type === "state.changed" ? [fact.data.to] : []));
   assert.deepEqual(states().at(-1), {
     state: "waitingForConfirmation",
-    reason: "Answer questions?",
+    reason: { code: "asks-person", args: {} },
     requestId: request?.id,
   });
   await sage.answer({ type: "answers", requestId: request?.id ?? "", answers: { "Sure?": { selected: ["Red"] } } });

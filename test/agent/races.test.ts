@@ -18,6 +18,7 @@ import { projectTrust, trust } from "../../src/config/trust.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
@@ -302,7 +303,7 @@ test("a turn whose tool is gone waits for it instead of being destroyed", async 
   }
   const without = hostOn(sqliteStore(journal), here.dir, script);
   const paused = await without.run(session);
-  assert.match(paused.status === "paused" ? paused.reason : paused.status, /needs the tool Deploy/);
+  assert.match(paused.status === "paused" ? sentence(paused.reason, "en") : paused.status, /needs the tool Deploy/);
   await without.close();
   const withIt = hostOn(sqliteStore(journal), here.dir, script, { tools: [deploy] });
   assert.equal((await withIt.run(session)).status, "success");
@@ -325,7 +326,7 @@ test("A5: an approval for one file is not used for another", async () => {
   symlinkSync(here.path("c.txt"), here.path("link"));
   await sage.answer({ type: "granted", requestId: request?.id ?? "" });
   const [again] = await sage.open();
-  assert.match(again?.why ?? "", /not what was approved/);
+  assert.match(sentence(again?.why ?? "", "en"), /not what was approved/);
   await sage.answer({ type: "denied", requestId: again?.id ?? "" });
   await sage.outcome();
   assert.equal(readFileSync(here.path("c.txt"), "utf8"), "one\n");

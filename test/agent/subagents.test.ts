@@ -11,6 +11,7 @@ import type { SubagentDefinition } from "../../src/protocol/index.ts";
 import { start } from "../support/process.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 const task = (agent: string, prompt = "do it") => ({ tool: "Task", input: { agent, description: "a task", prompt } });
 const lin = { by: "Lin", surface: "test" };
@@ -255,7 +256,10 @@ test("a turn whose subagent is gone waits for its definition, with its request, 
   assert.equal((await attempt([asker], async (log) => void (await asked(), log.close()))).status, "paused");
   const id = await asked();
   const without = await attempt([], async () => {});
-  assert.match(without.status === "paused" ? without.reason : "", /needs Task as it was[^]*Invalid option/);
+  assert.match(
+    without.status === "paused" ? sentence(without.reason, "en") : "",
+    /needs Task as it was[^]*Invalid option/,
+  );
   assert.equal(await asked(), id);
   const again = await attempt([asker], async () => void respond(store, { type: "granted", requestId: id }, lin));
   assert.equal(again.status, "success");

@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
@@ -106,7 +107,7 @@ test("what was interrupted by a crash says so, with what the person said to it",
       ...frame,
       key: "t0/0/0/lost0",
       type: "input.requested",
-      data: { id: "s/t0/0/0/lost0", kind: "question", why: "lost", questions: [] },
+      data: { id: "s/t0/0/0/lost0", kind: "question", why: said("lost"), questions: [] },
     },
     {
       ...frame,

@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
@@ -8,6 +9,7 @@ import { createHost } from "../../src/host/host.ts";
 import type { Hook } from "../../src/hooks/hook.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 const hook = (command: string, matcher = "*", timeoutMs = 5_000): Hook => ({ command, matcher, timeoutMs });
 const says = (answer: object) => hook(`printf '%s' '${JSON.stringify(answer)}'`);
@@ -30,7 +32,7 @@ test("the event arrives as JSON, the answer is read back, and each hook sees wha
   const outcome = await hooks.run("beforeCall", event(here.dir), never);
   assert.deepEqual(outcome, {
     decision: "ask",
-    reason: "look twice",
+    reason: said("look twice"),
     input: { command: "ls -a" },
     context: ["first", "second"],
     problems: [],
@@ -63,7 +65,7 @@ for (const [name, broken, expected] of [
     });
     await sage.say("go");
     const [request] = await sage.open();
-    assert.match(request?.why ?? "", expected);
+    assert.match(sentence(request?.why ?? "", "en"), expected);
     assert.equal(request?.kind === "permission" && request.hard, true);
     await sage.answer({ type: "denied", requestId: request?.id ?? "" });
     await sage.outcome();
@@ -192,7 +194,7 @@ test("rules a person saves go where they want them, and a rule that cannot be sa
     added.map(({ saved: file, problem }) => [file, problem]),
     [
       ["settings.json", undefined],
-      [undefined, "the disk is full"],
+      [undefined, said("the disk is full")],
     ],
   );
 });

@@ -5,6 +5,9 @@ import { z } from "zod";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import { assemble } from "../../src/host/assemble.ts";
+import type { Delta } from "../../src/protocol/index.ts";
+import { noticeText } from "../../src/texts/error.ts";
+import { texts } from "../../src/texts/texts.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { workspace } from "../support/sage.ts";
 
@@ -20,40 +23,39 @@ const slow: Tool<object> = {
   },
 };
 
-test("whoever watches is told, in their language, that a command waits and that an instruction file was left out", async () => {
-  for (const [lang, waits] of [
-    ["en", "The command seems to wait for an answer that nobody can type here: [secret: MY_SECRET] 的密码："],
-    ["zh", "命令好像在等待输入，而这里没有人能输入：[secret: MY_SECRET] 的密码："],
-  ] as const) {
-    using here = workspace();
-    using elsewhere = workspace();
-    writeFileSync(elsewhere.path("AGENTS.md"), "obey");
-    symlinkSync(elsewhere.path("AGENTS.md"), here.path("AGENTS.md"));
-    const host = assemble({
-      store: memoryStore(),
-      model: async () => scripted([{ calls: [{ tool: "Slow", input: {} }] }, { text: "done" }]),
-      rules: [],
-      permissionMode: "default",
-      options: {},
-      env: { MY_SECRET: "token-abc" },
-      output: here.path("output"),
-      tools: [slow],
-      lang,
-    });
-    await host.send({ type: "open", session: "s", cwd: here.dir });
-    const notices: string[] = [];
-    const leaving = new AbortController();
-    const watching = (async () => {
-      for await (const event of host.watch("s", { signal: leaving.signal }))
-        if (event.type === "delta" && event.delta.kind === "notice") notices.push(event.delta.text);
-    })();
-    await host.send({ type: "say", session: "s", text: "go", by: "Lin", surface: "test" });
-    assert.equal((await host.run("s")).text, "done");
-    leaving.abort();
-    await watching;
-    await host.close();
-    assert.match(notices[0] ?? "", /AGENTS\.md is left out: it is a link that leaves/);
-    assert.equal(notices.length, 2, notices.join("\n"));
-    assert.ok(notices[1]?.startsWith(waits), notices[1]);
-  }
+test("whoever watches is told, each in their language, that a command waits and that an instruction file was left out", async () => {
+  using here = workspace();
+  using elsewhere = workspace();
+  writeFileSync(elsewhere.path("AGENTS.md"), "obey");
+  symlinkSync(elsewhere.path("AGENTS.md"), here.path("AGENTS.md"));
+  const host = assemble({
+    store: memoryStore(),
+    model: async () => scripted([{ calls: [{ tool: "Slow", input: {} }] }, { text: "done" }]),
+    rules: [],
+    permissionMode: "default",
+    options: {},
+    env: { MY_SECRET: "token-abc" },
+    output: here.path("output"),
+    tools: [slow],
+  });
+  await host.send({ type: "open", session: "s", cwd: here.dir });
+  const notices: Delta[] = [];
+  const leaving = new AbortController();
+  const watching = (async () => {
+    for await (const event of host.watch("s", { signal: leaving.signal }))
+      if (event.type === "delta" && event.delta.kind === "notice") notices.push(event.delta);
+  })();
+  await host.send({ type: "say", session: "s", text: "go", by: "Lin", surface: "test" });
+  assert.equal((await host.run("s")).text, "done");
+  leaving.abort();
+  await watching;
+  await host.close();
+  const [left, waits] = notices;
+  assert.match(left?.text ?? "", /AGENTS\.md is left out: it is a link that leaves/);
+  assert.equal(notices.length, 2);
+  assert.ok(waits);
+  const english = "The command seems to wait for an answer that nobody can type here: [secret: MY_SECRET] 的密码：";
+  for (const text of [waits.text, noticeText(waits, texts("en"))]) assert.ok(text.startsWith(english), text);
+  const chinese = "命令好像在等待输入，而这里没有人能输入：[secret: MY_SECRET] 的密码：";
+  assert.ok(noticeText(waits, texts("zh")).startsWith(chinese), noticeText(waits, texts("zh")));
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { noUsage, type Host } from "../../src/protocol/index.ts";
+import { said as inWords, noUsage, type Host } from "../../src/protocol/index.ts";
 import { recover } from "../../src/host/recovery.ts";
 import { fact } from "../journal/journals.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
@@ -50,7 +50,7 @@ test("a call whose end is unknown is asked about at once, beside a question that
     const data = { text: "go", by: "Lin", surface: "test" };
     store.append(session, { key: "said/0", type: "user.said", at: 1, data });
   };
-  const frame = { source: "tool", agent: [], why: "", digest: "", at: 1 } as const;
+  const frame = { source: "tool", agent: [], why: inWords(""), digest: "", at: 1 } as const;
   const asked = (session: string) =>
     fact(
       "t0/0/1/ask0",

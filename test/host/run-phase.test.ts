@@ -7,7 +7,7 @@ import { nextPhase, type RunEvent, type RunPhase } from "../../src/host/run-phas
 import { goesOn, type SessionRun } from "../../src/host/session-run.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
-import { noUsage, type AgentOutcome, type AgentState } from "../../src/protocol/index.ts";
+import { said, noUsage, type AgentOutcome, type AgentState } from "../../src/protocol/index.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
@@ -20,7 +20,7 @@ function sessionLog() {
 const { log } = sessionLog();
 const lifecycle = new LifecycleManager();
 const sleep = { woken: Promise.resolve(true), end() {} };
-const reason = new Stopped("cancelled", "Lin stopped the turn");
+const reason = new Stopped("cancelled", said("Lin stopped the turn"));
 
 const phases = {
   preparing: { name: "preparing", kept: undefined, stop: undefined },
@@ -110,8 +110,11 @@ test("how far a session is: by its run here, else by what the journal says of ot
   assert.equal(standingOf({ ...row, pending: 1 }, here(phases.asleep)), "waiting");
   assert.equal(standingOf({ ...row, pending: 1 }, here(phases.fallingAsleep)), "waiting");
   assert.equal(standingOf(row, working({ state: "executing", phase: "executingTools" })), "working");
-  assert.equal(standingOf(row, working({ state: "waitingForConfirmation", reason: "", requestId: "s/x" })), "waiting");
-  assert.equal(standingOf(row, working({ state: "paused", reason: "interrupted" })), "stopped");
+  assert.equal(
+    standingOf(row, working({ state: "waitingForConfirmation", reason: said(""), requestId: "s/x" })),
+    "waiting",
+  );
+  assert.equal(standingOf(row, working({ state: "paused", reason: said("interrupted") })), "stopped");
   assert.equal(standingOf({ ...row, open: false }, here(phases.working)), "idle");
   const spoken = sessionLog();
   spoken.store.append("s", { key: "said/0", type: "user.said", at: 1, data: { text: "go", ...lin } });

@@ -6,6 +6,7 @@ import { autoResolve } from "../../src/input/auto.ts";
 import { respond, settle } from "../../src/input/respond.ts";
 import { resolve } from "../../src/input/validate.ts";
 import {
+  said as inWords,
   SageError,
   type Answers,
   type InputRequest,
@@ -17,7 +18,15 @@ import { fact, folder, journals, opened, plain, question, requestFor } from "../
 import { peer } from "../journal/peers.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 
-const frame = { id: "s/t0/0/0/ask0", session: "s", at: 1, source: "tool", agent: [], why: "", digest: "" } as const;
+const frame = {
+  id: "s/t0/0/0/ask0",
+  session: "s",
+  at: 1,
+  source: "tool",
+  agent: [],
+  why: inWords(""),
+  digest: "",
+} as const;
 const requestId = frame.id;
 const lin = { by: "Lin", surface: "test" };
 
@@ -99,13 +108,13 @@ suite("an answer that fits", () => {
   for (const request of [one, text])
     test(`a denial of a ${request.kind} is a refusal to answer, in the person's words`, () => {
       const { at: _, ...rest } = resolve(request, denied, lin);
-      assert.deepEqual(rest, { requestId, ...lin, outcome: "declined", reason: "too risky" });
+      assert.deepEqual(rest, { requestId, ...lin, outcome: "declined", reason: inWords("too risky") });
     });
 
   for (const request of [one, permission, text])
     test(`cancelling a ${request.kind} is no answer`, () => {
       const { at: _, ...rest } = resolve(request, cancelled, lin);
-      assert.deepEqual(rest, { requestId, ...lin, outcome: "cancelled", reason: "enough" });
+      assert.deepEqual(rest, { requestId, ...lin, outcome: "cancelled", reason: inWords("enough") });
     });
 });
 

@@ -8,6 +8,7 @@ import { memoryStore } from "../../src/journal/memory.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
 import type { Store } from "../../src/journal/store.ts";
 import {
+  said,
   SageError,
   type AutoResponder,
   type Deadline,
@@ -19,8 +20,9 @@ import {
   type Resolution,
 } from "../../src/protocol/index.ts";
 import { fact, journals, keys, opened, plain, question, requestFor, state } from "../journal/journals.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
-const frame = { source: "tool", agent: [], why: "", digest: "" } as const;
+const frame = { source: "tool", agent: [], why: said(""), digest: "" } as const;
 const colour: NewRequest = { ...frame, kind: "question", questions: [question("Which colour?")] };
 const bash: NewRequest = {
   ...frame,
@@ -164,7 +166,7 @@ suite("a function in a person's place", () => {
           const resolution = await asked.wait();
           assert.equal(resolution.outcome, "no_surface");
           assert.match(
-            "reason" in resolution ? resolution.reason : "",
+            "reason" in resolution && resolution.reason ? sentence(resolution.reason, "en") : "",
             /the automatic responder gave no valid answer: ./,
           );
           assert.deepEqual(plain(journal.other.resolution(asked.request.id)), plain(resolution));
@@ -188,7 +190,7 @@ suite("a function in a person's place", () => {
     const { ask: request, log } = asker(memoryStore(), { mode: custom(() => new Promise(() => {})) });
     const waiting = request("ask0").wait();
     assert.equal(await state(waiting), "waits");
-    const stopped = new Stopped("interrupted", "Lin interrupted");
+    const stopped = new Stopped("interrupted", said("Lin interrupted"));
     log.stop(stopped);
     await assert.rejects(waiting, stopped);
     log.release();
@@ -230,7 +232,7 @@ suite("where a second request is refused", () => {
     const second = request("ask1");
     assert.equal(second.resolution?.outcome, "no_surface");
     assert.match(
-      "reason" in second.resolution ? second.resolution.reason : "",
+      "reason" in second.resolution && second.resolution.reason ? sentence(second.resolution.reason, "en") : "",
       /another request of this session is open/,
     );
     const waiting = first.wait();
@@ -307,7 +309,7 @@ suite("a deadline", () => {
       by: "deadline",
       surface: "deadline",
       outcome: "timed_out",
-      reason: "nobody answered within 60 seconds",
+      reason: { code: "no-answer-within", args: { timeoutMs: 60_000 } },
     });
     assert.equal(at, 1_000_060_000);
     const late = respond(store, red, lin);

@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 // The loop's side and a surface's side of asking: ids correlate, one is shown at a time, and no promise is left hanging.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -14,7 +15,7 @@ const textRequest = (key: string, session = "s"): InputRequest => ({
   at: 1,
   source: "model",
   agent: [],
-  why: "",
+  why: said(""),
   digest: "",
   kind: "text",
   prompt: `${key}?`,
@@ -511,7 +512,7 @@ suite("a channel over a session", () => {
       const [channel, handle] = InputChannel.create(10);
       const withdraw = bridge(store, "s", channel);
       handle.close();
-      store.commit("s", epoch, [asked("t0/0/0/ask0"), fact("t0/0/1", "call.unknown", { reason: "" })]);
+      store.commit("s", epoch, [asked("t0/0/0/ask0"), fact("t0/0/1", "call.unknown", { reason: said("") })]);
       assert.deepEqual(handle.pending(), []);
       assert.equal(store.resolution("s/t0/0/0/ask0")?.outcome, "no_surface");
       assert.equal(store.append("s", resolved("t0/0/0/ask0", answer("s/t0/0/0/ask0"))).won, false);

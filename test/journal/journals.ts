@@ -5,6 +5,7 @@ import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import {
+  said as inWords,
   messageOf,
   requestId,
   type Fact,
@@ -100,7 +101,7 @@ export function requestFor(
     at: 1_000,
     source: "tool",
     agent: [],
-    why: "",
+    why: inWords(""),
     digest: "",
   } as const;
   return { ...frame, kind: "question", questions };

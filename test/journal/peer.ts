@@ -5,6 +5,7 @@ import { openSession, type SessionLog } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import { SageError, messageOf } from "../../src/protocol/index.ts";
+import { said as inWords } from "../../src/protocol/index.ts";
 
 const [path = ""] = process.argv.slice(2);
 let store: Store | undefined;
@@ -15,7 +16,7 @@ const verbs: Record<string, (...values: never[]) => unknown> = {
   open: () => void (store = sqliteStore(path)),
   hold: (session: string) => void (log = openSession(journal(), session)),
   add: (key: string, text: string) => {
-    log?.add(key, "call.unknown", { reason: text });
+    log?.add(key, "call.unknown", { reason: inWords(text) });
     log?.flush();
   },
   wait: (id: string) => log?.wait(id),

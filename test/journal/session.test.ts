@@ -4,7 +4,15 @@ import { suite, test } from "node:test";
 import type { Durable } from "../../src/journal/durable.ts";
 import { openSession, SessionLog, Stopped } from "../../src/journal/session.ts";
 import type { Store } from "../../src/journal/store.ts";
-import { SageError, type Delta, type FactData, type NewRequest, type Resolution } from "../../src/protocol/index.ts";
+import {
+  said as inWords,
+  SageError,
+  type Delta,
+  type FactData,
+  type NewRequest,
+  type Reason,
+  type Resolution,
+} from "../../src/protocol/index.ts";
 import { answer, journals, keys, plain, question, resolved, said, state } from "./journals.ts";
 
 const colour: NewRequest = {
@@ -12,16 +20,16 @@ const colour: NewRequest = {
   questions: [question("Which colour?")],
   source: "tool",
   agent: [],
-  why: "",
+  why: inWords(""),
   digest: "",
 };
 const begun = { loop: 1, maxSteps: 100, sawUpTo: 0 };
 const started: FactData["call.started"] = { tool: "Bash", effect: "writes", digest: "d", before: "hash" };
 const result = (text: string) => ({ ok: true, text });
 const never = (): never => assert.fail("must not be called");
-const reason = (text: string) => async () => ({ reason: text });
+const reason = (text: string) => async () => ({ reason: inWords(text) });
 const nextTick = () => new Promise((resolve) => setImmediate(resolve));
-const lost = { reason: "Sage was stopped while this ran; how it ended is not known" };
+const lost = { reason: { code: "end-unknown", args: {} } } as const;
 
 /** What the store has of the session, by key. */
 const written = (store: Store): Record<string, unknown> =>
@@ -55,21 +63,25 @@ for (const { name, open } of journals)
       using journal = open();
       const first = openSession(journal.store, "s");
       const line = first.branch("t0");
-      assert.deepEqual(await line.step("0/a", "call.unknown", reason("done")), { reason: "done" });
+      assert.deepEqual(await line.step("0/a", "call.unknown", reason("done")), { reason: inWords("done") });
       const failing = line.step("0/b", "call.unknown", async () => {
         throw new Error("the network broke");
       });
       await assert.rejects(failing, { message: "the network broke" });
       first.flush();
-      const cutOff = line.step("0/c", "call.unknown", async () => (first.close(), { reason: "never recorded" }));
+      const cutOff = line.step(
+        "0/c",
+        "call.unknown",
+        async () => (first.close(), { reason: inWords("never recorded") }),
+      );
       await assert.rejects(cutOff, { name: "Stopped" });
       first.release();
 
       const second = openSession(journal.restart(), "s");
       const again = second.branch("t0");
-      assert.deepEqual(await again.step("0/a", "call.unknown", never), { reason: "done" });
-      assert.deepEqual(await again.step("0/b", "call.unknown", reason("now")), { reason: "now" });
-      assert.deepEqual(await again.step("0/c", "call.unknown", reason("now too")), { reason: "now too" });
+      assert.deepEqual(await again.step("0/a", "call.unknown", never), { reason: inWords("done") });
+      assert.deepEqual(await again.step("0/b", "call.unknown", reason("now")), { reason: inWords("now") });
+      assert.deepEqual(await again.step("0/c", "call.unknown", reason("now too")), { reason: inWords("now too") });
       second.release();
       assert.deepEqual(keys(journal.store.since("s", 0)), ["session", "t0/0/a", "t0/0/b", "t0/0/c"]);
     });
@@ -175,7 +187,7 @@ for (const { name, open } of journals)
       assert.equal(request.id, "s/t0/0/0/ask0");
       first.release();
       const second = openSession(journal.restart(), "s");
-      const other: NewRequest = { ...colour, why: "the code has changed since" };
+      const other: NewRequest = { ...colour, why: inWords("the code has changed since") };
       const again = second.branch("t0/0/0").open("ask0", other);
       assert.deepEqual(plain(again.request), plain(request));
       assert.equal(again.resolution, undefined);
@@ -198,7 +210,7 @@ for (const { name, open } of journals)
       durable.resolve(answer(request.id));
       durable.resolve(answer(buffered.id, "Blue"));
       assert.deepEqual(ids(), []);
-      durable.withdraw("the turn is over");
+      durable.withdraw(inWords("the turn is over"));
       log.flush();
       assert.deepEqual(
         [written(journal.store)["t0/0/0/ask0.resolved"], written(journal.store)["t0/0/0/ask1.resolved"]],
@@ -216,7 +228,7 @@ for (const { name, open } of journals)
       const second = openSession(journal.restart(), "s");
       const settled = second.branch("t0/0/0").open("ask0", colour, never);
       assert.deepEqual(plain(settled.resolution), answer("s/t0/0/0/ask0"));
-      second.stop(new Stopped("interrupted", "too late to matter"));
+      second.stop(new Stopped("interrupted", inWords("too late to matter")));
       assert.deepEqual(plain(await settled.wait()), answer("s/t0/0/0/ask0"));
       second.release();
     });
@@ -306,7 +318,7 @@ for (const { name, open } of journals)
       const waiting = [request.wait(), request.wait()];
       const working = line.step("work", "call.unknown", async ({ signal }) => {
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
-        return { reason: `aborted: ${(signal.reason as Error).message}` };
+        return { reason: inWords(`aborted: ${(signal.reason as Error).message}`) };
       });
       const effect = line.once(
         "run0",
@@ -317,19 +329,19 @@ for (const { name, open } of journals)
         { started: () => started },
       );
       await nextTick();
-      const stopped = new Stopped("interrupted", "Lin interrupted");
+      const stopped = new Stopped("interrupted", inWords("Lin interrupted"));
       log.stop(stopped);
-      log.stop(new Stopped("cancelled", "and again"));
+      log.stop(new Stopped("cancelled", inWords("and again")));
       assert.equal(log.stopped, stopped, "the first reason stays");
       for (const one of waiting) await assert.rejects(one, stopped);
-      assert.deepEqual(await working, { reason: "aborted: Lin interrupted" });
+      assert.deepEqual(await working, { reason: inWords("aborted: interrupted") });
       assert.deepEqual(await effect, { ok: true, value: result("half") });
 
       await assert.rejects(line.step("new", "call.unknown", never), stopped);
       await assert.rejects(line.once("new0", never, { started: never }), stopped);
       assert.throws(() => line.open("new", colour), stopped);
       await assert.rejects(request.wait(), stopped);
-      line.decide("t0.ended", "call.unknown", () => ({ reason: "recorded all the same" }));
+      line.decide("t0.ended", "call.unknown", () => ({ reason: inWords("recorded all the same") }));
       log.release();
       assert.deepEqual(keys(journal.store.since("s", 1)), [
         "t0/ask0",
@@ -344,7 +356,7 @@ for (const { name, open } of journals)
     test("a signal that is looked at only after the stop is aborted already", () => {
       using journal = open();
       const log = openSession(journal.store, "s");
-      const stopped = new Stopped("cancelled", "enough");
+      const stopped = new Stopped("cancelled", inWords("enough"));
       log.stop(stopped);
       assert.deepEqual([log.signal.aborted, log.signal.reason], [true, stopped]);
       log.release();
@@ -359,9 +371,9 @@ for (const { name, open } of journals)
       line.open("ask0", colour);
       first.release();
       const second = openSession(journal.restart(), "s");
-      second.stop(new Stopped("interrupted", ""));
+      second.stop(new Stopped("interrupted", inWords("")));
       const again = second.branch("t0");
-      assert.deepEqual(await again.step("a", "call.unknown", never), { reason: "known" });
+      assert.deepEqual(await again.step("a", "call.unknown", never), { reason: inWords("known") });
       assert.deepEqual(await again.once("run0", never, { started: never }), { ok: true, value: result("ran") });
       assert.equal(again.open("ask0", colour).request.id, "s/t0/ask0");
       second.release();
@@ -375,9 +387,9 @@ for (const { name, open } of journals)
       const waiting = request.wait();
       const working = line.step("work", "call.unknown", async ({ signal }) => {
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
-        return { reason: "never recorded" };
+        return { reason: inWords("never recorded") };
       });
-      line.decide("buffered", "call.unknown", () => ({ reason: "" }));
+      line.decide("buffered", "call.unknown", () => ({ reason: inWords("") }));
       log.close();
       log.close(new Error("once is enough"));
       const leaving = { name: "Stopped", why: "leaving" };
@@ -386,7 +398,7 @@ for (const { name, open } of journals)
       await assert.rejects(request.wait(), leaving);
       await assert.rejects(line.step("a", "call.unknown", never), leaving);
       await assert.rejects(line.once("run0", never, { started: () => started }), leaving);
-      assert.throws(() => line.decide("b", "call.unknown", () => ({ reason: "" })), leaving);
+      assert.throws(() => line.decide("b", "call.unknown", () => ({ reason: inWords("") })), leaving);
       assert.throws(() => line.open("ask1", colour), leaving);
       assert.throws(() => log.flush(), leaving);
       await nextTick();
@@ -420,7 +432,7 @@ for (const { name, open } of journals)
       const working = line.step("work", "call.unknown", async ({ signal }) => {
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
         aborted = signal.reason;
-        return { reason: "never recorded" };
+        return { reason: inWords("never recorded") };
       });
       const second = openSession(journal.store, "s");
       let ran = false;
@@ -432,11 +444,11 @@ for (const { name, open } of journals)
         assert.equal(outcome.status === "rejected" && (outcome.reason as SageError).code, "lease-lost");
       await assert.rejects(working, lost);
       assert.equal((aborted as SageError).code, "lease-lost", "a running tool is told to end");
-      assert.throws(() => line.decide("done", "call.unknown", () => ({ reason: "" })), lost);
+      assert.throws(() => line.decide("done", "call.unknown", () => ({ reason: inWords("") })), lost);
       await assert.rejects((requests[0] ?? assert.fail()).wait(), lost);
       first.release();
 
-      second.branch("").decide("mine", "call.unknown", () => ({ reason: "" }));
+      second.branch("").decide("mine", "call.unknown", () => ({ reason: inWords("") }));
       second.release();
       assert.deepEqual(keys(journal.store.since("s", 1)), ["t0/ask0", "t0/ask1", "mine"]);
       assert.equal(journal.store.session("s")?.owned, false);
@@ -452,7 +464,7 @@ for (const { name, open } of journals)
       t.mock.method(journal.store, "commit", () => {
         throw full;
       });
-      line.decide("a", "call.unknown", () => ({ reason: "" }));
+      line.decide("a", "call.unknown", () => ({ reason: inWords("") }));
       await nextTick();
       assert.deepEqual(
         (await outcomes).map((one) => one.status === "rejected" && one.reason),
@@ -460,7 +472,7 @@ for (const { name, open } of journals)
       );
       assert.equal(log.signal.reason, full);
       await assert.rejects(line.step("b", "call.unknown", never), full);
-      assert.throws(() => log.branch("").decide("c", "call.unknown", () => ({ reason: "" })), full);
+      assert.throws(() => log.branch("").decide("c", "call.unknown", () => ({ reason: inWords("") })), full);
       log.release();
     });
 
@@ -477,7 +489,7 @@ for (const { name, open } of journals)
       const second = openSession(journal.restart(), "s");
       const closed = second.branch("t0").closedBranch("0");
       const interrupted = { name: "Stopped", why: "interrupted" };
-      assert.deepEqual(await closed.step("model", "call.unknown", never), { reason: "known" });
+      assert.deepEqual(await closed.step("model", "call.unknown", never), { reason: inWords("known") });
       assert.deepEqual(await closed.branch("0").once("run0", never, { started: never }), {
         ok: true,
         value: result("ran"),
@@ -519,7 +531,7 @@ for (const { name, open } of journals)
         to: { state: "executing" as const, phase: "preparingContext" as const },
         at: n,
       });
-      const write = (log: SessionLog, key: string) => log.add(key, "call.unknown", { reason: "" });
+      const write = (log: SessionLog, key: string) => log.add(key, "call.unknown", { reason: inWords("") });
       const first = openSession(journal.store, "s");
       first.add("state/1.0", "state.changed", attempt(1));
       write(first, "t0/0/model");
@@ -546,7 +558,7 @@ for (const { name, open } of journals)
     test("a finished turn is not replayed: its keys are not met again", async () => {
       using journal = open();
       const first = openSession(journal.store, "s");
-      first.branch("t0").decide("0/model", "call.unknown", () => ({ reason: "" }));
+      first.branch("t0").decide("0/model", "call.unknown", () => ({ reason: inWords("") }));
       const end = {
         status: "success",
         text: "",
@@ -562,15 +574,15 @@ for (const { name, open } of journals)
       second.release();
     });
 
-    for (const [to, why, words] of [
-      ["pause", "interrupted", "Ann interrupted"],
-      ["cancel", "cancelled", "Ann stopped the turn"],
+    for (const [to, why, code] of [
+      ["pause", "interrupted", "interrupted-by"],
+      ["cancel", "cancelled", "stopped-by"],
     ] as const)
       test(`whoever runs the session hears another's "${to}"`, async () => {
         using journal = open();
         const log = openSession(journal.store, "s");
         const waiting = log.branch("t0").open("ask0", colour).wait();
-        const outcome = assert.rejects(waiting, { name: "Stopped", why, message: words });
+        const outcome = assert.rejects(waiting, { name: "Stopped", why, reason: { code, args: { by: "Ann" } } });
         journal.other.append("s", {
           key: "interrupt/1",
           type: "turn.interrupted",
@@ -635,7 +647,7 @@ for (const { name, open } of journals)
       using journal = open();
       const work = async (log: SessionLog, order: number[]) => {
         const lines: Durable[] = [0, 1, 2].map((n) => log.branch("t0").branch(`${n}`));
-        const values: Record<number, string> = {};
+        const values: Record<number, Reason> = {};
         for (const n of order) {
           const line = lines[n] ?? assert.fail();
           values[n] = (await line.step("a", "call.unknown", reason(`made in place ${order.indexOf(n)}`))).reason;
@@ -654,7 +666,7 @@ for (const { name, open } of journals)
       const waiting: Promise<Resolution> = log.branch("t0").open("ask0", colour).wait();
       await nextTick();
       journal.store.append("s", resolved("t0/ask0", answer("s/t0/ask0")));
-      log.stop(new Stopped("interrupted", "a moment later"));
+      log.stop(new Stopped("interrupted", inWords("a moment later")));
       assert.deepEqual(plain(await waiting), answer("s/t0/ask0"));
       log.release();
     });

@@ -20,12 +20,18 @@ import { groupLives, uptime, startOf } from "../../src/journal/process.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
-import { SageError, messageOf, type InputResponse, type NewRequest } from "../../src/protocol/index.ts";
+import {
+  said as inWords,
+  SageError,
+  messageOf,
+  type InputResponse,
+  type NewRequest,
+} from "../../src/protocol/index.ts";
 import { answer, asked, fact, folder, keys, opened, plain, question, resolved, said, state } from "./journals.ts";
 import { peer } from "./peers.ts";
 import { until } from "../support/until.ts";
 
-const unknown = (key: string, reason = "") => fact(key, "call.unknown", { reason });
+const unknown = (key: string, why = "") => fact(key, "call.unknown", { reason: inWords(why) });
 const blue: InputResponse = {
   type: "answers",
   requestId: "s/t0/0/0/ask0",
@@ -37,7 +43,7 @@ const colour: NewRequest = {
   questions: [question("Which colour?")],
   source: "tool",
   agent: [],
-  why: "",
+  why: inWords(""),
   digest: "",
 };
 
@@ -243,7 +249,7 @@ suite("two processes", () => {
     await using other = peer(here.journal);
     const log = openSession(here.store, "s");
     assert.equal((await other.try("claim", "s")).code, "session-owned");
-    log.add("a", "call.unknown", { reason: "" });
+    log.add("a", "call.unknown", { reason: inWords("") });
     log.release();
     assert.equal((await other.try("claim", "s")).code, undefined);
     await other.call("close");
@@ -260,7 +266,7 @@ suite("two processes", () => {
     assert.equal(problem(() => here.store.claim("s")).code, "session-owned", "five seconds of silence are not enough");
     here.raw(`UPDATE process SET beat = ${uptime() - 10_000}`);
     const log = openSession(here.store, "s");
-    log.add("b", "call.unknown", { reason: "by the new owner" });
+    log.add("b", "call.unknown", { reason: inWords("by the new owner") });
     log.flush();
     const late = other.try("add", "c", "after");
     process.kill(other.pid, "SIGCONT");
@@ -602,9 +608,9 @@ suite("the hash chain", () => {
     using here = filled();
     here.meanwhile(() => {
       const bytes = readFileSync(here.journal);
-      const at = bytes.indexOf('"reason":"two"');
+      const at = bytes.indexOf('"text":"two"');
       assert.notEqual(at, -1);
-      bytes.write("p", at + '"reason":"tw'.length);
+      bytes.write("p", at + '"text":"tw'.length);
       writeFileSync(here.journal, bytes);
     });
     assert.deepEqual(here.store.verify("s"), { seq: 3, key: "b" });
@@ -690,7 +696,7 @@ suite("a full disk", () => {
     const refused = problem(speak);
     assert.equal(refused.code, "disk-full");
     assert.match(refused.message, /^not recorded: writing to .*journal\.db failed .*free some space/);
-    const big = { ...answer(blue.requestId), outcome: "cancelled", reason: "x".repeat(10_000) } as const;
+    const big = { ...answer(blue.requestId), outcome: "cancelled", reason: inWords("x".repeat(10_000)) } as const;
     assert.equal(problem(() => store.append("s", resolved("t0/0/0/ask0", big))).code, "disk-full");
 
     assert.equal(await state(waiting), "waits", "an answer that was not recorded wakes nobody");
@@ -705,7 +711,7 @@ suite("a full disk", () => {
     here.free();
     assert.equal(store.append("s", resolved("t0/0/0/ask0", answer(blue.requestId, "Blue", "Ann"))).won, true);
     assert.equal((await waiting).by, "Ann");
-    log.add("after", "call.unknown", { reason: "" });
+    log.add("after", "call.unknown", { reason: inWords("") });
     log.release();
     assert.deepEqual(keys(store.since("s", 2)), [...recorded, "t0/0/0/ask0.resolved", "after"]);
     assert.equal(store.verify("s"), undefined);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Store } from "../../src/journal/store.ts";
-import { SageError, type Fact } from "../../src/protocol/index.ts";
+import { said as inWords, SageError, type Fact } from "../../src/protocol/index.ts";
 import { answer, asked, fact, journals, keys, opened, plain, requestFor, resolved, said } from "./journals.ts";
 
 const ended = {
@@ -12,7 +12,7 @@ const ended = {
   stats: { steps: 1, toolCalls: 0, modelCalls: 1, durationMs: 1 },
 } as const;
 const begun = { loop: 1, maxSteps: 100, sawUpTo: 0 };
-const unknown = (key: string, reason = "") => fact(key, "call.unknown", { reason });
+const unknown = (key: string, why = "") => fact(key, "call.unknown", { reason: inWords(why) });
 const hasCode = (code: string) => (error: unknown) => error instanceof SageError && error.code === code;
 
 for (const { name, open } of journals)
@@ -33,7 +33,10 @@ for (const { name, open } of journals)
       const refused = (error: unknown) => hasCode("session-unknown")(error) && /nobody/.test((error as Error).message);
       assert.throws(() => store.claim("nobody"), refused);
       assert.throws(() => store.load("nobody"), refused);
-      assert.throws(() => store.commit("nobody", 1, [fact("a", "call.unknown", { reason: "" }, "nobody")]), refused);
+      assert.throws(
+        () => store.commit("nobody", 1, [fact("a", "call.unknown", { reason: inWords("") }, "nobody")]),
+        refused,
+      );
       assert.throws(() => store.append("nobody", said("said/1", "hello")), refused);
       assert.deepEqual(store.since("nobody", 0), []);
       assert.deepEqual(store.pending("nobody"), []);
@@ -64,9 +67,9 @@ for (const { name, open } of journals)
       const { store } = journal;
       store.create("z", opened);
       store.commit("s", store.claim("s"), [unknown("t0", "in s")]);
-      store.commit("z", store.claim("z"), [fact("t0", "call.unknown", { reason: "in z" }, "z")]);
-      assert.deepEqual(plain(store.load("s")).at(-1)?.data, { reason: "in s" });
-      assert.deepEqual(plain(store.load("z")).at(-1)?.data, { reason: "in z" });
+      store.commit("z", store.claim("z"), [fact("t0", "call.unknown", { reason: inWords("in z") }, "z")]);
+      assert.deepEqual(plain(store.load("s")).at(-1)?.data, { reason: inWords("in s") });
+      assert.deepEqual(plain(store.load("z")).at(-1)?.data, { reason: inWords("in z") });
     });
 
     test("fences commits by the epoch: whoever claimed last may write, nobody before", () => {
@@ -101,7 +104,7 @@ for (const { name, open } of journals)
       const facts = [unknown("a"), unknown("b")];
       store.commit("s", store.claim("s"), facts);
       const appended = other.append("z", said("said/1", "hello")).fact;
-      const inZ = [fact("c", "call.unknown", { reason: "" }, "z")];
+      const inZ = [fact("c", "call.unknown", { reason: inWords("") }, "z")];
       store.commit("z", store.claim("z"), inZ);
       const seqs = [...facts, appended, ...inZ].map(({ seq }) => seq);
       assert.deepEqual(

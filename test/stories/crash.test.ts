@@ -8,6 +8,7 @@ import { killAtCommit } from "../support/kill.ts";
 import { start, type Ended } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 type Here = ReturnType<typeof workspace>;
 
@@ -158,7 +159,7 @@ test("a command that outlived a killed Sage is found, and rerun is not offered b
   const [request] = store.pending("s");
   if (request?.kind !== "question") throw new Error("expected a question");
   assert.equal(request.source, "recovery");
-  assert.match(request.why, /still running/);
+  assert.match(sentence(request.why, "en"), /still running/);
   assert.deepEqual(
     request.questions[0]?.options.map(({ label }) => label),
     ["wait", "kill", "leave"],

@@ -13,6 +13,7 @@ import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { start } from "../support/process.ts";
 import { bash, config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 type Here = ReturnType<typeof workspace>;
 
@@ -102,10 +103,10 @@ test("the owner is killed: whoever follows it sees its output until then, notice
   assert.deepEqual(await second.host.send({ type: "resume", session: "s" }), { ok: true });
   const outcome = second.host.run("s");
   const asked = await second.pick("t0/0/0/lost0.running", "kill");
-  assert.match(asked.why, /still running/);
+  assert.match(sentence(asked.why, "en"), /still running/);
   const lost = await second.pick("t0/0/0/lost0", "done");
   assert.match(
-    lost.why,
+    sentence(lost.why, "en"),
     /Changed in the working directory since it was started, by it or by others:\n[^]*^ {2}ticks$/m,
   );
   assert.equal((await outcome).text, "over");

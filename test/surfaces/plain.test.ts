@@ -1,4 +1,4 @@
-import { reasonFrom } from "../../src/protocol/index.ts";
+import { said, reasonFrom } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type {
@@ -27,7 +27,7 @@ import { texts } from "../../src/texts/texts.ts";
 const t = texts("en");
 const style = (width?: number): Style => ({ t, paint: createPaint(false), width });
 
-const frame = { id: "s/t0/0/0/permit0", session: "s", at: 0, agent: [], why: "no rule covers it", digest: "" };
+const frame = { id: "s/t0/0/0/permit0", session: "s", at: 0, agent: [], why: said("no rule covers it"), digest: "" };
 const permission = (tool: string, input: ToolInput, more: Partial<PermissionRequest> = {}): PermissionRequest => ({
   ...frame,
   kind: "permission",
@@ -603,7 +603,7 @@ suite("what happens becomes text", () => {
       /^Answered by Lin from feishu at \d\d:\d\d: allowed — “go”$/,
     );
     assert.match(
-      headline({ ...resolution, outcome: "timed_out", reason: "" }, t),
+      headline({ ...resolution, outcome: "timed_out", reason: { code: "said", args: { text: "" } } }, t),
       /^Ended by Lin .*: nobody answered in time$/,
     );
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import xterm from "@xterm/headless";
-import { visible, type PermissionRequest } from "../../src/protocol/index.ts";
+import { said, visible, type PermissionRequest } from "../../src/protocol/index.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
 import { texts } from "../../src/texts/texts.ts";
@@ -12,7 +12,7 @@ const asked = (command: string): PermissionRequest => ({
   at: 0,
   source: "approval",
   agent: [],
-  why: "no rule covers it",
+  why: said("no rule covers it"),
   digest: "",
   kind: "permission",
   tool: "Bash",

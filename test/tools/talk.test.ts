@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Answers, InputResponse, Resolution } from "../../src/protocol/index.ts";
@@ -56,7 +57,7 @@ test("it waits for a person in every mode, and describes what to ask", async () 
   const input = askUser.inputSchema.parse({ questions: [database, features] });
   assert.deepEqual(
     [askUser.effect, askUser.requiresUserInteraction, work.judge(askUser, input)],
-    ["waits", true, { behavior: "ask", hard: true, reason: { code: "said", args: { text: "Answer questions?" } } }],
+    ["waits", true, { behavior: "ask", hard: true, reason: { code: "asks-person", args: {} } }],
   );
   assert.deepEqual(askUser.request?.(input), {
     kind: "question",
@@ -70,7 +71,9 @@ test("it waits for a person in every mode, and describes what to ask", async () 
 type Ending = { outcome: Resolution["outcome"]; reason?: string; response?: InputResponse };
 
 function told(ending: Ending, questions = [database, features]) {
-  const resolution = { requestId: "s/t0/0/0", by: "Ann", surface: "terminal", at: 0, ...ending } as Resolution;
+  const { reason, ...how } = ending;
+  const why = reason === undefined ? {} : { reason: said(reason) };
+  const resolution = { requestId: "s/t0/0/0", by: "Ann", surface: "terminal", at: 0, ...how, ...why } as Resolution;
   return askUser.answered?.(askUser.inputSchema.parse({ questions }), resolution);
 }
 

@@ -24,7 +24,7 @@ const request: InputRequest = {
   at: 1,
   source: "approval",
   agent: [],
-  why: "",
+  why: said(""),
   digest: "d",
   tool: "Bash",
   input: {},
@@ -73,7 +73,7 @@ const table: [string, Partial<CallRecord>, Standing][] = [
   ],
   [
     "nobody could be asked",
-    { result: bad, verdict: verdict("ask"), asked: asked({ ...frame, outcome: "no_surface", reason: "" }) },
+    { result: bad, verdict: verdict("ask"), asked: asked({ ...frame, outcome: "no_surface", reason: said("") }) },
     "not-run",
   ],
   ["the turn was stopped before it began", { result: bad, verdict: verdict("allow"), turnStopped: true }, "not-run"],

@@ -1,3 +1,4 @@
+import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Delta } from "../../src/protocol/index.ts";
@@ -176,7 +177,7 @@ suite("a transcript of what is happening", () => {
     assert.equal(item.output.endsWith("xend"), true);
     const stats = { steps: 1, toolCalls: 1, modelCalls: 1, durationMs: 1 };
     const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-    const end = { status: "cancelled", reason: "ana stopped the turn", text: "", usage, stats } as const;
+    const end = { status: "cancelled", reason: said("ana stopped the turn"), text: "", usage, stats } as const;
     transcript.fact({ ...at, seq: 4, key: "t0.ended", type: "turn.ended", data: end });
     assert.equal(item.standing, "unknown");
   });

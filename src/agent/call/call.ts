@@ -2,7 +2,7 @@ import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import {
   isSameReason,
-  said,
+  reason,
   type Call,
   type InputResponse,
   type Resolution,
@@ -26,7 +26,7 @@ export function runCall(durable: Durable, context: ExecutionContext, call: Call,
     (result) => context.memory.remember(result, judged.verdict.effect),
     (error: unknown) => {
       if (!(error instanceof Stopped) || error.why === "leaving") throw error;
-      durable.withdraw(error.message);
+      durable.withdraw(error.reason);
       return durable.decide("done", "call.finished", () => notRun(error));
     },
   );
@@ -91,7 +91,7 @@ async function rejudge(durable: Durable, call: Call, key: string, judge: () => V
 /** The edit is the grant, unless a rule refuses it or it raises something only a person may allow and has not seen. */
 function afterEdit(judged: Verdict, shown: Verdict): Verdict {
   if (judged.behavior !== "ask" || (judged.hard && !isSameReason(judged.reason, shown.reason))) return judged;
-  return { ...judged, behavior: "allow", reason: said("approved with this input") };
+  return { ...judged, behavior: "allow", reason: reason("approved-edited", {}) };
 }
 
 /** What runs must be what was approved. A file that this session itself wrote since is no surprise to anyone. */
@@ -101,6 +101,6 @@ function ifUnchanged(judged: Verdict, shown: Verdict, context: ExecutionContext)
     judged.operand === shown.operand &&
     context.memory.wrote(judged.operand) === judged.before;
   if (judged.digest === shown.digest || ownWrite)
-    return { ...judged, behavior: "allow", reason: said("approved, and unchanged since") };
-  return { ...judged, behavior: "ask", reason: said("what would run is not what was approved: it changed in between") };
+    return { ...judged, behavior: "allow", reason: reason("approved-unchanged", {}) };
+  return { ...judged, behavior: "ask", reason: reason("changed-since-approval", {}) };
 }

@@ -1,34 +1,29 @@
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { messageOf, oneLine } from "../../protocol/index.ts";
+import { messageOf, type Changes, type Listed } from "../../protocol/index.ts";
 import { ripgrep } from "../../tools/ripgrep.ts";
 
 /** A person waits for the question: what is not found by then is not told. */
 const LOOK_MS = 2_000;
 const MOST_FILES = 50_000;
-const MOST_SHOWN = 20;
+const MOST_TOLD = 20;
 /** The clock of the file system lags a little; some round to whole seconds, or to two. */
 const LAG_MS = 20;
 const ROUNDED_MS = 2_000;
 
-type Found = {
-  files: string[];
-  folders: string[];
-  looked: number;
-  /** Not all of it was seen. */
-  missed?: "too many" | "unreadable";
-};
+type Found = { files: string[]; folders: string[]; looked: number; missed?: "too-many" | "unreadable" };
 
 /**
  * What changed in a folder since a call was started, for the person who must say what became of it. By the times of files alone: a
  * repository that cannot be trusted is not asked. What is ignored there is not looked at.
  */
-export async function changesSince(cwd: string, since: number, signal: AbortSignal): Promise<string> {
+export async function changesSince(cwd: string, since: number, signal: AbortSignal): Promise<Changes> {
   try {
-    return told(await look(cwd, since, signal));
+    const { files, folders, ...rest } = await look(cwd, since, signal);
+    return { files: listed(files), folders: listed(folders), ...rest };
   } catch (error) {
     signal.throwIfAborted();
-    return `Which files changed since then cannot be told: ${oneLine(messageOf(error))}.`;
+    return { problem: messageOf(error) };
   }
 }
 
@@ -43,7 +38,7 @@ async function look(cwd: string, since: number, signal: AbortSignal): Promise<Fo
       for (let folder = dirname(name); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
       if (changed(path, since)) found.files.push(name);
       if (++found.looked < MOST_FILES && performance.now() < until) continue;
-      found.missed = "too many";
+      found.missed = "too-many";
       break;
     }
   } catch (error) {
@@ -65,21 +60,7 @@ function changed(path: string, since: number): boolean {
   return at >= since - (at % 1_000 === 0 ? ROUNDED_MS : LAG_MS);
 }
 
-function told({ files, folders, looked, missed }: Found): string {
-  const where = missed ? `among ${looked} files of the working directory` : "in the working directory";
-  const only = missed
-    ? ` Not all of it was seen: ${missed === "too many" ? "it is too large" : "some folders cannot be read"}.`
-    : "";
-  const lines = [
-    ...(files.length > 0 ? [`Changed ${where} since it was started, by it or by others:`, ...listed(files)] : []),
-    ...(folders.length > 0 ? ["Something was removed or renamed in:", ...listed(folders)] : []),
-  ];
-  if (lines.length === 0) return `Nothing ${where} has changed since it was started, apart from ignored files.${only}`;
-  return `${lines.join("\n")}${only && `\n${only.trim()}`}`;
-}
-
-function listed(names: readonly string[]): string[] {
-  const shown = names.toSorted().slice(0, MOST_SHOWN);
-  const more = names.length - shown.length;
-  return [...shown.map((name) => `  ${oneLine(name)}`), ...(more > 0 ? [`  and ${more} more`] : [])];
+function listed(names: readonly string[]): Listed {
+  const first = names.toSorted().slice(0, MOST_TOLD);
+  return { names: first, more: names.length - first.length };
 }

@@ -1,8 +1,9 @@
 import type { HookOutcome } from "../../hooks/hook.ts";
 import type { StepScope } from "../../journal/durable.ts";
-import { said, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import { reason, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { ExecutionContext } from "../state/context.ts";
+import { notify } from "./words.ts";
 import { judgeCall, readyToJudge } from "./judge.ts";
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
@@ -25,7 +26,7 @@ export async function judgeHooked(context: ExecutionContext, call: Call, scope: 
 const refusedBefore: Verdict = {
   behavior: "deny",
   repeated: true,
-  reason: said("the person refused this very call before, and nothing was said since"),
+  reason: reason("refused-before", {}),
   effect: "reads",
   digest: "",
 };
@@ -43,29 +44,29 @@ export async function afterCall(
     { ...eventOf(context, call), result: { ok: result.ok, text: result.text } },
     scope.signal,
   );
-  for (const problem of problems) scope.delta("notice", problem);
+  for (const problem of problems) notify(scope, problem);
   return added.length > 0
     ? { ...result, text: [result.text, ...added.map(quoted).map(context.config.redact)].join("\n") }
     : result;
 }
 
 /** A rule's deny beats every hook; a hook's deny and ask beat every allow; a hook's allow answers only an ordinary ask. */
-function weigh(verdict: Verdict, { decision, reason, context, problems }: HookOutcome): Verdict {
+function weigh(verdict: Verdict, { decision, reason: why, context, problems }: HookOutcome): Verdict {
   const told =
     context.length > 0 ? { ...verdict, context: [...(verdict.context ?? []), ...context.map(quoted)] } : verdict;
   if (verdict.behavior === "deny") return told;
-  if (decision === "deny") return { ...told, behavior: "deny", reason: said(reason) };
+  if (decision === "deny") return { ...told, behavior: "deny", reason: why };
   if (problems.length > 0)
     return {
       ...told,
       behavior: "ask",
       hard: true,
       hooked: true,
-      reason: said(`${problems.join("; ")}, so a person decides`),
+      reason: reason("hooks-broken", { problems }),
     };
-  if (decision === "ask") return { ...told, behavior: "ask", hard: true, hooked: true, reason: said(reason) };
+  if (decision === "ask") return { ...told, behavior: "ask", hard: true, hooked: true, reason: why };
   if (decision === "allow" && verdict.behavior === "ask" && !verdict.hard)
-    return { ...told, behavior: "allow", reason: said(reason) };
+    return { ...told, behavior: "allow", reason: why };
   return told;
 }
 

@@ -2,11 +2,10 @@ import { z } from "zod";
 import { judge } from "../../permission/decide.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
-import { said, type Call, type Rule, type ToolInput, type Verdict } from "../../protocol/index.ts";
+import { reason, type Call, type Reason, type Rule, type ToolInput, type Verdict } from "../../protocol/index.ts";
 import type { Tool, ToolPlace } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { digestOf, hashFile } from "../state/digest.ts";
-import { grantedUnder } from "../state/memory.ts";
 
 /** A skill that narrows the tools leaves these: they touch nothing. */
 const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
@@ -24,19 +23,18 @@ export function judgeCall(context: ExecutionContext, call: Call, edited?: ToolIn
     context.agent.length > 0 &&
     !context.asksRoot
   )
-    return refuse(
-      `${call.tool} is not available to a subagent: only the main agent may ask the person. Report what you need to know instead`,
-    );
-  if (!tool) return refuse(`there is no tool "${call.tool}"; the tools are ${context.config.tools.names().join(", ")}`);
+    return refuse(reason("subagent-may-not-ask", { tool: call.tool }));
+  if (!tool) return refuse(reason("unknown-tool", { tool: call.tool, tools: context.config.tools.names() }));
   const { allowed } = context.memory;
   if (allowed && !allowed.includes(call.tool) && !harmless.includes(call.tool))
-    return refuse(`the skill in use works with ${allowed.join(", ") || "no tools"} only, until the end of the turn`);
+    return refuse(reason("skill-limits-tools", { tools: allowed }));
   if (call.malformed !== undefined && !edited)
     return refuse(
-      `the arguments of ${call.tool} should be one JSON object; got ${JSON.stringify(call.malformed.slice(0, 200))}`,
+      reason("malformed-arguments", { tool: call.tool, text: JSON.stringify(call.malformed.slice(0, 200)) }),
     );
   const parsed = tool.inputSchema.safeParse(edited ?? call.input);
-  if (!parsed.success) return refuse(`the input of ${call.tool} does not fit: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    return refuse(reason("unfit-input", { tool: call.tool, problem: z.prettifyError(parsed.error) }));
   return judgeInput(context, tool, parsed.data as ToolInput, edited);
 }
 
@@ -53,7 +51,7 @@ function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edi
     behavior,
     effect: tool.effect,
     digest,
-    ...(grant !== undefined && { behavior: "allow", reason: said(grantedUnder(grant)) }),
+    ...(grant !== undefined && { behavior: "allow", reason: reason("approved-earlier", { request: grant }) }),
     ...(file && { operand: file.path, before: file.hash }),
     ...(edited && { input: edited }),
   };
@@ -118,6 +116,6 @@ function schemaOf({ config }: ExecutionContext, tool: Tool): () => unknown {
   return () => config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema;
 }
 
-function refuse(reason: string): Verdict {
-  return { behavior: "deny", reason: said(reason), effect: "reads", digest: "" };
+function refuse(why: Reason): Verdict {
+  return { behavior: "deny", reason: why, effect: "reads", digest: "" };
 }

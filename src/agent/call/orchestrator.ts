@@ -1,7 +1,7 @@
 import { NeedsInput } from "../../input/ask.ts";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { SageError, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import { reason, SageError, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { judgeHooked } from "./hooked.ts";
@@ -42,14 +42,17 @@ export async function runCalls(
   return all;
 }
 
+/** Refusals in a row after which the turn is paused. */
+const TOO_MANY = 5;
+
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
 function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionContext): void {
-  if (memory.refusalsInRow < 5 || durable.known("paused")) return;
+  if (memory.refusalsInRow < TOO_MANY || durable.known("paused")) return;
   // What the person says next is for the main agent: a subagent would never hear it, and gives its task back.
   if (agent.length > 0)
     throw new SageError("turn-failed", "the person refused five of its calls in a row; ask them how to go on");
   durable.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
-  durable.stop(new Stopped("interrupted", "five calls in a row were refused; say how to go on"));
+  durable.stop(new Stopped("interrupted", reason("refused-in-a-row", { times: TOO_MANY })));
 }
 
 async function judgeAll(

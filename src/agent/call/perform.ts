@@ -2,7 +2,15 @@ import { ask, NeedsInput } from "../../input/ask.ts";
 import type { Durable, OnceOptions, StepScope } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
-import { messageOf, type Call, type ToolInput, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import {
+  messageOf,
+  reason,
+  said,
+  type Call,
+  type ToolInput,
+  type ToolResult,
+  type Verdict,
+} from "../../protocol/index.ts";
 import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { delegate } from "../subagent/delegate.ts";
@@ -11,7 +19,7 @@ import { anchorOf, isStill, placeOf, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
-import { changedSince, tellWaiting, withComment, withContext, withEnd } from "./words.ts";
+import { changedSince, notify, withComment, withContext, withEnd } from "./words.ts";
 
 /** Runs an allowed call in the way its effect permits. */
 export async function perform(
@@ -116,7 +124,7 @@ function effectScope(context: ExecutionContext, scope: StepScope): ToolScope {
     },
     ...surroundings(context),
     output: (text) => scope.delta("output", context.config.redact(text)),
-    waiting: (question) => scope.delta("notice", tellWaiting(context, context.config.redact(question))),
+    waiting: (question) => notify(scope, reason("command-waits", { question: context.config.redact(question) })),
     spawned: (pid) => scope.spawned(pid),
     delegate: notHere,
     requestInput: notHere,
@@ -143,7 +151,13 @@ function waitingScope(context: ExecutionContext, durable: Durable): ToolScope {
     async requestInput(body, why) {
       if (context.agent.length > 0 && !context.asksRoot)
         throw new Error("a subagent may not ask the person; report what you need to know instead");
-      const asks = { ...body, source: "tool", agent: context.agent, why, digest: "" } as const;
+      const asks = {
+        ...body,
+        source: "tool",
+        agent: context.agent,
+        why: typeof why === "string" ? said(why) : why,
+        digest: "",
+      } as const;
       const opened = ask(durable, `ask${asked++}`, asks, context.asking);
       const resolution = await waitForPerson(context, opened);
       endTurnIfSaid(durable, resolution, opened.request);

@@ -4,8 +4,7 @@ import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { suggest } from "../../permission/suggest/suggest.ts";
-import { messageOf } from "../../protocol/index.ts";
-import { sentence } from "../../texts/reasons.ts";
+import { reason, reasonOf } from "../../protocol/index.ts";
 import type {
   Call,
   InputRequest,
@@ -13,6 +12,7 @@ import type {
   NewRequest,
   PermissionSuggestion,
   Preview,
+  Reason,
   Resolution,
   RuleGrant,
   ToolInput,
@@ -32,7 +32,7 @@ export function openRequest(
 ): Opened {
   const tool = toolFor(context, call);
   const input = inputOf(tool, call, verdict);
-  const frame = { agent: context.agent, why: sentence(verdict.reason, "en"), digest: verdict.digest };
+  const frame = { agent: context.agent, why: verdict.reason, digest: verdict.digest };
   if (tool.request)
     return ask(durable, `ask${round}`, { ...frame, source: "tool", ...tool.request(input) }, context.asking);
   const request: NewRequest = {
@@ -112,7 +112,7 @@ export async function addRules(
     if (behavior === "ask" || !added.has(rule)) continue;
     closePermit(context, request.id);
     const frame = { requestId: request.id, by, surface: "rule", at: Date.now() };
-    durable.resolve({ ...frame, outcome: "superseded", reason: `decided by the new rule ${rule}` });
+    durable.resolve({ ...frame, outcome: "superseded", reason: reason("decided-by-rule", { rule }) });
   }
 }
 
@@ -121,12 +121,12 @@ export function closePermit({ tree }: ExecutionContext, id: string): void {
 }
 
 /** A rule that could not be saved still holds for this session, and the person hears of it. */
-function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; problem?: string } {
+function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; problem?: Reason } {
   if (grant.destination === "session") return {};
   try {
     return { saved: context.config.saveRule(grant) };
   } catch (error) {
-    return { problem: messageOf(error) };
+    return { problem: reasonOf(error) };
   }
 }
 
@@ -134,10 +134,7 @@ function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; pr
 export function toolFor(context: ExecutionContext, call: Call): Tool {
   const tool = context.config.tools.get(call.tool);
   if (tool) return tool;
-  throw new Stopped(
-    "leaving",
-    `this turn needs the tool ${call.tool}, which is not there; start Sage with it and resume`,
-  );
+  throw new Stopped("leaving", reason("tool-missing", { tool: call.tool }));
 }
 
 /** It was judged by what the tool took then; a skill or a subagent may be gone since, and the turn waits for it as for a tool. */
@@ -145,8 +142,5 @@ export function inputOf(tool: Tool, call: Call, verdict: Verdict): ToolInput {
   const parsed = tool.inputSchema.safeParse(verdict.input ?? call.input);
   if (parsed.success) return parsed.data as ToolInput;
   const problem = z.prettifyError(parsed.error);
-  throw new Stopped(
-    "leaving",
-    `this turn needs ${call.tool} as it was; start Sage with that and resume. Now: ${problem}`,
-  );
+  throw new Stopped("leaving", reason("tool-unfit", { tool: call.tool, problem }));
 }

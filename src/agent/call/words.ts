@@ -1,7 +1,7 @@
+import type { StepScope } from "../../journal/durable.ts";
 import type { Stopped } from "../../journal/session.ts";
-import type { CallEnd, Resolution, ToolResult, Verdict } from "../../protocol/index.ts";
+import type { CallEnd, Reason, Resolution, ToolResult, Verdict } from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
-import type { ExecutionContext } from "../state/context.ts";
 
 /** What the model reads when a call did not run. Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
@@ -19,28 +19,32 @@ export function notApproved(resolution: Resolution): ToolResult {
   switch (resolution.outcome) {
     case "answered":
     case "partial":
-      if (resolution.by === "auto")
-        return didNotRun(
-          `${resolution.response.type === "denied" ? resolution.response.reason : "refused"}.`,
-          "refused-by-rule",
-        );
+      if (resolution.by === "auto") return didNotRun(automatic(resolution), "refused-by-rule");
       return didNotRun(
         `the person refused it.${quote("Their reason", resolution.response.type === "denied" ? resolution.response.reason : undefined)}`,
         "refused-by-person",
       );
     case "declined":
-      return didNotRun(`the person chose not to decide.${quote("Their words", resolution.reason)}`);
+      return didNotRun(
+        `the person chose not to decide.${quote("Their words", resolution.reason && sentence(resolution.reason, "en"))}`,
+      );
     case "timed_out":
-      return didNotRun(`${resolution.reason}. Silence is not consent.`);
+      return didNotRun(`${sentence(resolution.reason, "en")}. Silence is not consent.`);
     case "cancelled":
-      return didNotRun(`the turn was cancelled (${resolution.reason}).`);
+      return didNotRun(`the turn was cancelled (${sentence(resolution.reason, "en")}).`);
     case "no_surface":
-      return didNotRun(`it needs a person's approval, and ${resolution.reason}.`);
+      return didNotRun(`it needs a person's approval, and ${sentence(resolution.reason, "en")}.`);
     case "superseded":
-      return didNotRun(`${resolution.reason}.`);
+      return didNotRun(`${sentence(resolution.reason, "en")}.`);
     default:
       return resolution satisfies never;
   }
+}
+
+/** A responder's own words, or why this run answers as it does. */
+function automatic({ reason, response }: Resolution & { outcome: "answered" | "partial" }): string {
+  const own = response.type === "denied" ? response.reason : undefined;
+  return `${reason ? sentence(reason, "en") : (own ?? "refused")}.`;
 }
 
 export function notRun(stopped: Stopped | undefined): ToolResult {
@@ -80,10 +84,7 @@ function didNotRun(why: string, end: CallEnd = "not-run"): ToolResult {
   return { ok: false, text: `Not run: ${why}`, end };
 }
 
-/** A command is left alone while it waits for an answer that nobody can type: the person may stop it. */
-export function tellWaiting(context: Pick<ExecutionContext, "config">, question: string): string {
-  return (
-    context.config.commandWaits?.(question) ??
-    `The command seems to wait for an answer that nobody can type here: ${question} — interrupt it, or let its time run out.`
-  );
+/** A word to whoever watches; each reads it in their own language. */
+export function notify(scope: StepScope, why: Reason): void {
+  scope.delta("notice", sentence(why, "en"), why);
 }

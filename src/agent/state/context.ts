@@ -60,8 +60,6 @@ export type AgentConfig = {
   saveRule(grant: RuleGrant): string;
   /** Where rules may be kept, for the prompt that offers it. */
   ruleFiles?: RuleFiles;
-  /** What a person is told when a command waits for somebody to type, in their language; English without it. */
-  commandWaits?(question: string): string;
   /** Takes secrets out of tool output, before journal and model alike. */
   redact(text: string): string;
 };

@@ -1,4 +1,10 @@
-import { SageError, type AgentState, type InterruptAction, type StateTransition } from "../../protocol/index.ts";
+import {
+  reason,
+  SageError,
+  type AgentState,
+  type InterruptAction,
+  type StateTransition,
+} from "../../protocol/index.ts";
 
 type Name = AgentState["state"];
 
@@ -47,7 +53,7 @@ export class LifecycleManager {
   handleInterrupt(): InterruptAction {
     switch (this.#state.state) {
       case "executing":
-        this.transition({ state: "paused", reason: "interrupted" });
+        this.transition({ state: "paused", reason: reason("interrupted", {}) });
         return "pause";
       case "waitingForConfirmation":
         return "cancel";

@@ -6,9 +6,6 @@ import { canonical } from "./digest.ts";
 /** An open permission request, to be judged again when a rule is added. */
 export type Permit = { request: InputRequest; judge(): Verdict };
 
-/** The reason of a verdict that uses such a grant. */
-export const grantedUnder = (id: string): string => `approved before the update, under ${id}`;
-
 /** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
 export class Memory {
   #seen: Map<string, string> | undefined;

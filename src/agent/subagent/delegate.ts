@@ -37,7 +37,7 @@ export async function delegate(
       return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
     // Whatever it has done must not sound like nothing happened.
     if (error instanceof Stopped && error.why !== "leaving" && (begun || progress.steps > 0)) {
-      durable.withdraw(error.message);
+      durable.withdraw(error.reason);
       const text = `Interrupted before it had finished; what it did by then stays done. Its last words: ${progress.text || "none"}`;
       return { ok: false, text };
     }

@@ -3,6 +3,7 @@ import type { SessionLog } from "../../journal/session.ts";
 import {
   SageError,
   noUsage,
+  reason,
   requestId,
   type Fact,
   type InputRequest,
@@ -12,7 +13,6 @@ import {
 } from "../../protocol/index.ts";
 import { askUser } from "../../tools/ask-user.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { grantedUnder } from "../state/memory.ts";
 import { fold, type Folded } from "./projection.ts";
 import { addRules, endTurnIfSaid } from "../call/request.ts";
 import { waitForPerson } from "../state/states.ts";
@@ -95,9 +95,9 @@ function isGrant(end: Resolution): boolean {
 }
 
 function isUsed(facts: readonly Fact[], id: string): boolean {
+  const used = reason("approved-earlier", { request: id });
   return facts.some(
-    (fact) =>
-      fact.type === "calls.judged" && fact.data.verdicts.some((one) => isSameReason(one.reason, grantedUnder(id))),
+    (fact) => fact.type === "calls.judged" && fact.data.verdicts.some((one) => isSameReason(one.reason, used)),
   );
 }
 

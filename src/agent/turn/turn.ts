@@ -4,6 +4,7 @@ import {
   SageError,
   messageOf,
   noUsage,
+  reason,
   type AgentOutcome,
   type ExecutionOptions,
   type Fact,
@@ -11,6 +12,7 @@ import {
   type TurnEnd,
   type TurnLimits,
 } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 import { createActivity } from "../state/activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { carry, endForeign, openIn } from "./carry.ts";
@@ -56,9 +58,9 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
     return end(log, turn, await drive(log, turn));
   } catch (error) {
     // An abort reaches us in many disguises; the reason behind it is what counts.
-    const reason = log.stopped ?? error;
-    if (input.supervised && isMistake(reason)) throw reason;
-    return end(log, turn, statusOf(reason, log));
+    const cause = log.stopped ?? error;
+    if (input.supervised && isMistake(cause)) throw cause;
+    return end(log, turn, statusOf(cause, log));
   }
 }
 
@@ -121,7 +123,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       memory: new Memory(folded.seen),
       tree: { permits: [], waiting: [], usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
       activity: createActivity(limit, () =>
-        log.stop(new Stopped("timeout", `the turn worked for ${limit} ms, which is its limit`)),
+        log.stop(new Stopped("timeout", reason("time-up", { limitMs: limit ?? 0 }))),
       ),
     },
   };
@@ -133,7 +135,7 @@ function limitsOf(said: readonly Fact<"user.said">[], after: number, upTo: numbe
 }
 
 function drive(log: SessionLog, { key, carries, cancelledBy, heard, context, progress }: Turn): Promise<OutcomeStatus> {
-  if (cancelledBy !== undefined) throw new Stopped("cancelled", `${cancelledBy} stopped the turn`);
+  if (cancelledBy !== undefined) throw new Stopped("cancelled", reason("stopped-by", { by: cancelledBy }));
   // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
   if (!carries && (log.said.at(-1)?.seq ?? 0) <= heard) return Promise.resolve({ status: "success" });
   const go = () => loop(log.branch(key), context, progress);
@@ -157,7 +159,7 @@ function end(log: SessionLog, { key, at, progress, context }: Turn, status: Outc
     if (status.status === "paused" || status.status === "needs-input") return outcome;
     if (log.closed) return outcome; // somebody else's turn now, or nobody's: nothing of it may be ended from here
     const root = log.branch("");
-    root.withdraw(status.status === "cancelled" ? status.reason : "the turn ended");
+    root.withdraw(status.status === "cancelled" ? status.reason : reason("turn-ended", {}));
     root.decide(`${key}.ended`, "turn.ended", () => ended);
     log.flush();
     return outcome;
@@ -182,11 +184,11 @@ function statusOf(error: unknown, log: SessionLog): OutcomeStatus {
   switch (error.why) {
     case "interrupted":
     case "leaving":
-      return { status: "paused", reason: error.message };
+      return { status: "paused", reason: error.reason };
     case "cancelled":
-      return { status: "cancelled", reason: error.message };
+      return { status: "cancelled", reason: error.reason };
     case "timeout":
-      return { status: "error", error: { code: "timeout", message: error.message } };
+      return failed(errorBecause("timeout", error.reason));
     default:
       return error.why satisfies never;
   }
@@ -198,8 +200,7 @@ function isMistake(error: unknown): boolean {
 }
 
 function failed(error: unknown): OutcomeStatus & { status: "error" } {
-  return {
-    status: "error",
-    error: { code: error instanceof SageError ? error.code : "turn-failed", message: messageOf(error) },
-  };
+  const { code, reason: why } =
+    error instanceof SageError ? error : { code: "turn-failed" as const, reason: undefined };
+  return { status: "error", error: { code, message: messageOf(error), ...(why && { reason: why }) } };
 }

@@ -1,4 +1,5 @@
 import { SageError, type AgentOutcome, type Delta, type FactData, type InputRequest } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
@@ -98,13 +99,13 @@ async function tell(outcome: AgentOutcome, requests: InputRequest[], lang: Lang)
 function whyNot(outcome: AgentOutcome, t: typeof import("../../texts/en.ts").en): string {
   switch (outcome.status) {
     case "error":
-      return outcome.error.message;
+      return errorText(outcome.error, t);
     case "max-steps":
       return t.turnMaxSteps(outcome.steps);
     case "cancelled":
-      return t.turnCancelled(outcome.reason);
+      return t.turnCancelled(t.because(outcome.reason));
     case "paused":
-      return t.turnPaused(outcome.reason);
+      return t.turnPaused(t.because(outcome.reason));
     default:
       return t.turnNeedsInput;
   }

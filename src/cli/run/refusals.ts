@@ -46,12 +46,12 @@ function whyNot(end: Resolution | undefined): Reason | string | undefined {
       return undefined;
     case "answered":
     case "partial":
-      return end.response.type === "denied" ? (end.response.reason ?? "") : undefined;
+      return end.response.type === "denied" ? (end.reason ?? end.response.reason ?? "") : undefined;
     case "timed_out":
       return end.response ? undefined : end.reason;
     case "declined":
     case "no_surface":
-      return end.reason;
+      return end.reason ?? "";
     default:
       return end satisfies never;
   }

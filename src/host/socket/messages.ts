@@ -77,6 +77,7 @@ const delta = z.object({
   n: z.number(),
   kind: z.enum(["text", "reasoning", "output", "notice"]),
   text,
+  reason: z.object({ code: text, args: z.looseObject({}) }).optional(),
 });
 const fact = z.object({ session: text, seq: z.int(), key: text, type: text, at: z.number(), data: z.unknown() });
 const event = z.discriminatedUnion("type", [

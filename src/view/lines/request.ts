@@ -31,6 +31,7 @@ export function requestLines(request: InputRequest, style: Style, place?: string
 
 function permissionLines(asked: Description, style: Style): string[] {
   const { t, paint } = style;
+  const why = t.because(asked.why);
   const paths = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
   const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
   return [
@@ -39,7 +40,7 @@ function permissionLines(asked: Description, style: Style): string[] {
     ...partLines(asked, style),
     ...(targets.length > 0 ? [t.writes] : []),
     ...targets.flatMap(({ path, outside }) => rows([outside ? `${path}  (${t.leaves})` : path], style)),
-    ...(asked.why === "" ? [] : [t.why, ...rows(t.because(asked.why).split("\n"), style)]),
+    ...(why === "" ? [] : [t.why, ...rows(why.split("\n"), style)]),
     ...(asked.hard ? [t.hard] : []),
   ];
 }

@@ -38,7 +38,7 @@ const frame = {
   at: 0,
   agent: [],
   digest: "d",
-  why: "no rule covers it",
+  why: said("no rule covers it"),
 } as const;
 
 const bash = (command: string, over: Partial<PermissionRequest> = {}): PermissionRequest => ({
@@ -382,7 +382,7 @@ test("hostile text is text wherever it stands", () => {
       assert.equal(obeyed(made), undefined, `${JSON.stringify(text)} became ${JSON.stringify(made)}`);
     assert.doesNotMatch(plainWords(text), /<at/);
     const cards = [
-      permissionCard(bash(text, { description: text, why: text, agent: [text] }), asked(), en).card,
+      permissionCard(bash(text, { description: text, why: said(text), agent: [text] }), asked(), en).card,
       permissionCard(bash("", { tool: text, input: { [text]: text }, suggestions: [] }), asked(), en).card,
       questionCard(asks(question(text, [text, "b"]), question(`${text}2`, [text, "b"], true)), asked(), en).card,
       questionCard(asks(question(text, [text, "b"])), asked(), en).card,

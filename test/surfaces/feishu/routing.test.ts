@@ -1,3 +1,4 @@
+import { said } from "../../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InputRequest, Question } from "../../../src/protocol/index.ts";
@@ -8,7 +9,7 @@ import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
 
 const [english] = speechesFrom("en");
 const { t } = english;
-const frame = { session: "s", at: 0, agent: [], digest: "", why: "" } as const;
+const frame = { session: "s", at: 0, agent: [], digest: "", why: said("") } as const;
 const permission: InputRequest = {
   ...{ ...frame, id: "s/p", source: "approval", kind: "permission", tool: "Bash", input: { command: "ls" } },
   ...{ suggestions: [], hard: false },

@@ -1,3 +1,4 @@
+import { said } from "../../../src/protocol/index.ts";
 import type {
   Draft,
   InputRequest,
@@ -11,7 +12,7 @@ import { createTheme, type ColorDepth } from "../../../src/surfaces/terminal/dra
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 
-const frame = { id: "s/t0/0/0/ask0", session: "s", at: 0, agent: [], why: "no rule covers it", digest: "" };
+const frame = { id: "s/t0/0/0/ask0", session: "s", at: 0, agent: [], why: said("no rule covers it"), digest: "" };
 
 export const colour: Question = {
   question: "Which colour?",

@@ -138,7 +138,7 @@ const request: fc.Arbitrary<InputRequest> = fc.oneof(
       "Bash",
       { command: made.command, [made.name]: made.value },
       {
-        why: made.why,
+        why: said(made.why),
         agent: [made.name],
         description: made.value,
         parts: [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { visible, type InputRequest } from "../../../src/protocol/index.ts";
+import { said, visible, type InputRequest } from "../../../src/protocol/index.ts";
 import { stage } from "../../support/screen.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 
@@ -112,7 +112,7 @@ suite("on a terminal", () => {
     const recovery: InputRequest = {
       ...questions(colour),
       source: "recovery",
-      why: "Sage was stopped while this ran.",
+      why: said("Sage was stopped while this ran."),
     };
     for (const request of [recovery, text("Name?"), questions(colour, extras)]) {
       using screen = onScreen(request, { cols: 40, rows: 12 });

@@ -173,7 +173,7 @@ suite("a question", () => {
         options: ["rerun", "done", "stop"].map((label) => ({ label, description: `${label} it` })),
       }),
       source: "recovery",
-      why: "Sage was stopped while this ran.",
+      why: said("Sage was stopped while this ran."),
     };
     const asked = opened(request);
     assert.match(
@@ -545,7 +545,7 @@ suite("a permission", () => {
 
   test("what is said about it may go on below: only what will run must have been seen", () => {
     const why = Array.from({ length: 50 }, (_, n) => `reason ${n}`).join("\n");
-    const asked = opened(permission("Bash", { command: "ls" }, { why }), { rows: 20 });
+    const asked = opened(permission("Bash", { command: "ls" }, { why: said(why) }), { rows: 20 });
     assert.match(asked.seen(), /│ ls\n[^]*rows 1–\d+ of 53[^]*1 Allow once\n/);
     asked.press("1", enter);
     assert.equal(asked.only()?.type, "granted");

@@ -170,7 +170,7 @@ function answerElements(resolution: Resolution, clip: Clip, speech: Speech): Ele
   const { t, lang } = speech;
   if ("response" in resolution && resolution.response) return responseElements(resolution.response, clip, speech);
   if (resolution.outcome === "timed_out" || !("reason" in resolution)) return [];
-  const why = sentence(resolution.reason, lang);
+  const why = resolution.reason ? sentence(resolution.reason, lang) : "";
   return why.trim() === "" ? [] : [markdown(escaped(clip(t.reason(why).split("\n")).join("\n")))];
 }
 

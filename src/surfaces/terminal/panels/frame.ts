@@ -36,13 +36,22 @@ function deadlineText({ at, policy }: NonNullable<InputRequest["deadline"]>, now
 }
 
 /** Why, from where and by whom it is asked. A tool's question speaks for itself: the loop says the same about each. */
-export function aboutLines({ why, source, agent }: InputRequest, draw: Draw): string[] {
+export function aboutLines(request: InputRequest, draw: Draw): string[] {
+  const why = request.source === "tool" ? "" : draw.t.because(request.why);
+  return [...whyLines(why, draw), ...askerLines(request, draw)];
+}
+
+/** From where and by whom it is asked. */
+export function askerLines({ source, agent }: InputRequest, draw: Draw): string[] {
   const { theme, t } = draw;
   return [
-    ...(why === "" || source === "tool" ? [] : [...own(t.why, draw), ...framed(why, draw)]),
     ...(t.source[source] === "" ? [] : own(t.source[source], draw, { paint: theme.dim })),
     ...(agent.length > 0 ? own(oneLine(t.agent(agent)), draw, { paint: theme.warn }) : []),
   ];
+}
+
+function whyLines(why: string, draw: Draw): string[] {
+  return why === "" ? [] : [...own(draw.t.why, draw), ...framed(why, draw)];
 }
 
 /** What the person should know now. */

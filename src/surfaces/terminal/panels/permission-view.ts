@@ -1,7 +1,7 @@
 import { oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
 import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
-import { aboutLines } from "./frame.ts";
+import { askerLines } from "./frame.ts";
 import type { Body } from "./model.ts";
 import {
   allows,
@@ -20,7 +20,7 @@ export function permissionBody(request: PermissionRequest, asked: Description, d
   const { t, theme } = draw;
   const paths = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
   const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
-  const why = t.because(asked.why).split("\n");
+  const why = t.because(asked.why);
   const runs = [
     ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
     ...asked.action.flatMap((block) => blockLines(block, draw)),
@@ -32,9 +32,9 @@ export function permissionBody(request: PermissionRequest, asked: Description, d
     ...targets.flatMap(({ path, outside }) =>
       outside ? margined([`${path}  (${t.leaves})`], draw, { paint: theme.danger }) : margined([path], draw),
     ),
-    ...(asked.why === "" ? [] : [...own(t.why, draw), ...margined(why, draw)]),
+    ...(why === "" ? [] : [...own(t.why, draw), ...margined(why.split("\n"), draw)]),
     ...(asked.hard ? own(t.hard, draw, { paint: theme.danger }) : []),
-    ...aboutLines({ ...request, why: "" }, draw),
+    ...askerLines(request, draw),
     ...wordLines(asked, draw),
   ];
   return { lines, must: runs.length };

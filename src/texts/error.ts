@@ -1,0 +1,22 @@
+import { SageError, type Delta, type Reason, type SageErrorCode } from "../protocol/index.ts";
+import { sentence } from "./reasons.ts";
+import type { Texts } from "./texts.ts";
+
+/** An error that people read: in English by its message, in their language by its reason. */
+export function errorBecause(
+  code: SageErrorCode,
+  reason: Reason,
+  options: { retryable?: boolean; cause?: unknown } = {},
+): SageError {
+  return new SageError(code, sentence(reason, "en"), { ...options, reason });
+}
+
+/** What went wrong, in the reader's language where it is known as data. */
+export function errorText({ message, reason }: { message: string; reason?: Reason | undefined }, t: Texts): string {
+  return reason ? t.because(reason) : message;
+}
+
+/** What a notice says. */
+export function noticeText({ text, reason }: Pick<Delta, "text" | "reason">, t: Texts): string {
+  return reason ? t.because(reason) : text;
+}

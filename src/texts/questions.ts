@@ -1,0 +1,95 @@
+import type { NewRequest, OwnQuestionArgs, Question, Reason } from "../protocol/index.ts";
+import type { Lang } from "./language.ts";
+import { sentence } from "./reasons.ts";
+
+/** A question as it is read. `id` is what an answer names; the label is for the eye. */
+export type ShownQuestion = {
+  question: string;
+  header: string;
+  options: { id: string; label: string; description: string }[];
+  multiSelect: boolean;
+};
+
+/** A question in the reader's language. Those of agents are in the agent's own words. */
+export function questionIn(question: Question, lang: Lang): ShownQuestion {
+  const { own, multiSelect } = question;
+  const table = own && tables[lang][own.code];
+  return {
+    question: own ? sentence(own, lang) : question.question,
+    header: table?.header ?? question.header,
+    options: question.options.map(({ label, description }) => ({
+      id: label,
+      ...(table?.options[label] ?? { label, description }),
+    })),
+    multiSelect,
+  };
+}
+
+/** A request in which Sage itself asks. Programs that do not translate read it in English. */
+export function ownQuestion(
+  own: Reason<keyof OwnQuestionArgs>,
+  frame: Pick<NewRequest, "source" | "agent" | "why" | "digest">,
+): NewRequest {
+  const { header, options } = tables.en[own.code];
+  const offered = Object.entries(options).map(([label, { description }]) => ({ label, description }));
+  const question = { question: sentence(own, "en"), header, options: offered, multiSelect: false, own };
+  return { ...frame, kind: "question", questions: [question] };
+}
+
+type Table = {
+  [C in keyof OwnQuestionArgs]: { header: string; options: Record<string, { label: string; description: string }> };
+};
+
+const en: Table = {
+  lost: {
+    header: "Interrupted",
+    options: {
+      rerun: { label: "rerun", description: "run it once more" },
+      done: { label: "done", description: "take it as done and go on" },
+      stop: { label: "stop", description: "stop the turn here" },
+    },
+  },
+  "lost-running": {
+    header: "Interrupted",
+    options: {
+      wait: { label: "wait", description: "wait until it ends by itself" },
+      kill: { label: "kill", description: "end it now, with everything it started" },
+      leave: { label: "leave", description: "let it run on, and go on without it" },
+    },
+  },
+  "go-on-repeating": {
+    header: "Repeating",
+    options: {
+      "go on": { label: "go on", description: "let it try again" },
+      stop: { label: "stop", description: "stop the turn here" },
+    },
+  },
+};
+
+const zh: Table = {
+  lost: {
+    header: "已中断",
+    options: {
+      rerun: { label: "重跑", description: "再运行一次" },
+      done: { label: "算完成", description: "当作已完成，继续" },
+      stop: { label: "停止", description: "本轮到此为止" },
+    },
+  },
+  "lost-running": {
+    header: "已中断",
+    options: {
+      wait: { label: "等待", description: "等它自己结束" },
+      kill: { label: "终止", description: "现在结束它和它启动的一切" },
+      leave: { label: "不管", description: "让它继续运行，不等它" },
+    },
+  },
+  "go-on-repeating": {
+    header: "重复",
+    options: {
+      "go on": { label: "继续", description: "让它再试" },
+      stop: { label: "停止", description: "本轮到此为止" },
+    },
+  },
+};
+
+const tables = { en, zh } satisfies Record<Lang, Table>;
