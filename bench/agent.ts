@@ -4,14 +4,14 @@ import { createSubagentRegistry } from "../src/agent/state/subagents.ts";
 import { noHooks } from "../src/hooks/hooks.ts";
 import { respond } from "../src/input/respond.ts";
 import { openSession, type SessionLog } from "../src/journal/session.ts";
-import type { Store } from "../src/journal/store.ts";
+import type { LocalStore } from "../src/journal/store.ts";
 import type { Model } from "../src/models/model.ts";
 import { noUsage } from "../src/protocol/index.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
 import type { Tool } from "../src/tools/tool.ts";
 
 /** The real loop over a model and tools that cost nothing. */
-export function measured(store: Store, model: Model, tools: Tool[], maxSteps: number, cwd = "/"): UnifiedExecutor {
+export function measured(store: LocalStore, model: Model, tools: Tool[], maxSteps: number, cwd = "/"): UnifiedExecutor {
   return new UnifiedExecutor(
     {
       store,
@@ -35,12 +35,12 @@ export function measured(store: Store, model: Model, tools: Tool[], maxSteps: nu
 }
 
 /** No rule covers the tool, so every call asks. */
-export function createAgent(store: Store, approvals: number): UnifiedExecutor {
+export function createAgent(store: LocalStore, approvals: number): UnifiedExecutor {
   return measured(store, createModel(approvals), [shell], Number.MAX_SAFE_INTEGER);
 }
 
 /** A session in which something was said, ready to run. */
-export function begin(store: Store, session: string): void {
+export function begin(store: LocalStore, session: string): void {
   store.create(session, { cwd: "/", version: "bench" });
   const data = { text: "go", by: "bench", surface: "bench" };
   store.append(session, { key: "said/0", type: "user.said", at: Date.now(), data });
@@ -50,7 +50,7 @@ export function begin(store: Store, session: string): void {
 export class Run {
   readonly #log: SessionLog;
   readonly #events: ReturnType<UnifiedExecutor["execute"]>;
-  constructor(agent: UnifiedExecutor, store: Store, session: string) {
+  constructor(agent: UnifiedExecutor, store: LocalStore, session: string) {
     this.#log = openSession(store, session);
     this.#events = agent.execute({ log: this.#log });
   }
@@ -67,8 +67,8 @@ export class Run {
   }
 }
 
-export function grant(store: Store, requestId: string): void {
-  respond(store, { type: "granted", requestId }, { by: "bench", surface: "bench" });
+export function grant(store: LocalStore, requestId: string): void {
+  void respond(store, { type: "granted", requestId }, { by: "bench", surface: "bench" });
 }
 
 const shell: Tool<{ command: string }> = {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { memoryStore } from "../src/journal/memory.ts";
 import { sqliteStore } from "../src/journal/sqlite.ts";
-import type { Store } from "../src/journal/store.ts";
+import type { LocalStore } from "../src/journal/store.ts";
 import { begin, createAgent, grant, Run } from "./agent.ts";
 import { bareCommits } from "./floors/bare-commits.ts";
 import { promiseLoop } from "./floors/promise-loop.ts";
@@ -84,7 +84,7 @@ async function inSqlite(length: number, file: string): Promise<{ micros: number[
   removeDatabase(file);
   const store = sqliteStore(file);
   let commits = 0;
-  const counting: Store = {
+  const counting: LocalStore = {
     ...store,
     commit: (...args) => (commits++, store.commit(...args)),
     append: (...args) => (commits++, store.append(...args)),
@@ -98,7 +98,7 @@ async function inSqlite(length: number, file: string): Promise<{ micros: number[
   }
 }
 
-async function approve(store: Store, length: number, blocked = () => {}): Promise<number[]> {
+async function approve(store: LocalStore, length: number, blocked = () => {}): Promise<number[]> {
   begin(store, "s");
   const run = new Run(createAgent(store, length), store, "s");
   const micros: number[] = [];

@@ -1,7 +1,7 @@
 import { said } from "../../src/protocol/index.ts";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
+import type { LocalStore } from "../../src/journal/store.ts";
 import { noUsage, type Fact, type FactData, type FactType } from "../../src/protocol/index.ts";
 
 /** Sessions with so many facts of finished turns behind them, written the way they are always written, and some output in each. */
@@ -17,7 +17,7 @@ export function writePast(
   store.close();
 }
 
-function writeOne(store: Store, session: string, facts: number, ending: "idle" | "waiting"): void {
+function writeOne(store: LocalStore, session: string, facts: number, ending: "idle" | "waiting"): void {
   store.create(session, { cwd: "/", version: "bench" });
   const epoch = store.claim(session);
   const all: Fact[] = [];

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { fold } from "../../src/agent/turn/projection.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
+import type { LocalStore } from "../../src/journal/store.ts";
 import type { Model } from "../../src/models/model.ts";
 import { noUsage, type InputRequest } from "../../src/protocol/index.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
@@ -35,7 +35,7 @@ const model: Model = {
 /** When each session's call was started. */
 const started = new Map<string, number>();
 
-function hostOn(store: Store, { hangs = false, sleepAfterMs = 500 } = {}): LocalHost {
+function hostOn(store: LocalStore, { hangs = false, sleepAfterMs = 500 } = {}): LocalHost {
   return createHost({
     store,
     version: "bench",
@@ -197,7 +197,7 @@ const roles: Record<string, () => Promise<unknown>> = {
         await timed(async () => {
           const log = openSession(store, session!.id);
           fold(log.loaded);
-          log.release();
+          await log.release();
         }),
       );
     return { foldMs: percentile(foldMs, 50), facts: store.load(session!.id).length };
@@ -233,7 +233,7 @@ async function asleep(waiting: ReadonlySet<string>): Promise<void> {
   while (waiting.size > 0);
 }
 
-function watched(store: Store): { store: Store; waiting: Set<string> } {
+function watched(store: LocalStore): { store: LocalStore; waiting: Set<string> } {
   const waiting = new Set<string>();
   const { wait } = store.hub;
   store.hub.wait = (id, wake) => {

@@ -17,31 +17,36 @@ const LONGEST_KEPT = 500;
 
 type Kept = Pick<Home, "settings" | "output">;
 
-export function renameSession(store: Store, session: string, title: string, sender: Sender): void {
+export async function renameSession(store: Store, session: string, title: string, sender: Sender): Promise<void> {
   existingSession(store, session);
   const line = title.replace(/[\p{C}\s]+/gu, " ").trim();
   if (line === "") throw new SageError("input-invalid", "a title should have at least one letter");
   const data = { title: [...line].slice(0, LONGEST_TITLE).join(""), ...sender };
-  store.append(session, { key: titleKey(randomUUID()), type: "session.titled", at: Date.now(), data });
+  await store.append(session, { key: titleKey(randomUUID()), type: "session.titled", at: Date.now(), data });
 }
 
 /** A new session that begins where the other is, or was at `at`. The other is left as it is, running or not. */
-export function forkSession(store: Store, session: string, at: string | undefined, sender: Sender): string {
+export async function forkSession(
+  store: Store,
+  session: string,
+  at: string | undefined,
+  sender: Sender,
+): Promise<string> {
   const { title } = existingSession(store, session);
   const facts = store.load(session);
   const fork = forkOf(facts, cutAt(facts, at));
   const id = newSessionId();
   store.housekeeping.copy(id, fork);
-  if (title !== "") renameSession(store, id, `${title} (fork)`, sender);
+  if (title !== "") await renameSession(store, id, `${title} (fork)`, sender);
   return id;
 }
 
 /** First ends its requests, so that whoever sees one learns what became of it; what was allowed in it stays on record. */
-export function deleteSession(store: Store, home: Kept, session: string, sender: Sender): void {
+export async function deleteSession(store: Store, home: Kept, session: string, sender: Sender): Promise<void> {
   const { cwd, title, owned } = existingSession(store, session);
   if (owned) throw new SageError("session-owned", `session ${session} is running; stop it first`);
   for (const request of store.pending(session))
-    settle(store, request, {
+    await settle(store, request, {
       requestId: request.id,
       ...sender,
       at: Date.now(),
@@ -65,14 +70,14 @@ export type Retained = {
 };
 
 /** Deletes what is older than the person wants to keep. Never a session with an open turn: somebody may still answer it. */
-export function retain(store: Store, home: Kept, retention: Retention, now = Date.now()): Retained {
+export async function retain(store: Store, home: Kept, retention: Retention, now = Date.now()): Promise<Retained> {
   const { sessions = Infinity, receipts = Infinity } = retention;
   const old = store.sessions().filter(({ lastAt }) => now - lastAt > sessions);
   const isOpen = ({ open, owned, pending }: SessionRow) => open || owned || pending > 0;
   const removed: SessionRow[] = [];
   for (const session of old.filter((one) => !isOpen(one))) {
     try {
-      deleteSession(store, home, session.id, { by: "retention", surface: "settings" });
+      await deleteSession(store, home, session.id, { by: "retention", surface: "settings" });
       removed.push(session);
     } catch (error) {
       // Somebody goes on with it at this very moment: then it is not old.

@@ -6,10 +6,14 @@ import type { Lang } from "../texts/language.ts";
 import { sessionTexts } from "../texts/sessions.ts";
 
 /** As the person's settings say, when they come by; never behind their back. */
-export function applyRetention(store: Store, { home, settings: { retention } }: Installation, lang: Lang): void {
+export async function applyRetention(
+  store: Store,
+  { home, settings: { retention } }: Installation,
+  lang: Lang,
+): Promise<void> {
   if (!retention) return;
   const w = sessionTexts(lang);
-  const { removed, open, forgotten } = retain(store, home, {
+  const { removed, open, forgotten } = await retain(store, home, {
     sessions: ageMs(retention.sessions),
     receipts: ageMs(retention.receipts),
   });

@@ -100,7 +100,7 @@ export function openSage(run: Run): Sage {
       const choice = named(lastingSpec(spec));
       await models(choice);
       const data = { model: nameOf(choice), ...sender };
-      store.append(session, { key: modelChosenKey(randomUUID()), type: "model.chosen", at: Date.now(), data });
+      await store.append(session, { key: modelChosenKey(randomUUID()), type: "model.chosen", at: Date.now(), data });
     },
     home: installation.home,
     cwd,

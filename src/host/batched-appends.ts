@@ -11,11 +11,11 @@ type Queued = Inbound & {
 /** Facts that come in one tick share one commit. Each is on disk before its sender hears of it. */
 export function batchAppends(store: Store): (inbound: Inbound) => Promise<Appended> {
   let queued: Queued[] = [];
-  const write = () => {
+  const write = async () => {
     const batch = queued;
     queued = [];
     try {
-      const written = store.appendAll(batch);
+      const written = await store.appendAll(batch);
       for (const [n, { done, failed }] of batch.entries()) {
         const result = written[n] as Appended | SageError;
         if (result instanceof SageError) failed(result);
@@ -27,6 +27,6 @@ export function batchAppends(store: Store): (inbound: Inbound) => Promise<Append
   };
   return (inbound) =>
     new Promise((done, failed) => {
-      if (queued.push({ ...inbound, done, failed }) === 1) setImmediate(write);
+      if (queued.push({ ...inbound, done, failed }) === 1) setImmediate(() => void write());
     });
 }

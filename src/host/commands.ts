@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UnifiedExecutor } from "../agent/turn/executor.ts";
 import { expandMessage, type Skill } from "../context/skills.ts";
-import { ended, endOf, prepare, settle } from "../input/respond.ts";
+import { ended, endOf, prepare } from "../input/respond.ts";
 import { openSession, Stopped } from "../journal/session.ts";
 import type { Page, SessionRow, Store } from "../journal/store.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -54,22 +54,23 @@ export function createCommands(parts: CommandParts): Host["send"] {
   const { store, version, skills, runner, executor, watched, leaving } = parts;
   const append = batchAppends(store);
 
-  const interrupt = (session: string, to: "pause" | "cancel", sender: Sender): void => {
-    const key = interruptKey(randomUUID());
-    store.append(session, { key, type: "turn.interrupted", at: Date.now(), data: { to, ...sender } });
-  };
-  const cancel = (id: string, sender: Sender): void => {
+  /** In one commit: an agent must not go on after one request was cancelled before it hears that all of it was. */
+  const interrupt = async (session: string, to: "pause" | "cancel", sender: Sender): Promise<void> => {
+    const at = Date.now();
     const why = reason("stopped-by", { by: sender.by });
-    for (const request of store.pending(id))
-      settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "cancelled", reason: why });
-    interrupt(id, "cancel", sender);
-    runner.wake(id); // if nobody runs it, the turn is ended here
+    const ends = (to === "cancel" ? store.pending(session) : []).map((request) =>
+      endOf(request, { requestId: request.id, ...sender, at, outcome: "cancelled", reason: why }),
+    );
+    const fact = { key: interruptKey(randomUUID()), type: "turn.interrupted", at, data: { to, ...sender } } as const;
+    const written = store.appendAll([...ends, { session, fact }]);
+    if (written instanceof Promise) await written;
+    if (to === "cancel") runner.wake(session); // if nobody runs it, the turn is ended here
   };
 
   const handlers: {
     [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Reply<C> | Promise<Reply<C>>;
   } = {
-    open({ session, cwd, model }) {
+    async open({ session, cwd, model }) {
       if (session !== undefined && !/^[\w.-]{1,100}$/.test(session))
         throw new SageError(
           "input-invalid",
@@ -78,11 +79,11 @@ export function createCommands(parts: CommandParts): Host["send"] {
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
       for (;;) {
         const id = session ?? newSessionId();
-        if (store.create(id, { cwd, version, ...(model !== undefined && { model }) }))
+        if (await store.create(id, { cwd, version, ...(model !== undefined && { model }) }))
           return { ok: true, session: id, created: true };
       }
     },
-    say({ session, text, id = randomUUID(), limits, by, surface }) {
+    async say({ session, text, id = randomUUID(), limits, by, surface }) {
       const row = existingSession(store, session);
       if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
       if (limits) checkLimits(limits);
@@ -99,19 +100,21 @@ export function createCommands(parts: CommandParts): Host["send"] {
           "queue-full",
           `${QUEUED_MESSAGES} messages wait to be read already; wait for the agent, or interrupt it`,
         );
-      const { fact } = store.append(session, {
+      const written = store.append(session, {
         key: saidKey(id),
         type: "user.said",
         at: Date.now(),
         data: { text, by, surface, ...(expanded !== undefined && { expanded }), ...(limits && { limits }) },
       });
+      // In the same breath where the journal is on this machine: a command that comes next finds the session running.
+      const { fact } = written instanceof Promise ? await written : written;
       runner.wake(session);
       return { ok: true, seq: fact.seq };
     },
     async respond({ response, by, surface }) {
       checkRules(response);
       await checkInput(store, response);
-      const ready = prepare(store, response, { by, surface });
+      const ready = await prepare(store, response, { by, surface });
       const { won, resolution } = "won" in ready ? ready : ended(await append(endOf(ready.request, ready.resolution)));
       if (!won) throw alreadyResolved(resolution);
       const { session } = splitRequestId(response.requestId);
@@ -121,7 +124,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
         running: runner.of(session) !== undefined || existingSession(store, session).owned,
       };
     },
-    interrupt({ session, cancel: forGood, by, surface }) {
+    async interrupt({ session, cancel: forGood, by, surface }) {
       const row = existingSession(store, session);
       const run = runner.of(session);
       const standing = standingOf(row, run);
@@ -134,8 +137,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
             : new Stopped("cancelled", reason("stopped-by", { by })),
         );
       else if (to === "pause" && run?.phase.name === "working") run.phase.lifecycle.handleInterrupt();
-      if (to === "pause") interrupt(session, to, { by, surface });
-      else cancel(session, { by, surface });
+      await interrupt(session, to, { by, surface });
       return { ok: true, to };
     },
     resume({ session }) {
@@ -160,16 +162,18 @@ export function createCommands(parts: CommandParts): Host["send"] {
         return { ok: true };
       } finally {
         leaving.removeEventListener("abort", leave);
-        log.release();
+        const released = log.release();
+        if (released) await released;
         if (isUnseen(store, session)) runner.wake(session); // said meanwhile
       }
     },
-    saveDraft({ requestId, draft, by, surface }) {
+    async saveDraft({ requestId, draft, by, surface }) {
       const { resolution } = existingRequest(store, requestId);
       if (resolution) throw alreadyResolved(resolution);
       const { session, key } = splitRequestId(requestId);
       const data = { requestId, draft, by, surface };
-      store.append(session, { key: draftKeys(key).prefix + randomUUID(), type: "draft.saved", at: Date.now(), data });
+      const fact = { key: draftKeys(key).prefix + randomUUID(), type: "draft.saved", at: Date.now(), data } as const;
+      await store.append(session, fact);
       return { ok: true };
     },
     sessions({ session }) {

@@ -149,7 +149,8 @@ export class SessionRun {
     } finally {
       for (const unsubscribe of listeners) unsubscribe();
       blocks.forget(this.session);
-      if (this.#phase.name === "working") log.release(); // one that falls asleep keeps its lease
+      const released = this.#phase.name === "working" ? log.release() : undefined; // one that falls asleep keeps its lease
+      if (released) await released;
       this.#move({ type: "attemptEnded" });
     }
     return this.#settle(log, outcome);
@@ -189,7 +190,7 @@ export class SessionRun {
 
   #end(): void {
     const { store, letGo } = this.#scope;
-    if ("kept" in this.#phase && this.#phase.kept !== undefined) store.release(this.session, this.#phase.kept);
+    if ("kept" in this.#phase && this.#phase.kept !== undefined) void store.release(this.session, this.#phase.kept);
     this.#move({ type: "ended" });
     letGo(this);
   }

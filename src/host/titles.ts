@@ -41,7 +41,7 @@ export function createTitles(store: Store, model: () => Promise<Model>): Titles 
     if (store.load(session).some(({ type }) => type === "session.titled")) return; // a person was faster, and knows better
     const by = "auto";
     const data = { title, by, surface: "runtime", usage: reply.usage };
-    store.append(session, { key: titleKey("auto"), type: "session.titled", at: Date.now(), data });
+    await store.append(session, { key: titleKey("auto"), type: "session.titled", at: Date.now(), data });
   };
   return {
     begin(log) {

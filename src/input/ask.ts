@@ -44,7 +44,7 @@ export function ask(durable: Durable, key: string, request: NewRequest, asking: 
 export async function rejoin(opened: Opened, asking: Asking): Promise<Resolution> {
   const { reject: _reject, ...others } = asking;
   const settled = settleAtOnce(opened.request, others);
-  return settled ? settle(asking.store, opened.request, settled).resolution : waitFor(opened, others);
+  return settled ? (await settle(asking.store, opened.request, settled)).resolution : waitFor(opened, others);
 }
 
 async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise<Resolution> {
@@ -53,7 +53,7 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
     const answeredElsewhere = store.resolution(request.id);
     if (answeredElsewhere) return answeredElsewhere;
     if (request.deadline && Date.now() > request.deadline.at)
-      return settle(store, request, expired(request)).resolution;
+      return (await settle(store, request, expired(request))).resolution;
     throw new NeedsInput(request.id);
   }
   const waiting = opened.wait();
@@ -113,10 +113,11 @@ async function consult(
   store: Store,
 ): Promise<void> {
   try {
-    respond(store, { ...(await auto(request)), requestId: request.id }, sender);
+    await respond(store, { ...(await auto(request)), requestId: request.id }, sender);
   } catch (error) {
     if (error instanceof NeedsInput) throw error; // it leaves this one to a person: the turn stays open for them
     const why = reason("responder-failed", { problem: messageOf(error) });
-    settle(store, request, { requestId: request.id, ...sender, at: Date.now(), outcome: "no_surface", reason: why });
+    const frame = { requestId: request.id, ...sender, at: Date.now() };
+    await settle(store, request, { ...frame, outcome: "no_surface", reason: why });
   }
 }

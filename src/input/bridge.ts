@@ -1,3 +1,4 @@
+import { untilWritten } from "../journal/retry.ts";
 import type { Store } from "../journal/store.ts";
 import { reason, SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
 import type { InputChannel } from "./channel.ts";
@@ -7,8 +8,8 @@ import { respond, settle } from "./respond.ts";
 export function bridge(store: Store, session: string, channel: InputChannel): () => void {
   const shown = new Map<string, (ended: Resolution) => void>();
   const show = (request: InputRequest) => {
-    const hide = channel.show(request, (response) => {
-      const { won, resolution } = respond(store, response, { by: "handle", surface: "channel" });
+    const hide = channel.show(request, async (response) => {
+      const { won, resolution } = await respond(store, response, { by: "handle", surface: "channel" });
       if (won) return resolution;
       throw new SageError(
         "request-resolved",
@@ -41,12 +42,8 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
 
 /** Where a channel is the only surface and is closed, nobody can be asked. */
 function nobody(store: Store, request: InputRequest): void {
-  settle(store, request, {
-    requestId: request.id,
-    by: "channel",
-    surface: "channel",
-    at: Date.now(),
-    outcome: "no_surface",
-    reason: reason("channel-closed", {}),
-  });
+  const frame = { requestId: request.id, by: "channel", surface: "channel", at: Date.now() };
+  const write = () => settle(store, request, { ...frame, outcome: "no_surface", reason: reason("channel-closed", {}) });
+  // Nobody is there to be told that it could not be recorded; a turn that runs meets the same error itself.
+  untilWritten(write, { signal: store.place?.over }).catch(() => {});
 }

@@ -22,10 +22,14 @@ export function arm(store: Store, request: InputRequest): () => void {
   armed.add(one);
   if (one.due < nearest) schedule(one.due);
   return () => {
-    // The timer may come too early now, which costs a look and nothing else; the last one out stops it.
-    if (armed.delete(one) && armed.size === 0) schedule(Infinity);
+    disarm(one);
     if (isOver(store, request.id)) dues.delete(request.id);
   };
+}
+
+/** The timer may come too early now, which costs a look and nothing else; the last one out stops it. */
+function disarm(one: Armed): void {
+  if (armed.delete(one) && armed.size === 0) schedule(Infinity);
 }
 
 function isOver(store: Store, id: string): boolean {
@@ -55,12 +59,12 @@ function expire(): void {
   const late = [...armed].filter(({ due }) => due <= now).sort((a, b) => a.due - b.due);
   for (const one of late) {
     const { request, store } = one;
-    try {
-      settle(store, request, expired(request)); // an answer that came first has won already, and that is fine
-      armed.delete(one);
-    } catch {
-      one.due = now + RETRY_MS; // a full disk, a busy journal: it expires when it can be recorded
-    }
+    one.due = now + RETRY_MS; // a full disk, a busy journal: it expires when it can be recorded
+    // An answer that came first has won already, and that is fine.
+    settle(store, request, expired(request)).then(
+      () => disarm(one),
+      () => {},
+    );
   }
   let next = Infinity;
   for (const { due } of armed) next = Math.min(next, due);

@@ -1,4 +1,4 @@
-import type { Appended, InboundFact, Store } from "../journal/store.ts";
+import type { Appended, Awaitable, InboundFact, Store } from "../journal/store.ts";
 import {
   reason,
   resolvedKey,
@@ -17,8 +17,13 @@ export type Responded = { won: true; resolution: Resolution } | { won: false; re
  * Answers an open request from wherever it is. The first valid answer wins; whoever comes later is told who won.
  * Throws when there is no such request or the answer does not fit it; the request then stays as it was.
  */
-export function respond(store: Store, response: InputResponse, sender: { by: string; surface: string }): Responded {
-  const ready = prepare(store, response, sender);
+export async function respond(
+  store: Store,
+  response: InputResponse,
+  sender: { by: string; surface: string },
+): Promise<Responded> {
+  const prepared = prepare(store, response, sender);
+  const ready = prepared instanceof Promise ? await prepared : prepared;
   return "won" in ready ? ready : settle(store, ready.request, ready.resolution);
 }
 
@@ -27,7 +32,7 @@ export function prepare(
   store: Store,
   response: InputResponse,
   sender: { by: string; surface: string },
-): Responded | { request: InputRequest; resolution: Resolution } {
+): Awaitable<Responded | { request: InputRequest; resolution: Resolution }> {
   const found = store.find(response.requestId);
   if (!found)
     throw new SageError(
@@ -36,7 +41,7 @@ export function prepare(
     );
   if (found.resolution) return { won: false, resolution: found.resolution };
   if (isOverdue(store, found.request))
-    return { won: false, resolution: settle(store, found.request, expired(found.request)).resolution };
+    return settle(store, found.request, expired(found.request)).then(({ resolution }) => ({ won: false, resolution }));
   return { request: found.request, resolution: resolve(found.request, response, sender) };
 }
 
@@ -57,9 +62,9 @@ export function expired(request: InputRequest): Resolution {
 }
 
 /** The one place where a request ends. Under the request's key that is the whole of first-answer-wins. */
-export function settle(store: Store, request: InputRequest, resolution: Resolution): Responded {
+export async function settle(store: Store, request: InputRequest, resolution: Resolution): Promise<Responded> {
   const { session, fact } = endOf(request, resolution);
-  return ended(store.append(session, fact));
+  return ended(await store.append(session, fact));
 }
 
 /** What ends a request, to be written. */

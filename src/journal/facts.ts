@@ -14,7 +14,7 @@ import type { Appended, InboundFact, Store } from "./store.ts";
 
 type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "verify">;
 type Writing = {
-  create: Store["create"];
+  create(...values: Parameters<Store["create"]>): boolean;
   /** Gives the facts that were written: an answer that was there already stands, and ours is left out. */
   commit(session: string, epoch: number, facts: readonly Fact[]): Fact[];
   append(session: string, fact: InboundFact): Appended;

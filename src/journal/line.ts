@@ -108,7 +108,9 @@ export class Line implements Durable {
     }
     if (this.stopped) throw this.stopped;
     if (!again) log.add(startedKey(path), "call.started", options.started());
-    log.flush(); // on disk before the effect
+    const written = log.flush(); // on disk before the effect
+    // A stop that comes while it is written reaches the effect as an aborted signal, and its end is recorded as usual.
+    if (written) await written;
     return this.#finish(path, await log.during(() => fn(new Scope(log, path))));
   }
   #finish(path: string, value: FactData["call.finished"]): Once<FactData["call.finished"]> {
@@ -126,9 +128,9 @@ export class Line implements Durable {
     if (!asked) log.add(path, "input.requested", request);
     let resolution = resolved?.data ?? settle?.(request);
     if (resolution && !resolved) {
-      const fact = { key: resolvedKey(path), type: "input.resolved", at: resolution.at, data: resolution } as const;
-      if (!asked) log.add(fact.key, fact.type, fact.data);
-      else resolution = log.store.append(log.id, fact).fact.data as Resolution; // others may have seen it: the first answer wins
+      log.add(resolvedKey(path), "input.resolved", resolution);
+      // Others may have seen the request and answered it: the commit keeps their answer, and `wait` tells which one stands.
+      if (asked) resolution = undefined;
     }
     return new Request(log, request, resolution);
   }

@@ -1,7 +1,7 @@
 import { draftKeys, resolvedKey, SageError, splitRequestId, type Fact, type Resolution } from "../protocol/index.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub } from "./hub.ts";
-import { createMembers, type Appended, type InboundFact, type SessionRow, type Store } from "./store.ts";
+import { createMembers, type Appended, type InboundFact, type SessionRow, type LocalStore } from "./store.ts";
 
 type Session = {
   facts: Fact[];
@@ -12,7 +12,7 @@ type Session = {
 };
 
 /** A journal in memory, gone with the process: for tests, and for embedders who want no disk. */
-export function memoryStore(): Store {
+export function memoryStore(): LocalStore {
   const hub = createHub();
   const sessions = new Map<string, Session>();
   let seq = 0;
@@ -42,7 +42,7 @@ export function memoryStore(): Store {
     return { won: true, fact };
   };
   const members = createMembers();
-  const store: Store = {
+  const store: LocalStore = {
     hub,
     member: (make) => members(store, make),
     place: undefined,

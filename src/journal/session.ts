@@ -2,7 +2,8 @@ import { reason, SageError, seenBy, unseenMessages } from "../protocol/index.ts"
 import type { Delta, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
-import type { Store } from "./store.ts";
+import { isRetryable, untilWritten } from "./retry.ts";
+import type { Awaitable, Store } from "./store.ts";
 
 export { Stopped } from "./durable.ts";
 
@@ -30,6 +31,13 @@ export class SessionLog {
   #interrupts: number[] = [];
   #attempts: number[] = [];
   #buffer: Fact[] = [];
+  /** Facts of the commit that is on its way: not in the buffer any more, not on disk yet. */
+  #inFlight: readonly Fact[] = [];
+  /** That commit, and the one that takes everything added since. */
+  #writing: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  /** Deltas that must not overtake the facts before them. */
+  #held: Delta[] | undefined;
   #scheduled = false;
   #working = 0;
   #states = 0;
@@ -40,6 +48,8 @@ export class SessionLog {
   #controller: AbortController | undefined;
   #stopped: unknown;
   #closed: unknown;
+  /** Ends a commit that is tried again; made for the first that is. */
+  #closing: AbortController | undefined;
   #unsubscribe: () => void;
 
   constructor(store: Store, id: string) {
@@ -52,7 +62,7 @@ export class SessionLog {
       this.#loaded = this.#knowAll(store.load(id, { proven: true }));
     } catch (error) {
       this.close(error);
-      store.release(id, this.epoch);
+      void store.release(id, this.epoch);
       throw error;
     }
   }
@@ -70,7 +80,8 @@ export class SessionLog {
   }
 
   #again(): readonly Fact[] {
-    this.flush();
+    if (this.flush())
+      throw new Error(`session ${this.id} has facts on their way to the store: flush them before a turn begins`);
     this.#stopped = this.#controller = this.#replay = undefined;
     this.sawUpTo = this.said.length = 0;
     [this.#interrupts, this.#attempts] = [[], []];
@@ -174,19 +185,58 @@ export class SessionLog {
 
   /** Open requests, on disk or about to be. */
   pending(): InputRequest[] {
-    const ended = new Set(this.#buffer.map((fact) => fact.type === "input.resolved" && fact.data.requestId));
-    const opened = this.#buffer.flatMap((fact) => (fact.type === "input.requested" ? [fact.data] : []));
+    const unwritten = [...this.#inFlight, ...this.#buffer];
+    const ended = new Set(unwritten.map((fact) => fact.type === "input.resolved" && fact.data.requestId));
+    const opened = unwritten.flatMap((fact) => (fact.type === "input.requested" ? [fact.data] : []));
     return [...this.store.pending(this.id), ...opened].filter(({ id }) => !ended.has(id));
   }
 
-  /** A barrier: what was added is on disk when this returns. */
-  flush(): void {
+  /**
+   * A barrier. Everything added so far is on disk when this returns undefined, or when the promise that it returns is fulfilled.
+   * A store that writes at once keeps it synchronous. A busy journal or a full disk keeps the facts and is tried again.
+   */
+  flush(): Promise<void> | undefined {
     if (this.#closed) throw this.#closed;
-    if (this.#buffer.length === 0) return;
+    if (this.#buffer.length === 0) return this.writing;
+    // One commit at a time: facts that are added meanwhile go together.
+    if (this.#writing) return (this.#next ??= quietly(this.#writing.then(() => this.#flushNext())));
     const facts = this.#buffer;
     this.#buffer = [];
+    const written = this.#commit(facts);
+    if (!written) return undefined;
+    this.#inFlight = facts;
+    return (this.#writing = quietly(written.finally(() => ((this.#writing = undefined), (this.#inFlight = [])))));
+  }
+  /** The commit that is on its way, if one is: a turn begins with what is on disk. */
+  get writing(): Promise<void> | undefined {
+    return this.#next ?? this.#writing;
+  }
+  #flushNext(): Promise<void> | undefined {
+    this.#next = undefined;
+    return this.flush();
+  }
+  #commit(facts: Fact[]): Promise<void> | undefined {
+    let first: Awaitable<void>;
     try {
-      this.store.commit(this.id, this.epoch, facts);
+      first = this.store.commit(this.id, this.epoch, facts);
+    } catch (error) {
+      if (!isRetryable(error)) {
+        this.close(error);
+        throw error;
+      }
+      first = Promise.reject(error);
+    }
+    return first instanceof Promise ? this.#commitPatiently(first, facts) : undefined;
+  }
+  async #commitPatiently(first: Promise<void> | undefined, facts: Fact[]): Promise<void> {
+    const write = () => {
+      const written = first ?? this.store.commit(this.id, this.epoch, facts);
+      first = undefined;
+      return written;
+    };
+    try {
+      this.#closing ??= new AbortController();
+      await untilWritten(write, { signal: this.#closing.signal });
     } catch (error) {
       this.close(error);
       throw error;
@@ -200,19 +250,31 @@ export class SessionLog {
   tick(): void {
     if (this.#closed) return;
     try {
-      this.flush();
+      void this.flush();
     } catch {
       // The log is closed now; the loop meets the error at its next step.
     }
   }
 
+  /** Shows a delta once the facts before it are on disk. */
   show(delta: Delta): void {
-    this.store.hub.delta(delta);
+    const written = this.writing;
+    if (this.#held) this.#held.push(delta);
+    else if (!written) this.store.hub.delta(delta);
+    else {
+      this.#held = [delta];
+      void written.finally(() => this.#showHeld()).catch(() => {});
+    }
+  }
+  #showHeld(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    if (!this.#closed) for (const delta of held) this.store.hub.delta(delta);
   }
 
   wait(id: string): Promise<Resolution> {
     return new Promise((resolve, reject) => {
-      this.flush(); // on disk before anyone is asked
+      void this.flush(); // told to nobody before it is on disk, which the store sees to
       if (this.#closed ?? this.#stopped) return reject(this.#closed ?? this.#stopped);
       const done = (resolution: Resolution) => {
         stop();
@@ -242,7 +304,8 @@ export class SessionLog {
   }
   /** True while the session waits for people and nothing else, with everything on disk. */
   get idle(): boolean {
-    return this.#waiting.length > 0 && this.#working === 0 && this.#buffer.length === 0 && this.#stopped === undefined;
+    const written = this.#buffer.length === 0 && this.#writing === undefined;
+    return this.#waiting.length > 0 && this.#working === 0 && written && this.#stopped === undefined;
   }
 
   /** Ends this attempt: running steps are aborted, nothing new starts, results of what was aborted may still be recorded. */
@@ -255,23 +318,34 @@ export class SessionLog {
   }
 
   /** Gives the session up after the work here: others may claim it at once. */
-  release(): void {
+  release(): void | Promise<void> {
+    const letGo = () => {
+      this.close();
+      return this.store.release(this.id, this.epoch);
+    };
     try {
-      if (!this.#closed) this.flush();
+      const written = this.#closed ? undefined : this.flush();
+      if (written) return written.then(letGo, letGo);
     } catch {
       // The loop has met this error already and told it in its outcome.
     }
-    this.close();
-    this.store.release(this.id, this.epoch);
+    return letGo();
   }
 
-  /** As `stop`, and nothing can be recorded any more: the lease is gone, the disk is full, or the person leaves. */
+  /** As `stop`, and nothing can be recorded any more: the lease is gone, the journal is damaged, or the person leaves. */
   close(why: unknown = new Stopped("leaving", reason("leaving", {}))): void {
     if (this.#closed) return;
     this.#closed = why;
+    this.#closing?.abort(why);
     this.#unsubscribe();
     this.stop(why);
   }
 }
 
 const tick = (log: SessionLog) => log.scheduledTick();
+
+/** Marks a promise as looked after: its rejection is met by whoever awaits it, or by the next barrier. */
+function quietly<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

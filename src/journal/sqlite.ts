@@ -7,7 +7,7 @@ import { createHousekeeping, REMOVED } from "./housekeeping.ts";
 import { createIndexes } from "./indexes.ts";
 import { createLease, type Lease } from "./lease.ts";
 import { createPoller, newestSeq } from "./poller.ts";
-import { createMembers, type SessionRow, type Store } from "./store.ts";
+import { createMembers, type SessionRow, type LocalStore } from "./store.ts";
 
 export type StoreSeams = {
   /** Called around every commit, inside of its transaction: a throw before it undoes it. */
@@ -15,7 +15,7 @@ export type StoreSeams = {
 };
 
 /** The journal of one machine: one database, any number of processes. */
-export function sqliteStore(path: string, { onCommit = () => {} }: StoreSeams = {}): Store {
+export function sqliteStore(path: string, { onCommit = () => {} }: StoreSeams = {}): LocalStore {
   const database = openDatabase(path, onCommit);
   const { all } = database;
   const { hub, tell, stop } = createPoller(database);
@@ -30,7 +30,7 @@ export function sqliteStore(path: string, { onCommit = () => {} }: StoreSeams = 
   const over = new AbortController();
   const members = createMembers();
   let closed = false;
-  const store: Store = {
+  const store: LocalStore = {
     ...facts,
     hub,
     member: (make) => members(store, make),

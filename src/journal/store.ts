@@ -28,11 +28,17 @@ export type SessionRow = {
   pending: number;
 };
 
+/** At once, or later: see `Store`. */
+export type Awaitable<T> = T | Promise<T>;
+
 export type Appended = { won: boolean; fact: Fact };
 
 export type Page = { limit: number; /** The id of the last request of the page before. */ after?: string };
 
-/** Keeper of the facts. Synchronous: one call is one transaction, and a fact is durable before anyone hears of it. */
+/**
+ * Keeper of the facts: one call is one transaction, and a fact is durable before anyone hears of it. Reading is synchronous.
+ * Writing is so too where the journal is on this machine (`LocalStore`); a store elsewhere returns promises.
+ */
 export interface Store {
   readonly hub: Hub;
   /**
@@ -43,20 +49,20 @@ export interface Store {
   /** Journal path and id under which other processes reach this one's socket; `over` aborts when it leaves. Undefined in memory. */
   readonly place: { journal: string; process: string; over: AbortSignal } | undefined;
   /** Creates the session with its first fact; false when it is there already. */
-  create(session: string, opened: FactData["session.opened"]): boolean;
+  create(session: string, opened: FactData["session.opened"]): Awaitable<boolean>;
   /** Takes the lease: the epoch to commit under. Refused while another living process holds it. */
   claim(session: string): number;
-  release(session: string, epoch: number): void;
+  release(session: string, epoch: number): Awaitable<void>;
   /** The process that holds the session, if that is another one and lives. */
   owner(session: string): string | undefined;
   /** `proven`: refuses a session whose records are not as they were written. */
   load(session: string, options?: { proven?: boolean }): Fact[];
-  /** Execution facts, fenced by the epoch. Sets each fact's seq. */
-  commit(session: string, epoch: number, facts: Fact[]): void;
+  /** Execution facts, fenced by the epoch. Sets each fact's seq. A busy journal and a full disk are retryable errors. */
+  commit(session: string, epoch: number, facts: Fact[]): Awaitable<void>;
   /** Inbound facts: any process may write them, the key is the fence. The winning fact, ours or not. */
-  append(session: string, fact: InboundFact): Appended;
+  append(session: string, fact: InboundFact): Awaitable<Appended>;
   /** Appends many facts in one transaction. A fact that cannot be written yields its error and disturbs no other. */
-  appendAll(facts: readonly { session: string; fact: InboundFact }[]): (Appended | SageError)[];
+  appendAll(facts: readonly { session: string; fact: InboundFact }[]): Awaitable<(Appended | SageError)[]>;
   /** Open requests, oldest first; a page begins after the request it names. */
   pending(session?: string, page?: Page): InputRequest[];
   resolution(requestId: string): Resolution | undefined;
@@ -80,6 +86,15 @@ export interface Store {
   /** The first record whose hash does not follow from the one before, if any. */
   verify(session: string): { seq: number; key: string } | undefined;
   close(): void;
+}
+
+/** A store on this machine: it has written when it returns. A busy journal and a full disk are retryable errors. */
+export interface LocalStore extends Store {
+  create(session: string, opened: FactData["session.opened"]): boolean;
+  release(session: string, epoch: number): void;
+  commit(session: string, epoch: number, facts: Fact[]): void;
+  append(session: string, fact: InboundFact): Appended;
+  appendAll(facts: readonly { session: string; fact: InboundFact }[]): (Appended | SageError)[];
 }
 
 /** Keeps the members of one store: see `Store.member`. */

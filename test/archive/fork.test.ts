@@ -39,7 +39,7 @@ for (const [kind, open] of Object.entries({
 
     await until(() => sage.result(1, 2) !== "");
 
-    const fork = forkSession(store, sage.session, undefined, me);
+    const fork = await forkSession(store, sage.session, undefined, me);
     assert.deepEqual(store.pending(fork), []);
     assert.deepEqual(store.pending(sage.session), waiting, "the other is left as it is");
     const row = store.session(fork);
@@ -85,15 +85,19 @@ for (const [kind, open] of Object.entries({
     }
     const said = (fork: string) =>
       store.load(fork).flatMap((fact) => (fact.type === "user.said" ? [fact.data.text] : []));
-    assert.deepEqual(said(forkSession(store, sage.session, "t0", me)), ["1"]);
-    assert.deepEqual(said(forkSession(store, sage.session, "t1/0", me)), ["1", "2"]);
-    assert.deepEqual(said(forkSession(store, sage.session, undefined, me)), ["1", "2", "3"]);
+    assert.deepEqual(said(await forkSession(store, sage.session, "t0", me)), ["1"]);
+    assert.deepEqual(said(await forkSession(store, sage.session, "t1/0", me)), ["1", "2"]);
+    assert.deepEqual(said(await forkSession(store, sage.session, undefined, me)), ["1", "2", "3"]);
     const begun = store.load(sage.session).find(({ key }) => key === "t2");
-    assert.deepEqual(said(forkSession(store, sage.session, `${begun?.seq}`, me)), ["1", "2"], "nobody had replied yet");
+    assert.deepEqual(
+      said(await forkSession(store, sage.session, `${begun?.seq}`, me)),
+      ["1", "2"],
+      "nobody had replied yet",
+    );
     for (const at of ["t9", "0", "t0/0/0", "soon"])
-      assert.throws(() => forkSession(store, sage.session, at, me), { code: "usage" }, at);
+      await assert.rejects(forkSession(store, sage.session, at, me), { code: "usage" }, at);
     // A fork of a fork goes on too, and its numbers fit.
-    const again = forkSession(store, forkSession(store, sage.session, "t1", me), undefined, me);
+    const again = await forkSession(store, await forkSession(store, sage.session, "t1", me), undefined, me);
     await sage.host.send({ type: "say", session: again, text: "3", ...me });
     assert.equal((await sage.host.run(again)).text, "three");
   });
@@ -113,11 +117,11 @@ for (const [kind, open] of Object.entries({
     await sage.host.run(sage.session);
     const [second] = store.pending(sage.session);
     store.hub.wait(second?.id ?? "", ({ outcome, by }) => heard.push(`${outcome} by ${by}`));
-    renameSession(store, sage.session, " a\u001b[31m  name\n", me);
+    await renameSession(store, sage.session, " a\u001b[31m  name\n", me);
     assert.equal(store.session(sage.session)?.title, "a [31m name");
-    assert.throws(() => renameSession(store, sage.session, "\u200b ", me), { code: "input-invalid" });
+    await assert.rejects(renameSession(store, sage.session, "\u200b ", me), { code: "input-invalid" });
 
-    deleteSession(store, home, sage.session, me);
+    await deleteSession(store, home, sage.session, me);
     assert.deepEqual(heard, ["cancelled by Lin"]);
     assert.equal(store.session(sage.session), undefined);
     assert.deepEqual([store.sessions(), store.pending()], [[], []]);
@@ -153,12 +157,16 @@ for (const [kind, open] of Object.entries({
     ]);
     store.release("waits", epoch);
     const later = Date.now() + 10 * 86_400_000;
-    assert.deepEqual(retain(store, home, {}, later), { removed: [], open: [], forgotten: 0 }, "nothing said: for ever");
-    const { removed, open: kept } = retain(store, home, { sessions: 86_400_000 }, later);
+    assert.deepEqual(
+      await retain(store, home, {}, later),
+      { removed: [], open: [], forgotten: 0 },
+      "nothing said: for ever",
+    );
+    const { removed, open: kept } = await retain(store, home, { sessions: 86_400_000 }, later);
     assert.deepEqual([removed.map(({ id }) => id), kept.map(({ id }) => id)], [[sage.session], ["waits"]]);
     assert.equal(store.housekeeping.removed()[0]?.data.by, "retention");
     store.create("newer", { cwd: here.dir, version: "test" }); // the newest record of all is never taken out
-    assert.equal(retain(store, home, { receipts: 86_400_000 }, later).forgotten, 1);
+    assert.equal((await retain(store, home, { receipts: 86_400_000 }, later)).forgotten, 1);
     assert.deepEqual(store.housekeeping.removed(), []);
     assert.equal(store.housekeeping.verifyRemoved(), undefined);
   });
@@ -171,11 +179,11 @@ test("a session that runs is not deleted, and neither is one that was written to
   store.create("s", { cwd: here.dir, version: "test" });
   const epoch = store.claim("s");
   const other = sqliteStore(here.path("journal.db"));
-  assert.throws(() => deleteSession(other, home, "s", me), { code: "session-owned" });
+  await assert.rejects(deleteSession(other, home, "s", me), { code: "session-owned" });
   store.release("s", epoch);
   const last = { session: "s", cwd: "", title: "", ...me, receipts: [] };
   assert.throws(() => other.housekeeping.remove("s", 0, last), { code: "journal-locked" });
-  deleteSession(other, home, "s", me);
+  await deleteSession(other, home, "s", me);
   assert.throws(() => store.claim("s"), { code: "session-unknown" });
   assert.throws(() => store.append("s", { key: "said/1", type: "user.said", at: 1, data: { text: "x", ...me } }), {
     code: "session-unknown",
@@ -197,8 +205,8 @@ test("a copy or a removal that fails before its commit leaves everything as it w
   await sage.outcome();
   const before = JSON.stringify([store.sessions(), sage.facts()]);
   failing = true;
-  assert.throws(() => forkSession(store, sage.session, undefined, me), /disk is full/);
-  assert.throws(() => deleteSession(store, home, sage.session, me), /disk is full/);
+  await assert.rejects(forkSession(store, sage.session, undefined, me), /disk is full/);
+  await assert.rejects(deleteSession(store, home, sage.session, me), /disk is full/);
   failing = false;
   assert.equal(JSON.stringify([store.sessions(), sage.facts()]), before);
   assert.deepEqual([store.verify(sage.session), store.housekeeping.removed()], [undefined, []]);

@@ -30,7 +30,13 @@ export const mutants: Mutant[] = [
   },
   {
     name: "writes call.started after the effect has begun",
-    changes: [{ file: line, from: "    log.flush(); // on disk before the effect\n", to: "" }],
+    changes: [
+      {
+        file: line,
+        from: "const written = log.flush(); // on disk before the effect\n",
+        to: "const written = undefined;\n",
+      },
+    ],
     scene: "calm",
   },
   {

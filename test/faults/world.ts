@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
+import type { LocalStore } from "../../src/journal/store.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import {
@@ -46,7 +46,7 @@ export type Life = {
 export type Process = {
   readonly name: string;
   readonly host: LocalHost;
-  readonly store: Store;
+  readonly store: LocalStore;
   readonly dead: boolean;
   /** Settles when it dies. */
   readonly died: Promise<void>;
@@ -159,7 +159,7 @@ export function createWorld({ dir, script, now = realNow }: Setting): World {
 }
 
 /** Which sessions a store has claimed, ever. */
-const held = new WeakMap<Store, Set<string>>();
+const held = new WeakMap<LocalStore, Set<string>>();
 
 function boot(world: World, script: Setting["script"], life: Life & { name: string }): Process {
   const { name, rules = [], options = {} } = life;
@@ -239,7 +239,7 @@ function boot(world: World, script: Setting["script"], life: Life & { name: stri
 }
 
 /** The journal interface, seen from outside: what was acknowledged to whom, and who heard of what. */
-function observed(world: World, real: Store, name: string, dead: () => boolean, waiting: Set<string>): Store {
+function observed(world: World, real: LocalStore, name: string, dead: () => boolean, waiting: Set<string>): LocalStore {
   const alive =
     <A extends unknown[], R>(fn: (...args: A) => R) =>
     (...args: A): R => {
@@ -269,11 +269,12 @@ function observed(world: World, real: Store, name: string, dead: () => boolean, 
     });
   };
   const methods = Object.entries(real).filter((entry) => typeof entry[1] === "function");
-  const store: Store = {
+  const store: LocalStore = {
     ...(Object.fromEntries(
       methods.map(([name, method]) => [name, alive(method as () => unknown)]),
-    ) as unknown as Store),
+    ) as unknown as LocalStore),
     hub,
+    member: real.member, // memory of the process, which nothing outside of it sees
     claim: alive((session) => {
       listen(session);
       const epoch = real.claim(session);

@@ -256,13 +256,13 @@ suite("whatever is answered", () => {
   };
 
   for (const { name, open } of journals)
-    test(`a refusal changes nothing, and what is taken is stored as it was given (${name})`, () => {
+    test(`a refusal changes nothing, and what is taken is stored as it was given (${name})`, async () => {
       using journal = open();
       const { store } = journal;
       const epoch = store.claim("s");
       let n = 0;
-      fc.assert(
-        fc.property(questions, fc.array(reply, { minLength: 1, maxLength: 4 }), (asked, replies) => {
+      await fc.assert(
+        fc.asyncProperty(questions, fc.array(reply, { minLength: 1, maxLength: 4 }), async (asked, replies) => {
           const key = `t0/${n++}/ask0`;
           const request = requestFor(
             key,
@@ -276,11 +276,11 @@ suite("whatever is answered", () => {
             const before = plain(store.since("s", 0)).length;
             const expected = winner ? "late" : fits(request, response);
             if (expected === "refused") {
-              assert.throws(() => respond(store, response, lin), { name: "SageError", code: "request-invalid" });
+              await assert.rejects(respond(store, response, lin), { name: "SageError", code: "request-invalid" });
               assert.equal(store.since("s", 0).length, before, "a refusal leaves no trace");
               assert.deepEqual(plain(store.find(request.id)), { request: plain(request) });
             } else {
-              const reply = respond(store, response, { by: `${turn}`, surface: "test" });
+              const reply = await respond(store, response, { by: `${turn}`, surface: "test" });
               assert.equal(reply.won, expected !== "late");
               winner ??= reply.resolution;
               if (reply.won) assert.equal(reply.resolution.outcome, expected);
@@ -290,7 +290,7 @@ suite("whatever is answered", () => {
               assert.deepEqual(plain(store.find(request.id)), plain({ request, resolution: winner }));
             }
           }
-          if (!winner) settle(store, request, resolve(request, cancelled, lin));
+          if (!winner) await settle(store, request, resolve(request, cancelled, lin));
         }),
         { numRuns: name === "memory" ? 300 : 60 },
       );
@@ -343,9 +343,7 @@ suite("the first answer wins", () => {
           answers: { "Which colour?": { selected: [label(n)] } },
         });
         return [
-          ...others.map(
-            (other, n) => other.call("respond", response(n), `peer ${n}`) as Promise<ReturnType<typeof respond>>,
-          ),
+          ...others.map((other, n) => other.call("respond", response(n), `peer ${n}`) as ReturnType<typeof respond>),
           Promise.resolve().then(() => respond(store, response(2), { by: "me", surface: "test" })),
         ];
       });
@@ -363,12 +361,12 @@ suite("the first answer wins", () => {
     }
   });
 
-  test("and a request that is not there is reported to whoever answered it", () => {
+  test("and a request that is not there is reported to whoever answered it", async () => {
     const [{ open } = assert.fail()] = journals;
     using journal = open();
     const { store } = journal;
     for (const id of ["s/t0/0/0/ask0", "nobody/t0/0/0/ask0", "s/session", "", "s"])
-      assert.throws(() => respond(store, { ...granted, requestId: id }, lin), {
+      await assert.rejects(respond(store, { ...granted, requestId: id }, lin), {
         name: "SageError",
         code: "request-unknown",
       });

@@ -6,7 +6,7 @@ import { arm } from "../../src/input/deadlines.ts";
 import { respond } from "../../src/input/respond.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
-import type { Store } from "../../src/journal/store.ts";
+import type { LocalStore } from "../../src/journal/store.ts";
 import {
   said,
   SageError,
@@ -62,7 +62,7 @@ suite("asking", () => {
       const waiting = asked.wait();
       assert.deepEqual(plain(journal.other.pending("s")), plain([asked.request]));
       assert.equal(await state(waiting), "waits");
-      respond(journal.other, red, lin);
+      await respond(journal.other, red, lin);
       const resolution = await waiting;
       assert.deepEqual([resolution.outcome, resolution.by], ["answered", "Lin"]);
       log.release();
@@ -99,12 +99,12 @@ suite("asking", () => {
         journal.other.pending().map(({ id }) => id),
         ["s/t0/ask0", "s/t0/ask1"],
       );
-      respond(journal.other, red, lin);
+      await respond(journal.other, red, lin);
 
       const second = asker(journal.restart(), { mode });
       assert.equal((await second.ask("ask0").wait()).by, "Lin");
       const still = second.ask("ask1");
-      respond(journal.other, { ...red, requestId: "s/t0/ask1" }, { by: "Ann", surface: "late" });
+      await respond(journal.other, { ...red, requestId: "s/t0/ask1" }, { by: "Ann", surface: "late" });
       assert.equal((await still.wait()).by, "Ann", "answered between opening and waiting");
       second.log.release();
     }
@@ -178,7 +178,7 @@ suite("a function in a person's place", () => {
     const slow = Promise.withResolvers<InputResponse>();
     const { ask: request, store, log } = asker(memoryStore(), { mode: custom(() => slow.promise) });
     const waiting = request("ask0").wait();
-    respond(store, red, lin);
+    await respond(store, red, lin);
     assert.equal((await waiting).by, "Lin");
     slow.resolve({ type: "denied", requestId: "" });
     await state(slow.promise);
@@ -218,7 +218,7 @@ suite("a function in a person's place", () => {
     const first = asker(store);
     first.ask("ask0");
     first.log.release();
-    respond(store, red, lin);
+    await respond(store, red, lin);
     const { ask: request, log } = asker(store, { mode: custom(() => assert.fail("asked again")) });
     assert.equal((await request("ask0").wait()).by, "Lin");
     log.release();
@@ -241,7 +241,7 @@ suite("where a second request is refused", () => {
       store.pending().map(({ id }) => id),
       ["s/t0/ask0"],
     );
-    respond(store, red, lin);
+    await respond(store, red, lin);
     await waiting;
     assert.equal(request("ask2").resolution, undefined);
     log.release();
@@ -270,7 +270,7 @@ function clock(t: TestContext) {
   };
 }
 
-const timedOut = (store: Store, id = "s/t0/ask0") => store.resolution(id)?.outcome === "timed_out";
+const timedOut = (store: LocalStore, id = "s/t0/ask0") => store.resolution(id)?.outcome === "timed_out";
 
 suite("a deadline", () => {
   test("is part of the request from the start, and the asker's own comes before the run's", () => {
@@ -312,7 +312,7 @@ suite("a deadline", () => {
       reason: { code: "no-answer-within", args: { timeoutMs: 60_000 } },
     });
     assert.equal(at, 1_000_060_000);
-    const late = respond(store, red, lin);
+    const late = await respond(store, red, lin);
     assert.deepEqual([late.won, late.resolution.outcome], [false, "timed_out"]);
     log.release();
   });
@@ -322,7 +322,7 @@ suite("a deadline", () => {
     const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 60_000 });
     const waiting = request("ask0").wait();
     await time.pass(59_999);
-    respond(store, red, lin);
+    await respond(store, red, lin);
     assert.equal((await waiting).by, "Lin");
     await time.pass(1_000_000);
     assert.equal(store.since("s", 0).filter(({ type }) => type === "input.resolved").length, 1);
@@ -478,7 +478,7 @@ suite("a deadline", () => {
       if (given.key === "t0/ask1.resolved") return append(session, given);
       refusals++;
       throw new SageError("disk-full", "not recorded");
-    }) as Store["append"]);
+    }) as LocalStore["append"]);
     await time.pass(1_000);
     assert.equal((await other).outcome, "timed_out");
     for (let second = 0; second < 3; second++) await time.pass(1_000);
@@ -566,6 +566,6 @@ suite("a deadline", () => {
 });
 
 /** The same journal as another process has it: what this one keeps beside its store is not there. */
-function anotherProcess(store: Store): Store {
+function anotherProcess(store: LocalStore): LocalStore {
   return { ...store, member: memoryStore().member };
 }

@@ -448,7 +448,7 @@ suite("a channel over a session", () => {
         handle.respond({ ...response, requestId: "s/t0/0/1/ask0", answers: {} }),
         refusal("request-invalid"),
       );
-      respond(store, { ...response, requestId: "s/t0/0/1/ask0" }, { by: "Ann", surface: "other" });
+      await respond(store, { ...response, requestId: "s/t0/0/1/ask0" }, { by: "Ann", surface: "other" });
       await assert.rejects(handle.respond({ ...response, requestId: "s/t0/0/1/ask0" }), (error: Error) => {
         assert.match(error.message, /already answered by Ann from other/);
         assert.equal((error.cause as { by: string }).by, "Ann");

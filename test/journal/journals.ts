@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
+import type { LocalStore } from "../../src/journal/store.ts";
 import {
   said as inWords,
   messageOf,
@@ -17,11 +17,11 @@ import {
 } from "../../src/protocol/index.ts";
 
 export type Journal = Disposable & {
-  readonly store: Store;
+  readonly store: LocalStore;
   /** Sees only what is durable: a second connection where there is one. */
-  readonly other: Store;
+  readonly other: LocalStore;
   /** As after the process has ended and another one has begun. */
-  restart(): Store;
+  restart(): LocalStore;
 };
 
 /** A folder that is gone when the test is. */
@@ -49,7 +49,7 @@ function onDisk(): Journal {
   const here = folder();
   const path = here.path("journal.db");
   let store = sqliteStore(path);
-  let other: Store | undefined;
+  let other: LocalStore | undefined;
   store.create("s", opened);
   return {
     get store() {

@@ -3,12 +3,12 @@ import { createInterface } from "node:readline";
 import { respond } from "../../src/input/respond.ts";
 import { openSession, type SessionLog } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
+import type { LocalStore } from "../../src/journal/store.ts";
 import { SageError, messageOf } from "../../src/protocol/index.ts";
 import { said as inWords } from "../../src/protocol/index.ts";
 
 const [path = ""] = process.argv.slice(2);
-let store: Store | undefined;
+let store: LocalStore | undefined;
 let log: SessionLog | undefined;
 
 const verbs: Record<string, (...values: never[]) => unknown> = {
@@ -36,14 +36,14 @@ const verbs: Record<string, (...values: never[]) => unknown> = {
   },
 };
 
-function journal(): Store {
+function journal(): LocalStore {
   return (store ??= sqliteStore(path));
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb, ...values] = JSON.parse(line) as [string, ...never[]];
   void Promise.resolve()
-    .then(() => (verbs[verb] ?? (journal()[verb as keyof Store] as (...values: never[]) => unknown))(...values))
+    .then(() => (verbs[verb] ?? (journal()[verb as keyof LocalStore] as (...values: never[]) => unknown))(...values))
     .then(
       (value) => reply({ value }),
       (error: unknown) => reply({ error: messageOf(error), code: error instanceof SageError ? error.code : undefined }),

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Durable } from "../../src/journal/durable.ts";
 import { openSession, SessionLog, Stopped } from "../../src/journal/session.ts";
-import type { Store } from "../../src/journal/store.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
+import type { LocalStore, Store } from "../../src/journal/store.ts";
 import {
   said as inWords,
   SageError,
@@ -13,7 +14,8 @@ import {
   type Reason,
   type Resolution,
 } from "../../src/protocol/index.ts";
-import { answer, journals, keys, plain, question, resolved, said, state } from "./journals.ts";
+import { until } from "../support/until.ts";
+import { answer, journals, keys, opened, plain, question, resolved, said, state } from "./journals.ts";
 
 const colour: NewRequest = {
   kind: "question",
@@ -32,7 +34,7 @@ const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 const lost = { reason: { code: "end-unknown", args: {} } } as const;
 
 /** What the store has of the session, by key. */
-const written = (store: Store): Record<string, unknown> =>
+const written = (store: LocalStore): Record<string, unknown> =>
   Object.fromEntries(plain(store.since("s", 0)).map(({ key, data }) => [key, data]));
 
 /** As a crash inside the effect: started is on disk, an end is not. */
@@ -264,8 +266,7 @@ for (const { name, open } of journals)
       journal.other.append("s", resolved("t0/0/1/ask0", answer("s/t0/0/1/ask0", "Blue", "Ann")));
       const unanswered = second.branch("t0/0/0").open("ask0", colour, auto);
       const answered = second.branch("t0/0/1").open("ask0", colour, auto);
-      assert.deepEqual([unanswered.resolution?.by, answered.resolution?.by], ["auto", "Ann"]);
-      assert.equal((await answered.wait()).by, "Ann");
+      assert.deepEqual([(await unanswered.wait()).by, (await answered.wait()).by], ["auto", "Ann"]);
       assert.deepEqual(journal.store.pending(), []);
       second.release();
     });
@@ -456,24 +457,75 @@ for (const { name, open } of journals)
 
     test("a commit that fails behind the loop's back leaves nobody waiting", async (t) => {
       using journal = open();
-      const full = new SageError("disk-full", "not recorded: the disk is full", { retryable: true });
+      const lost = new SageError("lease-lost", "the session was taken over by another process");
       const log = openSession(journal.store, "s");
       const line = log.branch("t0");
       const waiting = [line.open("ask0", colour).wait(), log.wait("s/elsewhere")];
       const outcomes = Promise.allSettled(waiting);
       t.mock.method(journal.store, "commit", () => {
-        throw full;
+        throw lost;
       });
       line.decide("a", "call.unknown", () => ({ reason: inWords("") }));
       await nextTick();
       assert.deepEqual(
         (await outcomes).map((one) => one.status === "rejected" && one.reason),
-        [full, full],
+        [lost, lost],
       );
-      assert.equal(log.signal.reason, full);
-      await assert.rejects(line.step("b", "call.unknown", never), full);
-      assert.throws(() => log.branch("").decide("c", "call.unknown", () => ({ reason: inWords("") })), full);
+      assert.equal(log.signal.reason, lost);
+      await assert.rejects(line.step("b", "call.unknown", never), lost);
+      assert.throws(() => log.branch("").decide("c", "call.unknown", () => ({ reason: inWords("") })), lost);
       log.release();
+    });
+
+    for (const code of ["disk-full", "journal-locked"] as const)
+      test(`${code}: what was to be written is kept and tried again, and no effect runs before it is on disk`, async (t) => {
+        using journal = open();
+        const log = openSession(journal.store, "s");
+        const line = log.branch("t0/0");
+        const commit = t.mock.method(journal.store, "commit", () => {
+          throw new SageError(code, "not recorded", { retryable: true });
+        });
+        const ran: string[] = [];
+        const running = line.branch("0").once("run0", async () => (ran.push("0"), result("ran")), {
+          started: () => started,
+        });
+        const { request } = line.branch("1").open("ask0", colour);
+        const waiting = line.branch("1").open("ask1", colour).wait();
+        await nextTick();
+        assert.deepEqual([ran, log.closed, log.idle], [[], false, false]);
+        assert.deepEqual(
+          log.pending().map(({ id }) => id),
+          [request.id, "s/t0/0/1/ask1"],
+          "open for this process, wherever they are on their way to the disk",
+        );
+        assert.deepEqual(journal.other.pending(), [], "nobody else has heard of them");
+        commit.mock.restore();
+        assert.deepEqual(await running, { ok: true, value: result("ran") });
+        await log.flush();
+        assert.deepEqual(keys(journal.other.since("s", 1)), [
+          "t0/0/0/run0.started",
+          "t0/0/1/ask0",
+          "t0/0/1/ask1",
+          "t0/0/0/run0.finished",
+        ]);
+        journal.store.append("s", resolved("t0/0/1/ask1", answer("s/t0/0/1/ask1")));
+        assert.equal((await waiting).by, "Lin");
+        await log.release();
+      });
+
+    test("a process that leaves while nothing can be written is not held up, and no fact of it appears later", async (t) => {
+      using journal = open();
+      const log = openSession(journal.store, "s");
+      const commit = t.mock.method(journal.store, "commit", () => {
+        throw new SageError("disk-full", "not recorded", { retryable: true });
+      });
+      const running = log.branch("").once("run0", never, { started: () => started });
+      await nextTick();
+      log.close();
+      await assert.rejects(running, { name: "Stopped", why: "leaving" });
+      await log.release();
+      commit.mock.restore();
+      assert.deepEqual(keys(journal.other.since("s", 1)), []);
     });
 
     test("a closed branch replays what is known, and nothing new happens on it", async () => {
@@ -606,7 +658,8 @@ for (const { name, open } of journals)
     test("what is streamed is numbered upwards; a restart and a new owner outrank what came before", async () => {
       using journal = open();
       const shown: Delta[] = [];
-      const watch = (store: Store) => store.hub.subscribe("s", { fact: () => {}, delta: (delta) => shown.push(delta) });
+      const watch = (store: LocalStore) =>
+        store.hub.subscribe("s", { fact: () => {}, delta: (delta) => shown.push(delta) });
       const speak = (log: SessionLog) =>
         log.branch("t0/0").step("model", "call.unknown", async (scope) => {
           scope.delta("text", "a");
@@ -671,3 +724,85 @@ for (const { name, open } of journals)
       log.release();
     });
   });
+
+suite("a session in a store that answers later", () => {
+  /** Commits are written when they are let through, one after the other. */
+  function slow() {
+    const real = memoryStore();
+    real.create("s", opened);
+    const gates: (() => void)[] = [];
+    const commits: string[][] = [];
+    const store: Store = {
+      ...real,
+      member: (make) => make(store),
+      async commit(session, epoch, facts) {
+        await new Promise<void>((pass) => gates.push(pass));
+        commits.push(keys(facts));
+        real.commit(session, epoch, facts);
+      },
+      release: async (session, epoch) => real.release(session, epoch),
+    };
+    return { store, commits, letThrough: () => gates.shift()?.() };
+  }
+  const nothing = () => ({ reason: inWords("") });
+
+  test("an effect waits for its start to be written, and facts added meanwhile share the next commit", async () => {
+    const { store, commits, letThrough } = slow();
+    const log = openSession(store, "s");
+    const line = log.branch("t0");
+    let ran = false;
+    const running = line.once("run0", async () => ((ran = true), result("ran")), { started: () => started });
+    const first = log.flush();
+    for (const key of ["a", "b"]) line.decide(key, "call.unknown", nothing);
+    const second = log.flush();
+    assert.notEqual(first, second);
+    assert.equal(second, log.flush(), "one barrier for all that is added meanwhile");
+    letThrough();
+    await first;
+    await nextTick();
+    assert.deepEqual([ran, commits], [true, [["t0/run0.started"]]]);
+    letThrough();
+    await second;
+    assert.deepEqual(commits[1], ["t0/a", "t0/b"], "the result came while they were on their way");
+    letThrough();
+    assert.deepEqual(await running, { ok: true, value: result("ran") });
+    const released = log.release();
+    letThrough();
+    await released;
+    assert.deepEqual(commits[2], ["t0/run0.finished"]);
+    assert.equal(store.session("s")?.owned, false);
+  });
+
+  test("a delta does not overtake the facts before it", async () => {
+    const { store, letThrough } = slow();
+    const log = openSession(store, "s");
+    const heard: string[] = [];
+    store.hub.subscribe("s", { fact: ({ key }) => heard.push(key), delta: ({ text }) => heard.push(text) });
+    const line = log.branch("t0");
+    line.decide("before", "call.unknown", nothing);
+    await line.step("model", "call.unknown", async (scope) => {
+      for (const text of ["one", "two"]) scope.delta("text", text);
+      await nextTick();
+      assert.deepEqual(heard, []);
+      letThrough();
+      await until(() => heard.length === 3);
+      scope.delta("text", "three");
+      return nothing();
+    });
+    assert.deepEqual(heard, ["t0/before", "one", "two", "three"]);
+    log.close();
+  });
+
+  test("a commit that is refused for good closes the log for all that waits behind it", async () => {
+    const { store } = slow();
+    const lost = new SageError("lease-lost", "taken over");
+    store.commit = () => Promise.reject(lost);
+    const log = openSession(store, "s");
+    const line = log.branch("t0");
+    const effect = line.once("run0", never, { started: () => started });
+    const behind = line.once("run1", never, { started: () => started });
+    await assert.rejects(effect, lost);
+    await assert.rejects(behind, lost);
+    assert.throws(() => log.flush(), lost);
+  });
+});

@@ -1,7 +1,7 @@
 // What every store promises, whatever it keeps its facts in.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Store } from "../../src/journal/store.ts";
+import type { LocalStore } from "../../src/journal/store.ts";
 import { said as inWords, SageError, type Fact } from "../../src/protocol/index.ts";
 import { answer, asked, fact, journals, keys, opened, plain, requestFor, resolved, said } from "./journals.ts";
 
@@ -177,7 +177,7 @@ for (const { name, open } of journals)
     test("keeps the latest draft of each request", () => {
       using journal = open();
       const { store, other } = journal;
-      const save = (writer: Store, key: string, n: number, text: string) =>
+      const save = (writer: LocalStore, key: string, n: number, text: string) =>
         writer.append("s", {
           key: `draft/${key}/${n}`,
           type: "draft.saved",

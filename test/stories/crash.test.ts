@@ -126,8 +126,8 @@ test("killed while a question is open, answered by another process while it is d
     requestId: "s/t0/0/0/ask0",
     answers: { "Which colour?": { selected: ["Blue"] } },
   };
-  assert.equal(respond(store, answers, { by: "Lin", surface: "other" }).won, true);
-  const late = respond(
+  assert.equal((await respond(store, answers, { by: "Lin", surface: "other" })).won, true);
+  const late = await respond(
     store,
     { ...answers, answers: { "Which colour?": { selected: ["Red"] } } },
     { by: "Ann", surface: "late" },
@@ -170,10 +170,10 @@ test("a command that outlived a killed Sage is found, and rerun is not offered b
       { type: "answers", requestId: id, answers: { [request.questions[0]?.question ?? ""]: { selected: [label] } } },
       { by: "Lin", surface: "test" },
     );
-  pick(request.id, "wait");
+  await pick(request.id, "wait");
   writeFileSync(here.path("stop"), "");
   await second.until(/input.requested t0\/0\/0\/lost0$/m);
-  pick("s/t0/0/0/lost0", "done");
+  await pick("s/t0/0/0/lost0", "done");
   store.close();
   assert.match((await second.ended).out, /over/);
   assert.deepEqual(readFileSync(here.path("ran.txt"), "utf8"), "started\nended\n");

@@ -46,7 +46,7 @@ export async function carry(
     if (isGrant(end) && !isUsed(log.loaded, request.id)) context.memory.grant(request);
   const text = [note, ...ends.map(({ request, end }) => `- ${asked(request)}\n  ${answer(request, end)}`)].join("\n");
   // Under a key of its own: told once, however often the turn is begun again.
-  log.store.append(log.id, {
+  await log.store.append(log.id, {
     key: `said/${turn.key}.carried`,
     type: "user.said",
     at: Date.now(),

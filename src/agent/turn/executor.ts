@@ -97,14 +97,14 @@ export class UnifiedExecutor {
   async executeTask(task: string, strategy: ExecutionStrategy = StandardStrategy): Promise<AgentOutcome> {
     const { store } = this.#config;
     const session = randomUUID();
-    store.create(session, { cwd: this.#options.workingDirectory, version: "sdk" });
+    await store.create(session, { cwd: this.#options.workingDirectory, version: "sdk" });
     const said = { text: task, by: "caller", surface: "sdk" };
-    store.append(session, { key: "said/0", type: "user.said", at: Date.now(), data: said });
+    await store.append(session, { key: "said/0", type: "user.said", at: Date.now(), data: said });
     const log = openSession(store, session);
     try {
       return await strategy.execute(this, { log });
     } finally {
-      log.release();
+      await log.release();
     }
   }
 }

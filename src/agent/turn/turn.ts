@@ -47,6 +47,7 @@ type Turn = {
 
 /** From `turn.begun` to an outcome, whatever happens on the way. */
 export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
+  if (log.writing) await log.writing;
   const facts = log.begin();
   const folded = fold(facts);
   if (!folded.open && log.unseen().length === 0) return nothingNew(log, folded);
@@ -55,26 +56,27 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
     ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), input, openIn(log, folded))
     : begin(log, folded, input);
   try {
-    return end(log, turn, await drive(log, turn));
+    return await end(log, turn, await drive(log, turn));
   } catch (error) {
     // An abort reaches us in many disguises; the reason behind it is what counts.
     const cause = log.stopped ?? error;
     if (input.supervised && isMistake(cause)) throw cause;
-    return end(log, turn, statusOf(cause, log));
+    return end(log, turn, await statusOf(cause, log));
   }
 }
 
 /** A turn of its own that only makes room: nobody has to say anything for it, and it folds like any other. */
 export async function compactTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
+  if (log.writing) await log.writing;
   const folded = fold(log.begin());
   if (folded.open) throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
   const turn = begin(log, folded, input);
   try {
     const worth = await compactNow(log.branch(turn.key).branch("0"), turn.context, turn.progress);
     turn.progress.text = worth ? "" : "There is too little to be worth a summary.";
-    return end(log, turn, { status: "success" });
+    return await end(log, turn, { status: "success" });
   } catch (error) {
-    const status = statusOf(log.stopped ?? error, log);
+    const status = await statusOf(log.stopped ?? error, log);
     // There is nothing to go on with: interrupted, it is over.
     return end(log, turn, status.status === "paused" && !log.closed ? { ...status, status: "cancelled" } : status);
   }
@@ -142,7 +144,11 @@ function drive(log: SessionLog, { key, carries, cancelledBy, heard, context, pro
   return carries ? carry(log, context, { key, carries }).then(go) : go();
 }
 
-function end(log: SessionLog, { key, at, progress, context }: Turn, status: OutcomeStatus): AgentOutcome {
+async function end(
+  log: SessionLog,
+  { key, at, progress, context }: Turn,
+  status: OutcomeStatus,
+): Promise<AgentOutcome> {
   const { steps, messages, toolHistory, text } = progress;
   const { usage, usd, modelCalls, toolCalls } = context.tree;
   const stats = { steps, modelCalls, toolCalls, durationMs: Date.now() - at };
@@ -161,10 +167,12 @@ function end(log: SessionLog, { key, at, progress, context }: Turn, status: Outc
     const root = log.branch("");
     root.withdraw(status.status === "cancelled" ? status.reason : reason("turn-ended", {}));
     root.decide(`${key}.ended`, "turn.ended", () => ended);
-    log.flush();
+    const written = log.flush();
+    if (written) await written;
     return outcome;
   } catch (error) {
     // Nothing can be recorded any more: the turn stays open, and goes on when it can.
+    if (error instanceof Stopped) return { ...outcome, status: "paused", reason: error.reason };
     return status.status === "error" ? outcome : { ...outcome, ...failed(error) };
   }
 }
@@ -175,9 +183,10 @@ function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome 
   return { ...ended, session: log.id, messages, toolHistory: [] };
 }
 
-function statusOf(error: unknown, log: SessionLog): OutcomeStatus {
+async function statusOf(error: unknown, log: SessionLog): Promise<OutcomeStatus> {
   if (error instanceof NeedsInput) {
-    log.flush(); // on disk before anyone hears that they are needed
+    const written = log.flush(); // on disk before anyone hears that they are needed
+    if (written) await written;
     return { status: "needs-input", requests: log.store.pending(log.id).map(({ id }) => id) };
   }
   if (!(error instanceof Stopped)) return failed(error);

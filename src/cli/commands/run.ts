@@ -127,7 +127,7 @@ async function keepInOrder(installation: Installation, lang: Lang): Promise<void
   if (!installation.settings.retention) return;
   const { applyRetention } = await import("../retention.ts");
   const store = openStore(installation.home);
-  applyRetention(store, installation, lang);
+  await applyRetention(store, installation, lang);
   store.close();
 }
 

@@ -349,7 +349,7 @@ test("a session that was deleted is no dead end: the next message begins another
   const [before] = sage.store.sessions();
   const home = { settings: join(dir, "settings.json"), output: join(dir, "output") };
   await until(() => sage.store.session(before?.id ?? "")?.owned === false);
-  deleteSession(sage.store, home, before?.id ?? "", { by: "Ada", surface: "plain" });
+  await deleteSession(sage.store, home, before?.id ?? "", { by: "Ada", surface: "plain" });
   lin.say("second");
   await until(() => sage.facts("turn.ended").some(({ session }) => session !== before?.id));
   lin.say("third");

@@ -93,7 +93,8 @@ test("a session that was deleted while Sage was away leaves no card that waits o
   await sage.crash();
   const store = sqliteStore(join(dir, "journal.db"));
   const home = { settings: join(dir, "settings.json"), output: join(dir, "output") };
-  for (const session of [asking, told]) deleteSession(store, home, session?.id ?? "", { by: "Ada", surface: "plain" });
+  for (const session of [asking, told])
+    await deleteSession(store, home, session?.id ?? "", { by: "Ada", surface: "plain" });
   store.close();
   await sage.restart([]);
   await feishu.until(lin.chat, ({ id, buttons }) => id === card.id && buttons.length === 0);

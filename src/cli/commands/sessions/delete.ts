@@ -21,7 +21,7 @@ export async function deleteSessions(args: string[]): Promise<number> {
     console.log(w.deleteWhat(chosen.map((one) => `  ${one.id}  ${clipped(titleOf(one), 80)}`)));
     if (!values.yes && !(await agrees(w.deleteAsk))) throw usage(w.deleteHow);
     const waiting = chosen.reduce((n, { pending }) => n + pending, 0);
-    for (const { id } of chosen) deleteSession(store, home, id, { by: person(), surface: "cli" });
+    for (const { id } of chosen) await deleteSession(store, home, id, { by: person(), surface: "cli" });
     if (waiting > 0) console.log(w.cancelled(waiting));
     console.log(w.deleted(chosen.length));
     return exitCodes.success;

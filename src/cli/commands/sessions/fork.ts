@@ -12,7 +12,7 @@ export async function fork(args: string[]): Promise<number> {
   if (target === undefined || stray !== undefined) throw usage(w.which("fork"));
   const { host, store } = openJournal(process.env);
   const source = sessionBy(store, target, t);
-  const id = forkSession(store, source.id, values.at, { by: person(), surface: "cli" });
+  const id = await forkSession(store, source.id, values.at, { by: person(), surface: "cli" });
   await host.close();
   console.log(w.forked(id, source.id));
   console.log(w.goOn(id));

@@ -21,11 +21,11 @@ export async function gc(args: string[]): Promise<number> {
   const installation = readInstallation(process.env);
   const { home } = installation;
   const { host, store } = openJournal(process.env);
-  if (!dryRun) applyRetention(store, installation, lang);
+  if (!dryRun) await applyRetention(store, installation, lang);
   const unused = store
     .sessions()
     .filter(({ title, owned, open, lastAt }) => title === "" && !owned && !open && Date.now() - lastAt > DAY_MS);
-  if (!dryRun) for (const { id } of unused) deleteSession(store, home, id, { by: "gc", surface: "cli" });
+  if (!dryRun) for (const { id } of unused) await deleteSession(store, home, id, { by: "gc", surface: "cli" });
   if (unused.length > 0) console.log(w.empty(unused.length));
   const { files, bytes } = collectOutput(store, home.output, { dryRun });
   if (files > 0) console.log(w.output(files, bytes));

@@ -19,7 +19,7 @@ export async function list(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   noWords("sessions list", positionals, t);
   const { host, store } = openJournal(process.env);
-  applyRetention(store, readInstallation(process.env), lang);
+  await applyRetention(store, readInstallation(process.env), lang);
   const all = (await ask(host, { type: "sessions" })).sessions;
   const { search } = values;
   const where = search === undefined ? undefined : new Map(found(store, search));

@@ -14,7 +14,7 @@ export async function rename(args: string[]): Promise<number> {
   if (words.length === 0) throw usage(w.noTitle);
   const { host, store } = openJournal(process.env);
   const { id } = sessionBy(store, target, t);
-  renameSession(store, id, words.join(" "), { by: person(), surface: "cli" });
+  await renameSession(store, id, words.join(" "), { by: person(), surface: "cli" });
   console.log(w.renamed(id, oneLine(store.session(id)?.title ?? "")));
   await host.close();
   return exitCodes.success;

@@ -1,0 +1,44 @@
+import { SageError } from "../protocol/index.ts";
+import type { Awaitable } from "./store.ts";
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+export type Retry = {
+  /** Ends the trying; its reason is thrown. */
+  signal?: AbortSignal | undefined;
+  /** Told of each failure that is followed by another try. */
+  failed?(error: SageError): void;
+};
+
+/** Writes until it is written. A busy journal and a full disk pass; any other error is thrown. */
+export async function untilWritten<T>(write: () => Awaitable<T>, { signal, failed }: Retry = {}): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      failed?.(error);
+    }
+    await pause(Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS), signal);
+    signal?.throwIfAborted();
+  }
+}
+
+/** A busy journal or a full disk: the same write may succeed later. */
+export function isRetryable(error: unknown): error is SageError {
+  return error instanceof SageError && error.retryable;
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const over = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    signal?.addEventListener("abort", over, { once: true });
+  });
+}
