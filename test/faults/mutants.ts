@@ -109,8 +109,8 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: "src/host/batched-appends.ts",
-        from: "store.appendAll(all);",
-        to: "all.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
+        from: "store.appendAll(batch);",
+        to: "batch.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },
     ],
     scene: "calm",
