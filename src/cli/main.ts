@@ -44,7 +44,9 @@ async function main(given: string[]): Promise<number> {
     return (await import("./commands/help.ts")).help(args, Object.keys(commands));
   if (flags.includes("--version")) return (await import("./commands/help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
-  if (forPeople.test(args.slice(0, 2).join(" "))) (await import("./person-only.ts")).forPeopleOnly(process.env);
+  const joins = command === undefined && flags.some((flag) => /^(-p?[cr]|--continue$|--resume(=|$))/.test(flag));
+  if (joins || forPeople.test(args.slice(0, 2).join(" ")))
+    (await import("./person-only.ts")).forPeopleOnly(process.env);
   if (command) return (await command())(args.slice(1));
   return (await import("./commands/run.ts")).run(args, Object.keys(commands));
 }

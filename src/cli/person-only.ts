@@ -1,10 +1,28 @@
+import { existsSync } from "node:fs";
+import { sageHome } from "../config/home.ts";
+import { ancestry } from "../journal/process.ts";
+import { sqliteStore } from "../journal/sqlite.ts";
 import { SageError } from "../protocol/error.ts";
 
-/** An agent's commands must not approve, trust or change rules in the person's name, however they were started. */
+/**
+ * An agent's commands must not approve, speak, trust or change rules in the person's name, however they were started. A variable says so
+ * to those who mean well; a command that clears it is still a child of a call that the journal knows.
+ */
 export function forPeopleOnly(env: NodeJS.ProcessEnv): void {
-  if (env["SAGE_INSIDE"] === undefined) return;
+  if (env["SAGE_INSIDE"] === undefined && !isInsideCall(env)) return;
   throw new SageError(
     "usage",
-    "this is for a person: a command that an agent runs may not answer, trust, change rules or touch other sessions",
+    "this is for a person: a command that an agent runs may not answer, speak in a session, trust, change rules or touch other sessions",
   );
+}
+
+function isInsideCall(env: NodeJS.ProcessEnv): boolean {
+  const { journal } = sageHome(env);
+  if (!existsSync(journal)) return false;
+  const store = sqliteStore(journal);
+  try {
+    return store.callOf(ancestry()) !== undefined;
+  } finally {
+    store.close();
+  }
 }

@@ -6,6 +6,8 @@ export type Children = {
   note(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */
   living(session: string, key: string): number[];
+  /** The call whose process group still lives and is led by one of these. */
+  callOf(processes: readonly number[]): { session: string; key: string } | undefined;
   /** In the transaction of a fact: a call that finished has no children to look for. */
   index(fact: Fact): void;
 };
@@ -23,6 +25,11 @@ export function createChildren({ q, all, writeIfPossible }: Pick<Database, "q" |
       all<{ pid: number; started: string }>("SELECT pid, started FROM child WHERE session=? AND key=?", session, key)
         .filter(({ pid, started }) => groupLives(pid, started))
         .map(({ pid }) => pid),
+    callOf(processes) {
+      const rows = all<{ session: string; key: string; pid: number; started: string }>("SELECT * FROM child");
+      const found = rows.find(({ pid, started }) => processes.includes(pid) && groupLives(pid, started));
+      return found && { session: found.session, key: found.key };
+    },
     index(fact) {
       if (fact.type !== "call.finished") return;
       const key = withoutEnd(fact.key);

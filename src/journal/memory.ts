@@ -127,6 +127,7 @@ export function memoryStore(): LocalStore {
     since: (id, after) => sessions.get(id)?.facts.filter((fact) => fact.seq > after) ?? [],
     noteChild() {},
     children: () => [],
+    callOf: () => undefined,
     leftBehind: () => ({ call: false, message: false }), // nothing outlives the process
     lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none: what is open is looked up in the facts
     rebuildIndexes() {},

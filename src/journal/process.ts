@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** When a process was started, in a form that no other process with the same pid can have. "" when it does not live. */
@@ -33,10 +34,54 @@ export function groupLives(group: number, leaderStarted?: string): boolean {
   });
 }
 
-function stat(pid: number): { state: string; group: number; started: string } {
+/** This process and those above it, each with its group and its session: a child that left its parent is still in those. */
+export function ancestry(): number[] {
+  const known = process.platform === "linux" ? undefined : processTable();
+  const found = new Set<number>();
+  for (let pid = process.pid; pid > 1 && !found.has(pid);) {
+    const relatives = known ? known.get(pid) : relativesOf(pid);
+    found.add(pid);
+    for (const one of relatives?.groups ?? []) if (one > 1) found.add(one);
+    pid = relatives?.parent ?? 0;
+  }
+  return [...found];
+}
+
+type Relatives = { parent: number; groups: number[] };
+
+function relativesOf(pid: number): Relatives | undefined {
+  try {
+    const { parent, group, session } = stat(pid);
+    return { parent, groups: [group, session] };
+  } catch {
+    return undefined; // it has just ended
+  }
+}
+
+/** Where there is no /proc. Empty where there is no `ps` either. */
+function processTable(): Map<number, Relatives> {
+  try {
+    const table = execFileSync("/bin/ps", ["-axo", "pid=,ppid=,pgid="], { encoding: "utf8", timeout: 5_000 });
+    const rows = table.split("\n").map((row) => row.trim().split(/\s+/).map(Number));
+    return new Map(rows.map(([pid = 0, parent = 0, group = 0]) => [pid, { parent, groups: [group] }]));
+  } catch {
+    return new Map();
+  }
+}
+
+type Stat = { state: string; parent: number; group: number; session: number; started: string };
+
+function stat(pid: number): Stat {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // the name before it may hold anything
-  return { state: fields[0] ?? "", group: Number(fields[2]), started: fields[19] ?? "" };
+  const [state = "", parent, group, session] = fields;
+  return {
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    started: fields[19] ?? "",
+  };
 }
 
 let bootId: string | undefined;

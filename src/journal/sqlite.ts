@@ -53,6 +53,7 @@ export function sqliteStore(path: string, { onCommit = () => {} }: StoreSeams = 
     sessions: () => summaries(all, lease, "WHERE id<>? ORDER BY last_at DESC", REMOVED),
     noteChild: children.note,
     children: children.living,
+    callOf: children.callOf,
     leftBehind: indexes.leftBehind,
     lookAtIndexes: indexes.look,
     rebuildIndexes: indexes.rebuild,

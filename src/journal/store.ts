@@ -76,6 +76,8 @@ export interface Store {
   noteChild(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */
   children(session: string, key: string): number[];
+  /** The running call that one of these processes, or process groups, belongs to. */
+  callOf(processes: readonly number[]): { session: string; key: string } | undefined;
   /** Read off the keys alone, without the facts' data. */
   leftBehind(session: string): LeftBehind;
   /** Compares the index of open requests with all facts. */

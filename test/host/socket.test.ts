@@ -253,7 +253,7 @@ test("a journal whose path is too long for a socket is met elsewhere, in a priva
   await a.close();
 });
 
-test("the socket speaks the whole Host protocol, and checks what it is told", async () => {
+test("the socket tells what a Host tells, and checks what it is told", async () => {
   using here = workspace();
   const { a, b, mine, run } = twoProcesses(here.dir);
   await a.send({ type: "open", session: "s", cwd: here.dir });
@@ -262,11 +262,7 @@ test("the socket speaks the whole Host protocol, and checks what it is told", as
   const address = join(run, readdirSync(run)[0] ?? "");
   const remote = await connectHost(address, AbortSignal.timeout(20_000));
 
-  const said = await remote.send({ type: "say", session: "s", text: "and more", ...lin });
-  assert.equal(said.ok, true);
-  const unknown = await remote.send({ type: "resume", session: "nobody" });
-  assert.equal(!unknown.ok && unknown.code, "session-unknown");
-  const wrong = await remote.send({ type: "say", session: "s", text: 7, ...lin } as never);
+  const wrong = await remote.send({ type: "pending", limit: "many" } as never);
   assert.equal(!wrong.ok && wrong.code, "request-invalid");
   const listed = await remote.send({ type: "sessions" });
   assert.deepEqual(listed.ok && listed.sessions.map(({ id, state }) => [id, state]), [["s", "running"]]);

@@ -55,7 +55,9 @@ function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): P
       socket.on("close", () => visitors.delete(socket));
       socket.on("error", () => socket.destroy());
       // Loaded with the first visitor: most processes have none.
-      void import("./serve.ts").then(({ serve }) => serve(socket, routed, { process: me, version }));
+      void import("./serve.ts").then(({ serve, onlyTells: admit }) =>
+        serve(socket, routed, { process: me, version, admit }),
+      );
     }).unref();
     server.maxConnections = MOST_CONNECTIONS;
     // Without a socket followers have facts only, and say so: nothing else depends on it.

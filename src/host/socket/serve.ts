@@ -1,13 +1,29 @@
 import type { Socket } from "node:net";
-import { SageError, messageOf, type CommandReply, type Host } from "../../protocol/index.ts";
+import { SageError, messageOf, type Command, type CommandReply, type Host } from "../../protocol/index.ts";
 import { parseCall, parseCommand, type Call, type Said } from "./messages.ts";
 import { createWire } from "./wire.ts";
 
 /** More at once is not what a surface does. */
 const MOST_AT_ONCE = 256;
 
+/** Decides which commands a listener takes, and in whose name: a sender does not say who it is. Throws for the rest. */
+export type Admission = (command: Command) => Command;
+
+/**
+ * On the private socket of an owner everybody is anonymous: a command that an agent runs can connect to it as well as a terminal can. It tells,
+ * and takes nothing. Who follows a session speaks, answers and interrupts by facts in the journal.
+ */
+export const onlyTells: Admission = (command) => {
+  if (command.type === "sessions" || command.type === "pending") return command;
+  throw new SageError("request-invalid", `this socket tells what happens; it takes no "${command.type}"`);
+};
+
 /** Lets one other process use this one's host. */
-export function serve(socket: Socket, host: Host, hello: { process: string; version: string }): void {
+export function serve(
+  socket: Socket,
+  host: Host,
+  { admit, ...hello }: { process: string; version: string; admit: Admission },
+): void {
   const watches = new Map<number, AbortController>();
   let busy = 0;
   const say = (message: Said) => wire.send(message);
@@ -31,7 +47,7 @@ export function serve(socket: Socket, host: Host, hello: { process: string; vers
 
   async function replyTo(command: (Call & { do: "send" })["command"]): Promise<CommandReply> {
     try {
-      return await host.send(parseCommand(command));
+      return await host.send(admit(parseCommand(command)));
     } catch (error) {
       const code = error instanceof SageError ? error.code : "turn-failed";
       return { ok: false, code, message: messageOf(error) };
