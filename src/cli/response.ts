@@ -7,6 +7,7 @@ import {
   type RuleDestination,
   type RuleGrant,
 } from "../protocol/index.ts";
+import { optionNamed } from "../texts/questions.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { usage, type Flags } from "./flags.ts";
 import { rulesFor } from "../view/answering.ts";
@@ -145,10 +146,9 @@ function answersOf(request: InputRequest, { choose = [], other = [], partial }: 
     add(question, text);
   };
   for (const given of choose)
-    put(given, ({ question, options: offered }, text) => {
-      const label = (offered.find((one) => one.label.toLowerCase() === text.toLowerCase()) ?? offered[Number(text) - 1])
-        ?.label;
-      answers[question]?.selected.push(label ?? text);
+    put(given, (question, text) => {
+      const option = optionNamed(question, text) ?? question.options[Number(text) - 1];
+      answers[question.question]?.selected.push(option?.label ?? text);
     });
   for (const given of other)
     put(given, ({ question }, text) => Object.assign(answers[question] ?? {}, { other: text }));

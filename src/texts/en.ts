@@ -2,11 +2,13 @@ import type {
   DeadlinePolicy,
   PermissionBehavior,
   Preview,
+  Question,
   Reason,
   RequestSource,
   RuleDestination,
 } from "../protocol/index.ts";
 import { sage } from "./command.ts";
+import { questionIn, type ShownQuestion } from "./questions.ts";
 import { sentence } from "./reasons.ts";
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -33,6 +35,7 @@ export const en = {
   why: "Why you are asked:",
   /** Why a call was judged as it was. */
   because: (reason: Reason | string): string => sentence(reason, "en"),
+  question: (question: Question): ShownQuestion => questionIn(question, "en"),
   source: {
     tool: "",
     approval: "",

@@ -1,4 +1,4 @@
-import type { NewRequest, OwnQuestionArgs, Question, Reason } from "../protocol/index.ts";
+import type { NewRequest, OwnQuestionArgs, Question, QuestionOption, Reason } from "../protocol/index.ts";
 import type { Lang } from "./language.ts";
 import { sentence } from "./reasons.ts";
 
@@ -23,6 +23,22 @@ export function questionIn(question: Question, lang: Lang): ShownQuestion {
     })),
     multiSelect,
   };
+}
+
+/** The option that somebody means who writes its label, in whichever language they read it. */
+export function optionNamed(question: Question, typed: string): QuestionOption | undefined {
+  const names = question.options.map((option, n) => [
+    option.label,
+    ...languages.map((lang) => questionIn(question, lang).options[n]?.label ?? ""),
+  ]);
+  return question.options.find((_, n) => names[n]?.some((name) => keyOf(name) === keyOf(typed)));
+}
+
+const languages: readonly Lang[] = ["en", "zh"];
+
+/** From whatever keyboard. */
+function keyOf(text: string): string {
+  return text.normalize("NFKC").trim().toLowerCase();
 }
 
 /** A request in which Sage itself asks. Programs that do not translate read it in English. */

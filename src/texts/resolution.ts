@@ -1,11 +1,19 @@
-import { oneLine, type Answers, type InputResponse, type Resolution, type Sender } from "../protocol/index.ts";
+import {
+  oneLine,
+  type Answer,
+  type Answers,
+  type InputRequest,
+  type InputResponse,
+  type Resolution,
+  type Sender,
+} from "../protocol/index.ts";
 import type { Texts } from "./texts.ts";
 
 /** How it ended, and by whom: for every surface that was not the one. */
-export function headline(resolution: Resolution, t: Texts, me?: Sender): string {
+export function headline(resolution: Resolution, t: Texts, me?: Sender, request?: InputRequest): string {
   const { at, outcome } = resolution;
   const said = outcome === "answered" || outcome === "partial" || outcome === "declined";
-  return `${(said ? t.answeredBy : t.endedBy)(whoOf(resolution, t, me), timeOf(at))}: ${oneLine(ending(resolution, t))}`;
+  return `${(said ? t.answeredBy : t.endedBy)(whoOf(resolution, t, me), timeOf(at))}: ${oneLine(ending(resolution, t, request))}`;
 }
 
 /** "by you" only for the same person on the same surface: elsewhere one may have been somebody else. */
@@ -23,15 +31,16 @@ export function changeLine(changed: { by: "hook" } | { by: "person"; who: Sender
   return t.inputChanged(changed.by === "hook" ? t.byHook : whoOf(changed.who, t, me));
 }
 
-export function ending(resolution: Resolution, t: Texts): string {
+/** `request`, where it is known, puts answers to questions of Sage's own into the reader's language. */
+export function ending(resolution: Resolution, t: Texts, request?: InputRequest): string {
   const because = (word: string, why: string) => (why.trim() ? `${word} (${oneLine(why)})` : word);
   switch (resolution.outcome) {
     case "answered":
-      return saidBy(resolution.response, t);
+      return saidBy(resolution.response, t, request);
     case "partial":
-      return `${t.partly}: ${saidBy(resolution.response, t)}`;
+      return `${t.partly}: ${saidBy(resolution.response, t, request)}`;
     case "timed_out":
-      return because(t.timedOut, resolution.response ? saidBy(resolution.response, t) : "");
+      return because(t.timedOut, resolution.response ? saidBy(resolution.response, t, request) : "");
     case "declined":
       return because(t.declined, resolution.reason ? t.because(resolution.reason) : "");
     case "cancelled":
@@ -45,7 +54,7 @@ export function ending(resolution: Resolution, t: Texts): string {
   }
 }
 
-function saidBy(response: InputResponse, t: Texts): string {
+function saidBy(response: InputResponse, t: Texts, request?: InputRequest): string {
   const words = (text: string | undefined) => (text?.trim() ? ` — “${text}”` : "");
   switch (response.type) {
     case "granted": {
@@ -56,7 +65,7 @@ function saidBy(response: InputResponse, t: Texts): string {
     case "denied":
       return `${t.refused}${words(response.reason)}`;
     case "answers":
-      return `${answersLine(response.answers)}${words(response.remark)}`;
+      return `${answersLine(shownAnswers(response.answers, t, request))}${words(response.remark)}`;
     case "text":
       return `“${response.text}”`;
     case "cancelled":
@@ -64,6 +73,18 @@ function saidBy(response: InputResponse, t: Texts): string {
     default:
       return response satisfies never;
   }
+}
+
+function shownAnswers(answers: Answers, t: Texts, request: InputRequest | undefined): Answers {
+  if (request?.kind !== "question") return answers;
+  const shown = Object.entries(answers).map(([name, answer]): [string, Answer] => {
+    const question = request.questions.find((one) => one.question === name);
+    if (!question?.own) return [name, answer];
+    const { question: text, options } = t.question(question);
+    const labels = answer.selected.map((id) => options.find((option) => option.id === id)?.label ?? id);
+    return [text, { ...answer, selected: labels }];
+  });
+  return Object.fromEntries(shown);
 }
 
 export function answersLine(answers: Answers): string {

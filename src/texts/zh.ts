@@ -1,5 +1,6 @@
 import type { Texts } from "./texts.ts";
 import { sage } from "./command.ts";
+import { questionIn } from "./questions.ts";
 import { sentence } from "./reasons.ts";
 
 export const zh: Texts = {
@@ -22,6 +23,7 @@ export const zh: Texts = {
   leaves: "超出工作目录",
   why: "为什么问你：",
   because: (reason) => sentence(reason, "zh"),
+  question: (question) => questionIn(question, "zh"),
   source: {
     tool: "",
     approval: "",

@@ -26,7 +26,7 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
     case "notice":
       return { tone: "warn", line: oneLine(noticeText(item, t)) };
     case "asked":
-      return item.resolution && { tone: "dim", line: headline(item.resolution, t, me) };
+      return item.resolution && { tone: "dim", line: headline(item.resolution, t, me, item.request) };
     case "end":
       return endNote(item.end, t);
     case "said":

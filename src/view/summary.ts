@@ -1,4 +1,5 @@
 import type { Call, Cost, Fact, InputRequest, ToolInput } from "../protocol/index.ts";
+import type { Texts } from "../texts/texts.ts";
 import type { CallItem } from "./item.ts";
 import { isOpen } from "./standing.ts";
 
@@ -34,12 +35,12 @@ export function isOver({ standing, result, turnEnded }: CallItem): boolean {
 }
 
 /** A request in a few words. Not yet safe to draw. */
-export function nameOf(request: InputRequest): string {
+export function nameOf(request: InputRequest, t: Texts): string {
   switch (request.kind) {
     case "permission":
       return `${request.tool} ${summaryOf(request.input)}`.trim();
     case "question":
-      return request.questions.map(({ question }) => question).join(" / ");
+      return request.questions.map((one) => t.question(one).question).join(" / ");
     case "text":
       return request.prompt;
     default:

@@ -98,7 +98,7 @@ function groupsOf(items: readonly Item[]): Item[][] {
 
 function createSections(t: PageTexts, words: Texts): (group: readonly Item[]) => Markup {
   const asked = ({ request, resolution }: Asked): Markup => {
-    const how = resolution ? headline(resolution, words) : t.open;
+    const how = resolution ? headline(resolution, words, undefined, request) : t.open;
     return markup`<p class="asked">${t.asked}: ${harmless(words.because(request.why))} — <b>${harmless(how)}</b></p>`;
   };
   const call = (item: CallItem): Markup => {

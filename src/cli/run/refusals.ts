@@ -22,7 +22,8 @@ export function createRefusals(tell: (line: string) => void, t: CliTexts, words:
       if (item.type !== "call" || !isOver(item)) continue;
       for (const asked of item.asked) {
         const why = asked.request.kind === "permission" ? undefined : whyNot(asked.resolution);
-        if (why !== undefined) once(asked, t.notAnswered(oneLine(nameOf(asked.request)), oneLine(words.because(why))));
+        if (why !== undefined)
+          once(asked, t.notAnswered(oneLine(nameOf(asked.request, words)), oneLine(words.because(why))));
       }
       const asks = item.asked.some(({ request }) => request.kind !== "permission");
       if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;

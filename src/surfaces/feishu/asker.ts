@@ -127,10 +127,12 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     const asked =
       request.kind === "text"
         ? [harmless(request.prompt)]
-        : request.questions.flatMap(({ question, options }, n) => [
-            `${request.questions.length > 1 ? `${n + 1}. ` : ""}${harmless(question)}`,
-            ...options.map(({ label, description }, at) => harmless(`   ${at + 1}. ${label} — ${description}`)),
-          ]);
+        : request.questions
+            .map((one) => words.question(one))
+            .flatMap(({ question, options }, n) => [
+              `${request.questions.length > 1 ? `${n + 1}. ` : ""}${harmless(question)}`,
+              ...options.map(({ label, description }, at) => harmless(`   ${at + 1}. ${label} — ${description}`)),
+            ]);
     return [t.cardFailed, ...asked, ...how, ...until].join("\n");
   };
 

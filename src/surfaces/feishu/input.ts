@@ -7,6 +7,7 @@ import {
   type Question,
   type RuleGrant,
 } from "../../protocol/index.ts";
+import { optionNamed } from "../../texts/questions.ts";
 import type { Phrase } from "./cards/speech.ts";
 import type { QuestionRequest } from "./cards/question.ts";
 import type { Decision } from "./state.ts";
@@ -55,8 +56,7 @@ export function readText(request: InputRequest, text: string): Read {
 function readLine(question: Question, typed: string, other: boolean): Answer | Phrase {
   const { options, multiSelect } = question;
   if (options.length === 0) return { selected: [], other: typed };
-  const key = (text: string) => text.normalize("NFKC").trim().toLowerCase();
-  const exact = options.find(({ label }) => key(label) === key(typed));
+  const exact = optionNamed(question, typed);
   if (exact) return { selected: [exact.label] };
   const selected = new Set<string>();
   let rest = typed;

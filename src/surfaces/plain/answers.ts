@@ -1,15 +1,17 @@
 import type { Answer, Question } from "../../protocol/index.ts";
+import { optionNamed } from "../../texts/questions.ts";
 import type { Texts } from "../../texts/texts.ts";
 
 /** The answer, or why it is none. `ownWords`: something else than an option may be said. */
-export function single({ options }: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
+export function single(question: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
+  const { options } = question;
   const words = unquoted(typed);
   if (words !== undefined && ownWords) return { selected: [], other: words };
   // Two numbers are meant as two options, and only one can be had.
   if (/^\d+(?:[\s,、;]+\d+)+[\s,、;]*$/.test(keyOf(typed)))
     return ownWords ? t.onlyOne(typed) : t.noOptionHere(options.length);
   const number = /^\d+$/.exec(keyOf(typed))?.[0];
-  const picked = options[Number(number) - 1] ?? options.find(({ label }) => keyOf(label) === keyOf(typed));
+  const picked = options[Number(number) - 1] ?? optionNamed(question, typed);
   if (picked) return { selected: [picked.label] };
   if (number !== undefined) return ownWords ? t.noOption(number, options.length) : t.noOptionHere(options.length);
   return ownWords ? { selected: [], other: typed } : t.noOptionHere(options.length);

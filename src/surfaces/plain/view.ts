@@ -1,4 +1,12 @@
-import { oneLine, prose, type Delta, type Fact, type Resolution, type Sender } from "../../protocol/index.ts";
+import {
+  oneLine,
+  prose,
+  type Delta,
+  type Fact,
+  type InputRequest,
+  type Resolution,
+  type Sender,
+} from "../../protocol/index.ts";
 import { changeLine, ending, headline } from "../../texts/resolution.ts";
 import type { CallItem, Item, SaidItem, TextItem } from "../../view/item.ts";
 import type { Style } from "../../view/lines/paint.ts";
@@ -59,7 +67,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
       case "call":
         return call(item);
       case "asked":
-        return item.resolution ? answer(item.resolution) : [];
+        return item.resolution ? answer(item.resolution, item.request) : [];
       case "interrupted":
         return item.to === "cancel" && known.isCancelling() ? [] : note(noteOf(item, t, me));
       case "end":
@@ -94,7 +102,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
   };
 
   const call = (item: CallItem): Piece[] => {
-    const answers = item.asked.flatMap(({ resolution }) => (resolution ? answer(resolution) : []));
+    const answers = item.asked.flatMap(({ request, resolution }) => (resolution ? answer(resolution, request) : []));
     const before = calls.get(item);
     const over = isOver(item);
     calls.set(item, over ? "ended" : "begun");
@@ -135,12 +143,12 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     return [...(again ? head(item) : []), { lines }];
   };
 
-  const answer = (resolution: Resolution): Piece[] => {
+  const answer = (resolution: Resolution, request: InputRequest): Piece[] => {
     if (answered.has(resolution)) return [];
     answered.add(resolution);
     if (known.isAnswered(resolution.requestId)) return [];
     if (resolution.outcome === "cancelled" && known.isCancelling()) return [];
-    return [{ lines: [paint.dim(headline(resolution, t, me))] }];
+    return [{ lines: [paint.dim(headline(resolution, t, me, request))] }];
   };
 
   const note = (one: Note | undefined): Piece[] => (one ? [{ lines: noteLines(one, style) }] : []);

@@ -133,7 +133,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     if (panel) return ["", ...panel.render(width), ...hints];
     const [first, ...others] = desk.open();
     const waits = first
-      ? [tt.collapsed(1 + others.length, nameOf(first.request), t.duration(Math.max(0, now() - first.request.at)))]
+      ? [tt.collapsed(1 + others.length, nameOf(first.request, t), t.duration(Math.max(0, now() - first.request.at)))]
       : [];
     return [
       "",
@@ -206,7 +206,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
 
   /** At once: whoever looks elsewhere should not wait for it to become urgent. */
   function tell(request: Fact<"input.requested">["data"]): void {
-    const text = tt.notice[request.kind](nameOf(request));
+    const text = tt.notice[request.kind](nameOf(request, t));
     device.write(notification(text, env));
     options.notify?.(text).catch((error: unknown) => {
       scroll.note("warn", tt.notifyFailed(oneLine(String(error))));

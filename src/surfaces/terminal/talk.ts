@@ -71,7 +71,7 @@ export function createTalk(parts: Parts): Talk {
     else if (reply.requests.length === 0) scroll.note("dim", t.inboxEmpty);
     else
       for (const { request } of reply.requests)
-        scroll.note("dim", `◆ ${oneLine(nameOf(request))}`, `  ${t.answerWith(request.id)}`);
+        scroll.note("dim", `◆ ${oneLine(nameOf(request, t))}`, `  ${t.answerWith(request.id)}`);
     redraw();
   };
 

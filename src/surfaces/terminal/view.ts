@@ -85,7 +85,9 @@ function thoughtRows(item: ThoughtItem, view: View): string[] {
 
 /** The panel has shown the question; its answer stays. */
 function answerRows(item: CallItem, { theme, t, me, width }: View): string[] {
-  const ends = item.asked.flatMap(({ resolution }) => (resolution ? [headline(resolution, t, me)] : []));
+  const ends = item.asked.flatMap(({ request, resolution }) =>
+    resolution ? [headline(resolution, t, me, request)] : [],
+  );
   return ends.flatMap((end) => own(theme.dim(end), width, 2));
 }
 
@@ -149,7 +151,9 @@ function callRows(item: CallItem, view: View): string[] {
   const room = width - 4 - visibleWidth(tool) - visibleWidth(tail);
   const summary = room > 4 ? clipped(briefOf(item), room) : "";
   const paint = theme[tones[standing]];
-  const answers = item.asked.flatMap(({ resolution }) => (resolution ? [headline(resolution, t, me)] : []));
+  const answers = item.asked.flatMap(({ request, resolution }) =>
+    resolution ? [headline(resolution, t, me, request)] : [],
+  );
   return [
     `${paint(marks[standing])} ${theme.bold(tool)} ${summary}${theme.dim(tail)}`,
     ...(changed ? own(theme.warn(`  ${changeLine(changed, t, me)}`), width, 4) : []),

@@ -120,8 +120,9 @@ function wordLines({ text, cut }: NonNullable<Description["words"]>, style: Styl
 }
 
 /** The question and its numbered options. */
-export function questionLines({ question, header, options }: Question, style: Style): string[] {
-  const { paint, width } = style;
+export function questionLines(asked: Question, style: Style): string[] {
+  const { t, paint, width } = style;
+  const { question, header, options } = t.question(asked);
   return [
     ...framed(header.trim() === "" ? question : `[${header}] ${question}`, style).map(paint.bold),
     ...options.flatMap(({ label, description }, n) => {

@@ -158,7 +158,11 @@ function askedElements(request: InputRequest, clip: Clip, speech: Speech): Eleme
     case "permission":
       return actionElements(describeRequest(request), clip, speech);
     case "question":
-      return [markdown(escaped(clip(request.questions.flatMap(({ question }) => question.split("\n"))).join("\n")))];
+      return [
+        markdown(
+          escaped(clip(request.questions.flatMap((one) => speech.words.question(one).question.split("\n"))).join("\n")),
+        ),
+      ];
     case "text":
       return [markdown(escaped(clip(request.prompt.split("\n")).join("\n")))];
     default:

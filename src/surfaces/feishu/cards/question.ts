@@ -1,4 +1,5 @@
 import { harmless, type InputRequest, type Question } from "../../../protocol/index.ts";
+import type { ShownQuestion } from "../../../texts/questions.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { takesOwnWords, takesRemark, whyOf } from "../../../view/answering.ts";
 import { fitting, rooms, type Clip } from "./action.ts";
@@ -14,7 +15,7 @@ export type TextRequest = InputRequest & { kind: "text" };
 export function questionCard(request: QuestionRequest, asked: Asked, speeches: Speeches): AskingCard {
   const [only] = request.questions;
   const isPick = request.questions.length === 1 && only?.multiSelect === false && only.options.length > 0;
-  return shrinking(asked, questionsText(request), speeches, (speech, clip) =>
+  return shrinking(asked, questionsText(request, speeches[0]), speeches, (speech, clip) =>
     layOut(request, asked, speech, clip, [
       ...whyElements(request, clip, speech),
       ...(isPick
@@ -99,12 +100,12 @@ function whyElements(request: QuestionRequest | TextRequest, clip: Clip, { words
   ];
 }
 
-const titleOf = ({ header, question }: Question, clip: Clip, place = "") =>
+const titleOf = ({ header, question }: ShownQuestion, clip: Clip, place = "") =>
   markdown(
     `**${escaped(`${place}${header}`)}**${header.trim() === "" ? "" : "<br>"}${escaped(clip(question.split("\n")).join("\n"))}`,
   );
 
-const describes = ({ options }: Question, clip: Clip): Element[] => {
+const describes = ({ options }: ShownQuestion, clip: Clip): Element[] => {
   const lines = options.map(
     ({ label, description }, n) => `${n + 1}. ${label}${description.trim() === "" ? "" : ` — ${description}`}`,
   );
@@ -115,11 +116,12 @@ type Laying = { asked: Asked; speech: Speech };
 
 function pickElements(question: Question, request: QuestionRequest, clip: Clip, { asked, speech }: Laying): Element[] {
   const { rid, g } = asked;
+  const shown = speech.words.question(question);
   return [
-    titleOf(question, clip),
-    ...describes(question, clip),
+    titleOf(shown, clip),
+    ...describes(shown, clip),
     row(
-      question.options.map(({ label }, n) =>
+      shown.options.map(({ label }, n) =>
         button({ id: `pick_${n}`, text: label, value: { k: "ask", rid, act: `pick${n}`, g } }),
       ),
     ),
@@ -139,7 +141,8 @@ function formElements(request: QuestionRequest, clip: Clip, { asked, speech }: L
   const { t } = speech;
   const other = takesOwnWords(request);
   const several = request.questions.length > 1;
-  const fields = request.questions.flatMap((question, n) => {
+  const shown = request.questions.map((one) => speech.words.question(one));
+  const fields = shown.flatMap((question, n) => {
     const title = [...(n > 0 ? [line()] : []), titleOf(question, clip, several ? `${n + 1}. ` : "")];
     if (question.options.length === 0) return [...title, input(`q${n}_other`, t.writeHere, { required: !several })];
     const { multiSelect, options } = question;
@@ -160,8 +163,9 @@ function formElements(request: QuestionRequest, clip: Clip, { asked, speech }: L
   ];
 }
 
-function questionsText({ questions }: QuestionRequest): string {
+function questionsText({ questions }: QuestionRequest, { words }: Speech): string {
   return questions
+    .map((one) => words.question(one))
     .map(({ header, question, options }, n) =>
       [
         `${n + 1}. [${header}] ${question}`,

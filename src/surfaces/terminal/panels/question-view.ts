@@ -19,12 +19,15 @@ export function questionBody(request: QuestionRequest, state: QuestionState, dra
   const question = request.questions[state.tab];
   // After an interruption the question names a command that may run again: nothing of it hides.
   const asked = request.source === "recovery" ? exact : framed;
-  if (question) return [...asked(question.question, draw, { paint: theme.bold }), ...aboutLines(request, draw)];
+  if (question)
+    return [...asked(draw.t.question(question).question, draw, { paint: theme.bold }), ...aboutLines(request, draw)];
   const answers = request.questions.flatMap((one, n) => {
     const answer = answerOf(one, state, n);
-    const said = [...(answer?.selected ?? []), ...(answer?.other === undefined ? [] : [`“${answer.other}”`])];
+    const shown = draw.t.question(one);
+    const chosen = shown.options.flatMap(({ id, label }) => (answer?.selected.includes(id) ? [label] : []));
+    const said = [...chosen, ...(answer?.other === undefined ? [] : [`“${answer.other}”`])];
     return [
-      ...asked(one.question, draw),
+      ...asked(shown.question, draw),
       ...(answer
         ? framed(said.join(", "), draw, { mark: "→ ", paint: theme.good })
         : own(`→ ${p.unanswered}`, draw, { paint: theme.warn, indent: 2 })),
@@ -37,9 +40,10 @@ export function questionBody(request: QuestionRequest, state: QuestionState, dra
 export function questionTabs(
   { questions }: QuestionRequest,
   state: QuestionState,
-  { theme, p, width }: Draw,
+  { theme, t, p, width }: Draw,
 ): string[] {
-  const names = questions.map(({ header, question }, n) => {
+  const names = questions.map((one, n) => {
+    const { header, question } = t.question(one);
     const name = clipped(header.trim() === "" ? question : header, 14);
     return answerOf(questions[n], state, n) ? `${name} ✓` : name;
   });
@@ -56,8 +60,8 @@ export function questionChoices(request: QuestionRequest, state: QuestionState, 
   const question = request.questions[state.tab];
   const at = state.rows[state.tab] ?? 0;
   if (question) {
-    const rows = question.options.map(({ label, description }, n): Row => {
-      const chosen = state.picked[state.tab]?.includes(label) ?? false;
+    const rows = draw.t.question(question).options.map(({ id, label, description }, n): Row => {
+      const chosen = state.picked[state.tab]?.includes(id) ?? false;
       return {
         sign: `${n + 1} ${box(question.multiSelect, chosen)}`,
         label: oneLine(label),
