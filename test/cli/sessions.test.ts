@@ -45,7 +45,10 @@ test("sessions are found by what was said, renamed, forked and deleted; receipts
     false,
   );
   assert.equal((await here.sage(["inbox"])).out, "Nobody is waiting for you.\n");
-  assert.match((await here.sage(["why", id])).out, /This session was deleted[^]*refused[^]*the session was deleted/);
+  assert.match(
+    (await here.sage(["why", id])).out,
+    /This session was deleted[^]*not started[^]*cancelled \(the session was deleted\)/,
+  );
   assert.equal((await here.sage(["doctor"])).code, 0);
   assert.equal((await here.sage(["--resume", id])).code, 2);
 
