@@ -47,25 +47,64 @@ const price = z
   .describe("US dollars for a million tokens");
 
 const openId = z.string().regex(/^ou_\w+$/, "should be the open id of a person, ou_…");
+const time = z.string().regex(/^[1-9]\d{0,4}[smhd]$/, "expected seconds, minutes, hours or days, such as 30m");
+const chatSettings = {
+  lang: z.enum(["en", "zh"]).optional().describe("Of texts for clients that speak neither, and of files"),
+  promptTimeout: time.optional().describe("How long a request waits for an answer; 5m by default"),
+  timeoutPolicy: z
+    .enum(["wait", "fail", "cancel"])
+    .optional()
+    .describe("What happens then: the task is cancelled (the default) or fails, or the request waits for ever"),
+  taskLimit: time.optional().describe("How long a task may work, waiting not counted; 30m by default"),
+};
+const bot = {
+  appId: z.string().optional().describe("cli_ and 16 hex digits, from the developer console"),
+  domain: z.string().optional().describe("feishu, lark, or the origin of a platform of your own"),
+  mode: z
+    .enum(["socket", "webhook"])
+    .optional()
+    .describe("How events come: over a connection that Sage opens (socket), or to an address of yours (webhook)"),
+  allowedUsers: z
+    .union([z.literal("anyone"), z.array(openId)])
+    .optional()
+    .describe("May give tasks, beside those in `people`: open ids, or anyone who can write to the bot"),
+  approvers: z.array(openId).optional().describe("May allow and refuse, beside those in `people`"),
+  tenant: z.string().optional().describe("The one organisation these people belong to; learned from the first event"),
+  cwd: z.string().optional().describe("Where tasks work; the folder in which `sage serve` was started by default"),
+  folders: z.array(z.string()).optional().describe("Where else they may work, with /cd"),
+  models: z.array(z.string()).optional().describe("Which models may be chosen with /model"),
+  chats: z
+    .record(
+      z.string().regex(/^oc_\w+$/, "should be the id of a chat, oc_…"),
+      z.strictObject({ workspace: z.string().optional(), ...chatSettings }),
+    )
+    .optional()
+    .describe("What single chats have of their own; /bind, /timeout and /lang write here"),
+  ...chatSettings,
+};
 const feishu = z
   .strictObject({
-    appId: z.string().optional().describe("cli_ and 16 hex digits, from the developer console"),
-    domain: z.string().optional().describe("feishu, lark, or the origin of a platform of your own"),
-    mode: z
-      .enum(["socket", "webhook"])
+    ...bot,
+    bots: z
+      .record(z.string().regex(/^[a-z][a-z0-9]{0,19}$/, "should be a short name, such as ops"), z.strictObject(bot))
       .optional()
-      .describe("How events come: over a connection that Sage opens (socket), or to an address of yours (webhook)"),
-    allowedUsers: z
-      .union([z.literal("anyone"), z.array(openId)])
-      .optional()
-      .describe("Who may give tasks: open ids, or anyone who can write to the bot"),
-    approvers: z.array(openId).optional().describe("Who may allow and refuse; being allowed to talk is not enough"),
-    tenant: z.string().optional().describe("The one organisation these people belong to"),
-    cwd: z.string().optional().describe("Where tasks work; the folder in which `sage serve` was started by default"),
-    folders: z.array(z.string()).optional().describe("Where else they may work, with /cd"),
-    models: z.array(z.string()).optional().describe("Which models may be chosen with /model"),
+      .describe("Further bots in the same daemon, by name; the secret of `ops` is FEISHU_APP_SECRET_OPS"),
   })
   .describe("Sage in Feishu or Lark; secrets are kept apart, see docs/feishu.md");
+export const roles = ["talker", "approver", "administrator"] as const;
+const people = z
+  .record(
+    z.string().min(1).max(60),
+    z.strictObject({
+      ids: z
+        .array(
+          z.string().regex(/^(feishu:ou_\w+|account:\S+|device:\S+)$/, "should be feishu:ou_…, account:… or device:…"),
+        )
+        .describe("By which they are known: in Feishu, as a user of this machine, by a device of theirs"),
+      roles: z.array(z.enum(roles)).default([]).describe("An approver may also give tasks"),
+    }),
+  )
+  .describe("Who people are, by the name that receipts give them, for every surface");
 const serve = z
   .strictObject({
     host: z.string().optional().describe("Where `sage serve` listens; 127.0.0.1 by default"),
@@ -80,6 +119,11 @@ const age = z
 const userSchema = z.strictObject({
   ...shared,
   feishu: feishu.optional(),
+  people: people.optional(),
+  workspaces: z
+    .record(z.string().regex(/^[\w.-]{1,40}$/), z.string())
+    .optional()
+    .describe("Folders by name; /bind gives a chat one of them"),
   serve: serve.optional(),
   model: z.string().optional().describe("provider/name, as for --model"),
   smallModel: z
@@ -118,6 +162,11 @@ export function ageMs(age: string | undefined): number | undefined {
   return Number.parseInt(age, 10) * { h: 3_600_000, d: 86_400_000, w: 604_800_000 }[age.at(-1) as "h" | "d" | "w"];
 }
 
+/** `30m` in ms. */
+export function timeMs(time: string): number {
+  return Number.parseInt(time, 10) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[time.at(-1) as "s"];
+}
+
 /** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */
 export const projectSchema = z.object(shared);
 
@@ -128,6 +177,9 @@ export function settingsSchema(): object {
 
 export type Settings = z.infer<typeof userSchema>;
 export type FeishuSettings = z.infer<typeof feishu>;
+/** One bot of it. */
+export type BotSettings = Omit<FeishuSettings, "bots">;
+export type PeopleSettings = z.infer<typeof people>;
 export type ProjectSettings = z.infer<typeof projectSchema>;
 
 /** The person's own settings. A file that cannot be understood stops the start: a deny rule in it must not be lost silently. */

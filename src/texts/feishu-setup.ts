@@ -19,6 +19,11 @@ const en = {
   noApprovers: "nobody may approve in Feishu: permissions can be given elsewhere only; name people in FEISHU_APPROVERS",
   anyone: "anyone who can write to the bot may give it tasks; only approvers may allow what it asks for",
   noFolder: (path: string) => `there is no folder ${path}`,
+  noWorkspace: (chat: string, name: string) =>
+    `the chat ${chat} names the workspace ${name}, which is not in the settings`,
+  sameApp: (id: string) => `two bots have the app id ${id}`,
+  settingsKept: (why: string) =>
+    `the settings have changed and cannot be used; people and folders stay as they were: ${why}`,
   badPort: (where: string, got: string) => `${where} should be a port, 0 to 65535; got "${got}"`,
 
   usage: `\`${sage("feishu")}\` has: setup (writes the configuration and tries it) and doctor (says what is missing)`,
@@ -73,11 +78,15 @@ const en = {
     update: "cards do not show that they were answered",
     stream: "replies appear in steps instead of flowing",
     resource: "files and pictures cannot be read",
-    names: "people appear by their id instead of their name",
+    names: "people appear without their name in receipts",
+    quotes: "a colleague's message that somebody replies to cannot be read",
+    members: "approvers are called in a group and in their own chat as well, for it is not known who is in the group",
   },
   event: "messages are subscribed to (im.message.receive_v1)",
   noEvent:
     "the event im.message.receive_v1 is not added: the bot hears nothing. Console → Events & callbacks → Event configuration → Add events",
+  noRecall:
+    "the event im.message.recalled_v1 is not added: a message that is taken back still counts. Console → Events & callbacks → Event configuration → Add events",
   callback: "clicks are subscribed to (card.action.trigger)",
   noCallback:
     "the callback card.action.trigger is not added: buttons show an error. Console → Events & callbacks → Callback configuration → Add callbacks",
@@ -109,9 +118,12 @@ const zh: FeishuSetupTexts = {
   badUser: (variable, got) => `${variable} 应列出 open id（ou_…）；“${got}”不是`,
   nobody:
     "没有人可以使用机器人：请在 FEISHU_APPROVERS 或 FEISHU_ALLOWED_USERS 中写明人员（ou_…），或写在设置的 approvers 和 allowedUsers 中",
-  noApprovers: "在飞书里没有人可以批准：只能在别处给予许可；请在 FEISHU_APPROVERS 中写明人员",
-  anyone: "任何能给机器人发消息的人都可以交给它任务；只有批准人可以允许它请求的事",
+  noApprovers: "在飞书里没有人可以审批：只能在别处授权；请在 FEISHU_APPROVERS 中写明人员",
+  anyone: "任何能给机器人发消息的人都可以交给它任务；只有审批人可以允许它请求的事",
   noFolder: (path) => `没有目录 ${path}`,
+  noWorkspace: (chat, name) => `聊天 ${chat} 指定的工作区 ${name} 不在设置中`,
+  sameApp: (id) => `两个机器人用了同一个 App ID ${id}`,
+  settingsKept: (why) => `设置已改动但无法使用，人员和目录保持原样：${why}`,
   badPort: (where, got) => `${where} 应为端口号，0 到 65535；现为“${got}”`,
 
   usage: `\`${sage("feishu")}\` 有：setup（写入配置并试用）和 doctor（说明还缺什么）`,
@@ -126,12 +138,12 @@ const zh: FeishuSetupTexts = {
   askEncryptKey: (kept) => `Encrypt Key（不显示${kept ? "；直接回车保留原来的" : ""}）> `,
   askToken: (kept) => `Verification Token（不显示${kept ? "；直接回车保留原来的" : ""}）> `,
   askApprovers: (before) =>
-    `谁可以批准？open id（ou_…），用空格分开${before ? `；直接回车为 ${before}` : "；直接回车，给机器人发一条消息来找出你的"} > `,
+    `谁是审批人？open id（ou_…），用空格分开${before ? `；直接回车为 ${before}` : "；直接回车，给机器人发一条消息来找出你的"} > `,
   askTalkers: (before) =>
     `还有谁可以交给它任务？open id，或 anyone（任何人）${before ? `；直接回车为 ${before}` : "；直接回车为没有别人"} > `,
   pairing: (code) =>
     `Sage 已连上。现在请到后台（事件与回调）：事件和回调都选择“使用长连接接收”，添加事件 im.message.receive_v1 和回调 card.action.trigger，并发布版本。然后在飞书里给机器人发送：\n\n    ${code}\n\n正在等待（直接回车跳过）…`,
-  paired: (openId) => `收到了，来自 ${openId}：此人可以批准。`,
+  paired: (openId) => `收到了，来自 ${openId}：此人是审批人。`,
   trying: (domain) => `正在试用 ${domain} …`,
   works: (name) => `可以用：机器人叫 ${name}。`,
   fails: (why) => `没有成功：${why}`,
@@ -158,10 +170,13 @@ const zh: FeishuSetupTexts = {
     update: "卡片不会显示已经回答",
     stream: "回复会一段一段出现，而不是流式显示",
     resource: "读不到文件和图片",
-    names: "只显示人的 id，不显示姓名",
+    names: "回执里没有人的姓名",
+    quotes: "读不到用户所回复的同事消息",
+    members: "不知道群里有谁，审批人会在群里和单聊里都收到请求",
   },
   event: "已订阅消息（im.message.receive_v1）",
   noEvent: "没有添加事件 im.message.receive_v1：机器人什么也听不到。后台 → 事件与回调 → 事件配置 → 添加事件",
+  noRecall: "没有添加事件 im.message.recalled_v1：撤回的消息仍然算数。后台 → 事件与回调 → 事件配置 → 添加事件",
   callback: "已订阅点击（card.action.trigger）",
   noCallback: "没有添加回调 card.action.trigger：点按钮会报错。后台 → 事件与回调 → 回调配置 → 添加回调",
   wrongMode: (what, wanted) =>
@@ -171,7 +186,7 @@ const zh: FeishuSetupTexts = {
   connection: "长连接可以建立",
   noConnection: (why) => `长连接建立不了：${why}`,
   webhookHint: (url) => `webhook 是 ${url}；请把它的公网地址填入后台，事件和回调各填一次`,
-  approvers: (count) => `${count} 人可以批准`,
+  approvers: (count) => `${count} 位审批人`,
   fine: "什么都不缺。",
   problems: (count) => `还缺 ${count} 样。`,
 };

@@ -38,6 +38,7 @@ export const zh: FeishuTexts = {
   askedFor: (name) => `任务由 ${name} 下达。`,
   approversAsked: (names) => `只有审批人可以回答。已询问：${names}。`,
   noApprovers: "只有审批人可以回答，但没有设置审批人。请在终端中回答。",
+  reminder: (left, policy) => `还在等待回答。${left}内无人回答，${afterwards(policy)}。`,
   movedTitle: "已在下面重新询问",
   movedBody: "此卡片即将过期而无法回答。",
   haveRead: "我已阅读文件，显示选项",
@@ -178,6 +179,22 @@ export const zh: FeishuTexts = {
   modelNow: (model, models) => `模型：${model || "默认"}${models.length > 0 ? `\n可选：${models.join("、")}` : ""}`,
   modelRefused: (model) => `${model} 不在可选的模型中。`,
   modelNew: (model) => `已用 ${model} 开始新会话。请说明要做什么。`,
+  administratorsOnly: "只有管理员可以这样做。",
+  waitsForEver: "请求会一直等到有人回答。",
+  worksFor: (time) => `一个任务最多工作 ${time}，等待的时间不算。`,
+  timeoutHow:
+    "例如：/timeout 30m、/timeout 2h fail、/timeout off。可设 10 秒到 30 天，之后取消（cancel）或失败（fail）。",
+  boundTo: (name, names) =>
+    `${name === undefined ? "此聊天在机器人的默认目录工作。" : `此聊天在 ${name} 工作。`}\n${names.length === 0 ? "设置里还没有命名的工作区。" : `工作区：${names.join("、")}`}`,
+  bound: (name, folder) => `从下一个会话起，此聊天在 ${name}（${folder}）工作。`,
+  noWorkspace: (name, names) =>
+    `没有工作区 ${name}。${names.length === 0 ? "设置里还没有命名的工作区。" : `现有：${names.join("、")}`}`,
+  langHow: "/lang en 或 /lang zh：用于客户端语言两者都不是的读者，以及文件。",
+  langSet: "已设定。",
+  mentionWhom: (command) => `请 @ 要添加的人：${command} @姓名`,
+  nowApprove: (names) => `${names} 现在可以下达任务并审批。`,
+  nowTalk: (names) => `${names} 现在可以下达任务。`,
+  nothingMissing: "什么都不缺。",
   unknownCommand: (name) => `没有 ${name}；/help 列出可用的命令。`,
   helpTitle: "Sage 在这里能听懂的话",
   help: [
@@ -186,7 +203,9 @@ export const zh: FeishuTexts = {
     "它提问时用卡片回答；卡片的详情里写着不用按钮时发送什么。",
     "/stop：停止任务 · /new：新会话 · /status：当前状态",
     "/sessions：会话列表 · /resume id：继续某个会话，也可以是终端里的",
-    "/cd 目录：在别处开始新会话 · /model 名称：换模型开始新会话 · /help",
+    "/cd 目录：在别处开始新会话 · /model 名称：换模型开始新会话",
+    "/timeout：等待回答多久 · /bind 名称：此聊天的目录 · /lang zh",
+    "管理员：/invite @姓名 · /approver @姓名 · /doctor",
   ],
 
   cannotRead: "Sage 能读文字、图片和文件，这条都不是。",

@@ -45,6 +45,8 @@ const en = {
   askedFor: (name: string) => `${name} gave this task.`,
   approversAsked: (names: string) => `Only an approver can answer this. Asked: ${names}.`,
   noApprovers: "Only an approver can answer this, and there is none. It waits in the terminal.",
+  reminder: (left: string, policy: DeadlinePolicy) =>
+    `This still waits for an answer. If nobody answers within ${left}, ${afterwards(policy)}.`,
   movedTitle: "Asked again below",
   movedBody: "This card was about to become too old to be answered.",
   haveRead: "I have read the file: show the choices",
@@ -198,6 +200,21 @@ const en = {
     `Model: ${model || "the default"}${models.length > 0 ? `\nMay be chosen: ${models.join(", ")}` : ""}`,
   modelRefused: (model: string) => `${model} is none of the models that may be chosen here.`,
   modelNew: (model: string) => `A new session with ${model}. Say what to do.`,
+  administratorsOnly: "Only an administrator can do this.",
+  waitsForEver: "Requests wait until somebody answers them.",
+  worksFor: (time: string) => `A task works for at most ${time}; waiting does not count.`,
+  timeoutHow: "For example: /timeout 30m, /timeout 2h fail, /timeout off. 10 seconds to 30 days; then cancel or fail.",
+  boundTo: (name: string | undefined, names: readonly string[]) =>
+    `${name === undefined ? "This chat works in the bot's own folder." : `This chat works in ${name}.`}\n${names.length === 0 ? "No workspaces are named in the settings." : `Workspaces: ${names.join(", ")}`}`,
+  bound: (name: string, folder: string) => `From the next session on, this chat works in ${name} (${folder}).`,
+  noWorkspace: (name: string, names: readonly string[]) =>
+    `There is no workspace ${name}. ${names.length === 0 ? "None is named in the settings." : `There are: ${names.join(", ")}`}`,
+  langHow: "/lang en or /lang zh: for readers whose client speaks neither, and for files.",
+  langSet: "Done.",
+  mentionWhom: (command: string) => `Mention the person: ${command} @name`,
+  nowApprove: (names: string) => `${names} can now give tasks and approve.`,
+  nowTalk: (names: string) => `${names} can now give tasks.`,
+  nothingMissing: "Nothing is missing.",
   unknownCommand: (name: string) => `There is no ${name}; /help lists what there is.`,
   helpTitle: "What Sage understands here",
   help: [
@@ -206,7 +223,9 @@ const en = {
     "When it asks, use the card; its details say what to write instead.",
     "/stop: stops the task · /new: a new session · /status: where it stands",
     "/sessions: what there is · /resume id: goes on with one, also from the terminal",
-    "/cd folder: a new session elsewhere · /model name: a new session with another model · /help",
+    "/cd folder: a new session elsewhere · /model name: a new session with another model",
+    "/timeout: how long it waits for an answer · /bind name: the folder of this chat · /lang en",
+    "For administrators: /invite @name · /approver @name · /doctor",
   ],
 
   // Files

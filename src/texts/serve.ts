@@ -4,8 +4,8 @@ import type { Lang } from "./language.ts";
 /** What whoever runs the daemon reads. */
 const en = {
   listening: (url: string) => `Sage serves at ${url}; /health and /ready say how it is`,
-  feishu: (app: string, mode: "socket" | "webhook") =>
-    mode === "socket" ? `Feishu: ${app}, over a connection of our own` : `Feishu: ${app}, webhook at /feishu/webhook`,
+  feishu: (app: string, mode: "socket" | "webhook", path: string) =>
+    mode === "socket" ? `Feishu: ${app}, over a connection of our own` : `Feishu: ${app}, webhook at ${path}`,
   noSurface: `no surface is configured: sessions go on, and nobody can begin one here; \`${sage("feishu setup")}\` sets up Feishu`,
   recovered: (resumed: number, waiting: number) =>
     `went on with open turns: ${resumed}; waiting for a person: ${waiting}`,
@@ -23,8 +23,8 @@ export type ServeTexts = typeof en;
 
 const zh: ServeTexts = {
   listening: (url) => `Sage 正在 ${url} 提供服务；/health 和 /ready 报告状态`,
-  feishu: (app, mode) =>
-    mode === "socket" ? `飞书：${app}，由我们建立长连接` : `飞书：${app}，webhook 在 /feishu/webhook`,
+  feishu: (app, mode, path) =>
+    mode === "socket" ? `飞书：${app}，由我们建立长连接` : `飞书：${app}，webhook 在 ${path}`,
   noSurface: `没有配置任何界面：会话会继续，但这里没有人能开始新的；\`${sage("feishu setup")}\` 用来设置飞书`,
   recovered: (resumed, waiting) => `已继续未完成的轮次：${resumed}；等人回答：${waiting}`,
   open: (host) => `正在监听 ${host}，其他机器可以访问；只有 webhook 需要这样，前面最好有带 TLS 的代理`,

@@ -5,12 +5,13 @@ import { createRedaction } from "../../config/redact.ts";
 import { openSurfaceStores } from "../../host/surface-store.ts";
 import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
 import { serveTexts } from "../../texts/serve.ts";
-import { feishuConfig, portOf } from "./feishu/config.ts";
+import { feishuBots, portOf } from "./feishu/config.ts";
+import { webhookPath } from "./feishu/doctor.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
 import { openDaemon } from "./serve/daemon.ts";
-import { openSurface } from "./serve/feishu.ts";
-import { createHttp, listen } from "./serve/http.ts";
+import { openBot, type Bot } from "./serve/feishu.ts";
+import { createHttp, listen, type Readiness } from "./serve/http.ts";
 import { createLog } from "./serve/log.ts";
 import { lastingSpec, modelOf } from "../model-choice.ts";
 import { openStore } from "../wiring.ts";
@@ -31,7 +32,8 @@ export async function serve(args: string[]): Promise<number> {
   const installation = readInstallation(process.env);
   const { home, settings, env } = installation;
   const setup = feishuSetupTexts(lang);
-  const feishu = feishuConfig(settings.feishu, env, { cwd: realpathSync("."), t: setup });
+  const config = { cwd: realpathSync("."), lang, t: setup };
+  const configured = feishuBots(settings, env, config);
   const spec = lastingSpec(values.model);
   if (!modelOf(installation, spec)) throw new SageError("model-unavailable", cli.noModel);
   const port = values.port ?? env["FEISHU_PORT"];
@@ -54,14 +56,13 @@ export async function serve(args: string[]): Promise<number> {
   let leaving = false;
   const { host } = daemon;
   const { output } = home;
-  const surface = feishu && (await openSurface(feishu, { host, surfaces, home, env, output, model: spec, lang, log }));
+  const parts = { host, surfaces, home, env, output, model: spec, config, log };
+  const bots = await Promise.all(configured.map((bot) => openBot(bot, parts)));
   const http = createHttp({
-    ready: () => {
-      const status = surface?.channel.status();
-      const ready = !leaving && (status === undefined || status.state === "connected");
-      return { ready, ...(leaving && { leaving }), ...(status && { feishu: status }) };
-    },
-    webhook: surface?.channel.webhook,
+    ready: () => readinessOf(bots, leaving),
+    webhooks: Object.fromEntries(
+      bots.flatMap(({ name, channel }) => (channel.webhook ? [[webhookPath(name), channel.webhook]] : [])),
+    ),
     log: (text) => log("warn", text),
   });
   const listening = await listen(http, { ...at, t });
@@ -75,7 +76,7 @@ export async function serve(args: string[]): Promise<number> {
       log("info", t.leaving);
       await listening.close();
       stopped.abort();
-      await surface?.channel.close();
+      await Promise.all(bots.map(({ channel }) => channel.close()));
       await host.close();
       surfaces.close();
       log("info", t.left);
@@ -83,14 +84,26 @@ export async function serve(args: string[]): Promise<number> {
     // Whoever stops a daemon gets what they asked for: it ended well.
     { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
   );
-  if (surface) await surface.attach(stopped.signal);
-  else log("warn", t.noSurface);
+  await Promise.all(bots.map((bot) => bot.attach(stopped.signal)));
+  if (bots.length === 0) log("warn", t.noSurface);
   const { resumed, waiting } = await daemon.recover();
   if (resumed + waiting > 0) log("info", t.recovered(resumed, waiting));
-  if (surface && feishu) {
-    log("info", t.feishu(feishu.appId, feishu.mode));
-    for (const warning of feishu.warnings) log("warn", warning);
-    await surface.channel.start(stopped.signal);
+  for (const { name, app, warnings } of configured) {
+    log("info", t.feishu(app.appId, app.mode, webhookPath(name)));
+    for (const warning of warnings) log("warn", warning);
   }
+  await Promise.all(bots.map(({ channel }) => channel.start(stopped.signal)));
   return left.code;
+}
+
+/** Ready while every bot is connected. The first one's state stands where it always did. */
+function readinessOf(bots: readonly Bot[], leaving: boolean): Readiness {
+  const states = bots.map(({ name, channel }) => ({ name, ...channel.status() }));
+  const [first, ...more] = states;
+  return {
+    ready: !leaving && states.every(({ state }) => state === "connected"),
+    ...(leaving && { leaving }),
+    ...(first && { feishu: first }),
+    ...(more.length > 0 && { bots: states }),
+  };
 }

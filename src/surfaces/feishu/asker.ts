@@ -10,20 +10,23 @@ import { redacted } from "./cards/redact.ts";
 import { inLocales, type Speech } from "./cards/speech.ts";
 import type { Sent } from "./channel.ts";
 import { passes, wantsPlainer } from "./failure.ts";
-import { mayAnswer, type People } from "./people.ts";
+import { mayAnswer, needsNoApprover, type People } from "./people.ts";
 import { CARD_LIFE_MS, codeOfCard, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
 import { targetOf, type Sending } from "./streamer.ts";
 import { describeRequest } from "../../view/describe.ts";
 
 /** A card is sent anew before it is too old to be clicked. */
 const RENEW_MS = CARD_LIFE_MS - 24 * 60 * 60_000;
-const MOST_APPROVERS = 5;
+
+type Audience = Pick<AskRecord, "chat" | "watch" | "for" | "from" | "called">;
 
 /** Requests as cards: sent once to everybody who should see them, changed when they end. */
 export type Asker = {
   /** Sends its cards unless they stand there already. */
   present(request: InputRequest): Promise<void>;
   settle(request: InputRequest, resolution: Resolution): Promise<void>;
+  /** Calls those who were asked once more. */
+  remind(request: InputRequest): Promise<void>;
   /** The card as it should look now. */
   card(request: InputRequest, record: AskRecord): Card;
   closed(request: InputRequest, resolution: Resolution): Card;
@@ -32,7 +35,7 @@ export type Asker = {
 };
 
 export type AskerParts = Sending & {
-  people: People;
+  people(): People;
   /** What the bot is called, for those who call it by a mention. */
   botName(): string;
 };
@@ -48,6 +51,8 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
       ...{ rid, g, masked, now: now(), session: record.session, folder: basename(home().cwd), typed: typedAt(record) },
       ...(file && { file }),
       ...(record.for !== undefined && { for: record.for }),
+      ...(record.called && { called: record.called }),
+      ...(record.from !== undefined && { from: channel.linkTo(record.from) }),
     };
     const { watch } = record;
     if (watch) return { card: watchCard(value, ({ t }) => told(watch.asked, request, t), now(), speeches()) };
@@ -71,19 +76,27 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     return closedCard(value.request, value.resolution, now(), speeches());
   };
 
+  const nameOf = async (id: string) => (await channel.userName(id).catch(() => undefined)) ?? t().somebody;
+  const t = () => speeches()[0].t;
+
   /**
-   * Who may answer must see the card. In a group everybody does; in a chat with the bot alone there is nobody else, so what the
-   * person there may not answer goes to the approvers, and the person sees that.
+   * Who may answer is called. In a group the card mentions them; who is not in it is asked in their own chat with the bot. Where
+   * nobody can tell who is in a group, they are called in both places: once too often is better than never. In a chat with the bot
+   * alone, the person there sees who was asked.
    */
-  const audience = async (request: InputRequest): Promise<Pick<AskRecord, "chat" | "watch" | "for">[]> => {
+  const audience = async (request: InputRequest): Promise<Audience[]> => {
     const { chat, group, owner } = home();
-    const person = { openId: owner, tenantKey: people.tenant ?? "" };
-    if (group || mayAnswer(people, person, request, owner)) return [{ chat }];
-    const name = async (id: string) => (await channel.userName(id).catch(() => undefined)) ?? id;
-    const approvers = people.approve.slice(0, MOST_APPROVERS);
-    const asked = await Promise.all(approvers.map(name));
-    const whose = await name(owner);
-    return [...approvers.map((one) => ({ chat: one, for: whose })), { chat, watch: { asked } }];
+    const person = { openId: owner, tenantKey: people().tenant ?? "" };
+    const forOwner = mayAnswer(people(), person, request, owner) && needsNoApprover(request);
+    if (forOwner) return [{ chat, ...(group && { called: [owner] }) }];
+    const approvers = [...people().approve];
+    if (!group && approvers.includes(owner)) return [{ chat }];
+    const present = group ? await channel.members(chat).catch(() => undefined) : [];
+    const absent = approvers.filter((one) => !present?.includes(one));
+    const whose = await nameOf(owner);
+    const elsewhere = absent.map((one): Audience => ({ chat: one, for: whose, ...(group && { from: chat }) }));
+    if (!group) return [...elsewhere, { chat, watch: { asked: await Promise.all(approvers.map(nameOf)) } }];
+    return [{ chat, called: approvers.filter((one) => present?.includes(one) ?? true) }, ...elsewhere];
   };
 
   const targetFor = ({ chat }: AskRecord) => (chat === home().chat ? targetOf(home()) : { chat });
@@ -186,6 +199,19 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
       const again = failures.find(passes) ?? (failures.length === asked.length ? failures[0] : undefined);
       if (again !== undefined) throw again;
       for (const error of failures) log(`somebody could not be asked: ${messageOf(error)}`);
+    },
+    async remind(request) {
+      const { deadline } = request;
+      if (!deadline) return;
+      const left = Math.max(1_000, deadline.at - now());
+      for (const record of records.openCards(home().session, request.id)) {
+        const { message, chat, called = [] } = record;
+        if (record.watch || record.reminded || message === undefined) continue;
+        const text = inLocales(speeches(), ({ t, words }) => t.reminder(words.duration(left), deadline.policy));
+        const target = { ...targetFor(record), chat, replyTo: message };
+        await channel.sendText({ ...target, uuid: uuidOf(record.rid, "reminder"), text, mention: called });
+        records.saveCard({ ...record, reminded: true });
+      }
     },
     async settle(request, resolution) {
       for (const record of records.openCards(home().session, request.id)) {

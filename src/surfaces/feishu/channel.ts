@@ -14,6 +14,8 @@ export type Incoming = {
   /** Without the bot's own mention; other mentions as names. Empty when there are no words in it. */
   text: string;
   mentionsBot: boolean;
+  /** People who are mentioned in it, without the bot. */
+  mentions: { openId: string; name: string }[];
   attachments: { kind: "image" | "file"; key: string; name?: string }[];
   at: number;
 };
@@ -106,6 +108,10 @@ export interface FeishuChannel {
     kind: "image" | "file",
     options: { limit: number; signal: AbortSignal },
   ): Promise<Buffer>;
+  /** Open ids of the people in a chat; undefined when the app may not know. Remembered for a while. */
+  members(chat: string): Promise<readonly string[] | undefined>;
+  /** An address that opens the chat in the client of somebody who is in it. */
+  linkTo(chat: string): string;
   /** What the bot is called, as far as that is known. */
   botName(): string;
   /** Undefined when the app may not know. Remembered for a while. */

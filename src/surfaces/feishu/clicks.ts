@@ -12,7 +12,7 @@ import type { SessionManager } from "./session-manager.ts";
 export type ClickParts = {
   records: Records;
   sessions: SessionManager;
-  people: People;
+  people(): People;
   speak(chat: string): Speeches;
   host: Host;
   log(line: string): void;
@@ -62,12 +62,12 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     const follow = await sessions.of(record.session);
     if (record.k === "run") {
       if (value.act === "resume" && record.place) {
-        if (!mayTalk(people, click.operator)) return refuse(click, "notTalker");
+        if (!mayTalk(people(), click.operator)) return refuse(click, "notTalker");
         const place = { ...record.place, owner: click.operator.openId };
         return toast("success", await parts.resume(record.session, click.operator, place));
       }
       if (value.act !== "stop") return refuse(click, "wrongCard");
-      if (!follow || !mayStop(people, click.operator, follow.home().owner)) return refuse(click, "notStopper");
+      if (!follow || !mayStop(people(), click.operator, follow.home().owner)) return refuse(click, "notStopper");
       const reply = await follow.handle.finish(await parts.senderOf(click.operator.openId));
       const stopped = reply.ok && reply.to !== "nothing";
       return toast("info", ({ t }) => (stopped ? t.toast.stopped : t.toast.nothing));
@@ -75,7 +75,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     const found = follow && (await known(follow, record));
     if (!follow || !found) return gone();
     const { request, resolution } = found;
-    if (!mayAnswer(people, click.operator, request, follow.home().owner)) return refuse(click, "notYours");
+    if (!mayAnswer(people(), click.operator, request, follow.home().owner)) return refuse(click, "notYours");
     if (resolution) return late(follow, request, resolution, click);
     if (value.g !== record.g)
       return { ...toast("warning", ({ t }) => t.toast.oldCard), card: follow.asker.card(request, record) };

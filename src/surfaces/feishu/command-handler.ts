@@ -8,22 +8,19 @@ import type { Redaction } from "./cards/redact.ts";
 import type { Phrase, Speeches } from "./cards/speech.ts";
 import type { Incoming } from "./channel.ts";
 import type { Follow } from "./follow.ts";
-import { mayApprove, mayStop, type People } from "./people.ts";
+import { mayApprove, mayStop } from "./people.ts";
 import { newRid, type Place, type Records } from "./records.ts";
 import { must, placeOf, type Beginning, type SessionManager } from "./session-manager.ts";
 import type { Stops } from "./stops.ts";
+import { folderOf } from "./team.ts";
+import { createTeamCommands, teamCommands, type TeamCommand, type TeamCommandParts } from "./team-commands.ts";
 
-export type CommandParts = {
+export type CommandParts = TeamCommandParts & {
   host: Host;
   records: Records;
   sessions: SessionManager;
-  people: People;
   speak(chat: string): Speeches;
-  /** Where a new session works unless somebody says otherwise, and where else one may. */
-  cwd: string;
-  folders: readonly string[];
   model?: string;
-  models: readonly string[];
   redaction: Redaction;
   stops: Stops;
   now(): number;
@@ -46,21 +43,24 @@ export type CommandHandler = {
 };
 
 const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "help"] as const;
-type Name = (typeof names)[number];
+type Name = (typeof names)[number] | TeamCommand;
 
 export function createCommandHandler(parts: CommandParts): CommandHandler {
-  const { host, records, sessions, people, now } = parts;
+  const { host, records, sessions, team, now } = parts;
+  const people = () => team().people;
+  const forTeam = createTeamCommands(parts);
 
   const read = (text: string): { name: Name; rest: string } | undefined => {
     const found = /^[/／]([a-z]+)(?:\s+([^]*))?$/i.exec(text.trim());
-    const name = names.find((one) => one === found?.[1]?.toLowerCase());
+    const name = [...names, ...teamCommands].find((one) => one === found?.[1]?.toLowerCase());
     return name && { name, rest: found?.[2]?.trim() ?? "" };
   };
   const here = async (message: Incoming) => (await sessions.find(message)) ?? (await sessions.latest(message));
 
   const stop = async (message: Incoming): Promise<CommandResult> => {
     const follow = await here(message);
-    if (follow && !mayStop(people, message.sender, follow.home().owner)) return { text: ({ t }) => t.toast.notStopper };
+    if (follow && !mayStop(people(), message.sender, follow.home().owner))
+      return { text: ({ t }) => t.toast.notStopper };
     const onTheWay = parts.stops.stop(message);
     const reply = follow && must(await follow.handle.finish(await parts.senderOf(message.sender.openId)));
     return { text: ({ t }) => (onTheWay || (reply && reply.to !== "nothing") ? t.stopping : t.nothingRuns) };
@@ -70,17 +70,18 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     const before = await sessions.find(message);
     // A redelivered command finds the session that it has begun.
     const follow = await sessions.begin(message, how);
-    if (before && before !== follow && mayStop(people, message.sender, before.home().owner))
+    if (before && before !== follow && mayStop(people(), message.sender, before.home().owner))
       await before.handle.finish(await parts.senderOf(message.sender.openId));
     return follow;
   };
 
-  const folders = [...new Set([parts.cwd, ...parts.folders])];
-  const isAllowed = (path: string) => folders.some((one) => isIn(realOf(one), path));
+  const foldersOf = (chat: string) => [...new Set([folderOf(team(), chat), ...team().folders])];
+  const isAllowed = (path: string, chat: string) => foldersOf(chat).some((one) => isIn(realOf(one), path));
   /** A session that an approver brought here may work anywhere; those that others begin may not. */
-  const folderFor = ({ sender }: Incoming, follow: Follow | undefined): string => {
-    const cwd = follow?.home().cwd ?? parts.cwd;
-    return isAllowed(realOf(cwd)) || mayApprove(people, sender) ? cwd : parts.cwd;
+  const folderFor = ({ sender, chatId }: Incoming, follow: Follow | undefined): string => {
+    const usual = folderOf(team(), chatId);
+    const cwd = follow?.home().cwd ?? usual;
+    return isAllowed(realOf(cwd), chatId) || mayApprove(people(), sender) ? cwd : usual;
   };
 
   const fresh = async (message: Incoming, task: string): Promise<CommandResult> => {
@@ -104,7 +105,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   /** Own sessions and those of this chat; an approver sees every session of the machine. */
   const visible = async (who: Incoming["sender"], chat: string): Promise<SessionSummary[]> => {
     const all = must(await host.send({ type: "sessions" })).sessions;
-    if (mayApprove(people, who)) return all;
+    if (mayApprove(people(), who)) return all;
     return all.filter(({ id }) => {
       const home = records.home(id);
       return home !== undefined && (home.owner === who.openId || home.chat === chat);
@@ -119,10 +120,10 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       records.saveCard({ k: "run", rid, session, chat: message.chatId, g: 1, at: now(), place: placeOf(message) });
       return rid;
     };
-    const found = (await visible(message.sender, message.chatId)).map((one) => ({
-      ...one,
-      title: parts.redaction.text(one.title),
-    }));
+    const all = await visible(message.sender, message.chatId);
+    // A group reads what it was told itself, also when somebody asks who may see more.
+    const shown = message.chatType === "p2p" ? all : all.filter(({ id }) => records.home(id)?.chat === message.chatId);
+    const found = shown.map((one) => ({ ...one, title: parts.redaction.text(one.title) }));
     const current = (await here(message))?.handle.session;
     return {
       card: sessionsCard(found, { now: now(), current, ridOf }, parts.speak(message.chatId)),
@@ -140,7 +141,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     if (!may) return ({ t }) => t.noSuchSession(session);
     // Whoever takes it over may answer and stop it: not while it does so for somebody else.
     const owner = records.home(session)?.owner;
-    const others = owner !== undefined && owner !== who.openId && !mayApprove(people, who);
+    const others = owner !== undefined && owner !== who.openId && !mayApprove(people(), who);
     if (others && (await sessions.of(session))?.view.state() !== "IDLE") return ({ t }) => t.worksForOthers;
     const follow = await sessions.take(session, place);
     // A turn that nobody runs goes on here; one that runs elsewhere is watched.
@@ -162,7 +163,8 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   };
 
   const cd = async (message: Incoming, to: string): Promise<CommandResult> => {
-    const now = (await here(message))?.home().cwd ?? parts.cwd;
+    const folders = foldersOf(message.chatId);
+    const now = (await here(message))?.home().cwd ?? folderOf(team(), message.chatId);
     if (to === "") return { text: ({ t }) => t.cdWhich(now, folders) };
     const path = resolve(now, to.replace(/^~(?=$|\/)/, homedir()));
     let real: string;
@@ -172,7 +174,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     } catch {
       return { text: ({ t }) => (folders.some((one) => isIn(one, path)) ? t.cdMissing(path) : t.cdRefused(path)) };
     }
-    if (!isAllowed(real)) return { text: ({ t }) => t.cdRefused(path) };
+    if (!isAllowed(real, message.chatId)) return { text: ({ t }) => t.cdRefused(path) };
     const model = (await here(message))?.home().model ?? parts.model;
     await begin(message, { cwd: real, ...(model !== undefined && { model }) });
     return { text: ({ t }) => t.newSession(real) };
@@ -180,8 +182,8 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
 
   const model = async (message: Incoming, name: string): Promise<CommandResult> => {
     const home = (await here(message))?.home();
-    if (name === "") return { text: ({ t }) => t.modelNow(home?.model ?? parts.model ?? "", parts.models) };
-    if (!parts.models.includes(name)) return { text: ({ t }) => t.modelRefused(name) };
+    if (name === "") return { text: ({ t }) => t.modelNow(home?.model ?? parts.model ?? "", team().models) };
+    if (!team().models.includes(name)) return { text: ({ t }) => t.modelRefused(name) };
     await begin(message, { cwd: folderFor(message, await here(message)), model: name });
     return { text: ({ t }) => t.modelNew(name) };
   };
@@ -211,7 +213,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
         case "help":
           return { card: helpCard(parts.speak(message.chatId)) };
         default:
-          return command.name satisfies never;
+          return { text: await forTeam(command.name, message, command.rest) };
       }
     },
   };

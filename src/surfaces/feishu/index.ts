@@ -1,12 +1,4 @@
-import {
-  messageOf,
-  oneLine,
-  type Host,
-  type Sender,
-  type SurfaceStore,
-  type TurnLimits,
-} from "../../protocol/index.ts";
-import type { Lang } from "../../texts/language.ts";
+import { messageOf, oneLine, type Host, type Sender, type SurfaceStore } from "../../protocol/index.ts";
 import { noRedaction, type Redaction } from "./cards/redact.ts";
 import { speechesFrom } from "./cards/speech.ts";
 import type { FeishuChannel } from "./channel.ts";
@@ -14,13 +6,15 @@ import { createClicks } from "./clicks.ts";
 import { createCommandHandler } from "./command-handler.ts";
 import { forgetOldFiles } from "./files.ts";
 import { createMessageBridge } from "./message-bridge.ts";
-import type { People } from "./people.ts";
 import { createRecords } from "./records.ts";
 import { createSessionManager } from "./session-manager.ts";
 import { createStops } from "./stops.ts";
+import { languageOf, type ChangeTeam, type Examine, type Team } from "./team.ts";
 
 export type { Redaction } from "./cards/redact.ts";
 export type { People } from "./people.ts";
+export type { ChangeTeam, ChatSettings, Team, TeamChange } from "./team.ts";
+export { defaultLimits } from "./team.ts";
 export type { ExecutionHandle } from "./execution-handle.ts";
 export type { ChatState } from "./state.ts";
 
@@ -29,25 +23,22 @@ export type FeishuOptions = {
   store: SurfaceStore;
   /** The app's id: what is remembered belongs to this bot. */
   app: string;
-  people: People;
-  /** Where new sessions work. */
-  cwd: string;
-  /** Where else they may, with /cd. */
-  folders?: readonly string[];
-  /** The model of new sessions, and those that may be chosen with /model. */
+  /** What the settings say now. */
+  team(): Team;
+  /** Keeps what an administrator changes from a chat. */
+  changeTeam: ChangeTeam;
+  /** The model of new sessions. */
   model?: string;
-  models?: readonly string[];
   /** Where received files go: a folder that every session may read. */
   inbox: string;
-  lang: Lang;
-  /** Of turns that are begun here; five minutes for an answer and thirty of work unless it says otherwise. */
-  limits?: TurnLimits;
   /** The host goes on with open turns after a restart by itself; otherwise those that were begun here are resumed from here. */
   hostRecovers?: boolean;
   /** Takes secrets out of everything that goes to a chat. */
   redaction?: Redaction;
   /** May this file of a session's folder be read there without asking? What may not be is not sent either. */
   mayRead(path: string, cwd: string): Promise<boolean>;
+  /** For /doctor. */
+  examine?: Examine;
   now?(): number;
   log?(line: string): void;
   signal: AbortSignal;
@@ -60,30 +51,24 @@ export type Feishu = {
   settled(): Promise<void>;
 };
 
-export const defaultLimits: TurnLimits = {
-  promptTimeout: 5 * 60_000,
-  timeoutPolicy: "cancel",
-  executionTimeout: 30 * 60_000,
-};
-
 const SWEEP_MS = 24 * 60 * 60_000;
 const NAME_MS = 500;
 const LONGEST_NAME = 60;
 
 /** Sage in chats: requests as cards, messages as tasks and answers. The caller starts and closes the channel. */
 export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
-  const { channel, app, people, cwd, inbox, lang, signal, now = Date.now } = options;
-  const { log = () => {}, redaction = noRedaction } = options;
-  const speeches = speechesFrom(lang);
-  const speak = () => speeches;
+  const { channel, app, team, changeTeam, inbox, signal, now = Date.now } = options;
+  const { log = () => {}, redaction = noRedaction, examine = async () => () => [] } = options;
+  const speak = (chat: string) => speechesFrom(languageOf(team(), chat));
+  const people = () => team().people;
   const records = createRecords(options.store, app, now);
-  const limits = options.limits ?? defaultLimits;
   const model = options.model === undefined ? {} : { model: options.model };
 
   /** A receipt holds both: the name for people, the id for whoever has to prove it. */
   const senderOf = async (openId: string): Promise<Sender> => {
+    const known = people().names?.[openId];
     const patience = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), NAME_MS).unref());
-    const name = await Promise.race([channel.userName(openId).catch(() => undefined), patience]);
+    const name = known ?? (await Promise.race([channel.userName(openId).catch(() => undefined), patience]));
     const shown = oneLine(name ?? "")
       .trim()
       .slice(0, LONGEST_NAME);
@@ -106,18 +91,15 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     host,
     signal,
     app,
-    cwd,
     mayRead: options.mayRead,
     resumes: !options.hostRecovers,
   });
   const stops = createStops(now);
   const commands = createCommandHandler({
-    ...{ host, records, sessions, people, speak, cwd, redaction, now, senderOf, stops, ...model },
-    folders: options.folders ?? [],
-    models: options.models ?? [],
+    ...{ host, records, sessions, team, changeTeam, examine, speak, redaction, now, senderOf, stops, ...model },
   });
   const bridge = createMessageBridge({
-    ...{ channel, records, sessions, commands, people, speak, cwd, limits, inbox, log, senderOf, stops, ...model },
+    ...{ channel, records, sessions, commands, team, speak, inbox, log, senderOf, stops, ...model },
   });
   const { resume } = commands;
   const clicks = createClicks({ host, records, sessions, people, speak, log, senderOf, resume });

@@ -1,4 +1,4 @@
-import { messageOf, type InputRequest, type Sender, type TurnLimits } from "../../protocol/index.ts";
+import { messageOf, type InputRequest, type Sender } from "../../protocol/index.ts";
 import { plainWords } from "./cards/escape.ts";
 import { whoOf } from "./cards/closed.ts";
 import { helpCard } from "./cards/lists.ts";
@@ -7,12 +7,13 @@ import type { FeishuChannel, Incoming } from "./channel.ts";
 import type { CommandHandler, CommandResult } from "./command-handler.ts";
 import { receiveFiles } from "./files.ts";
 import type { Follow } from "./follow.ts";
-import { mayAnswer, mayTalk, type People } from "./people.ts";
+import { mayAnswer, mayTalk } from "./people.ts";
 import { decided, readText } from "./input.ts";
 import { codeOfCard, isAt, uuidOf, type AskRecord, type Records } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
 import { codeOf, route, type Hint, type Said } from "./state.ts";
 import type { Stops } from "./stops.ts";
+import { folderOf, limitsOf, type Team } from "./team.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -21,11 +22,9 @@ export type BridgeParts = {
   records: Records;
   sessions: SessionManager;
   commands: CommandHandler;
-  people: People;
+  team(): Team;
   speak(chat: string): Speeches;
-  cwd: string;
   model?: string;
-  limits: TurnLimits;
   /** Where received files go: a folder that every session may read. */
   inbox: string;
   stops: Stops;
@@ -43,7 +42,8 @@ export type MessageBridge = {
 
 /** Messages of people → commands to the host. Who may, what it belongs to, what becomes of it: in this order. */
 export function createMessageBridge(parts: BridgeParts): MessageBridge {
-  const { channel, records, sessions, commands, people, log, stops } = parts;
+  const { channel, records, sessions, commands, team, log, stops } = parts;
+  const people = () => team().people;
   const replies = new Set<Promise<void>>();
 
   /** A reply is a courtesy: nothing that people say waits until it could be sent. */
@@ -114,7 +114,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     if (whole.trim() === "") return;
     const from = await parts.senderOf(message.sender.openId);
     signal.throwIfAborted();
-    const more = { id: message.messageId, limits: parts.limits };
+    const more = { id: message.messageId, limits: limitsOf(team(), message.chatId) };
     let reply = await follow.handle.sendMessage(whole, from, more);
     // Somebody has deleted it: what is said now begins another.
     if (!reply.ok && reply.code === "session-unknown")
@@ -142,7 +142,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     request: InputRequest,
     response: Parameters<Follow["handle"]["sendAnswer"]>[0],
   ): Promise<void> => {
-    if (!mayAnswer(people, message.sender, request, follow.home().owner)) {
+    if (!mayAnswer(people(), message.sender, request, follow.home().owner)) {
       records.refused({ operator: message.sender, messageId: message.messageId, request: request.id, at: message.at });
       return say(message, ({ t }) => t.mayNotAnswer);
     }
@@ -160,7 +160,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
       // A Chinese keyboard writes a wide slash.
       const message = { ...given, text: given.text.replace(/^\s*／/, "/") };
       if (!isMeant(message)) return;
-      if (!mayTalk(people, message.sender)) return refuse(message);
+      if (!mayTalk(people(), message.sender)) return refuse(message);
       const going = stops.begin(message);
       try {
         await hear(message, going.signal);
@@ -250,7 +250,10 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
   }
 
   function begin(message: Incoming): Promise<Follow> {
-    return sessions.begin(message, { cwd: parts.cwd, ...(parts.model !== undefined && { model: parts.model }) });
+    return sessions.begin(message, {
+      cwd: folderOf(team(), message.chatId),
+      ...(parts.model !== undefined && { model: parts.model }),
+    });
   }
 
   async function note(message: Incoming, follow: Follow, text: string, signal: AbortSignal): Promise<void> {

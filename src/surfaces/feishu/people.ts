@@ -2,10 +2,14 @@ import type { InputRequest } from "../../protocol/index.ts";
 
 /** Who may do what, by the id that a person has for this app. */
 export type People = {
-  /** Who may give tasks and talk. */
+  /** May give tasks and talk. */
   talk: readonly string[] | "anyone";
-  /** Who may allow and refuse. Being allowed to talk is not being allowed to approve. */
+  /** May allow and refuse. Being allowed to talk is not being allowed to approve. */
   approve: readonly string[];
+  /** May say who else may, and where tasks work. Approvers, as long as nobody is named. */
+  administer?: readonly string[];
+  /** Names that the settings give to people; others are called as the platform calls them. */
+  names?: Readonly<Record<string, string>>;
   /** The one organisation they belong to; without it the id alone counts. */
   tenant?: string;
 };
@@ -14,11 +18,18 @@ export type Person = { openId: string; tenantKey: string };
 
 export function mayTalk(people: People, person: Person): boolean {
   if (!isKnown(people, person)) return false;
-  return people.talk === "anyone" || people.talk.includes(person.openId) || people.approve.includes(person.openId);
+  const { talk, approve, administer = [] } = people;
+  return talk === "anyone" || [...talk, ...approve, ...administer].includes(person.openId);
 }
 
 export function mayApprove(people: People, person: Person): boolean {
   return isKnown(people, person) && people.approve.includes(person.openId);
+}
+
+export function mayAdminister(people: People, person: Person): boolean {
+  const { administer = [] } = people;
+  if (administer.length === 0) return mayApprove(people, person);
+  return isKnown(people, person) && administer.includes(person.openId);
 }
 
 /**
@@ -27,8 +38,12 @@ export function mayApprove(people: People, person: Person): boolean {
  */
 export function mayAnswer(people: People, person: Person, request: InputRequest, owner: string): boolean {
   if (mayApprove(people, person)) return true;
-  const talks = request.kind !== "permission" && request.source !== "recovery";
-  return talks && person.openId === owner && mayTalk(people, person);
+  return needsNoApprover(request) && person.openId === owner && mayTalk(people, person);
+}
+
+/** It lets nothing run: whoever gave the task may answer it. */
+export function needsNoApprover({ kind, source }: InputRequest): boolean {
+  return kind !== "permission" && source !== "recovery";
 }
 
 export function mayStop(people: People, person: Person, owner: string): boolean {

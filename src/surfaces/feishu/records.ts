@@ -46,6 +46,12 @@ type AskPart = {
   watch?: { asked: string[] };
   /** The name of who gave the task, where that is not plain to see. */
   for?: string;
+  /** The chat in which it was given, where the card is in another. */
+  from?: string;
+  /** Open ids of those whom the card notifies. */
+  called?: string[];
+  /** They were reminded that it waits. */
+  reminded?: boolean;
 };
 
 export type AskRecord = CardRecord & { k: "ask" };

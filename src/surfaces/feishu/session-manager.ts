@@ -32,9 +32,7 @@ export type SessionManager = {
   settled(): Promise<void>;
 };
 
-export function createSessionManager(
-  parts: FollowParts & { app: string; cwd: string; resumes: boolean },
-): SessionManager {
+export function createSessionManager(parts: FollowParts & { app: string; resumes: boolean }): SessionManager {
   const { channel, host, records, now, log, resumes } = parts;
   const follows = new Map<string, Follow>();
 

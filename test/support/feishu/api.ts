@@ -260,6 +260,23 @@ function otherRoutes(world: World): Route[] {
       },
     ],
     [
+      /^GET \/open-apis\/im\/v1\/chats\/([^/]+)\/members$/,
+      ({ params, query }) => {
+        const any = ["im:chat.members:read", "im:chat:readonly", "im:chat"];
+        if (!any.some((scope) => world.granted.has(scope)))
+          throw new ApiError(99991672, `Access denied. One of the following scopes is required: [${any.join(", ")}].`);
+        const chat = world.chats.get(params[0] ?? "");
+        if (!chat?.members.includes("bot")) throw new ApiError(232011, "Operator can NOT be out of the chat.");
+        if (query.get("member_id_type") !== "open_id") throw new ApiError(230001, "member_id_type");
+        const people = chat.members.filter((one) => one !== "bot");
+        const from = Number(query.get("page_token") ?? 0);
+        const size = Math.min(Number(query.get("page_size") ?? 20), 100);
+        const items = people.slice(from, from + size).map((member_id) => ({ member_id, member_id_type: "open_id" }));
+        const has_more = from + size < people.length;
+        return { code: 0, msg: "success", data: { items, has_more, page_token: has_more ? `${from + size}` : "" } };
+      },
+    ],
+    [
       /^GET \/open-apis\/contact\/v3\/users\/([^/]+)$/,
       ({ params }) => {
         if (!world.granted.has("contact:user.base:readonly"))

@@ -95,14 +95,19 @@ export function createUser(world: World, delivery: Delivery, name: string, local
     return card;
   };
 
-  const marks = (count: number) => Array.from({ length: count }, (_, n) => `@_user_${n + 1} `).join("");
+  /** Further people are mentioned where the text says `@`, or at its end. */
+  const marked = (text: string, { mentionBot, mention = [] }: Saying): string => {
+    const first = mentionBot ? 2 : 1;
+    const marks = mention.map((_, n) => `@_user_${n + first}`).join(" ");
+    const whole = text.endsWith("@") ? `${text.slice(0, -1)}${marks}` : [text, marks].filter(Boolean).join(" ");
+    return mentionBot ? `@_user_1 ${whole}` : whole;
+  };
 
   return {
     openId,
     name,
     chat: chat.id,
-    say: (text, how = {}) =>
-      write("text", { text: marks((how.mentionBot ? 1 : 0) + (how.mention?.length ?? 0)) + text }, how),
+    say: (text, how = {}) => write("text", { text: marked(text, how) }, how),
     send(kind, content, called = "file", how = {}) {
       const key = newId(kind === "image" ? "img" : "file");
       world.files.set(key, { name: called, content, by: "person" });

@@ -113,6 +113,7 @@ export const scopes = [
   "im:resource",
   "cardkit:card:write",
   "contact:user.base:readonly",
+  "im:chat.members:read",
 ];
 
 /** How often something happened within the last second. */

@@ -55,6 +55,7 @@ test("/stop overtakes a download, and what was said before it is not begun", asy
   const { lin, feishu } = sage;
   feishu.delay(/GET .*\/resources\//, 60_000);
   lin.send("file", Buffer.from("x"), "large.bin");
+  feishu.clock.advance(1); // within one millisecond nobody can tell which was first
   lin.say("and then this");
   await until(() => feishu.delivery.attempts.length === 2);
   lin.say("/stop");

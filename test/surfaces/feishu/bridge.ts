@@ -48,7 +48,7 @@ export async function bridge(feishu: FakeFeishu, options: BridgeOptions = {}) {
     mode === "webhook"
       ? createHttp({
           ready: () => ({ ready: true }),
-          webhook: channel.webhook,
+          ...(channel.webhook && { webhooks: { "/feishu/webhook": channel.webhook } }),
           log() {},
           ...(slowestMs && { slowestMs }),
         })

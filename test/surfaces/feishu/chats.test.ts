@@ -94,7 +94,7 @@ test("what is said while it works is queued and seen; /stop stops, also what wai
 test("/new, /sessions, /resume, /cd, /model, /help", async () => {
   await using sage = await team({
     script: Array.from({ length: 9 }, (_, n) => ({ text: `answer ${n}` })),
-    options: { models: ["small", "large"] },
+    settings: { models: ["small", "large"] },
   });
   const { lin, mei, feishu, cwd, dir } = sage;
   lin.say("the first task");
@@ -212,7 +212,7 @@ test("files and images go in by their path, within limits; what an answer links 
 test("fifty chats at once: each has its own session, its own card and its own answer", async () => {
   await using sage = await team({
     script: [{ calls: [ask("你的名字？")] }, { text: "好" }],
-    options: { people: { talk: "anyone", approve: [] } },
+    settings: { people: { talk: "anyone", approve: [] } },
   });
   const { feishu } = sage;
   const people = Array.from({ length: 50 }, (_, n) => feishu.user(`用户${n}`));
@@ -264,7 +264,8 @@ test("a card that waits for two weeks is asked anew before it is too old", async
   const at: { ahead: number } = { ahead: 0 };
   await using sage = await team({
     script: [{ calls: [ask("Name?")] }, { text: "the end" }],
-    options: { now: () => Date.now() + at.ahead, limits: {} },
+    options: { now: () => Date.now() + at.ahead },
+    settings: { limits: { timeoutPolicy: "wait" } },
   });
   const { lin, feishu } = sage;
   lin.say("go");

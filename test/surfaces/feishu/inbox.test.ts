@@ -114,6 +114,7 @@ test("a message that takes the process down each time is given up", async () => 
     kind: "text",
     text: "poison",
     mentionsBot: false,
+    mentions: [],
     attachments: [],
     at: 1,
   };

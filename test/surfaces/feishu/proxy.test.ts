@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { feishuConfig } from "../../../src/cli/commands/feishu/config.ts";
+import { feishuBots } from "../../../src/cli/commands/feishu/config.ts";
+import { readSettings } from "../../../src/config/settings.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
 import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";
 import { feishuSetupTexts } from "../../../src/texts/feishu-setup.ts";
@@ -26,10 +27,11 @@ test("behind a proxy the calls, the discovery and the long connection all go thr
     FEISHU_ALLOWED_USERS: "anyone",
     HTTPS_PROXY: proxy.url,
   };
-  const app = feishuConfig(undefined, env, { cwd: here.dir, t: feishuSetupTexts("en") });
-  assert.ok(app);
+  const settings = readSettings(here.path("no-settings.json"));
+  const [bot] = feishuBots(settings, env, { cwd: here.dir, lang: "en", t: feishuSetupTexts("en") });
+  assert.ok(bot);
   const stores = openSurfaceStores(here.path("surfaces.db"));
-  const channel = openFeishu(app, { store: stores.of("feishu"), lang: "en", log() {}, now: feishu.clock.now });
+  const channel = openFeishu(bot.app, { store: stores.of("feishu"), lang: "en", log() {}, now: feishu.clock.now });
   const got: string[] = [];
   channel.onMessage(({ text }) => void got.push(text));
   await channel.start(new AbortController().signal);

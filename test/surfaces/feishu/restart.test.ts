@@ -122,7 +122,7 @@ test("nobody answers in time: the card expires, the task is cancelled, and that 
   await using sage = await team({
     lang: "zh",
     script: [{ calls: [mark] }, { text: "never" }, { text: "再来" }],
-    options: { limits: { promptTimeout: 1_500, timeoutPolicy: "cancel" } },
+    settings: { limits: { promptTimeout: 1_500, timeoutPolicy: "cancel" } },
   });
   const { lin, feishu, cwd } = sage;
   lin.say("开始");
@@ -139,7 +139,7 @@ test("nobody answers in time: the card expires, the task is cancelled, and that 
 test("a task that works too long is stopped, and that is said; other turns have no limit", async () => {
   await using sage = await team({
     script: [{ text: "slow", delayMs: 60_000 }],
-    options: { limits: { executionTimeout: 200 } },
+    settings: { limits: { taskLimit: 200 } },
   });
   sage.lin.say("go");
   await sage.sees(sage.lin.chat, /Failed[^]*The task was stopped: it had worked for 200 ms/);

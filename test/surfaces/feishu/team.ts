@@ -8,7 +8,13 @@ import type { Script } from "../../../src/models/scripted.ts";
 import type { Fact, FactType } from "../../../src/protocol/index.ts";
 import { createHost } from "../../../src/host/host.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
-import { attachFeishu, type FeishuOptions } from "../../../src/surfaces/feishu/index.ts";
+import {
+  attachFeishu,
+  defaultLimits,
+  type FeishuOptions,
+  type Team as Settings,
+} from "../../../src/surfaces/feishu/index.ts";
+import type { TeamChange } from "../../../src/surfaces/feishu/team.ts";
 import type { Timings } from "../../../src/surfaces/feishu/transport/config.ts";
 import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
@@ -39,7 +45,9 @@ export const ask = (prompt: string) => ({ tool: "AskText", input: { prompt } });
 export type TeamOptions = Omit<TestConfig, "script" | "dir" | "store"> & {
   script: Script;
   lang?: "en" | "zh";
-  options?: Partial<Pick<FeishuOptions, "limits" | "people" | "folders" | "models" | "redaction" | "now">>;
+  options?: Partial<Pick<FeishuOptions, "redaction" | "now" | "examine">>;
+  /** Over what the settings say otherwise. */
+  settings?: Partial<Omit<Settings, "cwd">>;
   timings?: Partial<Timings>;
 };
 
@@ -51,12 +59,18 @@ export async function team(given: TeamOptions) {
   const cwd = join(dir, "repo");
   mkdirSync(cwd);
   const people = { talk: [lin.openId, mei.openId], approve: [lin.openId], tenant: feishu.world.app.tenantKey };
+  const { lang = "en" } = given;
+  let settings: Settings = {
+    ...{ people, cwd, folders: [], workspaces: {}, models: [], lang, limits: defaultLimits, chats: {} },
+    ...given.settings,
+  };
+  const changes: TeamChange[] = [];
   let running: Awaited<ReturnType<typeof start>> | undefined;
   const logged: string[] = [];
 
   const start = async (script: Script = given.script) => {
     const store = sqliteStore(join(dir, "journal.db"));
-    const { lang = "en", options, timings, tools = [], ...rest } = given;
+    const { options, timings, tools = [], ...rest } = given;
     const made = config({ ...rest, tools: [askName, ...tools], script, dir: cwd, store });
     const host = createHost({
       store,
@@ -77,7 +91,18 @@ export async function team(given: TeamOptions) {
     );
     const leaving = new AbortController();
     const surface = attachFeishu(host, {
-      ...{ channel, store: stores.of(`feishu/${appId}`), app: appId, people, cwd, lang, signal: leaving.signal },
+      ...{ channel, store: stores.of(`feishu/${appId}`), app: appId, signal: leaving.signal },
+      team: () => settings,
+      async changeTeam(change) {
+        changes.push(change);
+        if (change.type === "chat")
+          settings = { ...settings, chats: { ...settings.chats, [change.chat]: change.settings } };
+        else {
+          const list = change.role === "approver" ? "approve" : "talk";
+          const before = settings.people[list] as string[];
+          settings = { ...settings, people: { ...settings.people, [list]: [...before, change.openId] } };
+        }
+      },
       inbox: join(dir, "inbox"),
       mayRead: async (path) => !path.endsWith("denied.txt"),
       log: (line) => void logged.push(line),
@@ -116,7 +141,12 @@ export async function team(given: TeamOptions) {
     dir,
     cwd,
     people,
+    changes,
     logged,
+    /** As if somebody had edited the settings. */
+    set(more: Partial<Settings>) {
+      settings = { ...settings, ...more };
+    },
     get host() {
       return now().host;
     },

@@ -1,14 +1,17 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Host } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import type { Home } from "../../../config/home.ts";
 import { createRedaction } from "../../../config/redact.ts";
 import type { SurfaceStores } from "../../../host/surface-store.ts";
-import type { Log } from "../../../surfaces/feishu/transport/config.ts";
+import type { Feishu } from "../../../surfaces/feishu/index.ts";
+import { usual, type Log } from "../../../surfaces/feishu/transport/config.ts";
 import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
-import type { Lang } from "../../../texts/language.ts";
-import type { FeishuConfig } from "../feishu/config.ts";
+import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
+import type { BotConfig, ConfigParts } from "../feishu/config.ts";
+import { liveTeam } from "./team.ts";
 
 export type SurfaceParts = {
   host: Host;
@@ -19,36 +22,55 @@ export type SurfaceParts = {
   output: string;
   /** Of new sessions, where one was named. */
   model: string | undefined;
-  lang: Lang;
+  config: ConfigParts;
   log: Log;
 };
 
-/** Feishu as a surface of the daemon. */
-export async function openSurface(
-  feishu: FeishuConfig,
-  { host, surfaces, home, env, output, model, lang, log }: SurfaceParts,
-): Promise<{ channel: OpenFeishu; attach(signal: AbortSignal): Promise<void> }> {
+/** A bot as a surface of the daemon. */
+export type Bot = { name: string; channel: OpenFeishu; attach(signal: AbortSignal): Promise<Feishu> };
+
+export async function openBot(bot: BotConfig, parts: SurfaceParts): Promise<Bot> {
+  const { host, surfaces, home, env, output, model, config } = parts;
+  const { app, name } = bot;
+  const log: Log = (level, text) => parts.log(level, name === "" ? text : `${name}: ${text}`);
+  const warn = (text: string) => log("warn", text);
   const { openFeishu } = await import("../../../surfaces/feishu/transport/open.ts");
-  const store = surfaces.of(`feishu/${feishu.appId}`);
-  const channel = openFeishu(feishu, { store, lang, log });
-  const { appId: app, people, cwd, folders, models } = feishu;
+  const store = surfaces.of(`feishu/${app.appId}`);
+  const channel = openFeishu(app, { store, lang: config.lang, log });
+  const { team, changeTeam } = liveTeam(bot, { home, env, config, warn });
   return {
+    name,
     channel,
     async attach(signal) {
       const { attachFeishu } = await import("../../../surfaces/feishu/index.ts");
       const attached = attachFeishu(host, {
-        ...{ channel, store, app, people, cwd, folders, models, lang, signal },
+        ...{ channel, store, app: app.appId, team, changeTeam, signal, log: warn },
         ...(model !== undefined && { model }),
         inbox: join(output, "feishu"),
         hostRecovers: true,
         redaction: createRedaction(env),
         mayRead: (path, cwd) => mayRead(path, cwd, { home, env }),
-        log: (line) => log("warn", line),
+        examine: () => missingOf(bot),
       });
       await attached.ready;
+      return attached;
     },
   };
 }
+
+/** What `sage feishu doctor` would complain about, for whoever asks from a chat. */
+async function missingOf({ app }: BotConfig): ReturnType<Examine> {
+  const { createApi } = await import("../../../surfaces/feishu/transport/api.ts");
+  const { examine } = await import("../feishu/examine.ts");
+  const found = await examine(
+    createApi(app, usual, () => {}, sleep),
+    app,
+  );
+  const missing = found.filter(({ level }) => level !== "ok");
+  return (lang) => missing.map(({ level, say }) => `${level === "bad" ? "✗" : "·"} ${say(feishuSetupTexts(lang))}`);
+}
+
+type Examine = NonNullable<Parameters<typeof import("../../../surfaces/feishu/index.ts").attachFeishu>[1]["examine"]>;
 
 /** By the rules as they stand in that folder now; whoever would be asked about it has not been. */
 export async function mayRead(

@@ -15,15 +15,15 @@ const usual: ConnectionLimits = { most: 500, silentMs: 10_000 };
 
 export type Readiness = { ready: boolean; [detail: string]: unknown };
 
+export type Webhook = (request: {
+  headers: Record<string, string | undefined>;
+  body: Buffer;
+}) => Promise<{ status: number; body: object }>;
+
 export type HttpParts = {
   ready(): Readiness;
-  /** Absent where events come over a connection of our own. */
-  webhook?:
-    | ((request: {
-        headers: Record<string, string | undefined>;
-        body: Buffer;
-      }) => Promise<{ status: number; body: object }>)
-    | undefined;
+  /** By their path. None where events come over connections of our own. */
+  webhooks?: Readonly<Record<string, Webhook>>;
   log(text: string): void;
   slowestMs?: number;
 };
@@ -31,7 +31,7 @@ export type HttpParts = {
 /** What the daemon answers over HTTP. Strangers may come here: nothing they send reaches further than its check. */
 export function createHttp({
   ready,
-  webhook,
+  webhooks = {},
   log,
   slowestMs = SLOWEST_MS,
 }: HttpParts): Hono<{ Bindings: HttpBindings }> {
@@ -42,14 +42,14 @@ export function createHttp({
     const now = ready();
     return c.json(now, now.ready ? 200 : 503);
   });
-  if (webhook) {
-    app.post("/feishu/webhook", async (c) => {
+  for (const [path, webhook] of Object.entries(webhooks)) {
+    app.post(path, async (c) => {
       const body = await readBody(c.env.incoming);
       if (typeof body === "number") return answer(body, {}, { connection: "close" });
       const told = await webhook({ headers: Object.fromEntries(c.req.raw.headers), body });
       return answer(told.status, told.body);
     });
-    app.all("/feishu/webhook", () => answer(405, {}, { allow: "POST" }));
+    app.all(path, () => answer(405, {}, { allow: "POST" }));
   }
   app.notFound(() => answer(404, {}));
   app.onError((error) => {

@@ -61,6 +61,10 @@ export function readMessage(event: unknown, botId: string | undefined): Incoming
     sender: { openId: sender.sender_id.open_id, tenantKey: sender.tenant_key },
     kind: it.message_type,
     mentionsBot: it.mentions.some(isBot),
+    mentions: it.mentions.flatMap((one) => {
+      const openId = one.id.open_id;
+      return isBot(one) || openId === undefined ? [] : [{ openId, name: one.name }];
+    }),
     ...contentOf(it.message_type, it.content, it.mentions, isBot),
     at: Number(it.create_time) || 0,
   };

@@ -110,6 +110,7 @@ export function openFeishu(
     ...(webhook && { webhook }),
     onMessage: inbox.onMessage,
     botName: bot.name,
+    linkTo: (chat) => `${linksOf(app.domain)}/client/chat/open?openChatId=${encodeURIComponent(chat)}`,
     onCard: clicks.onCard,
     async start(signal) {
       signal.addEventListener("abort", () => void (closing ??= close()), { once: true });
@@ -130,6 +131,11 @@ export function openFeishu(
     },
     close: () => (closing ??= close()),
   };
+}
+
+/** Where addresses for the client are, by where the API is. */
+function linksOf(domain: string): string {
+  return /larksuite/.test(domain) ? "https://applink.larksuite.com" : "https://applink.feishu.cn";
 }
 
 /** Sleeps that end when the bridge does. */

@@ -13,6 +13,8 @@ const SKIPS = [1_000, 100_000, 10_000_000];
 const MOST_ENTITIES = 1_000;
 const NAME_MS = 24 * 60 * 60_000;
 const NO_NAME_MS = 10 * 60_000;
+const MEMBERS_MS = 5 * 60_000;
+const MOST_PAGES = 20;
 
 export type Sending = Pick<
   FeishuChannel,
@@ -25,6 +27,7 @@ export type Sending = Pick<
   | "recall"
   | "download"
   | "userName"
+  | "members"
   | "createEntity"
   | "streamText"
   | "entitySettings"
@@ -181,6 +184,15 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
       store.set(`name/${openId}`, name === undefined ? {} : { name }, { ttlMs: name ? NAME_MS : NO_NAME_MS });
       return name;
     },
+    async members(chat) {
+      const known = store.get(`members/${chat}`) as { all?: string[] } | undefined;
+      if (known) return known.all;
+      const all = await membersOf(api, chat).catch(
+        (error: unknown) => void log("debug", `the people of ${chat} are not known: ${messageOf(error)}`),
+      );
+      store.set(`members/${chat}`, all === undefined ? {} : { all }, { ttlMs: MEMBERS_MS });
+      return all;
+    },
     async createEntity(card) {
       const data = { type: "card_json", data: JSON.stringify(card) };
       const made = (await api.call({ method: "POST", path: "cardkit/v1/cards", data }))["data"] as
@@ -219,6 +231,25 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
     },
   };
 }
+
+async function membersOf(api: Api, chat: string): Promise<string[]> {
+  const found: string[] = [];
+  let page = "";
+  for (let count = 0; count < MOST_PAGES; count++) {
+    const query = { member_id_type: "open_id", page_size: "100", ...(page !== "" && { page_token: page }) };
+    const answer = await api.call(
+      { method: "GET", path: `im/v1/chats/${segment(chat)}/members`, query },
+      { once: true },
+    );
+    const { items = [], page_token, has_more } = (answer["data"] ?? {}) as MemberPage;
+    found.push(...items.flatMap(({ member_id }) => (member_id === undefined ? [] : [member_id])));
+    if (has_more !== true || !page_token) break;
+    page = page_token;
+  }
+  return found;
+}
+
+type MemberPage = { items?: { member_id?: string }[]; page_token?: string; has_more?: boolean };
 
 /** A text as a message that may mention people and may come in several languages. */
 function postOf(text: string, mention: readonly string[]): object {

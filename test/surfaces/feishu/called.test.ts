@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { InputRequest } from "../../../src/protocol/index.ts";
+import { reminderAt } from "../../../src/surfaces/feishu/reminders.ts";
+import { askUser, bash, question } from "../../support/sage.ts";
+import { said, team, until } from "./team.ts";
+
+const mark = bash("echo ran >> ran.txt");
+
+test("in a group the card mentions every approver who is there, and asks the others in their own chats, with a link back", async () => {
+  await using sage = await team({ script: [{ calls: [mark] }, { text: "the end" }] });
+  const { lin, mei, feishu, cwd } = sage;
+  const others = Array.from({ length: 6 }, (_, n) => feishu.user(`审批人${n}`));
+  const group = feishu.group("开发", [lin, mei, ...others.slice(0, 4)]);
+  const approve = [lin, ...others].map(({ openId }) => openId);
+  sage.set({ people: { ...sage.people, approve } });
+  mei.say("run it", { chat: group, mentionBot: true });
+  const card = await sage.card(group, "Allow once");
+  assert.deepEqual(card.pings, approve.slice(0, 5), "all who are there, and nobody else");
+  assert.match(card.text, /If nobody answers by \d\d:\d\d, the task is cancelled/);
+  for (const absent of others.slice(4)) {
+    const own = await sage.card(absent.chat, "Allow once");
+    assert.match(own.text, /Mei gave this task/);
+    assert.ok(own.buttons.includes("Open the chat"));
+    assert.ok(JSON.stringify(own.card).includes(`https://applink.feishu.cn/client/chat/open?openChatId=${group}`));
+  }
+  const [, , , , , last] = others;
+  const own = await sage.card(last?.chat ?? "", "Allow once");
+  await last?.click(own.id, "allow_once");
+  await feishu.until(group, ({ id, text }) => id === card.id && /Answered by 审批人5 in Feishu/.test(text));
+  await sage.sees(group, /the end/);
+  assert.ok(existsSync(join(cwd, "ran.txt")));
+  assert.deepEqual(said(feishu, lin.chat), [], "who was called in the group is not asked twice");
+});
+
+test("where nobody can tell who is in a group, approvers are called in both places", async () => {
+  await using sage = await team({ script: [{ calls: [mark] }, { text: "the end" }] });
+  const { lin, mei, feishu } = sage;
+  feishu.world.granted.delete("im:chat.members:read");
+  const group = feishu.group("dev", [lin, mei]);
+  mei.say("run it", { chat: group, mentionBot: true });
+  const card = await sage.card(group, "Allow once");
+  assert.deepEqual(card.pings, [lin.openId]);
+  const own = await sage.card(lin.chat, "Allow once");
+  await lin.click(own.id, "deny");
+  await feishu.until(group, ({ id, text }) => id === card.id && /Permission: denied/.test(text));
+});
+
+test("a question calls whoever gave the task, and nobody else", async () => {
+  await using sage = await team({ script: [{ calls: [askUser(question("Which?"))] }, { text: "the end" }] });
+  const { lin, mei, feishu } = sage;
+  const group = feishu.group("dev", [lin, mei]);
+  mei.say("go", { chat: group, mentionBot: true });
+  const card = await sage.card(group, "Red");
+  assert.deepEqual(card.pings, [mei.openId]);
+  assert.deepEqual(said(feishu, lin.chat), []);
+  await mei.click(card.id, "pick_0");
+  await sage.sees(group, /the end/);
+});
+
+test("the hint of a card works to the letter in a thread of a group, where nothing can be quoted", async () => {
+  await using sage = await team({ script: [{ calls: [mark] }, { text: "as you wish" }] });
+  const { lin, mei, feishu } = sage;
+  const group = feishu.group("dev", [lin, mei]);
+  mei.say("run it", { chat: group, mentionBot: true });
+  const card = await sage.card(group, "Allow once");
+  const hint = /@Sage (\/deny #\d{6}) and a reason/.exec(card.text)?.[1] ?? "";
+  // Without the permission to hear everything, the bot hears only what mentions it: the hint does.
+  lin.say(`${hint} facade is wrong`, { chat: group, replyTo: card.id, mentionBot: true });
+  await sage.sees(group, /as you wish/);
+  const [end] = sage.facts("input.resolved");
+  assert.deepEqual(end?.data.outcome === "answered" && end.data.response, {
+    type: "denied",
+    requestId: end?.data.requestId,
+    reason: "facade is wrong",
+  });
+});
+
+test("people are reminded once before the deadline, also when Sage was restarted meanwhile", async () => {
+  const at = { ahead: 0 };
+  await using sage = await team({
+    script: [{ calls: [mark] }, { text: "the end" }],
+    settings: { limits: { promptTimeout: 60 * 60_000, timeoutPolicy: "cancel" } },
+    options: { now: () => Date.now() + at.ahead },
+  });
+  const { lin, mei, feishu } = sage;
+  const group = feishu.group("dev", [lin, mei]);
+  mei.say("run it", { chat: group, mentionBot: true });
+  const card = await sage.card(group, "Allow once");
+  await sage.surface.settled();
+  const reminders = () => said(feishu, group).filter(({ text }) => /still waits for an answer/.test(text));
+  assert.equal(reminders().length, 0);
+  at.ahead = 50 * 60_000;
+  await sage.restart();
+  await until(() => reminders().length === 1);
+  const [one] = reminders();
+  assert.match(one?.text ?? "", /If nobody answers within 10 min[^,]*, the task is cancelled/);
+  assert.deepEqual([one?.pings, one?.parent], [[lin.openId], card.id]);
+  await sage.restart();
+  await sage.surface.settled();
+  assert.equal(reminders().length, 1);
+});
+
+test("a reminder comes in the last quarter of the wait, at most fifteen minutes before its end", () => {
+  const at = (timeoutMs: number) =>
+    reminderAt({ deadline: { at: 1_000_000_000, timeoutMs, policy: "cancel" } } as InputRequest);
+  assert.equal(at(60_000), undefined, "people have just been called");
+  assert.equal(at(5 * 60_000), 1_000_000_000 - 75_000);
+  assert.equal(at(24 * 60 * 60_000), 1_000_000_000 - 15 * 60_000);
+  assert.equal(reminderAt({} as InputRequest), undefined);
+});
+
+test("/timeout says how long a request waits in this chat and what then, and changes it", async () => {
+  await using sage = await team({ lang: "zh", script: [{ calls: [mark] }, { text: "好" }] });
+  const { lin, mei } = sage;
+  lin.say("/timeout");
+  await sage.sees(lin.chat, /5 分钟内无人回答，任务将被取消。\n一个任务最多工作 30 分钟/);
+  mei.say("/timeout 2h");
+  await sage.sees(mei.chat, /只有管理员可以这样做/);
+  lin.say("/timeout 2h fail");
+  await sage.sees(lin.chat, /2 小时内无人回答，任务将失败/);
+  lin.say("go");
+  const card = await sage.card(lin.chat, "允许一次");
+  assert.match(card.text, /前无人回答，任务将失败/);
+  assert.equal(sage.facts("input.requested")[0]?.data.deadline?.timeoutMs, 2 * 60 * 60_000);
+  await lin.click(card.id, "allow_once");
+  await sage.sees(lin.chat, /任务完成/);
+  lin.say("/timeout off");
+  await sage.sees(lin.chat, /请求会一直等到有人回答/);
+  lin.say("/timeout soon");
+  await sage.sees(lin.chat, /例如：\/timeout 30m/);
+  assert.deepEqual(sage.changes.at(-1), {
+    type: "chat",
+    chat: lin.chat,
+    settings: { limits: { promptTimeout: 2 * 60 * 60_000, timeoutPolicy: "wait" } },
+  });
+});
+
+test("each person reads cards, toasts and replies in the language of their client", async () => {
+  await using sage = await team({ script: [{ calls: [mark] }, { text: "the end" }] });
+  const { feishu } = sage;
+  const [hua, joe] = [feishu.user("华", "zh_cn"), feishu.user("Joe", "en_us")];
+  const group = feishu.group("mixed", [hua, joe]);
+  const ids = [hua.openId, joe.openId];
+  sage.set({ people: { ...sage.people, talk: ids, approve: [joe.openId] } });
+  hua.say("跑一下", { chat: group, mentionBot: true });
+  const card = await sage.card(group, "Allow once");
+  const at = (locale: "zh_cn" | "en_us") => feishu.seen(group, locale).find(({ id }) => id === card.id);
+  assert.match(at("zh_cn")?.text ?? "", /需要授权[^]*前无人回答，任务将被取消/);
+  assert.match(at("en_us")?.text ?? "", /Permission needed[^]*the task is cancelled/);
+  assert.equal((await hua.click(card.id, "allow_once")).toast?.content, "你无权回答此请求");
+  assert.equal((await joe.click(card.id, "allow_once")).toast?.content, "Allowed once");
+  const done = await sage.sees(group, /the end/);
+  await sage.surface.settled();
+  const end = feishu.seen(group, "zh_cn").find(({ id }) => id === done.id);
+  assert.match(end?.text ?? "", /任务完成[^]*次工具调用/);
+  hua.say("/status", { chat: group, replyTo: done.id, mentionBot: true });
+  const status = await sage.sees(group, /Session \w+: idle/);
+  assert.match(feishu.seen(group, "zh_cn").find(({ id }) => id === status.id)?.text ?? "", /会话 \w+：空闲/);
+});
