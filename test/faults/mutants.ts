@@ -181,6 +181,7 @@ export const mutants: Mutant[] = [
       },
     ],
     scene: "recovering",
+    hangs: true,
   },
   {
     name: "does not hear what other processes write",

@@ -91,7 +91,7 @@ export async function fakeFeishu(
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const raw = Buffer.concat(chunks);
     const wait = world.delays.find((one) => one.route.test(route))?.ms ?? 0;
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref()); // nobody is kept by it when all is over
     const contentType = request.headers["content-type"] ?? "";
     const body =
       contentType.startsWith("application/json") && raw.length > 0 ? (JSON.parse(raw.toString("utf8")) as Json) : {};
