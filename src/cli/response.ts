@@ -78,8 +78,13 @@ export async function responseOf(
         ...(values.remark !== undefined && { remark: values.remark }),
         ...(values.partial && { partial: true }),
       };
-    case "--text":
-      return { type: "text", ...frame, text: values.text ?? "" };
+    case "--text": {
+      const text = values.text ?? "";
+      const asked = textQuestion(request);
+      return asked
+        ? { type: "answers", ...frame, answers: { [asked.question]: { selected: [], other: text } } }
+        : { type: "text", ...frame, text };
+    }
     case "--stop":
       return { type: "cancelled", ...frame, ...reason };
     case "--json": {
@@ -98,9 +103,17 @@ const ownWays: Record<InputRequest["kind"], readonly string[]> = {
 };
 
 /** A yes is no choice and a choice no text. That something else fits every kind is for the host to say. */
-function checkKind({ kind }: InputRequest, way: string, t: CliTexts): void {
+function checkKind(request: InputRequest, way: string, t: CliTexts): void {
+  const { kind } = request;
+  if (way === "--text" && textQuestion(request)) return;
   const meantFor = Object.values(ownWays).some((ways) => ways.includes(way));
   if (meantFor && !ownWays[kind].includes(way)) throw new SageError("request-invalid", t.wrongWay[kind](way));
+}
+
+/** The one question of a request that offers nothing to choose from. */
+function textQuestion(request: InputRequest): Question | undefined {
+  const [only, ...more] = request.kind === "question" ? request.questions : [];
+  return only?.options.length === 0 && more.length === 0 ? only : undefined;
 }
 
 /** A flag that would be ignored is a misunderstanding. */

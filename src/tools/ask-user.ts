@@ -22,9 +22,10 @@ const questionSchema = z.strictObject({
     .describe(`A short tag, at most ${maxHeader} characters`),
   options: z
     .array(optionSchema)
-    .min(2)
     .max(4)
-    .refine((options) => areDistinct(options.map(({ label }) => label)), "labels must differ from each other"),
+    .refine(({ length }) => length !== 1, "must be 2 to 4, or none to ask for a text")
+    .refine((options) => areDistinct(options.map(({ label }) => label)), "labels must differ from each other")
+    .describe("2 to 4; none asks for a text in the person's own words"),
   multiSelect: z.boolean().default(false).describe("Whether several options may be picked"),
 });
 

@@ -214,6 +214,15 @@ suite("sage answer", () => {
     { question: "哪种水果？", labels: ["苹果", "梨"], multiSelect: true },
   );
 
+  test("--text answers a question that offers nothing to choose from", async () => {
+    using machine = new Machine();
+    const model = machine.script({ calls: [asks({ question: "File name?", labels: [] })] }, { text: "Thanks." });
+    const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
+    assert.equal((await machine.sage(["answer", session, "--text", "新文件.js"])).code, 0);
+    await machine.sage(["-p", "--resume", session, "--model", model]);
+    assert.match(String((await machine.facts("call.finished"))[0]?.data["text"]), /新文件\.js/);
+  });
+
   test("chooses for several questions, and refuses what does not fit without touching the request", async () => {
     using machine = new Machine();
     const model = machine.script({ calls: [two] }, { text: "Thanks." });

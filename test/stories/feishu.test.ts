@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Machine, mark } from "../support/cli.ts";
 import { fakeFeishu, type FakeFeishu } from "../support/feishu/platform.ts";
@@ -45,6 +47,50 @@ for (const mode of ["socket", "webhook"])
     assert.doesNotMatch(err, / error /);
     assert.doesNotMatch(err, new RegExp(`${feishu.appSecret}|${feishu.encryptKey}`));
   });
+
+test("the founding dialogue, played by sage serve itself: a dangerous command, a file name, its content, the end", async () => {
+  await using feishu = await fakeFeishu();
+  using machine = new Machine();
+  const lin = feishu.user("林", "zh_cn");
+  const askText = (question: string) => ({
+    tool: "AskUserQuestion",
+    input: { questions: [{ question, header: "文件", options: [], multiSelect: false }] },
+  });
+  writeFileSync(join(machine.cwd, "test.js"), "old\n");
+  const script = machine.script(
+    { text: "正在执行任务", calls: [{ tool: "Bash", input: { command: "rm -f test.js" } }] },
+    { calls: [askText("请输入新的文件名：")] },
+    { calls: [askText("请输入文件内容：")] },
+    { calls: [{ tool: "Write", input: { file_path: "newFile.js", content: "export {};\n" } }] },
+    { text: "newFile.js 已写好。" },
+  );
+  const daemon = await serve(machine, feishu, { mode: "socket", approver: lin.openId, script });
+  const sees = (pattern: RegExp) => feishu.until(lin.chat, ({ from, text }) => from === "bot" && pattern.test(text));
+  const field = async (pattern: RegExp) => {
+    const { id } = await sees(pattern);
+    return feishu.until(lin.chat, (one) => one.id === id && one.fields.includes("q0_other"));
+  };
+  lin.say("删除 test.js，然后写一个新文件");
+  const permission = (what: RegExp) =>
+    feishu.until(lin.chat, ({ buttons, text }) => buttons.includes("Allow once") && what.test(text));
+  const asked = await permission(/rm -f test\.js/);
+  assert.ok(machine.file("test.js"));
+  assert.equal((await lin.click(asked.id, "allow_once")).toast?.content, "已允许一次");
+  await field(/请输入新的文件名/);
+  lin.say("/status");
+  await feishu.until(lin.chat, ({ text }) => /waits for a text from you/.test(text));
+  lin.say("newFile.js");
+  const content = await field(/请输入文件内容/);
+  assert.equal((await lin.submit(content.id, { q0_other: "export {};" })).toast?.content, "回答已记录");
+  const confirm = await permission(/newFile\.js[^]*\+ export/);
+  await lin.click(confirm.id, "allow_once");
+  await sees(/newFile\.js 已写好/);
+  assert.deepEqual([machine.file("test.js"), machine.file("newFile.js")], [undefined, "export {};\n"]);
+  const told = (await machine.facts("call.finished")).map(({ data }) => String(data["text"]));
+  assert.match(told.join("\n"), /newFile\.js[^]*export \{\};/);
+  daemon.kill("SIGTERM");
+  assert.equal((await daemon.ended).code, 0);
+});
 
 async function serve(machine: Machine, feishu: FakeFeishu, how: { mode: string; approver: string; script: string }) {
   const daemon = machine.start(["serve", "--port", "0", "--model", how.script], {

@@ -251,6 +251,17 @@ suite("what a typed line comes to", () => {
     assert.equal(hear(questions(colour), dialog, "1", t).type, "next");
   });
 
+  test("a question that offers nothing takes a text, also one that looks like a number or a letter with a meaning", () => {
+    const asked = questions({ ...colour, options: [] });
+    const dialog = begin(asked, undefined);
+    assert.match(dialogLines(asked, dialog, style()).join("\n"), /Your answer in one line/);
+    for (const typed of ["newFile.js", "42", "1 2"]) {
+      const step = hear(asked, dialog, typed, t);
+      const answers = step.type === "next" && "answers" in step.dialog ? step.dialog.answers : {};
+      assert.deepEqual(answers, { [colour.question]: { selected: [], other: typed } }, typed);
+    }
+  });
+
   test("B6: any rule that is offered, any place that is offered, or a rule of one's own", () => {
     const offer = (rule: string, destination: "session" | "local" = "session") =>
       ({ type: "addRule", rule, behavior: "allow", destination }) as const;

@@ -21,7 +21,7 @@ const features = {
 
 const accepts = (...questions: object[]) => askUser.inputSchema.safeParse({ questions }).success;
 
-test("one to four questions with two to four options each", () => {
+test("one to four questions with two to four options each, or none for a text", () => {
   const named = (question: string) => ({ ...database, question });
   assert.ok(accepts(database));
   assert.ok(accepts(...["a", "b", "c", "d"].map(named)));
@@ -29,6 +29,7 @@ test("one to four questions with two to four options each", () => {
   assert.ok(!accepts(...["a", "b", "c", "d", "e"].map(named)));
   const offering = (...labels: string[]) => ({ ...database, options: labels.map(option) });
   assert.ok(accepts(offering("a", "b", "c", "Other")));
+  assert.ok(accepts(offering()));
   assert.ok(!accepts(offering("a")));
   assert.ok(!accepts(offering("a", "b", "c", "d", "e")));
 });

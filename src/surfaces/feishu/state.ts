@@ -5,8 +5,14 @@ export type ChatState = "IDLE" | "EXECUTING" | "WAITING_INPUT" | "WAITING_CONFIR
 
 export function stateOf({ working, open }: { working: boolean; open: readonly InputRequest[] }): ChatState {
   const [first] = open;
-  if (first) return first.kind === "text" ? "WAITING_INPUT" : "WAITING_CONFIRM";
+  if (first) return wantsText(first) ? "WAITING_INPUT" : "WAITING_CONFIRM";
   return working ? "EXECUTING" : "IDLE";
+}
+
+/** A text is asked for, and nothing is offered to choose from. */
+export function wantsText(request: InputRequest): boolean {
+  if (request.kind === "question") return request.questions.every(({ options }) => options.length === 0);
+  return request.kind === "text";
 }
 
 export type Said = {

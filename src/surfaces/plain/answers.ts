@@ -6,6 +6,7 @@ import type { Texts } from "../../texts/texts.ts";
 export function single(question: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
   const { options } = question;
   const words = unquoted(typed);
+  if (options.length === 0) return { selected: [], other: words ?? typed };
   if (words !== undefined && ownWords) return { selected: [], other: words };
   // Two numbers are meant as two options, and only one can be had.
   if (/^\d+(?:[\s,、;]+\d+)+[\s,、;]*$/.test(keyOf(typed)))
@@ -18,6 +19,7 @@ export function single(question: Question, typed: string, t: Texts, ownWords: bo
 }
 
 export function several(question: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
+  if (question.options.length === 0) return single(question, typed, t, ownWords);
   const selected = new Set<string>();
   let rest = typed;
   for (;;) {

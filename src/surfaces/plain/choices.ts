@@ -18,7 +18,7 @@ export function dialogLines(request: InputRequest, dialog: Dialog, style: Style)
       const of = request.questions.length;
       const question = request.questions[dialog.n];
       const hints = [
-        hintOf(request, question?.multiSelect === true, t),
+        question?.options.length === 0 ? t.textHint : hintOf(request, question?.multiSelect === true, t),
         of > 1 ? t.declineAllHint : t.declineHint,
         ...(dialog.n > 0 ? [t.backHint] : []),
         ...(Object.keys(dialog.answers).length > 0 ? [t.partialHint] : []),

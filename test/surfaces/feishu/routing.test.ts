@@ -32,6 +32,7 @@ test("the state follows from the facts and the first request that waits", () => 
   assert.equal(stateOf({ working: true, open: [text, permission] }), "WAITING_INPUT");
   assert.equal(stateOf({ working: true, open: [permission, text] }), "WAITING_CONFIRM");
   assert.equal(stateOf({ working: true, open: [asks(question())] }), "WAITING_CONFIRM");
+  assert.equal(stateOf({ working: true, open: [asks(question({ options: [] }))] }), "WAITING_INPUT");
 });
 
 test("a message is a task, a note, an answer or a decision, by the state and the card that is quoted", () => {
@@ -111,6 +112,8 @@ test("answers in words: numbers, labels, own words, one line for each question, 
   assert.equal(read({ ...asks(question({ multiSelect: true })), source: "recovery" }, "1 and so"), t.onlyOptions);
   assert.deepEqual(read(text, " 文件.js "), { type: "text", requestId: "s/t", text: "文件.js" });
   assert.equal(read(text, "  "), t.toast.empty);
+  // Nothing is offered, so a number is a text like any other.
+  assert.deepEqual(read(asks(question({ options: [] })), "42"), { "Which?": { selected: [], other: "42" } });
 });
 
 test("a form: missing, empty and strange fields, a choice and other words", () => {

@@ -27,6 +27,19 @@ suite("a question", () => {
     assert.equal(asked.responses.length, 1, "it is sent once");
   });
 
+  test("one that offers nothing to choose from shows a field", () => {
+    const asked = opened(questions({ ...colour, options: [] }));
+    assert.match(asked.seen(), /✎ Your answer:/);
+    assert.doesNotMatch(asked.seen(), /Something else/);
+    asked.type("newFile.js 2");
+    asked.press(enter, enter);
+    assert.deepEqual(asked.only(), {
+      type: "answers",
+      requestId,
+      answers: { "Which colour?": { selected: [], other: "newFile.js 2" } },
+    });
+  });
+
   test("T9: several are ticked and unticked, with words besides, in the order in which they stand", () => {
     const asked = opened(questions(extras));
     asked.press(down, down, space, up, enter, up, space, space);

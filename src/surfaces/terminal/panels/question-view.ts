@@ -83,6 +83,7 @@ function otherRow(request: QuestionRequest, state: QuestionState, { p }: Draw): 
   const field = state.others[state.tab];
   if (!takesWords(request) || !question || !field) return [];
   const counts = answerOf(question, state, state.tab)?.other !== undefined;
+  if (question.options.length === 0) return [{ sign: "✎", label: p.answer, field, placeholder: p.answerHere }];
   const label = question.multiSelect ? p.otherToo : p.other;
   return [
     {
