@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Installation } from "../config/installation.ts";
 import type { Store } from "../journal/store.ts";
-import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choose.ts";
+import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 
 type Chooser = Pick<Installation, "settings" | "env">;

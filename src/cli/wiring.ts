@@ -9,7 +9,7 @@ import { assembleEach } from "../host/assemble.ts";
 import type { LocalHost } from "../host/host.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
-import type { ModelChoice } from "../models/choose.ts";
+import type { ModelChoice } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {

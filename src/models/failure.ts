@@ -57,7 +57,7 @@ function networkError(error: Thrown): { code: string; message?: string } | undef
   return undefined;
 }
 
-function isRetryableStatus(status = 0): boolean {
+export function isRetryableStatus(status = 0): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 

@@ -14,7 +14,7 @@ import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 import { memoryStore } from "../journal/memory.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
-import { chooseModel } from "../models/choose.ts";
+import { chooseModel } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import type { Script } from "../models/scripted.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CircuitOpen, createBreaker } from "../../src/models/breaker.ts";
-import { throughEndpoint } from "../../src/models/endpoint.ts";
+import { throughEndpoint } from "../../src/models/choice/endpoint.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { withRetry } from "../../src/models/retry.ts";
 import { noUsage, type Reply } from "../../src/protocol/index.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { chooseModel, defaultModels, type ModelSettings } from "../../src/models/choose.ts";
+import { chooseModel, defaultModels, type ModelSettings } from "../../src/models/choice/choose.ts";
 import type { ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { loadScript, scripted, type Script } from "../../src/models/scripted.ts";
 import { noUsage, textOf, type Message, type Reply } from "../../src/protocol/index.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseModel } from "../../src/models/choose.ts";
+import { chooseModel } from "../../src/models/choice/choose.ts";
 import type { ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { costOf } from "../../src/models/prices.ts";
 import { noUsage, type Message } from "../../src/protocol/index.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";
-import { anthropic } from "../../src/models/anthropic.ts";
+import { anthropic } from "../../src/models/wire/anthropic.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
-import { openai } from "../../src/models/openai.ts";
+import { openai } from "../../src/models/wire/chat.ts";
 import { noUsage, type Message, type Reply } from "../../src/protocol/index.ts";
 import { chunksOf, modelServer, type RequestBody, type ServedReply } from "../support/model-server.ts";
 

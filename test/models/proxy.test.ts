@@ -1,7 +1,7 @@
 // No turn is lost to a proxy: HTTP_PROXY, HTTPS_PROXY and NO_PROXY are the way out of many networks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseModel } from "../../src/models/choose.ts";
+import { chooseModel } from "../../src/models/choice/choose.ts";
 import type { Model } from "../../src/models/model.ts";
 import { proxyFor } from "../../src/models/proxy.ts";
 import { modelServer } from "../support/model-server.ts";

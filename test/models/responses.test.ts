@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isOpenAI } from "../../src/models/choose.ts";
+import { isOpenAI } from "../../src/models/choice/choose.ts";
 import type { Model, ModelScope } from "../../src/models/model.ts";
-import { responses } from "../../src/models/responses.ts";
+import { responses } from "../../src/models/wire/responses.ts";
 import { noUsage, type Message, type Reply } from "../../src/protocol/index.ts";
 import { chunksOf, modelServer, type ServedReply } from "../support/model-server.ts";
 

@@ -1,5 +1,5 @@
-import { createFetch } from "../../models/http-fetch.ts";
-import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choose.ts";
+import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choice/choose.ts";
+import { listModels } from "../../models/wire/list.ts";
 import { SageError, messageOf, oneLine } from "../../protocol/index.ts";
 import { sageHome, type Home } from "../../config/home.ts";
 import { saveKey, withKeys } from "../../config/keys.ts";
@@ -108,7 +108,7 @@ async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave
   if (key === undefined) return "leave";
   if (!mayBeKey(key, t)) return "back";
   say(t.asking(baseURL));
-  const models = await modelsOf(baseURL, key).catch((error: unknown) => {
+  const models = await listModels(baseURL, key, process.env).catch((error: unknown) => {
     say(t.noModels(oneLine(reasonOf(error))));
     return [];
   });
@@ -140,18 +140,6 @@ function mayBeKey(key: string, t: FirstRunTexts): boolean {
   const fits = /^[\x21-\x7e]*$/.test(key);
   if (!fits) say(t.badKey);
   return fits;
-}
-
-async function modelsOf(baseURL: string, key: string): Promise<string[]> {
-  const fetch = createFetch(5_000);
-  const response = await fetch(`${baseURL}/models`, {
-    method: "GET",
-    headers: key === "" ? {} : { authorization: `Bearer ${key}` },
-    signal: AbortSignal.timeout(5_000),
-  });
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
-  const { data } = (await new Response(response.body).json()) as { data?: { id?: unknown }[] };
-  return (data ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
 }
 
 /** Why it does not work; undefined when the model said something. */

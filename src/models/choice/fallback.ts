@@ -1,5 +1,5 @@
-import { SageError, messageOf, type Message } from "../protocol/index.ts";
-import type { Model } from "./model.ts";
+import { SageError, messageOf, type Message } from "../../protocol/index.ts";
+import type { Model } from "../model.ts";
 
 export type Standby = { id: string; load(): Promise<Model> };
 

@@ -1,7 +1,7 @@
-import { createBreaker, type Breaker } from "./breaker.ts";
-import { createLimiter, type Limiter, type Limits } from "./limiter.ts";
-import type { Model } from "./model.ts";
-import { withRetry, type RetryOptions } from "./retry.ts";
+import { createBreaker, type Breaker } from "../breaker.ts";
+import { createLimiter, type Limiter, type Limits } from "../limiter.ts";
+import type { Model } from "../model.ts";
+import { withRetry, type RetryOptions } from "../retry.ts";
 
 /** A model server: all sessions and subagents of this process share its breaker and its limits. */
 const breakers = new Map<string, Breaker>();

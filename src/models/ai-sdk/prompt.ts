@@ -1,6 +1,6 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { Message, Part } from "../protocol/index.ts";
-import type { ToolOffer } from "./model.ts";
+import type { Message, Part } from "../../protocol/index.ts";
+import type { ToolOffer } from "../model.ts";
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 

@@ -1,7 +1,7 @@
-import { SageError } from "../protocol/index.ts";
-import type { Limits } from "./limiter.ts";
-import type { Model } from "./model.ts";
-import type { Env } from "./proxy.ts";
+import { SageError } from "../../protocol/index.ts";
+import type { Limits } from "../limiter.ts";
+import type { Model } from "../model.ts";
+import type { Env } from "../proxy.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */
@@ -115,10 +115,11 @@ async function connect(
   provider: string,
   address: { modelId: string; env: Env; baseURL?: string; apiKey?: string },
 ): Promise<Model> {
-  if (provider === "anthropic") return (await import("./anthropic.ts")).anthropic(address);
+  if (provider === "anthropic") return (await import("../wire/anthropic.ts")).anthropic(address);
   const { baseURL } = address;
-  if (baseURL === undefined || isOpenAI(provider, baseURL)) return (await import("./responses.ts")).responses(address);
-  return (await import("./openai.ts")).openai({ name: provider, ...address, baseURL });
+  if (baseURL === undefined || isOpenAI(provider, baseURL))
+    return (await import("../wire/responses.ts")).responses(address);
+  return (await import("../wire/chat.ts")).openai({ name: provider, ...address, baseURL });
 }
 
 /** OpenAI itself, and not one of the many servers that speak its older format. */
@@ -127,7 +128,7 @@ export function isOpenAI(provider: string, baseURL: string | undefined): boolean
 }
 
 async function loadScripted(path: string): Promise<Model> {
-  const { loadScript, scripted } = await import("./scripted.ts");
+  const { loadScript, scripted } = await import("../scripted.ts");
   return scripted(await loadScript(path));
 }
 

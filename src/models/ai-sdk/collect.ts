@@ -4,18 +4,9 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import {
-  callsOf,
-  SageError,
-  type Call,
-  type Finish,
-  type Part,
-  type ProviderMetadata,
-  type Reply,
-  type ToolInput,
-  type Usage,
-} from "../protocol/index.ts";
-import type { ModelScope } from "./model.ts";
+import type { Call, Finish, Part, ProviderMetadata, Reply, Usage } from "../../protocol/index.ts";
+import type { ModelScope } from "../model.ts";
+import { cutShort, parseInput, settle } from "../wire/assembly.ts";
 
 type Spoken = Exclude<Part, Call>;
 type Piece = { id: string; delta?: string; providerMetadata?: ProviderMetadata };
@@ -83,27 +74,6 @@ function toCall({ toolCallId, toolName, input, providerMetadata }: LanguageModel
   };
 }
 
-/** Some servers send nothing at all for a call without arguments. */
-function parseInput(raw: string): ToolInput | undefined {
-  if (raw.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(raw);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolInput) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function settle(parts: Part[], finish: Finish): { parts: Part[]; finish: Finish } {
-  const kept = parts.filter((part) => part.type === "call" || part.text !== "" || part.metadata);
-  const calls = callsOf({ parts: kept });
-  const last = calls.at(-1);
-  // The token limit may have struck before the first argument: an empty input is then no input.
-  if (finish === "length" && last && Object.keys(last.input).length === 0) last.malformed ??= "{}";
-  // Compatible servers say "stop" beside calls.
-  return { parts: kept, finish: finish === "stop" && last ? "calls" : finish };
-}
-
 function toFinish({ unified }: LanguageModelV4FinishReason): Finish {
   switch (unified) {
     case "stop":
@@ -144,8 +114,4 @@ function toError(error: unknown): Error {
     statusCode: status,
     isRetryable: isRetryable ?? status === undefined,
   });
-}
-
-function cutShort(): SageError {
-  return new SageError("model-unavailable", "the reply was cut off before it was complete", { retryable: true });
 }

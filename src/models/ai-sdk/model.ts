@@ -1,25 +1,22 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { Model, ModelRequest } from "../model.ts";
 import { collect } from "./collect.ts";
-import type { Model, ModelRequest } from "./model.ts";
 import { createPrompts, toTool } from "./prompt.ts";
 
-/** The differences between providers. */
-export type Provider = {
-  /** provider/model: reasoning of a message with another id is never sent. */
-  id: string;
-  model: LanguageModelV4;
+/** The differences between providers of the AI SDK. */
+export type AiSdkOptions = {
+  /** provider/model, by default as the model names itself. Reasoning of a message with another id is never sent. */
+  id?: string;
   /** Call ids of another provider in the form this one accepts. */
   callId?(id: string): string;
   /** The last touch on what is sent. */
   adapt?(options: LanguageModelV4CallOptions, request: ModelRequest): LanguageModelV4CallOptions;
 };
 
-/** No bytes for so long means that the server hangs. */
-export const idleTimeoutMs = 5 * 60_000;
-
-export function fromProvider(provider: Provider): Model {
-  const { id, model, adapt = (options) => options } = provider;
-  const toPrompt = createPrompts(provider);
+/** A model of any AI SDK provider, such as Gemini or Bedrock. Anthropic, OpenAI and servers like them need none: see `model`. */
+export function aiSdkModel(model: LanguageModelV4, options: AiSdkOptions = {}): Model {
+  const { id = `${model.provider}/${model.modelId}`, adapt = (given) => given } = options;
+  const toPrompt = createPrompts({ ...options, id });
   return {
     id,
     async reply(request, scope) {

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from "node:http";
+import type { Env } from "../proxy.ts";
+import { mayWorkAgain, request } from "./request.ts";
+
+/** No bytes for so long means that the server hangs. */
+const IDLE_TIMEOUT_MS = 5 * 60_000;
+
+export type PostOptions = {
+  url: string;
+  headers: Record<string, string>;
+  idleTimeoutMs?: number | undefined;
+  /** Where a proxy is named; by default the environment of this process. */
+  env?: Env | undefined;
+};
+
+/** Sends a body, and hands the data of each server-sent event of the reply to `read`. Resolves at the end of the stream. */
+export type Post = (body: string, read: (data: unknown) => void, signal: AbortSignal) => Promise<void>;
+
+export function createPost(options: PostOptions): Post {
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS, env = process.env } = options;
+  const url = new URL(options.url);
+  const headers = { "content-type": "application/json", "user-agent": "sage-agent", ...options.headers };
+  return async (body, read, signal) => {
+    const incoming = await request(url, { method: "POST", headers, body, idleTimeoutMs, env, signal });
+    try {
+      await readEvents(incoming, read);
+    } catch (error) {
+      incoming.destroy();
+      throw mayWorkAgain(error);
+    }
+  };
+}
+
+/** An event is its lines that begin with `data:`, up to an empty line. Other lines are no business of ours. */
+function readEvents(incoming: IncomingMessage, read: (data: unknown) => void): Promise<void> {
+  let rest = "";
+  let data = "";
+  const takeLine = (line: string) => {
+    if (line.startsWith("data:")) data += (data === "" ? "" : "\n") + line.slice(line[5] === " " ? 6 : 5);
+    if (line !== "" || data === "") return;
+    const event = data;
+    data = "";
+    if (event !== "[DONE]") read(JSON.parse(event));
+  };
+  return new Promise((resolve, reject) => {
+    const attempt = (work: () => void) => {
+      try {
+        work();
+      } catch (error) {
+        reject(error);
+      }
+    };
+    incoming.on("data", (chunk: string) =>
+      attempt(() => {
+        rest += chunk;
+        let from = 0;
+        for (let end = rest.indexOf("\n"); end >= 0; end = rest.indexOf("\n", from)) {
+          takeLine(rest.slice(from, rest[end - 1] === "\r" ? end - 1 : end));
+          from = end + 1;
+        }
+        rest = rest.slice(from);
+      }),
+    );
+    incoming.on("error", reject);
+    incoming.on("end", () =>
+      attempt(() => {
+        takeLine(rest);
+        takeLine(""); // some servers leave out the last empty line
+        resolve();
+      }),
+    );
+  });
+}
