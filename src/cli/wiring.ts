@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { createAnchors } from "../config/anchors.ts";
 import { loadConfig, type Config } from "../config/config.ts";
 import { loadContent } from "../config/content.ts";
 import type { Home } from "../config/home.ts";
@@ -89,7 +90,7 @@ export function openSage(run: Run): Sage {
   };
   const agent = createAgent({ ...parts, permissionMode, model: ({ id }) => model(id) });
   const settings = { agent, options: { ...folderOptions, ...options } };
-  const host = assembleEach(store, () => settings, { namer });
+  const host = assembleEach(store, () => settings, { namer, turnEnded: anchoring(store, installation) });
   let closing: Promise<void> | undefined;
   return {
     host: { ...host, close: () => (closing ??= host.close()) },
@@ -107,6 +108,15 @@ export function openSage(run: Run): Sage {
     config,
     skills,
     subagents,
+  };
+}
+
+/** What is done when a turn ends: its record is anchored outside of the journal. */
+export function anchoring(store: Store, { home, env }: Pick<Installation, "home" | "env">): (session: string) => void {
+  const anchors = createAnchors(home, env);
+  return (session) => {
+    const head = store.head(session);
+    if (head) anchors.put(session, head);
   };
 }
 

@@ -12,6 +12,7 @@ export type Home = {
   settings: string;
   trust: string;
   keys: string;
+  anchors: string;
   surfaces: string;
   output: string;
 };
@@ -37,6 +38,7 @@ export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
     settings: join(dir, "settings.json"),
     trust: join(dir, "trust.json"),
     keys: join(dir, "keys.json"),
+    anchors: join(dir, "anchors.jsonl"),
     surfaces: join(dir, "surfaces.db"),
     output: join(dir, "output"),
   };

@@ -19,6 +19,37 @@ export function saveKey(home: Home, env: NodeJS.ProcessEnv, variable: string, ke
   return place;
 }
 
+/** The key that is kept under this name. */
+export function keptKey(home: Pick<Home, "keys">, env: NodeJS.ProcessEnv, variable: string): string | undefined {
+  return env[variable] || keyIn(home, readSmallFile(home.keys) ?? "", variable);
+}
+
+/** The same, made where there is none yet: in the keychain if the person's other keys are there, else in the file. */
+export function keptOrNewKey(
+  home: Pick<Home, "keys">,
+  env: NodeJS.ProcessEnv,
+  variable: string,
+  make: () => string,
+): string {
+  const had = keptKey(home, env, variable);
+  if (had !== undefined) return had;
+  const key = make();
+  let found: string | undefined;
+  changeFile(home.keys, (text) => {
+    found = keyIn(home, text, variable); // another process may have made it meanwhile
+    if (found !== undefined) return text;
+    const kept = parse(home, text);
+    const there = Object.values(kept).some((at) => "keychain" in at) && intoKeychain(variable, key);
+    return `${JSON.stringify({ ...kept, [variable]: there ? { keychain: true } : { key } }, undefined, 2)}\n`;
+  });
+  return found ?? key;
+}
+
+function keyIn(home: Pick<Home, "keys">, text: string, variable: string): string | undefined {
+  const at = parse(home, text)[variable];
+  return at && ("key" in at ? at.key : fromKeychain(variable));
+}
+
 /** The environment with the keys that were kept. A variable that is set wins: it is what the person says now. */
 export function withKeys(env: NodeJS.ProcessEnv, home: Home): NodeJS.ProcessEnv {
   const text = readSmallFile(home.keys);
@@ -30,7 +61,7 @@ export function withKeys(env: NodeJS.ProcessEnv, home: Home): NodeJS.ProcessEnv 
   return { ...env, ...Object.fromEntries(found.filter(([, key]) => key !== undefined)) };
 }
 
-function parse({ keys }: Home, text: string): Kept {
+function parse({ keys }: Pick<Home, "keys">, text: string): Kept {
   if (text.trim() === "") return {};
   try {
     return JSON.parse(text) as Kept;

@@ -12,23 +12,28 @@ export type Parts = AgentParts &
     store: Store;
     /** Loaded when the first turn begins. */
     model(): Promise<Model>;
+    turnEnded?: Besides["turnEnded"];
   };
 
 /** Wires a store, a model, tools, rules and options into a host. */
-export function assemble({ store, options, channel, ...parts }: Parts): LocalHost {
+export function assemble({ store, options, channel, turnEnded, ...parts }: Parts): LocalHost {
   const agent = createAgent({ ...parts, model: loadOnce(parts.model) });
   const run = { agent, options, ...(channel && { channel }) };
-  return assembleEach(store, () => run, { namer: parts.smallModel });
+  return assembleEach(store, () => run, { namer: parts.smallModel, turnEnded });
 }
+
+type Besides = {
+  namer?: (() => Promise<Model>) | undefined;
+  sleepAfterMs?: number | undefined;
+  /** Told when a turn of a session has ended and that is on disk. */
+  turnEnded?: ((session: string) => void) | undefined;
+};
 
 /** The same for sessions that differ: agent and settings of each are asked for when a turn of it begins. */
 export function assembleEach(
   store: Store,
   runOf: (session: SessionRow) => RunSettings & { agent: Agent },
-  {
-    namer,
-    sleepAfterMs = SLEEP_AFTER_MS,
-  }: { namer?: (() => Promise<Model>) | undefined; sleepAfterMs?: number | undefined } = {},
+  { namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded }: Besides = {},
 ): LocalHost {
   const warned = new Set<string>();
   const warn = (session: string, text: string) => {
@@ -43,6 +48,7 @@ export function assembleEach(
     skills: (session) => runOf(session).agent.skills,
     ...(namer && { namer }),
     sleepAfterMs,
+    ...(turnEnded && { turnEnded }),
     async executor(session) {
       const { agent, ...run } = runOf(session);
       return agent.executor(session, run, { store, warn: (text) => warn(session.id, text) });

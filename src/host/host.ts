@@ -32,6 +32,8 @@ export type HostParts = {
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   supervision?: Supervision;
   skills?(session: SessionRow): readonly Skill[];
+  /** Told when a turn of a session has ended and that is on disk. */
+  turnEnded?(session: string): void;
   /** Names sessions; without one a session is called by its first message. */
   namer?(): Promise<Model>;
   /** How long a session waits for people alone before it is let out of memory; it goes on as if it had not been. */
@@ -55,6 +57,7 @@ export function createHost(parts: HostParts): LocalHost {
     blocks,
     moments,
     titles,
+    turnEnded: (session) => parts.turnEnded?.(session),
     sleepAfterMs: parts.sleepAfterMs,
     // A process that comes through the socket is told what happens here, and not what this process hears of others.
     serve: (session) => peers?.serve(session, { send, watch: (id, options) => watchHere(id, options, undefined) }),

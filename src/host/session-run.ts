@@ -3,7 +3,7 @@ import { journaledLifecycle } from "../agent/state/states.ts";
 import { openSession, type SessionLog, type Stopped } from "../journal/session.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import { realClock } from "../models/sleep.ts";
-import { SageError, messageOf, unseenMessages, type AgentOutcome } from "../protocol/index.ts";
+import { SageError, messageOf, unseenMessages, type AgentOutcome, type Fact } from "../protocol/index.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";
@@ -21,6 +21,8 @@ export type RunParts = {
   blocks: Blocks;
   moments: Moments;
   titles: Titles | undefined;
+  /** Told when a turn has ended and that is on disk. */
+  turnEnded(session: string): void;
 };
 
 type RunScope = RunParts & {
@@ -134,14 +136,15 @@ export class SessionRun {
   }
 
   async #attempt(agent: UnifiedExecutor, supervised: boolean): Promise<"again" | Round> {
-    const { store, blocks, moments, titles } = this.#scope;
+    const { store, blocks, moments, titles, turnEnded } = this.#scope;
     const log = openSession(store, this.session);
     const stop = this.#phase.name === "preparing" ? this.#phase.stop : undefined;
     const lifecycle = journaledLifecycle(log);
     this.#move({ type: "attemptBegun", log, lifecycle });
     if (this.#leaving) log.close();
     if (stop) log.stop(stop);
-    const listeners = [blocks, moments].map((listener) => store.hub.subscribe(this.session, listener));
+    const ends = { fact: ({ type }: Fact) => void (type === "turn.ended" && turnEnded(this.session)) };
+    const listeners = [blocks, moments, ends].map((listener) => store.hub.subscribe(this.session, listener));
     titles?.begin(log);
     let outcome: AgentOutcome;
     try {

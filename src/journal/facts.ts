@@ -12,7 +12,7 @@ import type { Database } from "./database.ts";
 import { chain, firstBroken, parse, stored, type Row } from "./row.ts";
 import type { Appended, InboundFact, Store } from "./store.ts";
 
-type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "verify">;
+type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "head" | "verify">;
 type Writing = {
   create(...values: Parameters<Store["create"]>): boolean;
   /** Gives the facts that were written: an answer that was there already stands, and ours is left out. */
@@ -139,6 +139,11 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
         );
       if (proven) mend(session, rows);
       return rows.map(stored);
+    },
+    head(session, upTo = Number.MAX_SAFE_INTEGER) {
+      const newest = "SELECT seq, hash FROM fact WHERE session=? AND seq<=? ORDER BY seq DESC LIMIT 1";
+      const [found] = all<{ seq: number; hash: string }>(newest, session, upTo);
+      return found && { ...found };
     },
     verify: (session) => firstBroken(session, rowsOf(session), row(session).head),
     pending(session, page) {

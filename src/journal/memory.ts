@@ -165,6 +165,7 @@ export function memoryStore(): LocalStore {
       },
       shrink() {},
     },
+    head: () => undefined,
     verify: () => undefined,
     close() {},
   };

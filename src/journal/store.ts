@@ -85,6 +85,8 @@ export interface Store {
   /** Makes the indexes again from the facts, in one transaction. */
   rebuildIndexes(): void;
   readonly housekeeping: Housekeeping;
+  /** The newest record of a session, or the newest up to a seq, with its hash. Undefined where nothing is hashed. */
+  head(session: string, upTo?: number): { seq: number; hash: string } | undefined;
   /** The first record whose hash does not follow from the one before, if any. */
   verify(session: string): { seq: number; key: string } | undefined;
   close(): void;

@@ -105,8 +105,13 @@ const en = {
     noJournal: "no journal yet; the first session begins one",
     journal: (sessions: number, pending: number) =>
       `journal opens: ${count(sessions, "session")}, ${count(pending, "open request")}`,
-    chain: (sessions: number) =>
-      `hash chain holds in ${sessions === 1 ? "the one session" : `all ${sessions} sessions`}`,
+    chain: (sessions: number, anchored: number) =>
+      `hash chain holds in ${sessions === 1 ? "the one session" : `all ${sessions} sessions`}; ${anchored} match an anchor outside of the journal`,
+    rewritten: (session: string) =>
+      `the record of session ${session} is not the one that was anchored at the end of its last turn: it was written anew, or cut off`,
+    vanished: (session: string) => `session ${session} is gone from the journal, and nobody deleted it with Sage`,
+    forged: (path: string, count: number) =>
+      `${count} anchors in ${path} are damaged or were made with another key; they prove nothing`,
     broken: (session: string, seq: number, key: string) =>
       `the record of session ${session} was changed or damaged at ${seq} (${key}): keep a copy of the journal and do not rely on what follows`,
     settings: (path: string) => `settings are valid (${path})`,
@@ -211,7 +216,10 @@ const zh: CliTexts = {
     open: (path, mode, fix) => `${path} 可被其他人读取（${mode}）：请运行 \`chmod ${fix} ${path}\``,
     noJournal: "还没有日志；第一个会话会创建它",
     journal: (sessions, pending) => `日志可以打开：${sessions} 个会话，${pending} 个未决请求`,
-    chain: (sessions) => `全部 ${sessions} 个会话的哈希链完好`,
+    chain: (sessions, anchored) => `全部 ${sessions} 个会话的哈希链完好；其中 ${anchored} 个与日志之外的锚点相符`,
+    rewritten: (session) => `会话 ${session} 的记录与上一轮结束时的锚点不符：它被重写过，或被截断`,
+    vanished: (session) => `会话 ${session} 已不在日志里，却没有用 Sage 删除过的记录`,
+    forged: (path, n) => `${path} 中有 ${n} 个锚点已损坏，或由另一把密钥生成；它们证明不了什么`,
     broken: (session, seq, key) =>
       `会话 ${session} 的记录在 ${seq}（${key}）处被改动或损坏：请保留日志副本，不要信任其后的内容`,
     settings: (path) => `设置有效（${path}）`,

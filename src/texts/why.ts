@@ -28,7 +28,12 @@ const en = {
   agent: (path: readonly string[]) => `by the subagent ${path.join(" › ")}`,
   sage: "Sage asked",
   free: (n: number) => `${n} ${n === 1 ? "call" : "calls"} that only read and needed nobody (--all lists them)`,
-  intact: "The record is intact: every hash follows from the one before.",
+  anchored: (session: string, time: string, since: number) =>
+    `The record of session ${session} is intact: up to the end of the turn at ${time} nothing was changed, added or removed, as its anchor outside of the journal shows.${since === 0 ? "" : ` What came after is only chained (${since}).`}`,
+  chained: (session: string) =>
+    `The record of session ${session} is chained: every hash follows from the one before. That shows careless changes, and not those of somebody who computes the hashes anew; its first anchor comes with the end of a turn.`,
+  rewritten: (session: string, time: string) =>
+    `The record of session ${session} is not the one that was anchored at the end of the turn at ${time}: it was written anew, or cut off. Do not rely on it.`,
   broken: (session: string, seq: number, key: string) =>
     `The record of session ${session} was changed or damaged at ${seq} (${key}): do not rely on what follows from there.`,
   deleted: "This session was deleted. Who allowed what in it is still on record:",
@@ -61,7 +66,12 @@ const zh: WhyTexts = {
   agent: (path) => `由子智能体 ${path.join(" › ")}`,
   sage: "Sage 提问",
   free: (n) => `另有 ${n} 次只读调用，不需要任何人（--all 全部列出）`,
-  intact: "记录完好：每个哈希都与前一个相接。",
+  anchored: (session, time, since) =>
+    `会话 ${session} 的记录完好：日志之外的锚点表明，直到 ${time} 那一轮结束，没有内容被改动、添加或删除。${since === 0 ? "" : `其后的 ${since} 条只有哈希链。`}`,
+  chained: (session) =>
+    `会话 ${session} 的记录首尾相接：每个哈希都接着前一个。这能发现随手的改动，发现不了重新计算哈希的人；一轮结束时才有第一个锚点。`,
+  rewritten: (session, time) =>
+    `会话 ${session} 的记录与 ${time} 那一轮结束时的锚点不符：它被重写过，或被截断。不要信任它。`,
   broken: (session, seq, key) => `会话 ${session} 的记录在 ${seq}（${key}）处被改动或损坏：不要信任其后的内容。`,
   deleted: "这个会话已被删除。其中谁允许了什么仍有记录：",
   removed: (n) => `略去了 ${n} 处机密。`,

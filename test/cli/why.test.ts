@@ -43,7 +43,10 @@ test("sage why: who allowed what, from where and by which rule of which file; fo
   assert.match(out, new RegExp(`Write\\n\\s+b\\.txt\\n\\s+allowed by a rule: Write\\(b\\.txt\\) \\(${settings}\\)`));
   assert.match(out, /rm -r x\n\s+refused by a rule: Bash\(rm:\*\)/);
   assert.match(out, /AskUserQuestion[^]*answered[^]*Sure\? → Yes/);
-  assert.match(out, /1 call that only read and needed nobody \(--all lists them\)\nThe record is intact/);
+  assert.match(
+    out,
+    /1 call that only read and needed nobody \(--all lists them\)\nThe record of session \w{8} is intact/,
+  );
   assert.doesNotMatch(out, /16C7e42F/);
   assert.match(err, /left out/);
   assert.match((await here.sage(["why", "--all", "--lang", "zh"])).out, /已允许[^]*Glob[^]*记录完好/);
@@ -51,7 +54,7 @@ test("sage why: who allowed what, from where and by which rule of which file; fo
   const { out: ofFile } = await here.sage(["why", "a.txt"]);
   assert.match(
     ofFile,
-    /a\.txt was changed by:\n\w{8}\/t0\/0\/0 [^]*It is as the last of them left it\.\nThe record is intact/,
+    /a\.txt was changed by:\n\w{8}\/t0\/0\/0 [^]*It is as the last of them left it\.\nThe record of session \w{8} is intact/,
   );
   writeFileSync(join(here.cwd, "a.txt"), "somebody else\n");
   assert.match((await here.sage(["why", "./a.txt"])).out, /changed since, by something that the journal does not know/);

@@ -66,7 +66,8 @@ async function afterwards(
 async function endTurn(store: Store, session: string, lang: Lang): Promise<void> {
   const { assemble } = await import("../../host/assemble.ts");
   const { inboxTexts } = await import("../../texts/inbox.ts");
-  const { output } = sageHome(process.env);
+  const { anchoring } = await import("../wiring.ts");
+  const home = sageHome(process.env);
   const nobody = { id: "none", reply: () => Promise.reject(new Error("a stopped turn asks no model")) };
   const host = assemble({
     store,
@@ -75,7 +76,8 @@ async function endTurn(store: Store, session: string, lang: Lang): Promise<void>
     permissionMode: "default",
     options: { mode: { type: "batch" } },
     env: process.env,
-    output,
+    output: home.output,
+    turnEnded: anchoring(store, { home, env: process.env }),
   });
   try {
     await host.send({ type: "interrupt", session, cancel: true, by: person(), surface: "cli" });

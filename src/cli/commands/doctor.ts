@@ -1,11 +1,13 @@
 import { existsSync, statSync } from "node:fs";
-import { REMOVED } from "../../journal/housekeeping.ts";
+import { integrityOf } from "../../archive/integrity.ts";
 import { sqliteStore } from "../../journal/sqlite.ts";
 import { messageOf, oneLine, prose } from "../../protocol/index.ts";
+import { createAnchors } from "../../config/anchors.ts";
 import { loadConfig } from "../../config/config.ts";
 import { loadContent } from "../../config/content.ts";
 import { sageHome, type Home } from "../../config/home.ts";
 import { withKeys } from "../../config/keys.ts";
+import { readSettings } from "../../config/settings.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import { sage } from "../../texts/command.ts";
 import { journalTexts, type JournalTexts } from "../../texts/journal.ts";
@@ -52,8 +54,11 @@ type Report = {
   t: CliTexts["doctor"];
 };
 
-function checkModes({ dir, journal, settings, trust, keys, surfaces }: Home, { ok, bad, note, t }: Report): void {
-  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust, keys, surfaces];
+function checkModes(
+  { dir, journal, settings, trust, keys, surfaces, anchors }: Home,
+  { ok, bad, note, t }: Report,
+): void {
+  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust, keys, surfaces, anchors];
   const open = files.filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
   for (const path of open) {
     const mode = (statSync(path).mode & 0o777).toString(8);
@@ -63,20 +68,25 @@ function checkModes({ dir, journal, settings, trust, keys, surfaces }: Home, { o
   if (open.every((path) => path === settings)) ok(t.home(dir));
 }
 
-function checkJournal({ journal }: Home, { ok, bad, note, t }: Report): void {
-  if (!existsSync(journal)) return note(t.noJournal);
-  const store = sqliteStore(journal);
+function checkJournal(home: Home, { ok, bad, note, t }: Report): void {
+  if (!existsSync(home.journal)) return note(t.noJournal);
+  const store = sqliteStore(home.journal);
   try {
     const sessions = store.sessions();
     ok(t.journal(sessions.length, store.pending().length));
-    const broken = sessions.flatMap(({ id }) => {
-      const at = store.verify(id);
-      return at ? [{ id, ...at }] : [];
-    });
-    const left = store.housekeeping.verifyRemoved();
-    if (left) broken.push({ id: REMOVED, ...left });
-    for (const { id, seq, key } of broken) bad(t.broken(id, seq, key));
-    if (broken.length === 0) ok(t.chain(sessions.length));
+    const ids = sessions.map(({ id }) => id);
+    const anchors = createAnchors(home, process.env);
+    const { sessions: records, vanished, forged } = integrityOf(store, anchors, ids);
+    for (const [id, record] of records) {
+      if (record.state === "broken") bad(t.broken(id, record.seq, record.key));
+      if (record.state === "rewritten") bad(t.rewritten(id));
+    }
+    // Who keeps receipts for a while only has forgotten deletions as well.
+    if (!readSettings(home.settings).retention?.receipts) for (const id of vanished) bad(t.vanished(oneLine(id)));
+    if (forged > 0) bad(t.forged(home.anchors, forged));
+    const states = [...records.values()].map(({ state }) => state);
+    if (!states.includes("broken") && !states.includes("rewritten"))
+      ok(t.chain(sessions.length, states.filter((state) => state === "anchored").length));
   } finally {
     store.close();
   }

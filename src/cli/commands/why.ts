@@ -1,14 +1,16 @@
 import { hash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { REMOVED } from "../../journal/housekeeping.ts";
 import type { SessionRow, Store } from "../../journal/store.ts";
 import { oneLine, SageError } from "../../protocol/index.ts";
+import { integrityOf, type Integrity } from "../../archive/integrity.ts";
 import { changed, receiptsOf, type Receipt } from "../../archive/receipts.ts";
 import { ownRedaction } from "../redaction.ts";
+import { createAnchors } from "../../config/anchors.ts";
 import { sageHome } from "../../config/home.ts";
 import { ruleFiles } from "../../archive/sessions.ts";
 import type { CliTexts } from "../../texts/cli.ts";
+import { timeOf } from "../../texts/resolution.ts";
 import { whyTexts, type WhyTexts } from "../../texts/why.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../find-session.ts";
@@ -38,17 +40,15 @@ export async function why(args: string[]): Promise<number> {
   const w = whyTexts(lang);
   const { host, store } = openJournal(process.env);
   const found = find(store, target, t, w);
-  const broken = found.sessions.flatMap(({ id }) => {
-    const at = store.verify(id);
-    return at ? [{ session: id, ...at }] : [];
-  });
-  const left = store.housekeeping.verifyRemoved();
-  if (left) broken.push({ session: REMOVED, ...left });
+  const ids = found.sessions.map(({ id }) => id);
+  const anchors = createAnchors(sageHome(process.env), process.env);
+  const records = [...integrityOf(store, anchors, ids).sessions].map(([session, one]) => ({ session, ...one }));
+  const broken = records.filter(({ state }) => state === "broken" || state === "rewritten");
   await host.close();
   const redaction = ownRedaction(process.env);
   const receipts = redaction.value(found.receipts);
   if (values.json) {
-    toStdout(`${JSON.stringify({ intact: broken.length === 0, broken, receipts }, undefined, 2)}\n`);
+    toStdout(`${JSON.stringify({ intact: broken.length === 0, records, receipts }, undefined, 2)}\n`);
     return exitCodes.success;
   }
   const style = styleOf(process.stdout, lang);
@@ -60,10 +60,25 @@ export async function why(args: string[]): Promise<number> {
     console.log(receiptLines(receipt, { style, w, whole: receipts.length === 1 }).join("\n"));
   if (worth.length < receipts.length) console.log(w.free(receipts.length - worth.length));
   if (found.file !== undefined && receipts.length > 0) console.log(sinceThen(found.file, found.receipts, w));
-  for (const { session, seq, key } of broken) console.log(w.broken(session, seq, key));
-  if (broken.length === 0 && receipts.length > 0) console.log(w.intact);
+  for (const record of receipts.length > 0 ? records : broken) console.log(recordLine(record, w));
   if (redaction.removed() > 0) console.error(w.removed(redaction.removed()));
   return exitCodes.success;
+}
+
+/** What the record of a session proves, and what it does not. */
+function recordLine(record: Integrity & { session: string }, w: WhyTexts): string {
+  switch (record.state) {
+    case "anchored":
+      return w.anchored(record.session, timeOf(record.at), record.since);
+    case "chained":
+      return w.chained(record.session);
+    case "broken":
+      return w.broken(record.session, record.seq, record.key);
+    case "rewritten":
+      return w.rewritten(record.session, timeOf(record.at));
+    default:
+      return record satisfies never;
+  }
 }
 
 function headLines({ receipts, sessions, file, deleted }: Found, shown: readonly Receipt[], w: WhyTexts): string[] {

@@ -10,7 +10,7 @@ import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { serveTexts } from "../../../texts/serve.ts";
 import { createModels, modelOf, modelOfSession, smallModelOf } from "../../model-choice.ts";
-import { folderParts } from "../../wiring.ts";
+import { anchoring, folderParts } from "../../wiring.ts";
 
 export type DaemonParts = {
   store: Store;
@@ -47,8 +47,12 @@ export function openDaemon({ store, own, env, lang, spec, warn }: DaemonParts): 
     };
     return { agent: createAgent({ ...parts, model }), options };
   };
-  const small = smallModelOf(readInstallation(env));
-  const host = assembleEach(store, runOf, { namer: small && (() => models(small)) });
+  const installed = readInstallation(env);
+  const small = smallModelOf(installed);
+  const host = assembleEach(store, runOf, {
+    namer: small && (() => models(small)),
+    turnEnded: anchoring(store, installed),
+  });
   let waiting: Recovered | undefined;
   return {
     host: {
