@@ -13,7 +13,7 @@ const doors: Record<string, string[]> = {
   protocol: [],
   texts: ["protocol"],
   view: ["protocol", "texts"],
-  journal: ["protocol"],
+  journal: ["protocol", "texts"],
   input: ["protocol", "journal", "texts"],
   permission: ["protocol"],
   tools: ["protocol", "permission", "texts"],

@@ -1,5 +1,6 @@
 import {
   draftKeys,
+  reason,
   resolvedKey,
   SageError,
   splitRequestId,
@@ -8,8 +9,9 @@ import {
   type InputRequest,
   type Resolution,
 } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
-import { chain, firstBroken, parse, stored, type Row } from "./row.ts";
+import { chain, firstBroken, inlineFor, stored, whole, type Row } from "./row.ts";
 import type { Appended, InboundFact, Store } from "./store.ts";
 
 type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "head" | "verify">;
@@ -43,7 +45,9 @@ export type FactParts = Pick<Database, "q" | "all" | "write"> & {
 /** The `fact` table: rows that are written once, each session a chain of hashes. Nobody is told anything here. */
 export function createFacts({ q, all, write, path, index, mend }: FactParts): Facts {
   const insert = (fact: Fact, head: string): string => {
-    const data = JSON.stringify(fact.data);
+    const text = JSON.stringify(fact.data);
+    const data = inlineFor(text);
+    if (data !== text) q("INSERT INTO long VALUES(?,?,?)").run(fact.session, fact.key, text);
     const next = chain(head, fact, data);
     const { lastInsertRowid } = q("INSERT INTO fact(session,key,type,at,data,hash) VALUES(?,?,?,?,?,?)").run(
       fact.session,
@@ -63,9 +67,10 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
     if (!found) throw new SageError("session-unknown", `there is no session ${session}; \`sage sessions\` lists them`);
     return found;
   };
+  const read = (found: Row): Fact => stored(whole(all, found));
   const byKey = (session: string, key: string) => {
     const [found] = all<Row>("SELECT * FROM fact WHERE session=? AND key=?", session, key);
-    return found && stored(found);
+    return found && read(found);
   };
   const rowsOf = (session: string) =>
     all<Row & { hash: string }>("SELECT * FROM fact WHERE session=? ORDER BY seq", session);
@@ -106,8 +111,7 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
     commit: (session, epoch, facts) =>
       write(() => {
         const owner = row(session);
-        if (owner.epoch !== epoch)
-          throw new SageError("lease-lost", `session ${session} was taken over by another process`);
+        if (owner.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session }));
         // Somebody may have answered since: their answer stands.
         const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !byKey(session, fact.key));
         let head = owner.head;
@@ -131,21 +135,17 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
     load(session, { proven = false } = {}) {
       const { head } = row(session);
       const rows = rowsOf(session);
-      const broken = proven ? firstBroken(session, rows, head) : undefined;
-      if (broken)
-        throw new SageError(
-          "journal-damaged",
-          `record ${broken.key} of session ${session} in ${path} is not as it was written; it can be looked at, and not gone on with (\`sage doctor\` tells more)`,
-        );
+      const broken = proven ? firstBroken(all, session, rows, head) : undefined;
+      if (broken) throw errorBecause("journal-damaged", reason("record-changed", { key: broken.key, session, path }));
       if (proven) mend(session, rows);
-      return rows.map(stored);
+      return rows.map(read);
     },
     head(session, upTo = Number.MAX_SAFE_INTEGER) {
       const newest = "SELECT seq, hash FROM fact WHERE session=? AND seq<=? ORDER BY seq DESC LIMIT 1";
       const [found] = all<{ seq: number; hash: string }>(newest, session, upTo);
       return found && { ...found };
     },
-    verify: (session) => firstBroken(session, rowsOf(session), row(session).head),
+    verify: (session) => firstBroken(all, session, rowsOf(session), row(session).head),
     pending(session, page) {
       const { after = "", limit = -1 } = page ?? {};
       const { session: of, key } = splitRequestId(after);
@@ -159,7 +159,7 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
           limit,
         );
       const rows = session === undefined ? found("") : found("session=? AND", session);
-      return rows.map((row) => parse(row, row.data) as InputRequest);
+      return rows.map((row) => read(row).data as InputRequest);
     },
     resolution,
     find(id) {
@@ -172,9 +172,9 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
       const { prefix, end } = draftKeys(key);
       const latest = "SELECT * FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1";
       const [found] = all<Row>(latest, session, prefix, end);
-      return found && (parse(found, found.data) as FactData["draft.saved"]).draft;
+      return found && (read(found).data as FactData["draft.saved"]).draft;
     },
     since: (session, after) =>
-      all<Row>("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq", session, after).map(stored),
+      all<Row>("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq", session, after).map(read),
   };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { SageError, type Fact, type FactData, type FactType } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
-import { chain, firstBroken, stored, type Row } from "./row.ts";
+import { chain, firstBroken, stored, whole, type Row } from "./row.ts";
 
 /** The one session that no person began: it holds a fact for each session that was deleted. */
 export const REMOVED = "~removed";
@@ -78,13 +78,13 @@ export function createHousekeeping({
           data: last,
         };
         advance(REMOVED, at, insert(fact, row(REMOVED).head));
-        for (const table of ["fact", "ask", "child"]) q(`DELETE FROM ${table} WHERE session=?`).run(session);
+        for (const table of ["fact", "long", "ask", "child"]) q(`DELETE FROM ${table} WHERE session=?`).run(session);
         q("DELETE FROM session WHERE id=?").run(session);
       }),
-    removed: () => removedRows().map(stored) as Fact<"session.removed">[],
+    removed: () => removedRows().map((found) => stored(whole(all, found))) as Fact<"session.removed">[],
     verifyRemoved() {
       const rows = removedRows();
-      return rows.length === 0 ? undefined : firstBroken(REMOVED, rows, row(REMOVED).head);
+      return rows.length === 0 ? undefined : firstBroken(all, REMOVED, rows, row(REMOVED).head);
     },
     forget: (before) =>
       write(() => {
@@ -93,6 +93,10 @@ export function createHousekeeping({
           before,
         );
         if (changes === 0) return 0;
+        q("DELETE FROM long WHERE session=? AND key NOT IN (SELECT key FROM fact WHERE session=?)").run(
+          REMOVED,
+          REMOVED,
+        );
         let head = REMOVED;
         for (const fact of removedRows())
           q("UPDATE fact SET hash=? WHERE seq=?").run((head = chain(head, fact, fact.data)), fact.seq);
@@ -105,7 +109,8 @@ export function createHousekeeping({
         .replace(/[\\%_]/g, "\\$&")}%`;
       const marks = types.map(() => "?").join(",");
       return all<{ session: string; seq: number }>(
-        `SELECT session, min(seq) seq FROM fact WHERE type IN (${marks}) AND data LIKE ? ESCAPE '\\' GROUP BY session ORDER BY max(seq) DESC`,
+        `SELECT f.session, min(f.seq) seq FROM fact f LEFT JOIN long l ON f.data LIKE '~%' AND l.session=f.session AND l.key=f.key
+          WHERE f.type IN (${marks}) AND coalesce(l.data, f.data) LIKE ? ESCAPE '\\' GROUP BY f.session ORDER BY max(f.seq) DESC`,
         ...types,
         pattern,
       );

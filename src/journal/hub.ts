@@ -1,10 +1,10 @@
-import type { Delta, Fact, Resolution } from "../protocol/index.ts";
+import type { Delta, Fact, Resolution, SageError } from "../protocol/index.ts";
 
 export type Listener = {
   fact(fact: Fact): void;
   delta?(delta: Delta): void;
-  /** Another process has taken the session. */
-  lost?(): void;
+  /** This process may not go on with the session, and why: another one has taken it, or the journal is gone. */
+  lost?(problem: SageError): void;
 };
 
 /** Everybody in this process who waits for news of a session. One registry for all: 10,000 blocked sessions cost a map entry each. */
@@ -14,7 +14,7 @@ export type Hub = {
   subscribe(session: string, listener: Listener): () => void;
   fact(fact: Fact): void;
   delta(delta: Delta): void;
-  lost(session: string): void;
+  lost(session: string, problem: SageError): void;
   /** True when somebody here listens to the session or waits for the request. */
   cares(session: string, requestId: string): boolean;
 };
@@ -54,8 +54,8 @@ export function createHub(onInterest: (interested: boolean) => void = () => {}):
     delta(delta) {
       for (const listener of listeners.get(delta.session) ?? []) aside(() => listener.delta?.(delta));
     },
-    lost(session) {
-      for (const listener of listeners.get(session) ?? []) aside(() => listener.lost?.());
+    lost(session, problem) {
+      for (const listener of listeners.get(session) ?? []) aside(() => listener.lost?.(problem));
     },
     cares: (session, id) => listeners.has(session) || waiting.has(id),
   };

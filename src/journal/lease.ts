@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { SageError } from "../protocol/index.ts";
+import { reason, type SageError } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
 import { dataVersion } from "./poller.ts";
-import { startOf, uptime } from "./process.ts";
+import { isOfThisBoot, pidNamespace, startOf, uptime } from "./process.ts";
 
 const BEAT_MS = 2_500;
 /** A process that lives but has been silent for longer may be frozen for good: others may take its sessions. */
 const SILENT_MS = 10_000;
+/** Rows of processes that nobody has heard of for so long are removed. */
+const FORGOTTEN_MS = 24 * 3_600_000;
 
 export type Lease = {
   /** This process's id in the `process` table. */
@@ -22,15 +25,15 @@ export type Lease = {
   close(): void;
 };
 
-export type LeaseParts = Pick<Database, "q" | "all" | "writeUnsynced" | "writeIfPossible"> & {
+export type LeaseParts = Pick<Database, "q" | "all" | "writeUnsynced" | "writeIfPossible" | "gone"> & {
   row(session: string): { epoch: number; process: string | null };
-  /** Called when another process has taken a session from this one. */
-  lost(session: string): void;
+  /** Called when this process may not go on with a session: another one has taken it, or the journal is gone. */
+  lost(session: string, problem: SageError): void;
 };
 
 /** Ownership of sessions: one process at a time, under an epoch that grows with each owner. Every commit is fenced by that epoch. */
-export function createLease({ q, all, writeUnsynced, writeIfPossible, row, lost }: LeaseParts): Lease {
-  const me = { id: randomUUID(), pid: process.pid, started: startOf(process.pid) };
+export function createLease({ q, all, writeUnsynced, writeIfPossible, gone, row, lost }: LeaseParts): Lease {
+  const me = { id: randomUUID(), pid: process.pid, started: startOf(process.pid), namespace: pidNamespace() };
   /** Epochs of the sessions that this process holds. */
   const held = new Map<string, number>();
   /** Sessions that were released while the disk was full: others would wait for this process until it ends. */
@@ -40,7 +43,8 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, row, lost 
 
   const beat = () => {
     const done = q("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
-    if (done.changes === 0) q("INSERT INTO process VALUES(?,?,?,?)").run(me.id, me.pid, me.started, uptime());
+    if (done.changes === 0)
+      q("INSERT INTO process VALUES(?,?,?,?,?)").run(me.id, me.pid, me.started, uptime(), me.namespace);
   };
   const release = (session: string, epoch: number) => {
     if (held.get(session) === epoch) held.delete(session);
@@ -63,10 +67,16 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, row, lost 
     for (const [session, epoch] of held)
       if (mine.get(session) !== epoch) {
         held.delete(session);
-        lost(session);
+        lost(session, errorBecause("lease-lost", reason("taken-over", { session })));
       }
   };
   const onBeat = () => {
+    const problem = gone();
+    if (problem) {
+      clearInterval(beating);
+      for (const session of held.keys()) lost(session, problem);
+      return held.clear();
+    }
     writeIfPossible(beat);
     for (const [session, epoch] of unreleased) release(session, epoch);
     try {
@@ -78,15 +88,18 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, row, lost 
   const register = () => {
     beat(); // also after a long sleep: the session claimed now must not look abandoned
     if (beating) return;
-    for (const other of all<Process>("SELECT id, pid, started FROM process"))
-      if (startOf(other.pid) !== other.started) q("DELETE FROM process WHERE id=?").run(other.id);
+    for (const other of all<Process>("SELECT * FROM process"))
+      if (!lives(other) || silenceOf(other) > FORGOTTEN_MS) q("DELETE FROM process WHERE id=?").run(other.id);
     beating = setInterval(onBeat, BEAT_MS).unref();
   };
+  /** Of a process with other process numbers only its heartbeat can tell, unless the machine was started since. */
+  const lives = ({ pid, started, namespace }: Process): boolean => {
+    const isStranger = namespace !== null && me.namespace !== null && namespace !== me.namespace;
+    return isStranger ? isOfThisBoot(started) : startOf(pid) === started;
+  };
   const living = (id: string | null) => {
-    const [other] = all<Process>("SELECT pid, started, beat FROM process WHERE id=?", id);
-    if (!other) return undefined;
-    const silence = uptime() - other.beat; // below 0: from before the machine was started
-    return startOf(other.pid) === other.started && silence >= 0 && silence < SILENT_MS ? other : undefined;
+    const [other] = all<Process>("SELECT * FROM process WHERE id=?", id);
+    return other && lives(other) && silenceOf(other) < SILENT_MS ? other : undefined;
   };
 
   return {
@@ -95,11 +108,7 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, row, lost 
       writeUnsynced(() => {
         const { epoch, process: holder } = row(session);
         const owner = holder === me.id ? undefined : living(holder);
-        if (owner)
-          throw new SageError(
-            "session-owned",
-            `session ${session} is run by process ${owner.pid}; answer from here, or stop that one first`,
-          );
+        if (owner) throw errorBecause("session-owned", reason("run-by-process", { session, pid: owner.pid }));
         register();
         q("UPDATE session SET epoch=?, process=? WHERE id=?").run(epoch + 1, me.id, session);
         held.set(session, epoch + 1);
@@ -128,4 +137,10 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, row, lost 
   };
 }
 
-type Process = { id: string; pid: number; started: string; beat: number };
+type Process = { id: string; pid: number; started: string; beat: number; namespace: string | null };
+
+/** For how long nothing was heard of a process; for ever when its heartbeat is from before the machine was started. */
+function silenceOf({ beat }: Process): number {
+  const silence = uptime() - beat;
+  return silence < 0 ? Infinity : silence;
+}

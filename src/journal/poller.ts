@@ -1,7 +1,7 @@
 import { requestId, withoutEnd, type Fact } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
 import { createHub, type Hub } from "./hub.ts";
-import { stored, type Row } from "./row.ts";
+import { stored, whole, type Row } from "./row.ts";
 
 const POLL_MS = 25;
 
@@ -43,7 +43,7 @@ export function createPoller({ all }: Pick<Database, "all">): Poller {
     const rows = all<Row>("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, seq);
     const wanted = rows.flatMap((row) => {
       if (!hub.cares(row.session, requestId(row.session, withoutEnd(row.key)))) return [];
-      return all<Row>("SELECT * FROM fact WHERE seq=?", row.seq).map(stored);
+      return all<Row>("SELECT * FROM fact WHERE seq=?", row.seq).map((found) => stored(whole(all, found)));
     });
     last = Math.max(last, seq); // only now: a read that failed is repeated
     news.push(...wanted);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** When a process was started, in a form that no other process with the same pid can have. "" when it does not live. */
 export function startOf(pid: number): string {
@@ -8,6 +8,20 @@ export function startOf(pid: number): string {
     return state === "Z" ? "" : `${boot()}:${started}`;
   } catch {
     return process.platform === "linux" ? "" : livesByPid(pid);
+  }
+}
+
+/** True when a process that was started so was started since this machine was. */
+export function isOfThisBoot(started: string): boolean {
+  return process.platform !== "linux" || started.startsWith(`${boot()}:`);
+}
+
+/** Names the numbering of processes that this one sees: in another container the same pid is another process. Null where there is one. */
+export function pidNamespace(): string | null {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return null;
   }
 }
 
@@ -22,7 +36,7 @@ export function groupLives(group: number, leaderStarted?: string): boolean {
   // The kernel gives a group's number to nobody while the group has members, so another start time means: ours is over.
   if (leader !== "") return leaderStarted === undefined || leader === leaderStarted;
   if (process.platform !== "linux") return false;
-  if (leaderStarted !== undefined && !leaderStarted.startsWith(`${boot()}:`)) return false;
+  if (leaderStarted !== undefined && !isOfThisBoot(leaderStarted)) return false;
   return readdirSync("/proc").some((name) => {
     if (!/^\d+$/.test(name)) return false;
     try {

@@ -1,17 +1,53 @@
 import { hash } from "node:crypto";
-import { SageError, type Fact, type FactType } from "../protocol/index.ts";
+import { reason, type Fact, type FactType } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import type { Database } from "./database.ts";
 
 /** A fact as it lies in the database. */
 export type Row = { seq: number; session: string; key: string; type: FactType; at: number; data: string };
 
-/** The first record whose hash does not follow from the one before, if any. */
-export function firstBroken(session: string, rows: readonly (Row & { hash: string })[], head: string) {
+/** Longer data lies in a table of its own; in its place stands its hash, behind a mark that no JSON begins with. */
+const LONGEST_INLINE = 32_000;
+const MARK = "~";
+
+/** What stands in the fact table for this data: the data itself, or where it is long its hash. */
+export function inlineFor(data: string): string {
+  return data.length > LONGEST_INLINE ? pointerTo(data) : data;
+}
+
+/** The row with its data, wherever that lies. */
+export function whole<R extends Row>(all: Database["all"], row: R): R {
+  return isPointer(row.data) ? { ...row, data: longData(all, row) } : row;
+}
+
+/** The first record whose hash does not follow from the one before, or whose long data is not as it was written. */
+export function firstBroken(
+  all: Database["all"],
+  session: string,
+  rows: readonly (Row & { hash: string })[],
+  head: string,
+): { seq: number; key: string } | undefined {
   let hashed = session;
-  for (const fact of rows) {
-    hashed = chain(hashed, fact, fact.data);
-    if (hashed !== fact.hash) return { seq: fact.seq, key: fact.key };
+  for (const row of rows) {
+    hashed = chain(hashed, row, row.data);
+    const isSound = hashed === row.hash && (!isPointer(row.data) || pointerTo(longData(all, row)) === row.data);
+    if (!isSound) return { seq: row.seq, key: row.key };
   }
   return hashed === head ? undefined : { seq: (rows.at(-1)?.seq ?? 0) + 1, key: "(the last records are missing)" };
+}
+
+function pointerTo(data: string): string {
+  return MARK + hash("sha256", data, "base64url");
+}
+
+function isPointer(data: string): boolean {
+  return data.startsWith(MARK);
+}
+
+/** Empty when it is gone, which is no JSON either. */
+function longData(all: Database["all"], { session, key }: Row): string {
+  const [found] = all<{ data: string }>("SELECT data FROM long WHERE session=? AND key=?", session, key);
+  return found?.data ?? "";
 }
 
 /** Each record's hash covers the one before it, so a changed or missing record is found out. */
@@ -27,8 +63,7 @@ export function parse({ seq, session, key }: Pick<Row, "seq" | "session" | "key"
   try {
     return JSON.parse(data);
   } catch (error) {
-    const what = `record ${seq} (${key}) of session ${session} is damaged and cannot be read`;
-    throw new SageError("journal-damaged", `${what}; \`sage doctor\` looks at the whole journal`, { cause: error });
+    throw errorBecause("journal-damaged", reason("record-damaged", { seq, key, session }), { cause: error });
   }
 }
 

@@ -1,5 +1,15 @@
-import { reason, SageError, seenBy, unseenMessages } from "../protocol/index.ts";
-import type { Delta, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
+import { reason, reasonOf, seenBy, unseenMessages } from "../protocol/index.ts";
+import type {
+  Delta,
+  Fact,
+  FactData,
+  FactType,
+  InputRequest,
+  Reason,
+  Resolution,
+  SageError,
+} from "../protocol/index.ts";
+import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
 import { isRetryable, untilWritten } from "./retry.ts";
@@ -50,6 +60,9 @@ export class SessionLog {
   #closed: unknown;
   /** Ends a commit that is tried again; made for the first that is. */
   #closing: AbortController | undefined;
+  /** True while a commit is tried again: somebody was told that the turn waits. */
+  #failing = false;
+  #notices = 0;
   #unsubscribe: () => void;
 
   constructor(store: Store, id: string) {
@@ -110,8 +123,10 @@ export class SessionLog {
     }
   }
 
-  lost(): void {
-    this.close(new SageError("lease-lost", `session ${this.id} was taken over by another process`));
+  lost(problem: SageError): void {
+    if (this.#closed) return;
+    this.#notice(reasonOf(problem));
+    this.close(problem);
   }
 
   #know(fact: Fact): void {
@@ -215,6 +230,16 @@ export class SessionLog {
     this.#next = undefined;
     return this.flush();
   }
+  #wait(problem: SageError): void {
+    if (!this.#failing) this.#notice(reason("not-recorded-yet", { problem: reasonOf(problem) }));
+    this.#failing = true;
+  }
+  /** Told at once, whatever is on its way to the disk. */
+  #notice(why: Reason): void {
+    const [attempt, text] = [this.epoch * 1_000, sentence(why, "en")];
+    const place = { session: this.id, key: "journal", attempt, n: this.#notices++ };
+    this.store.hub.delta({ ...place, kind: "notice", text, reason: why });
+  }
   #commit(facts: Fact[]): Promise<void> | undefined {
     let first: Awaitable<void>;
     try {
@@ -236,7 +261,9 @@ export class SessionLog {
     };
     try {
       this.#closing ??= new AbortController();
-      await untilWritten(write, { signal: this.#closing.signal });
+      await untilWritten(write, { signal: this.#closing.signal, failed: (problem) => this.#wait(problem) });
+      if (this.#failing) this.#notice(reason("recorded-now", {}));
+      this.#failing = false;
     } catch (error) {
       this.close(error);
       throw error;
@@ -335,6 +362,7 @@ export class SessionLog {
   /** As `stop`, and nothing can be recorded any more: the lease is gone, the journal is damaged, or the person leaves. */
   close(why: unknown = new Stopped("leaving", reason("leaving", {}))): void {
     if (this.#closed) return;
+    if (this.#failing) this.#notice(reason("left-unrecorded", { facts: this.#inFlight.length + this.#buffer.length }));
     this.#closed = why;
     this.#closing?.abort(why);
     this.#unsubscribe();

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Fact } from "../protocol/index.ts";
 import { createChildren } from "./children.ts";
-import { openDatabase, type Database } from "./database.ts";
+import { openDatabase, type Database, type DatabaseOptions } from "./database.ts";
 import { createFacts } from "./facts.ts";
 import { createHousekeeping, REMOVED } from "./housekeeping.ts";
 import { createIndexes } from "./indexes.ts";
@@ -9,14 +9,9 @@ import { createLease, type Lease } from "./lease.ts";
 import { createPoller, newestSeq } from "./poller.ts";
 import { createMembers, type SessionRow, type LocalStore } from "./store.ts";
 
-export type StoreSeams = {
-  /** Called around every commit, inside of its transaction: a throw before it undoes it. */
-  onCommit?(side: "before" | "after"): void;
-};
-
 /** The journal of one machine: one database, any number of processes. */
-export function sqliteStore(path: string, { onCommit = () => {} }: StoreSeams = {}): LocalStore {
-  const database = openDatabase(path, onCommit);
+export function sqliteStore(path: string, options: DatabaseOptions = {}): LocalStore {
+  const database = openDatabase(path, options);
   const { all } = database;
   const { hub, tell, stop } = createPoller(database);
   const indexes = createIndexes(database);
@@ -26,7 +21,7 @@ export function sqliteStore(path: string, { onCommit = () => {} }: StoreSeams = 
     children.index(fact);
   };
   const { insert, advance, row, ...facts } = createFacts({ ...database, path, index, mend: indexes.mend });
-  const lease = createLease({ ...database, row, lost: (session) => hub.lost(session) });
+  const lease = createLease({ ...database, row, lost: hub.lost });
   const over = new AbortController();
   const members = createMembers();
   let closed = false;

@@ -1,4 +1,5 @@
 import { canonicalJson } from "./canonical-json.ts";
+import type { JournalReasonArgs } from "./journal-reason.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
 import type { TurnReasonArgs } from "./turn-reason.ts";
 
@@ -7,6 +8,7 @@ import type { TurnReasonArgs } from "./turn-reason.ts";
  * `texts/reasons.ts`; its tables do not compile without every code.
  */
 export type ReasonArgs = PermissionReasonArgs &
+  JournalReasonArgs &
   TurnReasonArgs & {
     /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
     said: { text: string };

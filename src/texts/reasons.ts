@@ -1,5 +1,6 @@
 import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reason.ts";
 import type { Lang } from "./language.ts";
+import { journalReasons } from "./journal-reasons.ts";
 import { permissionReasons } from "./permission-reasons.ts";
 import { turnReasons } from "./turn-reasons.ts";
 
@@ -15,8 +16,8 @@ export function sentence(stored: Reason | string, lang: Lang): string {
 type Sentences = { [C in ReasonCode]: (args: ReasonArgs[C], say: (inner: Reason) => string) => string };
 
 const tables: Record<Lang, Sentences> = {
-  en: { ...permissionReasons.en, ...turnReasons.en, said: ({ text }) => text },
-  zh: { ...permissionReasons.zh, ...turnReasons.zh, said: ({ text }) => chinese(text) },
+  en: { ...permissionReasons.en, ...journalReasons.en, ...turnReasons.en, said: ({ text }) => text },
+  zh: { ...permissionReasons.zh, ...journalReasons.zh, ...turnReasons.zh, said: ({ text }) => chinese(text) },
 };
 
 /** Sentences that are still stored in English. */

@@ -1,4 +1,4 @@
-// Another Sage process on the same journal. argv: <journal>. Each line on stdin is [verb, ...arguments]; each is answered by a line.
+// Another Sage process on the same journal. argv: <journal> [looks]. Each line on stdin is [verb, ...arguments]; each is answered by a line.
 import { createInterface } from "node:readline";
 import { respond } from "../../src/input/respond.ts";
 import { openSession, type SessionLog } from "../../src/journal/session.ts";
@@ -7,13 +7,14 @@ import type { LocalStore } from "../../src/journal/store.ts";
 import { SageError, messageOf } from "../../src/protocol/index.ts";
 import { said as inWords } from "../../src/protocol/index.ts";
 
-const [path = ""] = process.argv.slice(2);
+const [path = "", how = ""] = process.argv.slice(2);
+const options = { looks: how === "looks" };
 let store: LocalStore | undefined;
 let log: SessionLog | undefined;
 
 const verbs: Record<string, (...values: never[]) => unknown> = {
   ready: () => {},
-  open: () => void (store = sqliteStore(path)),
+  open: () => void (store = sqliteStore(path, options)),
   hold: (session: string) => void (log = openSession(journal(), session)),
   add: (key: string, text: string) => {
     log?.add(key, "call.unknown", { reason: inWords(text) });
@@ -37,7 +38,7 @@ const verbs: Record<string, (...values: never[]) => unknown> = {
 };
 
 function journal(): LocalStore {
-  return (store ??= sqliteStore(path));
+  return (store ??= sqliteStore(path, options));
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

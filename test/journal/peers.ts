@@ -15,8 +15,8 @@ export type Peer = AsyncDisposable & {
 };
 
 /** A real second process on a journal. It answers its calls in order, except for those that wait. */
-export function peer(path: string, options: { uid?: number } = {}): Peer {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "peer.ts"), path], {
+export function peer(path: string, options: { uid?: number; looks?: boolean } = {}): Peer {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "peer.ts"), path, options.looks ? "looks" : ""], {
     stdio: ["pipe", "pipe", "inherit"],
     ...(options.uid !== undefined && { uid: options.uid }),
   });

@@ -6,6 +6,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -373,19 +374,28 @@ suite("two processes", () => {
   });
 });
 
-test("a process that finds a new journal being made by another waits for it", async () => {
+test("processes that begin at once make one journal, and leave nothing beside it", async () => {
   using here = folder();
   const path = here.path("journal.db");
-  await using other = peer(path);
-  await other.call("ready");
-  const maker = new DatabaseSync(path);
-  maker.exec("BEGIN IMMEDIATE");
-  const opening = other.try("open");
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  assert.equal(await state(opening), "waits");
-  maker.close();
-  assert.deepEqual(await opening, {});
-  assert.equal(await other.call("create", "s", opened), true);
+  const others = Array.from({ length: 4 }, () => peer(path));
+  try {
+    await Promise.all(others.map((other) => other.call("ready")));
+    await Promise.all(others.map((other, n) => other.call("create", `s${n}`, opened)));
+    using store = disposable(sqliteStore(path));
+    assert.deepEqual(
+      store
+        .sessions()
+        .map(({ id }) => id)
+        .toSorted(),
+      ["s0", "s1", "s2", "s3"],
+    );
+    assert.deepEqual(
+      readdirSync(here.dir).filter((name) => !/^journal\.db(-wal|-shm)?$/.test(name)),
+      [],
+    );
+  } finally {
+    await Promise.all(others.map((other) => other.kill()));
+  }
 });
 
 suite("the file", () => {
@@ -402,13 +412,6 @@ suite("the file", () => {
     } finally {
       process.umask(before);
     }
-  });
-
-  test("may be there and empty", () => {
-    using here = folder();
-    writeFileSync(here.path("journal.db"), "");
-    using store = disposable(sqliteStore(here.path("journal.db")));
-    assert.equal(store.create("s", opened), true);
   });
 
   const database = (path: string, sql: string) => {
@@ -432,12 +435,13 @@ suite("the file", () => {
         store.close();
         database(path, "PRAGMA user_version=99");
       },
-      says: /written by a newer Sage \(format 99, this one knows 1\); update Sage/,
+      says: /written by a newer Sage \(format 99, this one knows 2\); update Sage/,
     },
     "a text": {
       make: (path) => writeFileSync(path, "These are my notes.\n".repeat(500)),
       says: /not a journal .*keep a copy/,
     },
+    "a file of 0 bytes": { make: (path) => writeFileSync(path, ""), says: /is empty: what was in it is lost/ },
     "a few bytes": { make: (path) => writeFileSync(path, "hello"), says: /not a journal .*keep a copy/ },
     "a journal whose head is torn": {
       make(path) {

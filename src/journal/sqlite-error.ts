@@ -1,0 +1,41 @@
+import { messageOf, reason, SageError } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+
+/** Runs work on a database and turns SQLite's errors into ones that say what to do next. */
+export function explained<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof SageError) throw error;
+    const problem = messageOf(error);
+    const because = { cause: error };
+    switch (primaryCode(error)) {
+      case 5:
+      case 6:
+        throw errorBecause("journal-locked", reason("journal-busy", { path }), { retryable: true, ...because });
+      case 8:
+      case 14:
+        throw errorBecause("config-invalid", reason("journal-unwritable", { path }), because);
+      case 10:
+      case 13:
+        throw errorBecause("disk-full", reason("disk-full", { path, problem }), { retryable: true, ...because });
+      case 11:
+      case 26:
+        throw errorBecause("journal-damaged", reason("journal-damaged", { path, problem }), because);
+      default:
+        throw error;
+    }
+  }
+}
+
+/** The file, or the folder it lies in, may not be written. */
+export function isUnopenable(error: unknown): boolean {
+  const code = primaryCode(error instanceof SageError ? error.cause : error);
+  return code === 8 || code === 14;
+}
+
+function primaryCode(error: unknown): number {
+  const { errcode, syscall, code: name } = (error ?? {}) as { errcode?: number; syscall?: string; code?: string };
+  if (syscall === undefined) return (errcode ?? 0) & 0xff;
+  return name === "ENOSPC" ? 13 : 14; // the file system's own refusals, while the folder or the file is made
+}

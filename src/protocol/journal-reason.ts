@@ -1,0 +1,30 @@
+import type { Reason } from "./reason.ts";
+
+/** Why something could not be recorded, read or gone on with. */
+export type JournalReasonArgs = {
+  "journal-busy": { path: string };
+  "disk-full": { path: string; problem: string };
+  "journal-unwritable": { path: string };
+  "journal-damaged": { path: string; problem: string };
+  "journal-is-folder": { path: string };
+  "journal-foreign": { path: string };
+  "journal-newer": { path: string; format: number; knows: number };
+  /** An older Sage that still runs would not understand what this one writes. */
+  "journal-in-use": { path: string; pid: number };
+  /** A file of 0 bytes: its content was lost. */
+  "journal-empty": { path: string };
+  /** The log of a journal lies there without the journal. */
+  "journal-missing": { path: string };
+  /** The file was removed, or another one is in its place, while this process had it open. */
+  "journal-gone": { path: string };
+  "record-damaged": { seq: number; key: string; session: string };
+  "record-changed": { key: string; session: string; path: string };
+  "taken-over": { session: string };
+  "run-by-process": { session: string; pid: number };
+
+  // Notices while nothing can be written.
+  "not-recorded-yet": { problem: Reason };
+  "recorded-now": {};
+  /** This process leaves with facts that were never written. */
+  "left-unrecorded": { facts: number };
+};

@@ -1,0 +1,68 @@
+import type { JournalReasonArgs, Reason } from "../protocol/index.ts";
+import type { Lang } from "./language.ts";
+
+type Table = { [C in keyof JournalReasonArgs]: (args: JournalReasonArgs[C], say: (inner: Reason) => string) => string };
+
+const en: Table = {
+  "journal-busy": ({ path }) => `not recorded: another process keeps ${path} busy; try again`,
+  "disk-full": ({ path, problem }) => `not recorded: writing to ${path} failed (${problem}); free some space and go on`,
+  "journal-unwritable": ({ path }) =>
+    `${path} cannot be opened for writing; check its permissions, or set SAGE_HOME to another directory`,
+  "journal-damaged": ({ path, problem }) =>
+    `${path} is damaged or not a journal (${problem}); keep a copy, and set SAGE_HOME to another directory to go on`,
+  "journal-is-folder": ({ path }) => `the journal should be a file, and ${path} is a directory; move it away`,
+  "journal-foreign": ({ path }) =>
+    `${path} is a database of another program; move it away, or set SAGE_HOME to another directory`,
+  "journal-newer": ({ path, format, knows }) =>
+    `${path} was written by a newer Sage (format ${format}, this one knows ${knows}); update Sage, or set SAGE_HOME to another directory`,
+  "journal-in-use": ({ path, pid }) =>
+    `${path} is in use by an older Sage (process ${pid}), which would not understand what this one writes; end that process first`,
+  "journal-empty": ({ path }) =>
+    `${path} is empty: what was in it is lost, or lies in a copy; restore the copy, or remove the file to begin anew`,
+  "journal-missing": ({ path }) =>
+    `${path} is gone, and ${path}-wal is still there; restore the journal, or move the rest away to begin anew`,
+  "journal-gone": ({ path }) =>
+    `${path} was removed or replaced while Sage had it open: nothing is recorded any more, so Sage stops here`,
+  "record-damaged": ({ seq, key, session }) =>
+    `record ${seq} (${key}) of session ${session} is damaged and cannot be read; \`sage doctor\` looks at the whole journal`,
+  "record-changed": ({ key, session, path }) =>
+    `record ${key} of session ${session} in ${path} is not as it was written; it can be looked at, and not gone on with (\`sage doctor\` tells more)`,
+  "taken-over": ({ session }) => `session ${session} was taken over by another process`,
+  "run-by-process": ({ session, pid }) =>
+    `session ${session} is run by process ${pid}; answer from here, or stop that one first`,
+
+  "not-recorded-yet": ({ problem }, say) =>
+    `Nothing is lost, but the turn waits: ${say(problem)}. Sage tries again by itself.`,
+  "recorded-now": () => "The journal takes facts again; the turn goes on.",
+  "left-unrecorded": ({ facts }) =>
+    `Sage leaves before it could record the last ${facts === 1 ? "fact" : `${facts} facts`}; a call among them is asked about when the session is resumed.`,
+};
+
+const zh: Table = {
+  "journal-busy": ({ path }) => `没有记录：另一个进程占用着 ${path}；请再试一次`,
+  "disk-full": ({ path, problem }) => `没有记录：写入 ${path} 失败（${problem}）；腾出空间后再继续`,
+  "journal-unwritable": ({ path }) => `无法写入 ${path}；请检查权限，或把 SAGE_HOME 设为另一个目录`,
+  "journal-damaged": ({ path, problem }) =>
+    `${path} 已损坏，或不是日志（${problem}）；请保留一份副本，并把 SAGE_HOME 设为另一个目录`,
+  "journal-is-folder": ({ path }) => `日志应当是文件，而 ${path} 是目录；请把它移走`,
+  "journal-foreign": ({ path }) => `${path} 是别的程序的数据库；请把它移走，或把 SAGE_HOME 设为另一个目录`,
+  "journal-newer": ({ path, format, knows }) =>
+    `${path} 由更新的 Sage 写成（格式 ${format}，本版本只懂 ${knows}）；请升级 Sage，或把 SAGE_HOME 设为另一个目录`,
+  "journal-in-use": ({ path, pid }) =>
+    `较旧的 Sage（进程 ${pid}）正在使用 ${path}，它读不懂本版本写的内容；请先结束那个进程`,
+  "journal-empty": ({ path }) => `${path} 是空的：其中的内容已丢失，或在别处有副本；请恢复副本，或删除该文件重新开始`,
+  "journal-missing": ({ path }) => `${path} 不见了，而 ${path}-wal 还在；请恢复日志，或把剩下的文件移走重新开始`,
+  "journal-gone": ({ path }) => `Sage 运行期间 ${path} 被删除或替换：再也无法记录，Sage 到此停止`,
+  "record-damaged": ({ seq, key, session }) =>
+    `会话 ${session} 的第 ${seq} 条记录（${key}）已损坏，无法读取；\`sage doctor\` 可检查整个日志`,
+  "record-changed": ({ key, session, path }) =>
+    `${path} 中会话 ${session} 的记录 ${key} 与写入时不符；可以查看，不能继续（详见 \`sage doctor\`）`,
+  "taken-over": ({ session }) => `会话 ${session} 已被另一个进程接管`,
+  "run-by-process": ({ session, pid }) => `会话 ${session} 正由进程 ${pid} 运行；可以在这里回应，或先停止那个进程`,
+
+  "not-recorded-yet": ({ problem }, say) => `内容都还在，但任务在等待：${say(problem)}。Sage 会自动重试。`,
+  "recorded-now": () => "日志恢复写入，任务继续。",
+  "left-unrecorded": ({ facts }) => `Sage 离开时还有 ${facts} 条事实未能记录；若其中有调用，恢复会话时会询问。`,
+};
+
+export const journalReasons: Record<Lang, Table> = { en, zh };
