@@ -36,7 +36,10 @@ function shellFinding(call: ShellCall): Finding {
   const { everyCommand } = call.book;
   const allowed = blocked === undefined && judged.every(({ behavior }) => behavior === "allow");
   const by = judged.flatMap(({ found, behavior }) => (found && behavior === "allow" ? [found] : []));
-  const allow = everyCommand ? [everyCommand] : allowed ? [...new Set(by)] : [];
+  // A rule for every command is not a rule for a file that others run.
+  const isLater = judged.some(({ reason: why, behavior }) => behavior === "ask" && why.code === "runs-later");
+  const every = isLater ? undefined : everyCommand;
+  const allow = every ? [every] : allowed ? [...new Set(by)] : [];
   return {
     ...hits(deny, ask),
     allow,
@@ -44,7 +47,7 @@ function shellFinding(call: ShellCall): Finding {
     parts: judged.map((part): CallPart => {
       const { text, behavior, rule, reason: why, writes } = part;
       const open = behavior === "ask" && rule === undefined && part.mustAsk === undefined;
-      const covered = open && everyCommand && { behavior: "allow" as const, rule: everyCommand.text };
+      const covered = open && every && { behavior: "allow" as const, rule: every.text };
       const reported = rule === undefined ? {} : { rule };
       return { text, behavior, reason: why, ...reported, ...(writes && { writes }), ...covered };
     }),

@@ -1,5 +1,6 @@
 import { reason } from "../protocol/index.ts";
-import type { Reach } from "./rules/access.ts";
+import type { Reason } from "../protocol/index.ts";
+import type { Access, Reach } from "./rules/access.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { canonicalPath, pathTrouble, troubleWithPath } from "./paths/canonical.ts";
 import type { CanonicalPath, Disk } from "./paths/canonical.ts";
@@ -25,7 +26,7 @@ export function judgeFiles(tool: string, input: Record<string, unknown>, where: 
   } catch (error) {
     return unusable(book, tool, pathTrouble(error));
   }
-  const views = paths.map((path) => (writes ? reach.write(path, tool) : reach.read(path, tool)));
+  const views = paths.map((path) => (writes ? reach.write(path, { tool }) : reach.read(path, tool)));
   const [deny, ask] = [views.find((view) => view.deny)?.deny, views.find((view) => view.ask)?.ask];
   const mustAsk = views[0]?.mustAsk;
   const { real } = paths[0]!;
@@ -39,8 +40,13 @@ export function judgeFiles(tool: string, input: Record<string, unknown>, where: 
       ? { behavior: "ask", hard: true, reason: mustAsk }
       : granted.every((one) => one === true)
         ? { behavior: "allow", reason: reason("only-reads", {}) }
-        : { behavior: "passthrough", reason: reason(writes ? "no-rule-write" : "reads-outside", { path: real }) },
+        : { behavior: "passthrough", reason: openReason(views, writes, real) },
   };
+}
+
+function openReason(views: readonly Access[], writes: boolean, path: string): Reason {
+  if (!writes) return reason("reads-outside", { path });
+  return reason(views.some(({ later }) => later) ? "runs-later" : "no-rule-write", { path });
 }
 
 /** The folder that a pattern itself begins with: `../x/*` looks elsewhere than in the folder it is given. */

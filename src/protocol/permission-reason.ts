@@ -99,6 +99,12 @@ export type PermissionReasonArgs = {
   protected: { path: string; kind: ProtectedKind };
   "holds-ruled": { path: string; rule: string };
   "is-repository": { path: string };
+  /** An archive may put start files into the home folder. */
+  "unpacks-home": { path: string };
+  /** Keys or credentials below a folder that is read as a whole. */
+  "holds-private": { path: string; place: string };
+  /** A later command runs it without naming it. */
+  "runs-later": { path: string };
   removes: { path: string };
   /** `operand` is what may stand for anything. */
   "removes-anything": { operand?: string };
@@ -120,6 +126,11 @@ export type PermissionReasonArgs = {
   "command-too-long": { length: number; most: number };
   "hidden-character": { codePoint: string };
   "runs-sage": {};
+  /** It may be what a deny or ask rule is about: a word of it is not known, or it is spelled otherwise. */
+  "resembles-rule": { command: string; rule: NamedRule };
+  /** Code that a program runs is known only when it runs, or is kept from being read. */
+  "code-unknown": { program: string };
+  "code-hidden": { program: string };
   "stays-inside": {};
   "sets-nothing": {};
   "program-unknown": {};

@@ -170,6 +170,10 @@ function surroundings(
   context: ExecutionContext,
 ): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env"> {
   const { keepDir, env, home } = context.config;
-  const mayRead = readFilter(rulesOf(context), { cwd: anchorOf(context), home }, context.config.ruleBooks);
+  const mayRead = readFilter(
+    rulesOf(context),
+    { cwd: anchorOf(context), home, sageHome: context.config.sageHome },
+    context.config.ruleBooks,
+  );
   return { ...placeOf(context), seen: (path) => context.memory.seen(path), keepDir, env, ...(mayRead && { mayRead }) };
 }

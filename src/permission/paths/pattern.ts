@@ -4,7 +4,7 @@ import { star, wild } from "../text/wild.ts";
 import type { Star } from "../text/wild.ts";
 
 /** A rule's path, made once and held against many. */
-export type PathRule = { exact: Pattern; loose: Pattern[] };
+export type PathRule = { exact: Pattern; loose: Pattern[]; /** Names one file, without a star. */ literal: boolean };
 
 /** `names` are what follows the anchor, after going `up` from it. */
 type Pattern = { anchor: "cwd" | "home" | "root"; up: number; names: (Name | Star)[] };
@@ -14,7 +14,9 @@ type NamePattern = readonly (string | ((char: string) => boolean) | Star)[];
 export function pathRuleOf(specifier: string): PathRule {
   // A directory may be called [id]: to a deny rule brackets are also what they look like.
   const spellings = specifier.includes("[") ? [specifier, specifier.replaceAll("[", "\\[")] : [specifier];
-  return { exact: patternOf(specifier, composed), loose: spellings.map((each) => patternOf(each, folded)) };
+  const exact = patternOf(specifier, composed);
+  const literal = exact.names.length > 0 && exact.names.every((name) => typeof name === "string");
+  return { exact, loose: spellings.map((each) => patternOf(each, folded)), literal };
 }
 
 /** One path in the forms in which rules look at it. */

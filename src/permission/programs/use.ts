@@ -17,6 +17,13 @@ export type Use = {
  * `from`: what is put there under its own name when it is a folder, unless it goes `onto` it. `deep`: with everything
  * below.
  */
-export type Write = { target: Word; from?: readonly Word[]; onto?: boolean; deep?: boolean };
+export type Write = {
+  target: Word;
+  from?: readonly Word[];
+  onto?: boolean;
+  deep?: boolean;
+  /** False when nothing is put into the file, as when it is removed. */
+  content?: boolean;
+};
 
 export const currentFolder: Word = { ...opaqueWord, text: ".", lead: "." };

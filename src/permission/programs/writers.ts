@@ -34,6 +34,8 @@ const use = (reads: readonly Word[], writes: Write[], deep = false): Use => ({
   deep,
 });
 const each = (targets: readonly Word[], deep = false): Write[] => targets.map((target) => ({ target, deep }));
+const gone = (targets: readonly Word[], deep = false): Write[] =>
+  each(targets, deep).map((one) => ({ ...one, content: false }));
 
 // Options that write elsewhere, run a program or lead out of a folder are left out on purpose.
 writer("tee", { flags: "aip", long: "append ignore-interrupts", use: ({ operands }) => use([], each(operands)) });
@@ -48,17 +50,17 @@ writer("mkdir", {
   flags: "pv",
   values: "m",
   long: "parents verbose mode=",
-  use: ({ operands }) => use([], each(operands)),
+  use: ({ operands }) => use([], gone(operands)),
 });
 writer("rm", {
   flags: "dfiIrRv",
   long: "recursive force dir verbose interactive? one-file-system preserve-root?",
-  use: (given) => use([], each(given.operands, has(given, "-r", "-R", "--recursive"))),
+  use: (given) => use([], gone(given.operands, has(given, "-r", "-R", "--recursive"))),
 });
 writer("rmdir", {
   flags: "v",
   long: "verbose ignore-fail-on-non-empty",
-  use: ({ operands }) => use([], each(operands)),
+  use: ({ operands }) => use([], gone(operands)),
 });
 writer("truncate", {
   flags: "co",
@@ -143,7 +145,7 @@ function into(given: Arguments, { deep = false, moves = false }: { deep?: boolea
   const target: Word = named === undefined ? last : { ...last, text: named, lead: named, glob: undefined };
   const onto = has(given, "-T", "--no-target-directory");
   const writes: Write[] = [{ target, from: sources, onto, deep }];
-  if (moves) writes.push(...each(sources));
+  if (moves) writes.push(...gone(sources));
   // Some kinds of `cp -r` copy what links lead to.
   return { ...use(sources, writes, deep), follows: deep && !moves };
 }

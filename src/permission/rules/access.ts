@@ -2,28 +2,35 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { reason } from "../../protocol/index.ts";
 import type { Reason, Rule } from "../../protocol/index.ts";
-import { isFolder, isInside } from "../paths/canonical.ts";
+import { isFolder, isInside, statOf } from "../paths/canonical.ts";
 import type { CanonicalPath, Disk, Place } from "../paths/canonical.ts";
 import type { RuleBook } from "./book.ts";
 import { firstOf } from "./compile.ts";
 import type { CompiledRule } from "./compile.ts";
 import { anchorsOf, bothOf, isCovered, isMeant, mayMatchBelow, namesOf } from "../paths/pattern.ts";
 import type { NamedPath } from "../paths/pattern.ts";
-import { lostKind, protectedKind } from "../paths/protected.ts";
+import { isPrivate, lostKind, privatePlaces, protectedKind } from "../paths/protected.ts";
+import { runsLater } from "../paths/runs-later.ts";
 
 /** What the rules say about one path. `allow` is true where no rule is needed. */
 export type Access = {
   deny?: Rule;
   ask?: Rule;
   allow?: Rule | true;
-  /** Why a person decides whatever rule or mode allows it. */ mustAsk?: Reason;
+  /** Why a person decides whatever rule or mode allows it. */
+  mustAsk?: Reason;
+  /** It runs later: only a rule that names it allows a write. */
+  later?: true;
 };
 
 export type Reach = {
   /** Below one of the roots, after every link. */
   inside(path: CanonicalPath): boolean;
   read(path: CanonicalPath, tool?: string): Access;
-  write(path: CanonicalPath, tool?: string): Access;
+  /** `content`: false when nothing is put into the file, as when it is removed. */
+  write(path: CanonicalPath, options?: { tool?: string; content?: boolean }): Access;
+  /** Private files below a folder that holds the home folder. */
+  privateBelow(folder: CanonicalPath): Reason | undefined;
   /** Why a write there is asked about whatever rule allows it. */
   guarded(path: CanonicalPath): Reason | undefined;
   /** A rule against something below a folder, or that there is too much of it to tell. */
@@ -35,7 +42,7 @@ export type Reach = {
   /** What is lost with a folder that should not be lost in passing. */
   lostWith(folder: CanonicalPath): { found?: Reason; tooMuch?: Reason };
   /** What is protected below a folder once it stands at `target`. */
-  protectedBelow(folder: string, target: string): { found?: Reason; tooMuch?: Reason };
+  protectedBelow(folder: string, target: string): { found?: Reason; tooMuch?: Reason; later?: Reason };
   /** Whether there is any rule against a path at all: without one nobody has to look. */
   watchful: boolean;
 };
@@ -64,7 +71,11 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
   const places = roots.map(followed);
   const walk = createWalk();
   const inside = ({ real }: CanonicalPath) => places.some((root) => isInside(root, real));
-  const judge = (path: CanonicalPath, tool: string): Access => {
+  const homeFolder = followed(home);
+  const isHome = places.some((root) => isInside(root, homeFolder));
+  const isSecret = ({ lexical, real }: CanonicalPath) =>
+    isHome && (isPrivate(real, sageHome) || (lexical !== real && isPrivate(lexical, sageHome)));
+  const judge = (path: CanonicalPath, tool: string, byName = false): Access => {
     const { deny, ask, allow } = book.about(tool);
     const both = bothOf(path).map(named);
     const hit = (list: readonly CompiledRule[]) =>
@@ -75,7 +86,10 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
       );
     // The path as written and where it leads must each be allowed, by whichever rule.
     const covering = both.map((name) =>
-      allow.filter((rule) => rule.whole || (rule.path && isCovered(rule.path, name, anchors)) === true),
+      allow.filter((rule) => {
+        if (byName && rule.path?.literal !== true) return false;
+        return rule.whole || (rule.path && isCovered(rule.path, name, anchors)) === true;
+      }),
     );
     const denied = hit(deny);
     const asked = hit(ask);
@@ -85,15 +99,16 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
 
   const read = (path: CanonicalPath, tool = "Read"): Access => {
     const access = judge(path, tool);
-    return inside(path) ? { ...access, allow: true } : access;
+    return inside(path) && !isSecret(path) ? { ...access, allow: true } : access;
   };
   const guarded = ({ lexical, real }: CanonicalPath) => {
     const kind = protectedKind(real, sageHome) ?? (lexical === real ? undefined : protectedKind(lexical, sageHome));
     return kind && reason("protected", { path: real, kind });
   };
-  const write = (path: CanonicalPath, tool = "Write"): Access => {
+  const write = (path: CanonicalPath, { tool = "Write", content = true } = {}): Access => {
     const mustAsk = guarded(path);
-    return { ...judge(path, tool), ...(mustAsk && { mustAsk }) };
+    const later = content && (runsLater(path.real) || runsLater(path.lexical));
+    return { ...judge(path, tool, later), ...(mustAsk && { mustAsk }), ...(later && { later }) };
   };
 
   return {
@@ -141,12 +156,23 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
         return kind && reason("protected", { path, kind });
       });
     },
-    protectedBelow: (folder, target) =>
-      walk(folder, (path) => {
+    privateBelow(folder) {
+      if (!isHome || !isInside(folder.real, homeFolder)) return undefined;
+      const place = privatePlaces().find((name) => statOf(join(homeFolder, name)) !== undefined);
+      return place === undefined
+        ? undefined
+        : reason("holds-private", { path: folder.real, place: join(homeFolder, place) });
+    },
+    protectedBelow(folder, target) {
+      let later: Reason | undefined;
+      const seen = walk(folder, (path) => {
         const there = join(target, path.slice(folder.length));
         const kind = protectedKind(there, sageHome);
+        if (kind === undefined && runsLater(there)) later ??= reason("runs-later", { path: there });
         return kind && reason("protected", { path: there, kind });
-      }),
+      });
+      return { ...seen, ...(later && { later }) };
+    },
     watchful: ["Read", "Write"].some((tool) => book.about(tool).deny.length + book.about(tool).ask.length > 0),
   };
 }

@@ -1,8 +1,10 @@
 import type { Rule } from "../../protocol/index.ts";
+import { isUnknownProgram, resembles } from "../shell/suspect/resemblance.ts";
+import { baseName } from "../text/tokens.ts";
 import { compile, firstOf, governs } from "./compile.ts";
 import type { CompiledRule } from "./compile.ts";
 import { mayRun } from "../shell/suspect/possible.ts";
-import type { PossibleCommands } from "../shell/suspect/possible.ts";
+import type { PossibleCommand, PossibleCommands } from "../shell/suspect/possible.ts";
 
 /** A list of rules, taken apart and sorted once, so that a call is held only against those that may be about it. */
 export type RuleBook = {
@@ -20,6 +22,8 @@ export type RuleBook = {
   namedAgainst: readonly string[];
   /** Deny and ask rules that one of these commands meets. */
   against(possible: PossibleCommands): { deny?: Rule; ask?: Rule };
+  /** A deny or ask rule that may be about one of these commands, as far as their words and spellings tell. */
+  resembling(ways: readonly PossibleCommand[]): Rule | undefined;
 };
 
 export type RuleGroup = Record<Rule["behavior"], readonly CompiledRule[]>;
@@ -82,6 +86,7 @@ function write(rules: readonly CompiledRule[]): RuleBook {
       const [denied, asked] = [met(heads.deny, possible), met(heads.ask, possible)];
       return { ...(denied && { deny: denied }), ...(asked && { ask: asked }) };
     },
+    resembling: (ways) => resembling(heads.deny, ways) ?? resembling(heads.ask, ways),
   };
 }
 
@@ -100,6 +105,21 @@ function indexed(rules: readonly CompiledRule[], key: (rule: CompiledRule) => st
 /** By the program they name; under no name those that may mean any. */
 function headed(rules: readonly CompiledRule[]): Index {
   return indexed(rules, ({ against }) => against?.head);
+}
+
+/** Beside a rule against any program, one that is not known may be it. */
+function resembling(index: Index, ways: readonly PossibleCommand[]): Rule | undefined {
+  if (index.size === 0) return undefined;
+  const hits: CompiledRule[] = [];
+  for (const way of ways) {
+    if (isUnknownProgram(way)) hits.push(...[...index.values()].flat().filter(({ whole }) => !whole));
+    const names = way.anywhere ? way.words : way.words.slice(0, 1);
+    for (const rule of [undefined, ...names.map((name) => baseName(name).toLowerCase())].flatMap(
+      (name) => index.get(name) ?? [],
+    ))
+      if (rule.against?.resemblance && resembles(rule.against.resemblance, way)) hits.push(rule);
+  }
+  return firstOf(hits);
 }
 
 function met(index: Index, possible: PossibleCommands): Rule | undefined {

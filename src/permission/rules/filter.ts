@@ -1,7 +1,8 @@
 import type { Rule } from "../../protocol/index.ts";
 import { createRuleBooks } from "./book.ts";
 import type { RuleBooks } from "./book.ts";
-import { openDisk } from "../paths/canonical.ts";
+import { isInside, openDisk } from "../paths/canonical.ts";
+import { isPrivate } from "../paths/protected.ts";
 import type { Place } from "../paths/canonical.ts";
 import { anchorsOf, isMeant, namesOf } from "../paths/pattern.ts";
 
@@ -11,15 +12,17 @@ import { anchorsOf, isMeant, namesOf } from "../paths/pattern.ts";
  */
 export function readFilter(
   rules: readonly Rule[],
-  place: Place,
+  place: Place & { sageHome?: string | undefined },
   books: RuleBooks = createRuleBooks(),
 ): ((path: string, from: string) => boolean) | undefined {
   const book = books.of(rules, place.home);
   const about = ["Read", "Grep", "Glob"].map((tool) => book.about(tool));
+  const isHidden = (path: string, from: string) => isInside(from, place.home) && isPrivate(path, place.sageHome);
   const against = [...new Set(about.flatMap(({ deny, ask }) => [...deny, ...ask]))].filter(({ path }) => path);
-  if (against.length === 0) return undefined;
+  if (against.length === 0 && !isInside(place.cwd, place.home)) return undefined;
   const anchors = anchorsOf(place, openDisk());
   return (path, from) => {
+    if (isHidden(path, from)) return false;
     const named = namesOf(path);
     return !against.some(
       ({ path: about, rule }) =>

@@ -41,6 +41,31 @@ export function matchesGlob(glob: Glob, text: string): boolean {
   return wild(glob, [...text], (expected: string, char) => expected === char);
 }
 
+/** A text that both may stand for. Much too long ones may stand for anything. */
+export function commonText(left: Glob, right: Glob): boolean {
+  if (left.length * right.length > mostCells) return true;
+  let row = new Set([0]);
+  const skipStars = (at: ReadonlySet<number>) => {
+    const all = new Set(at);
+    for (const n of all) if (right[n] === star) all.add(n + 1);
+    return all;
+  };
+  row = skipStars(row);
+  for (const unit of left) {
+    const next = new Set<number>();
+    for (const n of row) {
+      if (unit === star) for (let to = n; to <= right.length; to++) next.add(to);
+      else if (right[n] === star) next.add(n);
+      else if (right[n] === unit) next.add(n + 1);
+    }
+    row = skipStars(next);
+    if (row.size === 0) return false;
+  }
+  return row.has(right.length);
+}
+
+const mostCells = 250_000;
+
 /**
  * A rule's specifier, character by character: a bare `*` is a star, and an escaped `\(`, `\)`, `\*` or `\\` stays
  * together as one entry of two characters, so that a lexer can still tell it from the bare one.

@@ -7,6 +7,8 @@ import type { Disk } from "../../paths/canonical.ts";
 import type { Word } from "../read/word.ts";
 import type { Command, Loop, Redirect, Script, Simple } from "../read/script.ts";
 import { expandPattern } from "./patterns.ts";
+import { fedTo } from "./input.ts";
+import type { Fed } from "../suspect/code.ts";
 import { variablesOf } from "./variables.ts";
 
 /** One simple command with its variables replaced, and the folders it may find itself in. */
@@ -14,6 +16,8 @@ export type Step = {
   command: Simple;
   bases: readonly string[];
   moves?: Move;
+  /** What it reads from its standard input. */
+  fed: Fed;
   /** It may run again after everything else in its loop. */
   repeats: boolean;
 };
@@ -60,7 +64,8 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
       let end = at + 1;
       while (items[end]?.op === "|" || items[end]?.op === "|&") end++;
       const entry = op === "&&" ? worked : ever;
-      const ends = items.slice(at, end).map(({ command }) => enter(command, entry));
+      const pipeline = items.slice(at, end).map(({ command }) => command);
+      const ends = pipeline.map((command, n) => enter(command, entry, pipeline[n - 1]));
       // The commands of a pipeline each run in a shell of their own.
       const after = ends.length === 1 ? ends[0]! : entry;
       worked = op === "||" ? unique([...worked, ...after]) : after;
@@ -70,7 +75,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     return ever;
   }
 
-  function enter(command: Command, bases: readonly string[]): readonly string[] {
+  function enter(command: Command, bases: readonly string[], before?: Command): readonly string[] {
     for (const { target, heredoc } of command.redirects) {
       inside([target], bases);
       for (const script of heredoc?.scripts ?? []) walk(script, bases);
@@ -79,7 +84,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     if (command.kind !== "simple" && redirects.length > 0) loose.push({ redirects, bases });
     switch (command.kind) {
       case "simple":
-        return run({ ...command, redirects }, bases);
+        return run({ ...command, redirects }, bases, before);
       case "subshell":
         walk(command.body, bases);
         return bases;
@@ -94,7 +99,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     }
   }
 
-  function run(command: Simple, bases: readonly string[]): readonly string[] {
+  function run(command: Simple, bases: readonly string[], before: Command | undefined): readonly string[] {
     if (++walked > mostSteps)
       throw new PathError(reason("not-understood", { construct: "too-many-parts" }), "too long");
     inside([...command.assignments.map(({ value }) => value), ...command.words], bases);
@@ -102,8 +107,14 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     const assignments = command.assignments.map(({ name, value }) => ({ name, value: variables.resolve(value) }));
     const resolved: Simple = { ...command, words, assignments };
     const moves = moveOf(resolved, bases);
-    steps.push({ command: resolved, bases, repeats: loops > 0, ...(moves && { moves }) });
+    const fed = fedTo(resolved, before && resolvedOf(before));
+    steps.push({ command: resolved, bases, fed, repeats: loops > 0, ...(moves && { moves }) });
     return moves !== undefined && "to" in moves ? moves.to : bases;
+  }
+
+  function resolvedOf(command: Command): Command {
+    if (command.kind !== "simple") return command;
+    return { ...command, words: command.words.map((word) => variables.resolve(word)) };
   }
 
   /** A loop begins again in the folders that it ends in: it is walked until those are all among the first. */

@@ -23,12 +23,30 @@ export function rulesAgainst(words: readonly string[], scene: Scene): { deny?: R
   return found;
 }
 
-/** Protected path that may be written by text that is not taken apart, or by another program that it starts. */
-export function protectedWrite(text: string, scene: Scene): Reason | undefined {
-  if (!mayWrite(text, scene.possible)) return undefined;
+/** Protected path that may be written by text that is not taken apart; `runsOther`: by programs that do not only read. */
+export function protectedWrite(text: string, scene: Scene, runsOther: boolean): Reason | undefined {
+  if (!runsOther && !mayWrite(text, scene.possible)) return undefined;
   for (const path of pathsAmong([...scene.possible.names], scene)) {
     const guarded = scene.reach.guarded(path);
     if (guarded) return guarded;
+  }
+  return undefined;
+}
+
+/** A protected path that one of these names may be. */
+export function protectedPath(
+  names: readonly string[],
+  bases: readonly string[],
+  { disk, home, reach }: Pick<Scene, "disk" | "home" | "reach">,
+): Reason | undefined {
+  for (const name of names) {
+    const path = expandHome(name, home);
+    for (const base of bases) {
+      const lexical = resolve(base, path);
+      const real = safely(() => disk.follow(isAbsolute(path) ? path : `${base}/${path}`)) ?? lexical;
+      const guarded = reach.guarded({ lexical, real });
+      if (guarded) return guarded;
+    }
   }
   return undefined;
 }

@@ -3,6 +3,9 @@ import type { Construct, Reason } from "../../../protocol/index.ts";
 import type { ShellGrammar, ShellNode } from "../read/grammar.ts";
 import { linesOf } from "../suspect/lines.ts";
 import { readScript, readWord } from "../read/script.ts";
+import { spelled } from "../read/word.ts";
+import type { Word } from "../read/word.ts";
+import { anyFile, anyText, anyWords } from "../suspect/resemblance.ts";
 import type { Script } from "../read/script.ts";
 import { waysToRun, possibleCommands } from "../suspect/possible.ts";
 import type { PossibleCommand, PossibleCommands } from "../suspect/possible.ts";
@@ -66,7 +69,7 @@ function tooMuch(command: string): Reason | undefined {
 function commandsOf(root: ShellNode, text: string, home: string): CommandReading["commands"] {
   return commandsIn(root).map(({ start, end, words }) => {
     const sources = words.map((word) => text.slice(word.start, word.end));
-    const given = sources.map((source) => readWord(source, home) ?? dynamic);
+    const given = sources.map((source) => guarded(readWord(source, home)));
     // A script that is spelled in escapes shows only when they are decoded.
     const scripts = sources.flatMap((source, i) =>
       source.includes("$'") && /[\s;|&]/.test(given[i]!) ? scriptsIn(given[i]!) : [],
@@ -75,8 +78,11 @@ function commandsOf(root: ShellNode, text: string, home: string): CommandReading
   });
 }
 
-/** Stands for a word that is not known: no rule names it. */
-export const dynamic = "\0";
+/** As far as it is known: what is not known in it, no rule names. */
+export function guarded(word: Word | undefined): string {
+  if (word?.pipe) return "/dev/fd/63";
+  return word === undefined ? anyWords : spelled(word, { text: anyText, words: anyWords, file: anyFile });
+}
 
 function scriptsIn(word: string): PossibleCommand[] {
   return linesOf([...word], { quotes: true, joins: "always" }).flatMap(({ words }) =>

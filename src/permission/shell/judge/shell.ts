@@ -2,9 +2,11 @@ import { reason } from "../../../protocol/index.ts";
 import type { CallPart, Reason, Rule } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { RuleBook } from "../../rules/book.ts";
+import { nameOf } from "../../rules/compile.ts";
 import { pathTrouble } from "../../paths/canonical.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
-import { textsInCode } from "../suspect/carriers.ts";
+import { codeIn, namesInCode } from "../suspect/code.ts";
+import type { Fed } from "../suspect/code.ts";
 import { allowedBy, viewOf } from "./command.ts";
 import type { CommandView } from "./command.ts";
 import { stepsOf } from "./flow.ts";
@@ -14,18 +16,21 @@ import type { Flow, Step } from "./flow.ts";
 import type { ShellGrammar } from "../read/grammar.ts";
 import type { Word } from "../read/word.ts";
 import { namePattern } from "../../paths/pattern.ts";
-import { dynamic, readCommand } from "./reading.ts";
+import { guarded, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
 import type { Redirect, Script } from "../read/script.ts";
 import { isHarmlessVariable, programOf } from "../../programs/program.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
 import { gather, mayRun, waysToRun, commandPatternOf } from "../suspect/possible.ts";
 import type { PossibleCommand } from "../suspect/possible.ts";
-import { protectedWrite, rootRemoval, rulesAgainst } from "./possible-paths.ts";
+import { protectedPath, protectedWrite, rootRemoval, rulesAgainst } from "./possible-paths.ts";
 import { judgeTarget, marked } from "./target-view.ts";
 import { gluedTo, namesIn, operandTargets, redirectTargets } from "./targets.ts";
 import type { Target, Where } from "./targets.ts";
 import { isOwnVariable } from "../../programs/builtins.ts";
+import { placeWritten } from "../../programs/guarded-programs.ts";
+import { isReader } from "../../programs/readers.ts";
+import { baseName, keywords } from "../../text/tokens.ts";
 import { packed, shownByGit } from "./exposed.ts";
 import { unlistedParts } from "./unlisted.ts";
 import { currentFolder } from "../../programs/use.ts";
@@ -62,6 +67,8 @@ export type ShellCall = {
   environment?: ReadonlySet<string> | undefined;
   /** The same command as it was read before. */
   reading?: CommandReading | undefined;
+  /** How many commands this one is given to, each by the one before. */
+  depth?: number;
 };
 
 const itself = commandPatternOf("sage:*");
@@ -92,15 +99,77 @@ function pick({ deny, ask, mustAsk }: ShellFinding): Pick<ShellFinding, "deny" |
 }
 
 /** Parts of a command that rules cannot cover. Returns every word of it, since any may be a file. */
-function guess(finding: ShellFinding, { book }: ShellCall): string[] {
+function guess(finding: ShellFinding, call: ShellCall): string[] {
+  const { book } = call;
   const { unclear, trouble, commands, possible } = finding.reading;
   const why = unclear ?? trouble ?? reason("not-understood", { construct: "unparsable" });
   finding.blocked = why;
   finding.parts = commands.map(({ text, possible: ways }) => ({
     ...{ text, behavior: "ask", reason: why },
-    ...marked(book.against(gather(ways))),
+    ...against(text, ways, book),
   }));
-  return [...possible.names];
+  const given = { fed: undefined, bases: [call.cwd] };
+  const written = commands.flatMap(({ possible: ways }) => ways.map(({ words }) => placeWritten(words))).find(Boolean);
+  if (written) finding.mustAsk ??= reason("protected", { path: written.place, kind: written.kind });
+  const inCode = commands.flatMap(({ possible: ways }) => judgeCode(ways, given, finding, call));
+  return [...possible.names, ...inCode];
+}
+
+type Given = { fed: Fed; bases: readonly string[] };
+
+/**
+ * Judges code that a command is given to run: a rule against something in it is against the command. Returns names in code
+ * of other languages, of which any may be a file.
+ */
+function judgeCode(
+  ways: readonly PossibleCommand[],
+  { fed, bases }: Given,
+  finding: ShellFinding,
+  call: ShellCall,
+): string[] {
+  const { depth = 0, book, reach, disk, home } = call;
+  const names: string[] = [];
+  const isGuarded = reach.watchful || book.namedAgainst.length > 0;
+  for (const code of new Map(
+    ways.flatMap((way) => codeIn(way, fed)).map((one) => [JSON.stringify(one), one]),
+  ).values()) {
+    switch (code.type) {
+      case "shell":
+        if (depth >= deepest) finding.mustAsk ??= reason("not-understood", { construct: "nested-too-deeply" });
+        else
+          for (const base of bases)
+            take(
+              judgeShell({ ...call, command: code.text, cwd: base, reading: undefined, depth: depth + 1 }),
+              finding,
+              isGuarded,
+            );
+        break;
+      case "program": {
+        const found = namesInCode(code.text);
+        const mustAsk = protectedPath(found, bases, { disk, home, reach });
+        if (mustAsk) finding.mustAsk ??= mustAsk;
+        names.push(...found);
+        break;
+      }
+      case "unknown":
+        if (code.hidden || isGuarded)
+          finding.mustAsk ??= reason(code.hidden ? "code-hidden" : "code-unknown", { program: code.program });
+        break;
+      default:
+        code satisfies never;
+    }
+  }
+  return names;
+}
+
+const deepest = 4;
+
+/** What was found in code counts for the command that runs it, as far as it is against it. */
+function take({ deny, ask, mustAsk, reading }: ShellFinding, finding: ShellFinding, isGuarded: boolean): void {
+  if (deny) finding.deny ??= deny;
+  if (ask) finding.ask ??= ask;
+  // That code cannot be read matters only where something in it could be forbidden.
+  if (mustAsk && (isGuarded || mustAsk !== reading.trouble)) finding.mustAsk ??= mustAsk;
 }
 
 /** Judges every command by itself. Returns the words of those whose files are not known. */
@@ -139,7 +208,7 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     parts.push(...unlistedParts(view, where, reach));
     judged.push({ at: startOf(step), parts: [...commandPart(step, view, { book, exact, source }), ...parts] });
     if (reach.watchful) words.push(...doubtful(view, common.carries).flatMap((word) => namesIn(word, where)));
-    if (reach.watchful) words.push(...textsInCode(view.words.map(({ text }) => text ?? "")));
+    words.push(...judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, finding, call));
     const shown = shownByGit(view, where, reach) ?? packed(view, where, reach);
     if (shown) finding.mustAsk ??= shown;
   }
@@ -201,12 +270,14 @@ function hasScripts(steps: readonly Step[]): boolean {
 /** Rules, protected paths and roots that the command may touch by a generous reading of its words. */
 function guessed(
   words: readonly string[],
-  { reading: { possible, script, text } }: ShellFinding,
+  { reading: { possible, script, text, commands } }: ShellFinding,
   call: ShellCall,
 ): Pick<ShellFinding, "deny" | "ask" | "mustAsk"> {
   const scene = { ...call, possible };
   const carried = script === undefined || possible.readings[0].some(({ anywhere }) => anywhere);
-  const mustAsk = rootRemoval(scene) ?? (carried ? protectedWrite(text, scene) : undefined);
+  const programs = script === undefined ? commands.map(({ possible: [way] }) => baseName(way?.words[0] ?? "")) : [];
+  const runsOther = programs.some((name) => !isReader(name) && !keywords.has(name));
+  const mustAsk = rootRemoval(scene) ?? (carried ? protectedWrite(text, scene, runsOther) : undefined);
   return { ...rulesAgainst(words, scene), ...(mustAsk && { mustAsk }) };
 }
 
@@ -223,21 +294,32 @@ function commandPart(
   const allowed = view.allowed || byText !== undefined;
   const heredoc = command.redirects.some((redirect) => redirect.heredoc !== undefined);
   const need: Need = view.blocks ? { kind: "nothing" } : { kind: "command", view, heredoc };
+  const text = words.map(source).join(" ");
   return [
     {
-      text: words.map(source).join(" "),
+      text,
       behavior: allowed ? "allow" : "ask",
       reason: rule ? allowedBy(rule) : view.reason,
       ...(rule && { rule: rule.text, found: rule }),
       ...(!allowed && { need }),
-      ...marked(book.against(gather(waysOf(command.words, book)))),
+      ...against(text, waysOf(command.words, book), book),
     },
   ];
 }
 
+/** Rules that are against a command, or may be. */
+function against(text: string, ways: readonly PossibleCommand[], book: RuleBook): Partial<JudgedPart> {
+  const found = book.against(gather(ways));
+  if (found.deny || found.ask) return marked(found);
+  const rule = book.resembling(ways);
+  if (rule === undefined) return {};
+  const mustAsk = reason("resembles-rule", { command: text, rule: nameOf(rule) });
+  return { behavior: "ask", reason: mustAsk, mustAsk };
+}
+
 /** `/bin/r?` may be any program that its last name fits. */
 function waysOf(words: readonly Word[], book: RuleBook): PossibleCommand[] {
-  const texts = words.map(({ text }) => text ?? dynamic);
+  const texts = words.map(guarded);
   const pattern = words[0]?.glob?.split("/").at(-1);
   const fits = pattern === undefined ? undefined : namePattern(pattern);
   const names = fits === undefined ? [] : book.namedAgainst.filter(fits);

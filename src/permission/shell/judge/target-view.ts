@@ -13,8 +13,8 @@ import type { Target } from "./targets.ts";
  * of them is. No part for a path that may be read anyway. `meant` are words that stand in the rule.
  */
 export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<string>): JudgedPart[] {
-  const { shown, writes, paths, maybe, deep } = target;
-  const views = paths.map((path) => (writes ? reach.write(path) : reach.read(path)));
+  const { shown, writes, paths, maybe, deep, content } = target;
+  const views = paths.map((path) => (writes ? reach.write(path, { content }) : reach.read(path)));
   const first = <K extends keyof Access>(key: K) => views.find((view) => view[key] !== undefined)?.[key];
   const below = inside(target, reach);
   const [deny, ask] = [first("deny") ?? below.deny, first("ask") ?? below.ask];
@@ -24,11 +24,14 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
   const path = paths[Math.max(open, 0)]?.real ?? shown;
   const part = { text: shown, reason: reason(writes ? "writes" : "reads", { path }), ...writesOf(target, reach) };
   if (deny ?? ask) return [{ ...part, behavior: "ask", ...marked({ ...(deny && { deny }), ...(ask && { ask }) }) }];
-  if (mustAsk) return [{ ...part, behavior: "ask", reason: mustAsk, mustAsk }];
+  // A file that is not known may be a protected one, or one that a rule is about.
+  const blind = trouble?.code === "file-unknown" && ((writes && content) || reach.watchful) ? trouble : undefined;
+  const asked = mustAsk ?? blind;
+  if (asked) return [{ ...part, behavior: "ask", reason: asked, mustAsk: asked }];
   if (trouble !== undefined) return [{ ...part, behavior: "ask", reason: trouble, need: { kind: "nothing" } }];
   if (maybe) return [];
 
-  const granted = paths.map((path, i) => (deep && writes ? allowsBelow(path, reach) : views[i]!.allow));
+  const granted = paths.map((path, i) => (deep && writes ? allowsBelow(path, reach, content) : views[i]!.allow));
   const isMeant = !writes && target.text !== undefined && !target.text.includes("..") && meant?.has(target.text);
   if (granted.every((one) => one === true) || isMeant === true) return [];
   const rule = granted.find((one) => typeof one === "object");
@@ -37,7 +40,12 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
     return [{ ...part, behavior: "allow", reason: why, rule: rule.text, found: rule }];
   }
   const need = { kind: writes ? "write" : "read", paths, deep } as const;
-  return [{ ...part, behavior: "ask", reason: reason(writes ? "no-rule-write" : "reads-outside", { path }), need }];
+  return [{ ...part, behavior: "ask", reason: openReason(views[Math.max(open, 0)], writes, path), need }];
+}
+
+function openReason(view: Access | undefined, writes: boolean, path: string): Reason {
+  if (!writes) return reason("reads-outside", { path });
+  return reason(view?.later ? "runs-later" : "no-rule-write", { path });
 }
 
 export function marked({ deny, ask }: { deny?: Rule; ask?: Rule }): Partial<JudgedPart> {
@@ -59,6 +67,8 @@ function inside({ shown, writes, paths, deep, follows, from }: Target, reach: Re
     else if (found?.behavior === "deny") seen.deny ??= found;
     else if (found) seen.ask ??= found;
     if (tooMuch) seen.trouble ??= tooMuch;
+    const secret = writes ? undefined : reach.privateBelow(path);
+    if (secret) seen.trouble ??= secret;
     // A copy is written through the links that it finds where it is put.
     const away = follows || from.length > 0 ? reach.leavesBelow(path, writes ? "Write" : "Read") : {};
     const leaves = away.found ?? away.tooMuch;
@@ -74,6 +84,7 @@ function inside({ shown, writes, paths, deep, follows, from }: Target, reach: Re
       const carried = reach.protectedBelow(tree, path.real);
       if (carried.found) seen.mustAsk ??= carried.found;
       if (carried.tooMuch) seen.trouble ??= carried.tooMuch;
+      if (carried.later) seen.trouble ??= carried.later;
     }
   }
   return seen;
@@ -85,10 +96,10 @@ function writesOf({ writes, maybe, paths }: Target, reach: Reach): Pick<JudgedPa
 }
 
 /** A rule for a folder as such says nothing about what is in it. */
-function allowsBelow({ lexical, real }: CanonicalPath, reach: Reach): Rule | true | undefined {
+function allowsBelow({ lexical, real }: CanonicalPath, reach: Reach, content: boolean): Rule | true | undefined {
   const probe = "\u{f8ff}/\u{f8ff}";
-  const allow = reach.write({ lexical, real }).allow;
-  return allow && reach.write({ lexical: join(lexical, probe), real: join(real, probe) }).allow;
+  const allow = reach.write({ lexical, real }, { content }).allow;
+  return allow && reach.write({ lexical: join(lexical, probe), real: join(real, probe) }, { content }).allow;
 }
 
 function isRepository(path: string): boolean {

@@ -19,6 +19,8 @@ export type Target = {
   /** With everything below, and with `follows` also where links below lead. */
   deep: boolean;
   follows: boolean;
+  /** False when nothing is put into it, as when it is removed. */
+  content: boolean;
   /** Only perhaps: rules against it count, and none is needed for it. */
   maybe: boolean;
   /** The folders whose content comes to lie here. */
@@ -67,8 +69,11 @@ export function gluedTo(word: Word): Word[] {
   return values.map((text) => ({ ...word, text, lead: text }));
 }
 
-function writeTargets({ target, from = [], onto = false, deep = false }: Write, where: Where): Target[] {
-  const aimed = { ...aim(target, where), writes: true };
+function writeTargets(
+  { target, from = [], onto = false, deep = false, content = true }: Write,
+  where: Where,
+): Target[] {
+  const aimed = { ...aim(target, where), writes: true, content };
   const sources = from.map((word) => aim(word, where));
   const isTree = (paths: readonly CanonicalPath[]) => deep && paths.some(({ real }) => isFolder(real));
   if (sources.length === 0) return [{ ...aimed, deep: isTree(aimed.paths) }];
@@ -109,6 +114,7 @@ function aim(word: Word, where: Where): Target {
       deep: false,
       follows: false,
       maybe: false,
+      content: true,
       from: [],
     },
     ...(trouble !== undefined && { trouble }),

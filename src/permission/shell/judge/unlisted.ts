@@ -1,4 +1,8 @@
 import { isAbsolute, resolve } from "node:path";
+import { subcommandAt } from "../../programs/escalating.ts";
+import { placeWritten } from "../../programs/guarded-programs.ts";
+import { isInside } from "../../paths/canonical.ts";
+import { baseName } from "../../text/tokens.ts";
 import { reason } from "../../../protocol/index.ts";
 import type { Reason } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
@@ -10,34 +14,88 @@ import type { Target, Where } from "./targets.ts";
 import type { Word } from "../read/word.ts";
 
 /**
- * Parts that ask although a rule allows the program, because what it does with its words is not in our tables: it works in
- * another folder than this one, or is given a protected path. Words that stand in the rule were meant.
+ * Parts that ask because what a program does with its words is not in our tables. Given a protected path it asks whatever
+ * rule or mode allows it; under a rule also when it works in another folder than this one. Words that stand in the rule
+ * were meant.
  */
-export function unlistedParts(
-  { program, allowed, rule, words, meant }: CommandView,
-  where: Where,
-  reach: Reach,
-): JudgedPart[] {
-  if (!allowed || rule === undefined || program.kind !== "other") return [];
+export function unlistedParts(view: CommandView, where: Where, reach: Reach): JudgedPart[] {
+  const { program, allowed, rule, words, meant } = view;
   const given = words.slice(1).filter(({ text }) => text === undefined || !meant.has(text));
+  const guarded = guardedPart(view, given, where, reach);
+  if (guarded) return [guarded];
+  if (!allowed || rule === undefined || program.kind !== "other") return [];
   const folders = operandTargets({ readOnly: false, reads: foldersIn(given), writes: [], deep: false }, where);
   const parts = folders.flatMap((target) => judgeTarget(target, reach));
   if (words[0]?.text === "git")
     return [...parts, ...outside(given, where, reach).flatMap((target) => judgeTarget(target, reach))];
   for (const word of given) {
-    const spelled = namesIn(word, where);
-    // One that a pattern stands for may be called `--eval=…`.
-    if (word.glob !== undefined && !word.lead.startsWith("-") && spelled.some((name) => name.startsWith("-"))) {
-      const why = reason("file-like-option", {});
-      parts.push({ text: where.source(word), behavior: "ask", reason: why, need: { kind: "nothing" } });
-    }
-    const names = spelled.flatMap(piecesOf);
-    const guarded = names.flatMap((name) => where.bases.map((base) => touched(name, base, where, reach))).find(Boolean);
-    if (guarded === undefined) continue;
-    parts.push({ text: where.source(word), behavior: "ask", reason: guarded, need: { kind: "nothing" } });
-    break;
+    // A file that a pattern stands for may be called `--eval=…`.
+    if (word.glob === undefined || word.lead.startsWith("-")) continue;
+    if (!namesIn(word, where).some((name) => name.startsWith("-"))) continue;
+    const why = reason("file-like-option", {});
+    parts.push({ text: where.source(word), behavior: "ask", reason: why, need: { kind: "nothing" } });
   }
   return parts;
+}
+
+/** A protected path that the command is given, or that it writes without being given one. */
+function guardedPart(view: CommandView, given: readonly Word[], where: Where, reach: Reach): JudgedPart | undefined {
+  const { program, words, meant } = view;
+  const texts = words.map(({ text }) => text ?? "\0");
+  const written = texts.every((text) => meant.has(text)) ? undefined : placeWritten(texts);
+  if (written) {
+    const mustAsk = reason("protected", { path: written.place, kind: written.kind });
+    return { text: words.map(where.source).join(" "), behavior: "ask", reason: mustAsk, mustAsk };
+  }
+  if (program.use !== undefined) return undefined;
+  for (const word of texts[0] === "git" ? pathsOfGit(texts, given) : given) {
+    const glued = gluedTo(word).map(({ text }) => text!);
+    const names = [...namesIn(word, where), ...glued].flatMap(piecesOf);
+    const mustAsk =
+      names.flatMap((name) => where.bases.map((base) => touched(name, base, where, reach))).find(Boolean) ??
+      unpacksHome(texts, names, where);
+    if (mustAsk) return { text: where.source(word), behavior: "ask", reason: mustAsk, mustAsk };
+  }
+  return undefined;
+}
+
+/** Of git the words of subcommands that write what they are given; the rest look, or keep files under version control. */
+function pathsOfGit(texts: readonly string[], given: readonly Word[]): readonly Word[] {
+  const args = texts.slice(1);
+  if (onlyKeeps.has(args[subcommandAt(args)] ?? "")) return [];
+  return given.filter((_, n) => !/^(-[a-z]*m|--message|--author|--date)$/.test(given[n - 1]?.text ?? ""));
+}
+
+const onlyKeeps = new Set(
+  (
+    "add commit diff log show status blame ls-files ls-tree stash grep check-ignore check-attr rev-list rev-parse shortlog " +
+    "whatchanged range-diff describe cat-file diff-tree diff-index diff-files update-index push fetch tag branch merge"
+  ).split(" "),
+);
+
+/** An archive may hold any start file: unpacked into the home folder, or above it, it may replace one. */
+function unpacksHome(
+  texts: readonly string[],
+  names: readonly string[],
+  { bases, home, disk }: Where,
+): Reason | undefined {
+  if (!unpackers.has(baseName(texts[0] ?? ""))) return undefined;
+  const real = followed(home, disk);
+  const path = names
+    .filter((name) => !name.startsWith("-"))
+    .flatMap((name) => bases.map((base) => followed(resolve(base, name), disk)))
+    .find((folder) => isInside(folder, real));
+  return path === undefined ? undefined : reason("unpacks-home", { path });
+}
+
+const unpackers = new Set("tar gtar bsdtar unzip 7z 7za cpio rsync".split(" "));
+
+function followed(path: string, disk: Where["disk"]): string {
+  try {
+    return disk.follow(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Git reads and writes files anywhere. A protected one it may be given: it writes those without being given any, too. */

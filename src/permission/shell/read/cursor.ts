@@ -33,7 +33,8 @@ export type Cursor = {
 /** A here-document whose body comes after the line. */
 export type PendingHeredoc = { delimiter: string; tabs: boolean; raw: boolean; heredoc: Heredoc };
 
-export type Heredoc = { scripts: Script[]; literal: boolean };
+/** `literal`: nothing in it is replaced when it runs. */
+export type Heredoc = { scripts: Script[]; literal: boolean; text: string };
 
 export function openCursor(text: string, home: string, script: Cursor["script"]): Cursor {
   return { text, home, script, at: 0, ticks: 0, depth: 0, marks: [], pending: [] };

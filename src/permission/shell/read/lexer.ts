@@ -21,6 +21,7 @@ export function takeNewline(cursor: Cursor): boolean {
   cursor.at++;
   for (const { delimiter, tabs, raw, heredoc } of cursor.pending.splice(0)) {
     const end = endOf(cursor, delimiter, tabs);
+    heredoc.text = cursor.text.slice(cursor.at, end.line);
     if (!raw) takeBody(cursor, end.line, heredoc);
     cursor.at = end.at;
     cursor.marks.push(`${end.at - delimiter.length}-${end.at}`);
@@ -113,7 +114,7 @@ export function takeDelimiter(cursor: Cursor, tabs: boolean): { target: Word; he
   if (cursor.pending.length > 0) throw unclear("heredocs-on-one-line");
   if (cursor.ticks > 0) throw unclear("heredoc-in-backticks");
   const raw = /['"\\]/.test(source);
-  const heredoc: Heredoc = { scripts: [], literal: true };
+  const heredoc: Heredoc = { scripts: [], literal: true, text: "" };
   cursor.pending.push({ delimiter: target.text, tabs, raw, heredoc });
   return { target, heredoc };
 }

@@ -69,11 +69,11 @@ export function readScript(text: string, home: string): ScriptReading {
   }
 }
 
-/** One word by itself: what a program is given for it, or undefined when that is not known. */
-export function readWord(text: string, home: string): string | undefined {
+/** One word by itself, or undefined when it is not understood. */
+export function readWord(text: string, home: string): Word | undefined {
   try {
     const word = takeWord(openCursor(text, home, script));
-    return word?.end === text.length ? word.text : undefined;
+    return word?.end === text.length ? word : undefined;
   } catch (error) {
     if (error instanceof Unclear) return undefined;
     throw error;

@@ -63,6 +63,17 @@ export function optionOf({ text, lead, splits, glob }: Word): string | undefined
   return text === undefined && (!splits || glob !== undefined) ? /^--[a-z][a-z0-9-]*=/.exec(lead)?.[0] : undefined;
 }
 
+/** The word with `text`, `words` and `file` in the place of what is not known of it: any text, any words, names of files. */
+export function spelled({ text, pieces }: Word, marks: { text: string; words: string; file: string }): string {
+  if (text !== undefined) return text;
+  return pieces
+    .map((piece) => {
+      if (piece.type === "text") return piece.text;
+      return piece.type === "pattern" ? marks.file : piece.quoted ? marks.text : marks.words;
+    })
+    .join("");
+}
+
 /** The next word, with its quotes and escapes removed as the shell would; undefined where there is none. */
 export function takeWord(cursor: Cursor): Word | undefined {
   if (cursor.text[cursor.at] === "(") throw unclear("parentheses");

@@ -35,13 +35,6 @@ const binds = new Map<string, ReturnType<typeof after>>([
   ["readarray", after("-C")],
 ]);
 
-/** Texts in code that an interpreter is given: any of them may be the name of a file. */
-export function textsInCode(words: readonly string[]): string[] {
-  if (!/^(python|node|nodejs|deno|bun|ruby|perl|php|lua)[\d.]*$/.test(baseName(words[0] ?? ""))) return [];
-  const code = words.filter((_, at) => /^(-[A-Za-z]*[cerp]|--eval|--print|eval)$/.test(words[at - 1] ?? ""));
-  return code.flatMap((text) => text.split(/["'`]/).filter((_, i) => i % 2 === 1));
-}
-
 /** What a shell is fed with by what only prints. */
 export function fed(command: string, words: readonly string[]): string[][] {
   const name = baseName(words[0] ?? "");

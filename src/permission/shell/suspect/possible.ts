@@ -2,6 +2,8 @@ import { decodeAnsi } from "../../text/ansi.ts";
 import { withoutBraces } from "../../text/braces.ts";
 import { fed, handedOn } from "./carriers.ts";
 import { linesOf } from "./lines.ts";
+import { resemblanceOf } from "./resemblance.ts";
+import type { Resemblance } from "./resemblance.ts";
 import type { Line } from "./lines.ts";
 import { matchesGlob, openEnd, star, unitsOf, wild, withStars } from "../../text/wild.ts";
 import type { Glob, Star } from "../../text/wild.ts";
@@ -96,7 +98,12 @@ function isAssignment(word: string): boolean {
 }
 
 /** Command of a deny or ask rule, compiled once and held against many texts. */
-export type CommandPattern = { readings: readonly [Expected[], Expected[]]; head: string | undefined };
+export type CommandPattern = {
+  readings: readonly [Expected[], Expected[]];
+  head: string | undefined;
+  /** For commands that may be the same in another spelling; undefined for a rule of several commands. */
+  resemblance: Resemblance | undefined;
+};
 /** The words of one line. The first is compared by its base name too, wherever the program may lie. */
 type Expected = { words: (Glob | Star)[]; base: Glob | undefined };
 
@@ -114,7 +121,9 @@ export function commandPatternOf(specifier: string): CommandPattern {
   const isPlain = names.every(
     (name) => name !== undefined && !name.includes(star) && name.join("") === names[0]?.join(""),
   );
-  return { readings, head: isPlain ? names[0]!.join("") : undefined };
+  const [first, ...more] = readings[0];
+  const resemblance = first?.base && more.length === 0 ? resemblanceOf(first.words, first.base) : undefined;
+  return { readings, head: isPlain ? names[0]!.join("") : undefined, resemblance };
 }
 
 /** Every line of the rule is met by something in the command. */

@@ -1,0 +1,47 @@
+/** Other names of the same option, by program or by program and subcommand. `+` and `:` are operands that begin so. */
+export function aliasesOf(program: string, subcommand: string): readonly (readonly string[])[] {
+  return [...(aliases.get(program) ?? []), ...(aliases.get(`${program} ${subcommand}`) ?? [])];
+}
+
+const aliases = new Map(
+  Object.entries({
+    rm: "-r -R --recursive|-f --force|-d --dir",
+    cp: "-r -R --recursive|-f --force|-a --archive",
+    mv: "-f --force",
+    ln: "-s --symbolic|-f --force",
+    chmod: "-R --recursive",
+    chown: "-R --recursive",
+    "git push": "-f --force +|-d --delete :|-n --dry-run|--no-verify",
+    "git branch": "-d -D --delete|-f --force|-m -M --move",
+    "git tag": "-d --delete|-f --force",
+    "git commit": "-n --no-verify|-a --all|-m --message",
+    "git clean": "-f --force",
+    "git checkout": "-f --force",
+    "git switch": "-f --force --discard-changes|-c -C --create",
+    "git reset": "--hard",
+    "git add": "-A --all --no-ignore-removal|-f --force|-u --update",
+    "git fetch": "-f --force",
+    "git rebase": "-i --interactive|-x --exec",
+    "git stash": "-u --include-untracked|-a --all",
+    npm: "-g --global|-D --save-dev|-f --force|-w --workspace|-y --yes",
+    pnpm: "-g --global|-D --save-dev|-r --recursive",
+    yarn: "-D --dev",
+    pip: "-e --editable|-r --requirement|-U --upgrade",
+    curl: "-X --request|-d --data|-F --form|-T --upload-file|-o --output|-O --remote-name|-k --insecure|-L --location|-u --user|-K --config|-x --proxy",
+    wget: "-O --output-document|-P --directory-prefix|-r --recursive|-i --input-file",
+    tar: "-x --extract --get|-c --create|-C --directory|-f --file|-P --absolute-names",
+    sed: "-i --in-place|-e --expression|-f --file",
+    docker: "-v --volume|-f --force|-e --env|-p --publish|-t --tag|-u --user",
+    kubectl: "-n --namespace|-f --filename|-A --all-namespaces|-l --selector",
+    terraform: "-auto-approve --auto-approve",
+    make: "-f --file --makefile|-C --directory|-B --always-make",
+    node: "-e --eval|-p --print|-r --require",
+    find: "-delete",
+    kill: "-9 -KILL -SIGKILL",
+    killall: "-9 -KILL -SIGKILL",
+    pkill: "-9 -KILL -SIGKILL",
+    ssh: "-o",
+    sudo: "-u --user|-i --login|-s --shell",
+    gh: "-f --field --raw-field|-X --method|-R --repo",
+  }).map(([key, groups]) => [key, groups.split("|").map((group) => group.split(" "))] as const),
+);

@@ -1,0 +1,131 @@
+import { baseName } from "../../text/tokens.ts";
+import type { PossibleCommand } from "./possible.ts";
+
+/**
+ * What a command reads from its standard input, as far as the line tells: a text with marks for what is not known of it;
+ * `unknown` for the output of a program or a file; `hidden` for what a program makes readable first. Undefined: nothing.
+ */
+export type Fed = { text: string } | "unknown" | "hidden" | undefined;
+
+/** Code that a command is given to run. */
+export type Code =
+  | { type: "shell"; text: string }
+  /** In another language: any text in it may be the name of a file. */
+  | { type: "program"; text: string }
+  /** Nothing of it is known before it runs. `hidden`: it is kept from being read on purpose. */
+  | { type: "unknown"; program: string; hidden: boolean };
+
+export function codeIn({ words, anywhere }: PossibleCommand, fed: Fed): Code[] {
+  const starts = anywhere ? [...words.keys()] : [0];
+  return starts.flatMap((at) => {
+    const name = baseName(words[at] ?? "");
+    const args = words.slice(at + 1);
+    if (shells.has(name)) return inShell(name, args, fed);
+    const builtin = at === 0 || anywhere ? inBuiltin(name, args, fed) : [];
+    return [...builtin, ...inInterpreter(name, args, fed)];
+  });
+}
+
+/** Programs whose output is code that could not be read in what they were given. */
+export function decodes(words: readonly string[]): boolean {
+  const name = baseName(words[0] ?? "");
+  const args = words.slice(1);
+  if (/^(base64|base32|basenc|uudecode|xxd|openssl|gpg|age)$/.test(name))
+    return args.some((arg) => /^-(-?d|[a-z]*[dDr])/.test(arg) || arg === "enc");
+  return /^(gunzip|zcat|gzcat|bzcat|xzcat|zstdcat|unxz|rev|tr|iconv|uncompress|bunzip2|unzstd|hexdump|od)$/.test(name);
+}
+
+const shells = new Set("sh bash zsh dash ksh ash mksh rbash fish".split(" "));
+
+function inShell(program: string, args: readonly string[], fed: Fed): Code[] {
+  let isCode = false;
+  for (let n = 0; n < args.length; n++) {
+    const arg = args[n]!;
+    if (/^[-+][oO]$|^--(rcfile|init-file)$/.test(arg)) n++;
+    else if (/^[-+]./.test(arg) && arg !== "--") isCode ||= /^-[A-Za-z]*c/.test(arg) || arg === "--command";
+    else if (arg === "--" || (arg === "-" && isCode)) continue;
+    else if (isCode) return shellCode(program, arg);
+    else if (arg === "-") break;
+    else return pipeIn(arg) ? fromInput(program, fed ?? "unknown", "shell") : []; // a script in a file
+  }
+  return isCode ? [] : fromInput(program, fed, "shell");
+}
+
+function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
+  const operands = args.filter((arg) => !arg.startsWith("-"));
+  switch (name) {
+    case "eval":
+      return shellCode(name, args.join(" "));
+    case "trap":
+      return operands.length > 1 ? shellCode(name, operands[0]!) : [];
+    case "source":
+    case ".":
+      if (pipeIn(args[0] ?? "") || /^\/dev\/(stdin|fd)/.test(args[0] ?? ""))
+        return fromInput(name, fed ?? "unknown", "shell");
+      return [];
+    case "watch":
+    case "parallel":
+      return operands.length > 0 ? shellCode(name, operands.join(" ")) : [];
+    case "env":
+    case "su":
+    case "runuser":
+    case "script":
+    case "flock":
+      return args.flatMap((arg, n) => {
+        const value = /^(-S|-c|--split-string|--command)$/.test(args[n - 1] ?? "")
+          ? arg
+          : /^-S(.+)$|^--(?:split-string|command)=(.+)$/.exec(arg)?.slice(1).find(Boolean);
+        return value === undefined ? [] : shellCode(name, value);
+      });
+    default:
+      return [];
+  }
+}
+
+/** Languages in which a program can be written on the command line; those that take it from their input are `full`. */
+const interpreters =
+  /^(python|node|nodejs|deno|bun|ruby|perl|php|lua|luajit|rscript|julia|osascript|pwsh|tsx|ts-node|jshell|groovy|scala|elixir|tclsh|guile|racket)[\d.]*$/;
+const others =
+  /^(awk|gawk|mawk|nawk|sqlite3?|psql|mysql|mariadb|ed|ex|vim|vi|nvim|emacs|bc|gdb|expect|make|gmake|duckdb)$/;
+
+function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] {
+  const isFull = interpreters.test(name.toLowerCase());
+  if (!isFull && !others.test(name)) return [];
+  const code = args.flatMap((arg, n): string[] => {
+    if (codeOption.test(args[n - 1] ?? "") || args[n - 1] === "eval") return [arg];
+    const glued = /^-[ceEr](.{2,})$|^--(?:eval|print|command)=(.+)$/.exec(arg)?.slice(1).find(Boolean);
+    if (glued !== undefined) return [glued];
+    return !isFull && /[\s"'(){}]/.test(arg) ? [arg] : [];
+  });
+  const programs = code.map((text): Code => ({ type: "program", text }));
+  const runsFile = args.some((arg) => !arg.startsWith("-")) || args.includes("-m");
+  if (code.length > 0 || (runsFile && !args.includes("-"))) return programs;
+  return isFull && args.every((arg) => arg === "-" || !/^-(h|V|v|-help|-version)/.test(arg))
+    ? fromInput(name, fed, "program")
+    : programs;
+}
+
+const codeOption = /^(-[A-Za-z]*[cerEp]|-ex|--eval|--print|--command|--execute)$/;
+
+function fromInput(program: string, fed: Fed, type: "shell" | "program"): Code[] {
+  if (fed === undefined) return [];
+  if (fed === "unknown" || fed === "hidden") return [{ type: "unknown", program, hidden: fed === "hidden" }];
+  return type === "shell" ? shellCode(program, fed.text) : [{ type, text: fed.text }];
+}
+
+/** What is not known of a text may be any code. */
+function shellCode(program: string, text: string): Code[] {
+  const unknown: Code[] = /[\0\u0001\u0002]/.test(text) ? [{ type: "unknown", program, hidden: false }] : [];
+  return [{ type: "shell", text: text.replace(/[\0\u0001\u0002]+/g, "$$_") }, ...unknown];
+}
+
+function pipeIn(arg: string): boolean {
+  return arg.startsWith("/dev/fd/") || arg.startsWith("/proc/self/fd/");
+}
+
+/** Pieces of code that may be the name of a file. */
+export function namesInCode(code: string): string[] {
+  const quoted = code.split(/["'`]/).filter((_, n) => n % 2 === 1);
+  const bare = code.split(/[^\w./~$+@%-]+/).filter((word) => /[./]/.test(word));
+  return [...new Set([...quoted, ...bare])].filter((word) => word !== "" && word.length < 1_000).slice(0, 500);
+}

@@ -1,0 +1,141 @@
+import { aliasesOf } from "../../programs/aliases.ts";
+import { baseName, keywords, wrappers } from "../../text/tokens.ts";
+import { commonText, matchesGlob, star } from "../../text/wild.ts";
+import type { Glob, Star } from "../../text/wild.ts";
+import type { PossibleCommand } from "./possible.ts";
+
+/**
+ * Words that are not wholly known are spelled with these: any text, any text that may become several words or none, and
+ * the names of files that a pattern stands for. None of them occurs in a command, where control characters are refused.
+ */
+export const anyText = "\0";
+export const anyWords = "\u0001";
+export const anyFile = "\u0002";
+
+const unknown = /[\0\u0001\u0002]/;
+
+/** What a rule against a command says, for commands that may be it in another spelling. */
+export type Resemblance = {
+  name: Glob;
+  /** Options in the rule: they may come anywhere, in clusters, abbreviated, or under another name. */
+  options: readonly string[];
+  operands: readonly (Glob | Star)[];
+};
+
+export function resemblanceOf(words: readonly (Glob | Star)[], name: Glob): Resemblance {
+  const rest = words.slice(1);
+  const texts = rest.map((word) => (word === star || word.includes(star) ? undefined : word.join("")));
+  const isOption = (text: string | undefined) => text !== undefined && /^--?[A-Za-z0-9]/.test(text);
+  const options = texts.filter(isOption) as string[];
+  const operands = rest.filter((_, n) => !isOption(texts[n]));
+  // Whoever forbids an option forbids it with any operands.
+  const isOpen = operands.at(-1) === star || options.length === 0;
+  return { name, options, operands: isOpen ? operands : [...operands, star] };
+}
+
+/** The program of a way to run a command is not known. */
+export function isUnknownProgram({ words, anywhere }: PossibleCommand): boolean {
+  if (isUnknownName(words[0])) return true;
+  if (!anywhere) return false;
+  // After a wrapper comes the program, behind options, of which any may take the word after it.
+  let mayBeValue = false;
+  for (const word of words.slice(1)) {
+    if (isUnknownName(word)) return true;
+    if (/^-|^[A-Za-z_]\w*=|^[\d.]+[a-z]?$/.test(word) || wrappers.has(baseName(word)) || keywords.has(word)) {
+      mayBeValue = word.startsWith("-");
+      continue;
+    }
+    if (!mayBeValue) return false;
+    mayBeValue = false;
+  }
+  return false;
+}
+
+function isUnknownName(word: string | undefined): boolean {
+  return word !== undefined && !/^-[^-]*=/.test(word) && unknown.test(baseName(word)) && !/^[A-Za-z_]\w*=/.test(word);
+}
+
+/** This way to run a command may be what the rule is about, spelled otherwise. */
+export function resembles(rule: Resemblance, { words, anywhere }: PossibleCommand): boolean {
+  const starts = anywhere ? words.keys() : [0];
+  return [...starts].some((at) => {
+    const [name = "", ...args] = words.slice(at);
+    if (!mayBe(rule.name, baseName(name).toLowerCase())) return false;
+    const program = rule.name.join("");
+    const aliases = aliasesOf(program, args.find((arg) => !arg.startsWith("-")) ?? "");
+    return (
+      rule.options.every((option) => hasOption(option, args, aliases)) && mayFollow(rule.operands, operandsOf(args))
+    );
+  });
+}
+
+function mayBe(expected: Glob, text: string): boolean {
+  return unknown.test(text) ? commonText(expected, shapeOf(text)) : matchesGlob(expected, text);
+}
+
+function shapeOf(text: string): Glob {
+  return [...text].map((char) => (unknown.test(char) ? star : char));
+}
+
+function hasOption(option: string, args: readonly string[], aliases: readonly (readonly string[])[]): boolean {
+  const letters = /^-([A-Za-z0-9]{1,4})$/.exec(option)?.[1];
+  if (letters !== undefined)
+    return [...letters].every((letter) =>
+      named(`-${letter}`, aliases).some((one) => args.some((arg) => gives(arg, one))),
+    );
+  const [name = ""] = option.split("=", 1);
+  return named(name, aliases).some((one) => args.some((arg) => gives(arg, one)));
+}
+
+function named(option: string, aliases: readonly (readonly string[])[]): readonly string[] {
+  return [option, ...aliases.filter((group) => group.includes(option)).flat()];
+}
+
+/** An argument is this option, or may be; `+` and `:` stand for an operand that begins so. */
+function gives(arg: string, option: string): boolean {
+  if (option === "+" || option === ":") return arg.startsWith(option) || /^[\0\u0001]/.test(arg);
+  if (/^[\0\u0001]/.test(arg)) return true;
+  if (!arg.startsWith("-") || arg === "-" || arg === "--") return false;
+  const [given = ""] = arg.split("=", 1);
+  if (unknown.test(given)) return !given.startsWith("--") || commonText([...option, star], shapeOf(given));
+  if (/^-[A-Za-z0-9]$/.test(option)) return !given.startsWith("--") && given.includes(option[1]!, 1);
+  const [long, written] = [option.replace(/^--?/, ""), given.replace(/^--?/, "")];
+  return written === long || (given.startsWith("--") && written.length > 1 && long.startsWith(written));
+}
+
+/** `optional`: it may be the value of the option before it. */
+type Operand = { text: string; optional: boolean };
+
+function operandsOf(args: readonly string[]): Operand[] {
+  return args.flatMap((arg, n): Operand[] => {
+    const value = /^-[A-Za-z](.+)$|^--[^=]+=(.+)$/.exec(arg);
+    if (arg.startsWith("-") && arg !== "-") {
+      const text = value?.[1] ?? value?.[2];
+      return text === undefined ? [] : [{ text, optional: true }];
+    }
+    return [{ text: arg, optional: args[n - 1]?.startsWith("-") === true && !args[n - 1]!.includes("=") }];
+  });
+}
+
+/** The operands may be those of the rule. */
+function mayFollow(rule: readonly (Glob | Star)[], operands: readonly Operand[]): boolean {
+  let reached = new Set([0]);
+  const closed = (at: ReadonlySet<number>) => {
+    const all = new Set(at);
+    for (const n of all) if (rule[n] === star) all.add(n + 1);
+    return all;
+  };
+  reached = closed(reached);
+  for (const { text, optional } of operands) {
+    const next = new Set<number>();
+    for (const n of reached) {
+      const expected = rule[n];
+      if (optional) next.add(n);
+      if (text.includes(anyWords)) for (let to = n; to <= rule.length; to++) next.add(to);
+      if (expected === star) next.add(n);
+      else if (expected !== undefined && mayBe(expected, text)) next.add(n + 1);
+    }
+    reached = closed(next);
+  }
+  return reached.has(rule.length);
+}
