@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { SQLInputValue, StatementSync } from "node:sqlite";
+import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { reason, type SageError } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
@@ -10,6 +10,8 @@ export type Database = {
   q(sql: string): StatementSync;
   /** Rows that a query finds. */
   all<T>(sql: string, ...values: SQLInputValue[]): T[];
+  /** The same as arrays, in the order of the columns: node:sqlite's objects take three times as long to make and to read. */
+  cells(sql: string, ...values: SQLInputValue[]): SQLOutputValue[][];
   /** One immediate transaction. */
   write<T>(fn: () => T): T;
   /** The same without waiting for the disk, for rows that mean nothing after a power failure: leases, heartbeats, children. */
@@ -71,6 +73,12 @@ export function openDatabase(path: string, { onCommit = () => {}, looks = false 
   return {
     q,
     all: <T>(sql: string, ...values: SQLInputValue[]) => explained(path, () => q(sql).all(...values) as T[]),
+    cells: (sql, ...values) =>
+      explained(path, () => {
+        const statement = q(sql);
+        statement.setReturnArrays(true);
+        return statement.all(...values) as unknown as SQLOutputValue[][];
+      }),
     write,
     writeUnsynced,
     writeIfPossible(fn) {

@@ -1,3 +1,4 @@
+import type { SQLInputValue } from "node:sqlite";
 import {
   draftKeys,
   reason,
@@ -11,7 +12,7 @@ import {
 } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
-import { chain, firstBroken, inlineFor, stored, whole, type Row } from "./row.ts";
+import { chain, columns, firstBroken, inlineFor, rowOf, stored, whole, type HashedRow, type Row } from "./row.ts";
 import type { Appended, InboundFact, Store } from "./store.ts";
 
 type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "head" | "verify">;
@@ -33,7 +34,7 @@ export type Facts = Reading &
     row(session: string): SessionHead;
   };
 
-export type FactParts = Pick<Database, "q" | "all" | "write"> & {
+export type FactParts = Pick<Database, "q" | "all" | "cells" | "write"> & {
   /** Names the journal in messages. */
   path: string;
   /** In the transaction of each fact: what is kept beside it, to find it again. */
@@ -43,7 +44,7 @@ export type FactParts = Pick<Database, "q" | "all" | "write"> & {
 };
 
 /** The `fact` table: rows that are written once, each session a chain of hashes. Nobody is told anything here. */
-export function createFacts({ q, all, write, path, index, mend }: FactParts): Facts {
+export function createFacts({ q, all, cells, write, path, index, mend }: FactParts): Facts {
   const insert = (fact: Fact, head: string): string => {
     const text = JSON.stringify(fact.data);
     const data = inlineFor(text);
@@ -67,13 +68,14 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
     if (!found) throw new SageError("session-unknown", `there is no session ${session}; \`sage sessions\` lists them`);
     return found;
   };
+  const facts = (which: string, ...values: SQLInputValue[]): HashedRow[] =>
+    cells(`SELECT ${columns} FROM fact WHERE ${which}`, ...values).map(rowOf);
   const read = (found: Row): Fact => stored(whole(all, found));
   const byKey = (session: string, key: string) => {
-    const [found] = all<Row>("SELECT * FROM fact WHERE session=? AND key=?", session, key);
+    const [found] = facts("session=? AND key=?", session, key);
     return found && read(found);
   };
-  const rowsOf = (session: string) =>
-    all<Row & { hash: string }>("SELECT * FROM fact WHERE session=? ORDER BY seq", session);
+  const rowsOf = (session: string) => facts("session=? ORDER BY seq", session);
   const resolution = (id: string): Resolution | undefined => {
     const { session, key } = splitRequestId(id);
     return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
@@ -152,8 +154,8 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
       const seq = after === "" ? 0 : (byKey(of, key)?.seq ?? 0);
       // Numbers are sorted and then looked up: sorting whole requests takes ten times as long.
       const found = (which: string, ...values: string[]) =>
-        all<Row>(
-          `SELECT f.* FROM (SELECT seq FROM ask WHERE ${which} seq>? ORDER BY seq LIMIT ?) a JOIN fact f ON f.seq=a.seq ORDER BY f.seq`,
+        facts(
+          `seq IN (SELECT seq FROM ask WHERE ${which} seq>? ORDER BY seq LIMIT ?) ORDER BY seq`,
           ...values,
           seq,
           limit,
@@ -170,11 +172,9 @@ export function createFacts({ q, all, write, path, index, mend }: FactParts): Fa
     draft(id) {
       const { session, key } = splitRequestId(id);
       const { prefix, end } = draftKeys(key);
-      const latest = "SELECT * FROM fact WHERE session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1";
-      const [found] = all<Row>(latest, session, prefix, end);
+      const [found] = facts("session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1", session, prefix, end);
       return found && (read(found).data as FactData["draft.saved"]).draft;
     },
-    since: (session, after) =>
-      all<Row>("SELECT * FROM fact WHERE session=? AND seq>? ORDER BY seq", session, after).map(read),
+    since: (session, after) => facts("session=? AND seq>? ORDER BY seq", session, after).map(read),
   };
 }

@@ -6,6 +6,15 @@ import type { Database } from "./database.ts";
 /** A fact as it lies in the database. */
 export type Row = { seq: number; session: string; key: string; type: FactType; at: number; data: string };
 
+export type HashedRow = Row & { hash: string };
+
+/** Columns of the `fact` table, in the order of `rowOf`. */
+export const columns = "seq, session, key, type, at, data, hash";
+
+export function rowOf([seq, session, key, type, at, data, hash]: readonly unknown[]): HashedRow {
+  return { seq, session, key, type, at, data, hash } as HashedRow;
+}
+
 /** Longer data lies in a table of its own; in its place stands its hash, behind a mark that no JSON begins with. */
 const LONGEST_INLINE = 32_000;
 const MARK = "~";
@@ -24,7 +33,7 @@ export function whole<R extends Row>(all: Database["all"], row: R): R {
 export function firstBroken(
   all: Database["all"],
   session: string,
-  rows: readonly (Row & { hash: string })[],
+  rows: readonly HashedRow[],
   head: string,
 ): { seq: number; key: string } | undefined {
   let hashed = session;
