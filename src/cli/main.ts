@@ -62,16 +62,22 @@ async function explain(error: unknown): Promise<number> {
   const debug = process.env["SAGE_DEBUG"] === "1";
   if (debug) console.error(error);
   if (error instanceof SageError) {
-    const { sage } = await import("../texts/command.ts");
-    // Rooms that know nothing of how Sage was started name its commands in their own way.
-    const message = error.message.replace(/`sage ([^`]+)`/g, (_, args: string) => `\`${sage(args)}\``);
-    if (!debug) console.error(`sage: ${prose(message)}`);
+    if (!debug) console.error(`sage: ${prose(await told(error))}`);
     return exitCodeOfError(error.code);
   }
   const { cliTexts } = await import("../texts/cli.ts");
   const { languageOf } = await import("../texts/language.ts");
   if (!debug) console.error(`sage: ${cliTexts(languageOf(process.env)).wrong(prose(messageOf(error)))}`);
   return exitCodes.failure;
+}
+
+/** In the reader's language where the error says why by a code. */
+async function told(error: SageError): Promise<string> {
+  const { languageOf } = await import("../texts/language.ts");
+  if (error.reason) return (await import("../texts/reasons.ts")).sentence(error.reason, languageOf(process.env));
+  const { sage } = await import("../texts/command.ts");
+  // Rooms that know nothing of how Sage was started name its commands in their own way.
+  return error.message.replace(/`sage ([^`]+)`/g, (_, args: string) => `\`${sage(args)}\``);
 }
 
 function crash(thrown: unknown): void {

@@ -1,7 +1,14 @@
 import { existsSync } from "node:fs";
 import { createHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
-import { SageError, type Rule, type RuleDestination, type RuleFiles, type RuleGrant } from "../protocol/index.ts";
+import {
+  reason,
+  SageError,
+  type Rule,
+  type RuleDestination,
+  type RuleFiles,
+  type RuleGrant,
+} from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
 import { lockIn } from "./locked-file.ts";
@@ -111,7 +118,10 @@ function fileFor(destination: RuleDestination, files: RuleFiles, root: string): 
   if (file !== undefined) return file;
   throw new SageError(
     "config-invalid",
-    `the settings of ${root} are not trusted, or changed since, so nothing is saved there; run \`sage trust\` there first`,
+    `the settings of ${root} are not trusted, or changed since; nothing is saved there`,
+    {
+      reason: reason("settings-untrusted", { folder: root }),
+    },
   );
 }
 

@@ -73,6 +73,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "stopped-after-loss": {};
   "tool-missing": { tool: string };
   "tool-unfit": { tool: string; problem: string };
+  "settings-untrusted": { folder: string };
 
   // A call whose end is unknown.
   "end-unknown": {};

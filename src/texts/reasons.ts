@@ -17,15 +17,5 @@ type Sentences = { [C in ReasonCode]: (args: ReasonArgs[C], say: (inner: Reason)
 
 const tables: Record<Lang, Sentences> = {
   en: { ...permissionReasons.en, ...journalReasons.en, ...turnReasons.en, said: ({ text }) => text },
-  zh: { ...permissionReasons.zh, ...journalReasons.zh, ...turnReasons.zh, said: ({ text }) => chinese(text) },
+  zh: { ...permissionReasons.zh, ...journalReasons.zh, ...turnReasons.zh, said: ({ text }) => text },
 };
-
-/** Sentences that are still stored in English. */
-function chinese(text: string): string {
-  const untrusted =
-    /^the settings of ([^]+) are not trusted, or changed since, so nothing is saved there; run `sage trust` there first$/;
-  const folder = untrusted.exec(text)?.[1];
-  if (folder !== undefined)
-    return `${folder} 的设置未受信任，或此后有改动，所以不在那里保存；请先在那里运行 \`sage trust\``;
-  return text === "No rule allows this command." ? "没有规则允许这条命令。" : text;
-}

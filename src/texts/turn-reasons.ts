@@ -1,5 +1,6 @@
 import type { Changes, Listed, Reason, TurnReasonArgs } from "../protocol/index.ts";
 import { oneLine } from "../protocol/visible.ts";
+import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
 type Table = { [C in keyof TurnReasonArgs]: (args: TurnReasonArgs[C], say: (inner: Reason) => string) => string };
@@ -71,6 +72,8 @@ const en: Table = {
   "refused-in-a-row": ({ times }) => `${times} calls in a row were refused; say how to go on`,
   "stopped-after-loss": () => "stopped after an interrupted command",
   "tool-missing": ({ tool }) => `this turn needs the tool ${tool}, which is not there; start Sage with it and resume`,
+  "settings-untrusted": ({ folder }) =>
+    `the settings of ${folder} are not trusted, or changed since, so nothing is saved there; run \`${sage("trust")}\` there first`,
   "tool-unfit": ({ tool, problem }) =>
     `this turn needs ${tool} as it was; start Sage with that and resume. Now: ${problem}`,
 
@@ -154,6 +157,8 @@ const zh: Table = {
   "refused-in-a-row": ({ times }) => `连续 ${times} 次调用被拒绝；请说明接下来怎么做`,
   "stopped-after-loss": () => "命令中断之后停止",
   "tool-missing": ({ tool }) => `本轮需要工具 ${tool}，但它不在；请带上它启动 Sage 再继续`,
+  "settings-untrusted": ({ folder }) =>
+    `${folder} 的设置未受信任，或此后有改动，所以不在那里保存；请先在那里运行 \`${sage("trust")}\``,
   "tool-unfit": ({ tool, problem }) => `本轮需要原来的 ${tool}；请用原来的配置启动 Sage 再继续。现在：${problem}`,
 
   "end-unknown": () => "Sage 在它运行时停止，不知道它结果如何。",
