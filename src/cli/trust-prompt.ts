@@ -1,6 +1,6 @@
 import { oneLine } from "../protocol/index.ts";
 import type { Home } from "../config/home.ts";
-import { projectSchema, type ProjectSettings } from "../config/settings.ts";
+import { projectFiles, projectSchema, type ProjectSettings } from "../config/settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../config/trust.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
@@ -46,19 +46,24 @@ type FileEntries = { path: string; entries: Entry[] };
 function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntries[] {
   const { before } = project;
   const now = filesOf(project, style, t);
+  const settings = Object.values(projectFiles(project.root));
   return [...new Set([...now.keys(), ...Object.keys(before)])].flatMap((path) => {
     const is = now.get(path) ?? [];
-    if (path.endsWith(".md")) return changedText(path, told(before[path] ?? "", t), is);
+    if (!settings.includes(path)) {
+      const what = path.endsWith(".md") ? t.trustTold : t.trustRun;
+      return changedText(path, told(before[path] ?? "", what), is);
+    }
     const was = entriesOf(parsed(before[path]), style, t);
     const entries = [...marked("-", missing(was, is)), ...marked("+", missing(is, was))];
     return entries.length > 0 ? [{ path, entries }] : [];
   });
 }
 
-function filesOf({ files, content }: ProjectTrust, style: Style, t: CliTexts): Map<string, Entry[]> {
+function filesOf({ files, content, scripts }: ProjectTrust, style: Style, t: CliTexts): Map<string, Entry[]> {
   return new Map([
     ...files.map(({ path, settings }) => [path, entriesOf(settings, style, t)] as const),
-    ...[...content.skills, ...content.agents].map(({ path, text }) => [path, told(text, t)] as const),
+    ...[...content.skills, ...content.agents].map(({ path, text }) => [path, told(text, t.trustTold)] as const),
+    ...scripts.map(({ path, text }) => [path, told(text, t.trustRun)] as const),
   ]);
 }
 
@@ -74,10 +79,10 @@ function marked(mark: "+" | "-", entries: readonly Entry[]): Entry[] {
   return entries.map((entry) => ({ ...entry, mark }));
 }
 
-/** A skill or a subagent: every line of it, for a model will read them. */
-function told(text: string, t: CliTexts): Entry[] {
+/** A skill, a subagent or the script of a hook: every line of it, for a model will read or a shell run them. */
+function told(text: string, what: string): Entry[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
-  return lines.map((line) => ({ what: t.trustTold, text: line }));
+  return lines.map((line) => ({ what, text: line }));
 }
 
 function fileLines({ path, entries }: FileEntries, style: Style): string[] {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { ContentFile } from "../context/content.ts";
 import { createHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
 import {
@@ -11,10 +12,11 @@ import {
 } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
+import { changedScript, filesIn, rulesFor } from "./hook-files.ts";
 import { lockIn } from "./locked-file.ts";
 import { addRule, removeRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
-import { projectFiles, readSettings, rulesOf, type Settings } from "./settings.ts";
+import { commandsOf, projectFiles, readSettings, rulesOf, type ProjectSettings, type Settings } from "./settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust.ts";
 
 export type Config = {
@@ -42,12 +44,26 @@ export function loadConfig(
   const lock = lockIn(home.dir);
   const project = projectTrust(home.trust, cwd);
   const trusted = project.state === "trusted" ? project.files : [];
-  const layers = [
-    { path: home.settings, destination: "user" as const, settings },
-    ...trusted.map(({ path, destination, settings: own }) => ({ path, destination, settings: own })),
+  const layers: Layer[] = [
+    { path: home.settings, destination: "user", settings, folder: home.dir },
+    ...trusted.map(({ path, destination, settings: own }) => ({
+      path,
+      destination,
+      settings: own,
+      folder: project.root,
+    })),
   ];
   const loaded = layers.map(({ path, destination, settings: own }) => rulesOf(own, destination, path));
-  const rules = loaded.flatMap((layer) => layer.rules);
+  const given = loaded.flatMap((layer) => layer.rules);
+  const rules = [
+    ...given,
+    ...layers.flatMap(({ settings: own, destination, folder }) =>
+      rulesFor(
+        commandsOf(own).flatMap((command) => filesIn(command, folder)),
+        destination,
+      ),
+    ),
+  ];
   /** A person who changes a trusted file by Sage has seen it: no reason to ask for trust again. Other changes do need it. */
   const change = <T>(destination: RuleDestination, edit: (path: string) => T): T => {
     if (destination === "user") return edit(home.settings);
@@ -58,11 +74,11 @@ export function loadConfig(
   return {
     settings,
     rules,
-    hooks: createHooks(merged(layers.map((layer) => layer.settings.hooks)), childEnv(env, project.root)),
+    hooks: createHooks(merged(layers, project.scripts), childEnv(env, project.root)),
     trust: project,
     warnings: [
-      ...rulesForNoTool(rules),
-      ...rulesForNoPath(rules),
+      ...rulesForNoTool(given),
+      ...rulesForNoPath(given),
       ...loaded.flatMap((layer) => layer.warnings),
       ...project.ignored,
     ],
@@ -125,10 +141,17 @@ function fileFor(destination: RuleDestination, files: RuleFiles, root: string): 
   );
 }
 
-function merged(all: readonly Partial<Record<HookMoment, Hook[] | undefined>>[]): Partial<Record<HookMoment, Hook[]>> {
+type Layer = { path: string; destination: "user" | "project" | "local"; settings: ProjectSettings; folder: string };
+
+/** All hooks, each with the folder it runs in. One of a project runs only while the scripts it names are what was trusted. */
+function merged(layers: readonly Layer[], scripts: readonly ContentFile[]): Partial<Record<HookMoment, Hook[]>> {
   const hooks: Partial<Record<HookMoment, Hook[]>> = {};
-  for (const one of all)
-    for (const [moment, list] of Object.entries(one) as [HookMoment, Hook[] | undefined][])
-      hooks[moment] = [...(hooks[moment] ?? []), ...(list ?? [])];
+  for (const { settings, folder } of layers)
+    for (const [moment, list] of Object.entries(settings.hooks) as [HookMoment, Hook[] | undefined][])
+      for (const hook of list ?? []) {
+        const named = filesIn(hook.command, folder);
+        const trusted = scripts.filter(({ path }) => named.includes(path));
+        (hooks[moment] ??= []).push({ ...hook, folder, changed: () => changedScript(trusted, folder) });
+      }
   return hooks;
 }

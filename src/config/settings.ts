@@ -2,10 +2,11 @@ import { hash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { z } from "zod";
-import { findContent, type Found } from "../context/content.ts";
+import { findContent, type ContentFile, type Found } from "../context/content.ts";
 import { isInside } from "../permission/paths/canonical.ts";
 import { loadRules } from "../permission/rules/rules.ts";
 import { SageError, messageOf, type Rule, type RuleDestination } from "../protocol/index.ts";
+import { scriptsIn } from "./hook-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
 
@@ -206,6 +207,8 @@ export type ProjectFile = { path: string; destination: "project" | "local"; text
 export function readProject(root: string): {
   files: ProjectFile[];
   content: Found;
+  /** Files that the hooks name. */
+  scripts: ContentFile[];
   ignored: string[];
   digest: string;
 } {
@@ -220,14 +223,26 @@ export function readProject(root: string): {
       if (!(key in shared)) ignored.push(`${path}: "${key}" may only stand in your own settings; it is ignored here`);
   }
   const content = findContent([".sage", ".claude"].map((folder) => join(root, folder)));
-  return { files, content, ignored, digest: projectDigest(root, files, content) };
+  const scripts = scriptsIn(
+    files.flatMap(({ settings }) => commandsOf(settings)),
+    root,
+  );
+  return { files, content, scripts, ignored, digest: projectDigest(root, files, { ...content, scripts }) };
 }
 
 /** Binds trust to the meaning of the settings, and to skills and subagents to the letter. */
-function projectDigest(root: string, files: readonly ProjectFile[], { skills, agents }: Found): string {
+function projectDigest(
+  root: string,
+  files: readonly ProjectFile[],
+  { skills, agents, scripts }: Found & { scripts: readonly ContentFile[] },
+): string {
   const settled = files.map(({ destination, settings }) => [destination, settings]);
-  const told = [...skills, ...agents].map(({ path, text }) => [relative(root, path), text]);
+  const told = [...skills, ...agents, ...scripts].map(({ path, text }) => [relative(root, path), text]);
   return hash("sha256", JSON.stringify([...settled, ...told]));
+}
+
+export function commandsOf({ hooks: all }: Pick<ProjectSettings, "hooks">): string[] {
+  return Object.values(all).flatMap((list) => (list ?? []).map(({ command }) => command));
 }
 
 export function projectFiles(root: string): Record<"project" | "local", string> {

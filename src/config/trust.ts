@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
-import type { Found } from "../context/content.ts";
+import type { ContentFile, Found } from "../context/content.ts";
 import { SageError } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
 import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
@@ -16,6 +16,8 @@ export type ProjectTrust = {
   files: ProjectFile[];
   /** Skills and subagents of the folder. */
   content: Found;
+  /** Files that its hooks name. */
+  scripts: ContentFile[];
   ignored: string[];
   digest: string;
   /** The files as they were when they were trusted, for showing the difference. */
@@ -43,7 +45,7 @@ export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
 
 export function trust(
   trustFile: string,
-  { root, digest, files, content }: Pick<ProjectTrust, "root" | "digest" | "files" | "content">,
+  { root, digest, files, content, scripts }: Pick<ProjectTrust, "root" | "digest" | "files" | "content" | "scripts">,
 ): void {
   if (!mayBeTrusted(root))
     throw new SageError(
@@ -51,7 +53,7 @@ export function trust(
       `${root} holds more than one project and is never trusted as a whole; work in a folder below it`,
     );
   change(trustFile, (all) => {
-    const told = [...files, ...content.skills, ...content.agents];
+    const told = [...files, ...content.skills, ...content.agents, ...scripts];
     const texts = Object.fromEntries(told.map(({ path, text }) => [path, text]));
     return { ...all, [root]: { digest, at: Date.now(), files: texts } };
   });
@@ -71,7 +73,7 @@ export function revoke(trustFile: string, root: string): boolean {
   return wasTrusted;
 }
 
-const nothing = { files: [], content: { skills: [], agents: [], problems: [] }, ignored: [], digest: "" };
+const nothing = { files: [], content: { skills: [], agents: [], problems: [] }, scripts: [], ignored: [], digest: "" };
 
 function isEmpty({ permissions, hooks }: ProjectFile["settings"]): boolean {
   return [...Object.values(permissions), ...Object.values(hooks)].every((list) => list.length === 0);

@@ -8,6 +8,10 @@ export type Hook = {
   matcher: string;
   command: string;
   timeoutMs: number;
+  /** The folder it runs in: beside the settings it stands in. By default that of the session. */
+  folder?: string;
+  /** The file that the command names and that is not what the person trusted, if any: then it does not run. */
+  changed?(): string | undefined;
 };
 
 /** What a hook may print. Nothing printed means no opinion. */

@@ -12,6 +12,8 @@ export async function callHook(
   place: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
 ): Promise<HookAnswer | { broken: Reason }> {
   const broken = (problem: Reason) => ({ broken: reason("hook-broken", { command: hook.command, problem }) });
+  const changed = hook.changed?.();
+  if (changed !== undefined) return broken(reason("hook-changed", { path: changed }));
   const ended = await run(hook, JSON.stringify(event), place);
   if ("args" in ended) return broken(ended);
   if (ended.code !== 0)
@@ -30,8 +32,9 @@ function run(
 ): Promise<Ended | Reason> {
   return new Promise((done) => {
     const child = spawn("/bin/bash", ["--noprofile", "--norc", "-c", hook.command], {
-      cwd,
-      env,
+      // A relative command means a file beside the settings, and never one of that name in the repository.
+      cwd: hook.folder ?? cwd,
+      env: { ...env, SAGE_CWD: cwd },
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
     });

@@ -26,6 +26,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "hook-decided": { command: string; decision: "allow" | "deny" | "ask" };
   "hooks-broken": { problems: readonly Reason[] };
   "hook-broken": { command: string; problem: Reason };
+  "hook-changed": { path: string };
   "hook-late": { timeoutMs: number };
   "hook-interrupted": {};
   "hook-flooded": {};

@@ -43,6 +43,7 @@ const en = {
   trustWhat: (root: string) => `${root} brings settings of its own, which do not count before you trust them:`,
   trustChanged: (root: string) => `The settings of ${root} have changed since you trusted them, and do not count:`,
   trustTold: "is read by the model:",
+  trustRun: "is run by a hook:",
   trustHook: (moment: string, tools: string, timeout: string) =>
     `runs at ${moment} (tools: ${tools}; at most ${timeout}):`,
   trustOpen: "open without them (or Enter)",
@@ -160,6 +161,7 @@ const zh: CliTexts = {
   trustWhat: (root) => `${root} 自带设置，在你信任之前不起作用：`,
   trustChanged: (root) => `${root} 的设置自你信任之后有改动，现在不起作用：`,
   trustTold: "会被模型读到：",
+  trustRun: "会被钩子运行：",
   trustHook: (moment, tools, timeout) => `在 ${moment} 时运行（工具：${tools}；最多 ${timeout}）：`,
   trustOpen: "不用这些设置，直接打开（或按回车）",
   trustTrust: "就信任这些内容",

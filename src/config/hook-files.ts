@@ -1,0 +1,61 @@
+import { hash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import type { ContentFile } from "../context/content.ts";
+import { isInside } from "../permission/paths/canonical.ts";
+import type { Rule, RuleDestination } from "../protocol/index.ts";
+import { readSmallFile } from "./small-file.ts";
+
+const LONGEST_SHOWN = 64 * 1024;
+const LARGEST = 16 * 1024 * 1024;
+const LONGEST_PATH = 900;
+
+/**
+ * Files that a hook's command names, as paths in the folder where it runs: each word counts, whatever the shell makes of it. Inside of the
+ * folder a word with a slash may also be a file that is made later; elsewhere only what is the person's own, and there, is meant.
+ */
+export function filesIn(command: string, folder: string): string[] {
+  const words = command.split(/[\s"'`;|&()<>{}$=,:]+/).filter((word) => word !== "" && !word.startsWith("-"));
+  const paths = words.flatMap((word) => {
+    const path = word.startsWith("~/") ? join(homedir(), word.slice(2)) : resolve(folder, word);
+    const later = word.includes("/") && isInside(folder, path);
+    const theirs = isInside(folder, path) || isInside(homedir(), path);
+    return later || (theirs && contentOf(path) !== undefined) ? [path] : [];
+  });
+  return [...new Set(paths)].filter((path) => path !== folder && path.length <= LONGEST_PATH);
+}
+
+/** The same with what they say now; those that lie elsewhere, or are not there, are left out. */
+export function scriptsIn(commands: readonly string[], folder: string): ContentFile[] {
+  const paths = [...new Set(commands.flatMap((command) => filesIn(command, folder)))].filter((path) =>
+    isInside(folder, path),
+  );
+  return paths.flatMap((path) => {
+    const text = contentOf(path, folder);
+    return text === undefined ? [] : [{ path, text }];
+  });
+}
+
+/** The first of these files that is not as it was; a hook that runs it would be another one than the person trusted. */
+export function changedScript(scripts: readonly ContentFile[], folder: string): string | undefined {
+  return scripts.find(({ path, text }) => contentOf(path, folder) !== text)?.path;
+}
+
+/** An agent's edit of a hook is asked about, whatever rule allows it. */
+export function rulesFor(paths: readonly string[], source: RuleDestination): Rule[] {
+  return paths.map((path) => ({ behavior: "ask", text: `Edit(${path.replaceAll(/[()*\\]/g, "\\$&")})`, source }));
+}
+
+/** What a script says; of a large one or a binary what tells it from others. Undefined where there is no file. */
+function contentOf(path: string, folder?: string): string | undefined {
+  try {
+    if (folder !== undefined && !isInside(realpathSync(folder), realpathSync(path)))
+      return "(it leads out of the folder)";
+    const text = readSmallFile(path, LARGEST);
+    if (text === undefined || (text.length <= LONGEST_SHOWN && !/[\0\ufffd]/.test(text))) return text;
+    return `(${text.length} characters, sha256 ${hash("sha256", text)})`;
+  } catch {
+    return undefined; // a folder, a pipe, or nothing
+  }
+}
