@@ -1,9 +1,13 @@
 import type { StepScope } from "../../journal/durable.ts";
 import type { ModelScope } from "../../models/model.ts";
+import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
 import type { FactData } from "../../protocol/index.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
+
+/** A model that takes longer than this leaves the time to load the shell grammar, which the first command would wait for. */
+const THINKING_MS = 20;
 
 /** One reply to everything said so far; what comes in while it is on its way is for the next step. */
 export function callModel(
@@ -17,11 +21,17 @@ export function callModel(
   enterPhase(context, "callingLlm");
   return context.activity.during(async () => {
     const messages = fresh.length > 0 ? [...progress.messages, ...fresh] : progress.messages;
-    const reply = await model.reply(
-      { system, messages, tools: tools.offers(), options: context.options.llmOptions, agent: context.agent },
-      modelScope(scope),
-    );
-    return { ...reply, sawUpTo };
+    const loading =
+      tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadGrammar(), THINKING_MS).unref() : undefined;
+    try {
+      const reply = await model.reply(
+        { system, messages, tools: tools.offers(), options: context.options.llmOptions, agent: context.agent },
+        modelScope(scope),
+      );
+      return { ...reply, sawUpTo };
+    } finally {
+      clearTimeout(loading);
+    }
   });
 }
 

@@ -195,15 +195,17 @@ function countedTokens(context: ExecutionContext, { counted, messages }: Progres
 
 /** The system prompt and the tools, which no compaction makes smaller. */
 function fixedTokens({ config }: ExecutionContext): number {
-  let tokens = fixed.get(config);
-  if (tokens === undefined) {
-    tokens = Math.ceil(estimateTokens(config.system) + estimateTokens(JSON.stringify(config.tools.offers())));
-    fixed.set(config, tokens);
-  }
+  const { system, tools } = config;
+  const offers = tools.offers();
+  const counted = fixed.get(offers);
+  if (counted?.system === system) return counted.tokens;
+  const tokens = Math.ceil(estimateTokens(system) + estimateTokens(JSON.stringify(offers)));
+  fixed.set(offers, { system, tokens });
   return tokens;
 }
 
-const fixed = new WeakMap<object, number>();
+/** By the tools, which all runs of one agent share. */
+const fixed = new WeakMap<object, { system: string; tokens: number }>();
 
 function limitOf({ config, options }: ExecutionContext): number {
   return (options.maxContextTokens ?? contextWindow(config.model.id)) * options.autoCompactThreshold;
