@@ -133,7 +133,9 @@ export const zh: FeishuTexts = {
     failed: (why) => `未采纳：${why}`,
     nothing: "没有正在运行的任务",
   },
-  mayNotTalk: "你无权给此机器人下达任务。请让管理者添加你的 id：",
+  mayNotTalk: "你无权给此机器人下达任务。管理员可以在这里用 /invite 添加你。",
+  mayNotTalkAlone: (id) =>
+    `你无权给此机器人下达任务。管理员可以在群里用 /invite 添加你，或在设置中按你的 id 添加：${id}`,
   mayNotAnswer: "此请求只有审批人可以回答。",
   queueFull: "已有五十条消息在排队。请稍候，或 /stop。",
   replyToCard: "有多个请求未回答，此消息没有发给 Sage。请用相应卡片的按钮，或发送：",
@@ -209,6 +211,10 @@ export const zh: FeishuTexts = {
   ],
 
   cannotRead: "Sage 能读文字、图片和文件，这条都不是。",
+  noVoice: "谢谢你的语音！Sage 还听不了语音，请打字，或用客户端的语音输入。",
+  editedLate: "你修改了消息。任务已按原来的内容完成；如果要重做，请再说一遍。",
+  quoteUnread: "读不到你所回复的消息，Sage 只收到了你自己的话。",
+  forwardUnread: "读不到转发的消息。",
   fileTooLarge: (name, limit) => `未接收 ${name}：文件最大 ${limit}。`,
   fileFailed: (name) => `无法获取 ${name}。`,
   tooManyFiles: (n) => `只接收了前 ${n} 个文件。`,

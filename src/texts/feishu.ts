@@ -150,7 +150,9 @@ const en = {
     failed: (why: string) => `Not taken: ${why}`,
     nothing: "Nothing is running",
   },
-  mayNotTalk: "You may not give tasks to this bot. Ask whoever runs it to add your id:",
+  mayNotTalk: "You may not give tasks to this bot. An administrator can admit you here with /invite.",
+  mayNotTalkAlone: (id: string) =>
+    `You may not give tasks to this bot. An administrator can admit you with /invite in a group, or in the settings by your id: ${id}`,
   mayNotAnswer: "Only an approver can answer this.",
   queueFull: "Fifty messages wait to be read already. Wait a little, or /stop.",
   replyToCard:
@@ -230,6 +232,11 @@ const en = {
 
   // Files
   cannotRead: "Sage reads text, pictures and files. This was none of them.",
+  noVoice: "Thank you for the voice message! Sage cannot listen yet. Please write it, or use the client's voice input.",
+  editedLate:
+    "You have changed your message. The task was done with the earlier words; say it anew if it should be done again.",
+  quoteUnread: "The message that you reply to could not be read, so Sage has only your own words.",
+  forwardUnread: "The forwarded messages could not be read.",
   fileTooLarge: (name: string, limit: string) => `${name} was not taken: files may have at most ${limit}.`,
   fileFailed: (name: string) => `${name} could not be fetched.`,
   tooManyFiles: (n: number) => `Only the first ${n} files were taken.`,

@@ -16,9 +16,30 @@ export type Incoming = {
   mentionsBot: boolean;
   /** People who are mentioned in it, without the bot. */
   mentions: { openId: string; name: string }[];
-  attachments: { kind: "image" | "file"; key: string; name?: string }[];
+  attachments: Attachment[];
   at: number;
+  /** Its author has changed it since, and it was delivered before: when. */
+  editedAt?: number;
 };
+
+export type Attachment = { kind: "image" | "file"; key: string; name?: string };
+
+/** A message that somebody else has written, fetched because a person refers to it. */
+export type Referred = {
+  messageId: string;
+  /** Undefined for a bot's. */
+  author?: string;
+  /** It is this bot's own. */
+  own: boolean;
+  kind: string;
+  text: string;
+  attachments: Attachment[];
+  /** Of a merged forward: the messages in it, which hold no files that could be fetched. */
+  parts: Referred[];
+};
+
+/** Somebody took a message back. */
+export type Recall = { messageId: string; chatId: string; /** Its author did. */ byAuthor: boolean };
 
 /** A click on one of our cards. Whether this person may click is not decided here. */
 export type CardClick = {
@@ -83,6 +104,8 @@ export interface FeishuChannel {
     handler: (message: Incoming) => void | Promise<void>,
     options?: { overtakes(message: Incoming): boolean },
   ): void;
+  /** Called once for each message that was taken back after it was handed on; one that was not is dropped. */
+  onRecall(handler: (recall: Recall) => void | Promise<void>): void;
   /**
    * Called once for each click. The platform waits for three seconds: whoever takes longer is answered for with a toast, and a card
    * that comes later is put in place by a patch. Until it is answered nothing else changes the card: a handler that waits for a
@@ -108,6 +131,8 @@ export interface FeishuChannel {
     kind: "image" | "file",
     options: { limit: number; signal: AbortSignal },
   ): Promise<Buffer>;
+  /** A message of somebody else. Rejects when it is gone or the app may not read it. */
+  message(messageId: string): Promise<Referred>;
   /** Open ids of the people in a chat; undefined when the app may not know. Remembered for a while. */
   members(chat: string): Promise<readonly string[] | undefined>;
   /** An address that opens the chat in the client of somebody who is in it. */

@@ -24,7 +24,7 @@ export type ReceiveParts = {
 
 /** Puts what a person sent where the session may read it. What the model is told, and what the person should know. */
 export async function receiveFiles(
-  message: Incoming,
+  message: Pick<Incoming, "messageId" | "attachments">,
   { channel, folder, log, signal }: ReceiveParts,
 ): Promise<{ told: string[]; problems: Phrase[] }> {
   const told: string[] = [];

@@ -117,6 +117,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     },
     { overtakes: ({ text }) => commands.overtakes(text) },
   );
+  channel.onRecall((recall) => ready.then(() => bridge.recalled(recall)));
   channel.onCard((click) => ready.then(() => clicks(click)));
   return { ready, settled: async () => void (await Promise.all([sessions.settled(), bridge.settled()])) };
 }

@@ -3,12 +3,13 @@ import { plainWords } from "./cards/escape.ts";
 import { whoOf } from "./cards/closed.ts";
 import { helpCard } from "./cards/lists.ts";
 import { inLocales, type Phrase, type Speeches } from "./cards/speech.ts";
-import type { FeishuChannel, Incoming } from "./channel.ts";
+import type { FeishuChannel, Incoming, Recall } from "./channel.ts";
 import type { CommandHandler, CommandResult } from "./command-handler.ts";
 import { receiveFiles } from "./files.ts";
 import type { Follow } from "./follow.ts";
 import { mayAnswer, mayTalk } from "./people.ts";
 import { decided, readText } from "./input.ts";
+import { broughtBy } from "./referred.ts";
 import { codeOfCard, isAt, uuidOf, type AskRecord, type Records } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
 import { codeOf, route, type Hint, type Said } from "./state.ts";
@@ -32,10 +33,14 @@ export type BridgeParts = {
   senderOf(openId: string): Promise<Sender>;
 };
 
+/** A message on its way. `refers`: it replies to something that no session has heard of. */
+type Going = { signal: AbortSignal; refers: boolean };
+
 type Meant = { said: Said; record?: AskRecord; follow?: Follow };
 
 export type MessageBridge = {
   handle(message: Incoming): Promise<void>;
+  recalled(recall: Recall): Promise<void>;
   /** Replies that were on their way are sent, or have failed. */
   settled(): Promise<void>;
 };
@@ -93,33 +98,39 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     return { said: { text, meant: request ?? "closed" }, record, ...(follow && { follow }) };
   };
 
-  const perform = async (message: Incoming, result: CommandResult, signal: AbortSignal): Promise<void> => {
+  const perform = async (message: Incoming, result: CommandResult, going: Going): Promise<void> => {
     if ("text" in result) return say(message, result.text);
-    if ("task" in result) return task(message, result.follow, result.task, signal);
+    if ("task" in result) return task(message, result.follow, result.task, going);
     const { card, sent } = result;
     const sending = channel.sendCard({ ...targetOf(message), uuid: uuidOf(message.messageId, "card"), card });
     reply(sending.then(({ messageId }) => sent?.(messageId)));
   };
 
-  /** What was attached is told by its path. */
-  const withFiles = async (message: Incoming, text: string, signal: AbortSignal): Promise<string> => {
-    if (message.attachments.length === 0) return text;
-    const { told, problems } = await receiveFiles(message, { channel, folder: parts.inbox, log, signal });
+  /** What was attached is told by its path, and what the person refers to comes first. */
+  const compose = async (message: Incoming, text: string, { signal, refers }: Going): Promise<string> => {
+    const isKnown = () => !refers;
+    const brought = await broughtBy(message, { channel, isKnown, log });
+    const receiving = { channel, folder: parts.inbox, log, signal };
+    const received = [];
+    for (const one of [...brought.files, message]) received.push(await receiveFiles(one, receiving));
+    const problems = [...(brought.problem ? [brought.problem] : []), ...received.flatMap((one) => one.problems)];
     if (problems.length > 0) say(message, (speech) => problems.map((one) => one(speech)).join("\n"), "files");
-    return [text, ...told].filter((one) => one.trim() !== "").join("\n");
+    const [quoted = [], own = []] =
+      brought.files.length > 0 ? received.map(({ told }) => told) : [[], received[0]?.told];
+    return [brought.words, ...quoted, text, ...own].filter((one) => one.trim() !== "").join("\n");
   };
 
-  const task = async (message: Incoming, follow: Follow, text: string, signal: AbortSignal): Promise<void> => {
-    const whole = await withFiles(message, text, signal);
+  const task = async (message: Incoming, follow: Follow, text: string, going: Going): Promise<void> => {
+    const whole = await compose(message, text, going);
     if (whole.trim() === "") return;
     const from = await parts.senderOf(message.sender.openId);
-    signal.throwIfAborted();
+    going.signal.throwIfAborted();
     const more = { id: message.messageId, limits: limitsOf(team(), message.chatId) };
     let reply = await follow.handle.sendMessage(whole, from, more);
     // Somebody has deleted it: what is said now begins another.
     if (!reply.ok && reply.code === "session-unknown")
       reply = await (await begin(message)).handle.sendMessage(whole, from, more);
-    if (reply.ok) return;
+    if (reply.ok) return records.setSaid(message.messageId, follow.handle.session, message.sender.openId);
     if (reply.code === "queue-full") return say(message, ({ t }) => t.queueFull);
     const why = reply.message;
     const unknown = reply.code === "input-invalid" && /^\/\S+$/.test(whole.trim());
@@ -129,9 +140,9 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
   const answer = async (
     message: Incoming,
     { follow, request, text }: { follow: Follow; request: InputRequest; text: string },
-    signal: AbortSignal,
+    going: Going,
   ): Promise<void> => {
-    const read = readText(request, await withFiles(message, text, signal));
+    const read = readText(request, await compose(message, text, { ...going, refers: false }));
     if ("problem" in read) return say(message, (speech) => speech.t.answerFirst(read.problem(speech)));
     return respond(message, follow, request, read.response);
   };
@@ -161,16 +172,17 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
       const message = { ...given, text: given.text.replace(/^\s*／/, "/") };
       if (!isMeant(message)) return;
       if (!mayTalk(people(), message.sender)) return refuse(message);
-      const going = stops.begin(message);
+      const { signal, end } = stops.begin(message);
       try {
-        await hear(message, going.signal);
+        await hear(message, { signal, refers: refersElsewhere(message) });
       } catch (error) {
-        if (!going.signal.aborted) throw error;
+        if (!signal.aborted) throw error;
         say(message, ({ t }) => t.stoppedBefore, "stopped");
       } finally {
-        going.end();
+        end();
       }
     },
+    recalled,
     async settled() {
       while (replies.size > 0) await Promise.all(replies);
     },
@@ -180,13 +192,47 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     log(`a message of ${sender.openId || "nobody"} was refused`);
     // Once a day is enough to tell them; more would be a way to make the bot talk.
     if (records.once(`stranger/${chatId}/${sender.openId}`, DAY_MS))
-      say({ ...message, sender, chatId }, ({ t }) => `${t.mayNotTalk}\n${sender.openId}`);
+      say({ ...message, sender, chatId }, ({ t }) =>
+        message.chatType === "group" ? t.mayNotTalk : t.mayNotTalkAlone(sender.openId),
+      );
   }
 
-  async function hear(message: Incoming, signal: AbortSignal): Promise<void> {
+  /** The message that is replied to is somebody else's, and no session has heard of it. */
+  function refersElsewhere({ parentId }: Incoming): boolean {
+    if (parentId === undefined) return false;
+    return [records.root, records.ofMessage, records.said].every((known) => known(parentId) === undefined);
+  }
+
+  /** Changed while it is worked on, the session is told; afterwards it is too late. */
+  async function edited(message: Incoming, going: Going): Promise<void> {
+    const taken = records.said(message.messageId);
+    const follow = taken && (await sessions.of(taken.session));
+    if (!follow?.view.working()) return taken ? say(message, ({ t }) => t.editedLate, "edited") : undefined;
+    const from = await parts.senderOf(message.sender.openId);
+    going.signal.throwIfAborted();
+    const text = `[The person has changed an earlier message. It now says:]\n${message.text}`;
+    await follow.handle.sendMessage(text, from, { id: `${message.messageId}/${message.editedAt}` });
+    void channel.react(message.messageId, "Get");
+  }
+
+  /** A task that is taken back is stopped; a word that is taken back is told to be. */
+  async function recalled({ messageId, byAuthor }: Recall): Promise<void> {
+    const taken = records.said(messageId);
+    const follow = taken && (await sessions.of(taken.session));
+    if (!taken || !follow?.view.working()) return;
+    const from = byAuthor ? await parts.senderOf(taken.openId) : { by: "administrator", surface: "feishu" };
+    if (follow.view.isBegunWith(messageId)) return void (await follow.handle.finish(from));
+    const text = "[An earlier message was taken back. Do not act on it any more.]";
+    await follow.handle.sendMessage(text, from, { id: `${messageId}/recalled` });
+  }
+
+  async function hear(message: Incoming, going: Going): Promise<void> {
+    const { signal } = going;
+    if (message.editedAt !== undefined) return edited(message, going);
+    if (message.kind === "audio") return say(message, ({ t }) => t.noVoice);
     if (commands.isCommand(message.text)) {
       try {
-        await perform(message, await commands.handle(message), signal);
+        await perform(message, await commands.handle(message), going);
       } catch (error) {
         signal.throwIfAborted();
         log(`a command failed: ${messageOf(error)}`);
@@ -194,21 +240,21 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
       }
       return;
     }
-    if (message.text.trim() === "" && message.attachments.length === 0) {
+    if (message.text.trim() === "" && message.attachments.length === 0 && message.kind !== "merge_forward") {
       const words = message.kind === "text" || message.kind === "post";
       const help = helpCard(parts.speak(message.chatId));
-      return words ? perform(message, { card: help }, signal) : say(message, ({ t }) => t.cannotRead);
+      return words ? perform(message, { card: help }, going) : say(message, ({ t }) => t.cannotRead);
     }
     signal.throwIfAborted();
     try {
-      await deliver(message, signal);
+      await deliver(message, going);
     } catch (error) {
       if (!signal.aborted) say(message, ({ t }) => t.failedToSay(messageOf(error)), "failed");
       throw error; // it is kept, and tried again
     }
   }
 
-  async function deliver(message: Incoming, signal: AbortSignal): Promise<void> {
+  async function deliver(message: Incoming, going: Going): Promise<void> {
     const { said, record, follow: meant } = await meantBy(message);
     const follow = meant ?? (await sessions.find(message));
     const open = follow ? sessions.openBeside(follow) : [];
@@ -216,14 +262,14 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     switch (next.to) {
       case "task":
         if (!follow && sessions.hasLeft(message)) say(message, ({ t }) => t.hasLeft, "left");
-        return task(message, follow ?? (await begin(message)), said.text, signal);
+        return task(message, follow ?? (await begin(message)), said.text, going);
       case "queue":
-        return follow && note(message, follow, said.text, signal);
+        return follow && note(message, follow, said.text, going);
       case "answer": {
         const { request, text } = next;
         // Typed before the question was to be seen, it was not meant for it.
-        if (follow && !record && isEarlier(message, request)) return note(message, follow, said.text, signal);
-        return follow && answer(message, { follow: ownerOf(request, follow), request, text }, signal);
+        if (follow && !record && isEarlier(message, request)) return note(message, follow, said.text, going);
+        return follow && answer(message, { follow: ownerOf(request, follow), request, text }, going);
       }
       case "decide":
         // What the card could not show whole is read first, in words as by button.
@@ -256,8 +302,8 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     });
   }
 
-  async function note(message: Incoming, follow: Follow, text: string, signal: AbortSignal): Promise<void> {
-    await task(message, follow, text, signal);
+  async function note(message: Incoming, follow: Follow, text: string, going: Going): Promise<void> {
+    await task(message, follow, text, going);
     void channel.react(message.messageId, "Get");
   }
 

@@ -5,6 +5,7 @@ const DAY = 24 * 60 * 60_000;
 /** So long can a card be clicked and changed. */
 export const CARD_LIFE_MS = 14 * DAY;
 const MEMORY_MS = 90 * DAY;
+const SAID_MS = 7 * DAY;
 
 /** Where a session speaks. */
 export type Home = {
@@ -117,6 +118,11 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
     /** What happened up to here is on the chat's screen. */
     told: (session: string) => get(at("told", session)) as number | undefined,
     setTold: (session: string, seq: number) => keep(at("told", session), seq),
+
+    /** The session that a message was said to, and by whom. */
+    said: (message: string) => get(at("said", message)) as { session: string; openId: string } | undefined,
+    setSaid: (message: string, session: string, openId: string) =>
+      keep(at("said", message), { session, openId }, SAID_MS),
 
     /** Somebody tried what they may not. */
     refused: (what: object) => keep(at("refused", `${now()}`, newRid().slice(0, 8)), what),

@@ -1,4 +1,12 @@
-import type { Delta, Fact, FactData, InputRequest, PendingRequest, Resolution } from "../../protocol/index.ts";
+import {
+  saidKey,
+  type Delta,
+  type Fact,
+  type FactData,
+  type InputRequest,
+  type PendingRequest,
+  type Resolution,
+} from "../../protocol/index.ts";
 import type { CallItem, Item, TextItem } from "../../view/item.ts";
 import { createProgress } from "../../view/progress.ts";
 import { isOpen } from "../../view/standing.ts";
@@ -23,6 +31,8 @@ export type SessionView = {
   /** The surface from which it was begun. */
   begunBy(): string | undefined;
   begunWith(): FactData["user.said"] | undefined;
+  /** The turn under way was begun with the message of this id. */
+  isBegunWith(messageId: string): boolean;
   /** Of the present turn: nobody answered it in time. */
   expired(): InputRequest | undefined;
   fact(fact: Fact): void;
@@ -43,6 +53,7 @@ export function createView(): SessionView {
   /** Messages that no turn has begun with, and the one that the present turn has. */
   const said = new Map<string, FactData["user.said"]>();
   let begunWith: FactData["user.said"] | undefined;
+  let begunKey: string | undefined;
   let expired: InputRequest | undefined;
   let refused = false;
 
@@ -88,6 +99,7 @@ export function createView(): SessionView {
     working: isWorking,
     begunBy: () => (far.open ? begunWith : said.values().next().value)?.surface,
     begunWith: () => begunWith,
+    isBegunWith: (messageId) => isWorking() && begunKey === saidKey(messageId),
     expired: () => expired,
     fact(fact) {
       far.note(fact);
@@ -96,7 +108,9 @@ export function createView(): SessionView {
         refused = false;
       }
       if (fact.type === "turn.begun") {
-        begunWith = said.values().next().value ?? (fact.data.carries && begunWith);
+        const [first] = said;
+        if (first) [begunKey, begunWith] = first;
+        else if (!fact.data.carries) begunKey = begunWith = undefined;
         [expired, notice] = [undefined, ""];
         items.clear();
       }

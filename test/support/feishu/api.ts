@@ -191,7 +191,16 @@ function messageRoutes(world: World): Route[] {
     ],
     [
       /^GET \/open-apis\/im\/v1\/messages\/([^/]+)$/,
-      ({ params }) => ({ code: 0, msg: "success", data: { items: [item(world, find(params[0] ?? ""))] } }),
+      ({ params }) => {
+        needs("im:message:readonly", "im:message");
+        const message = find(params[0] ?? "");
+        if (message.recalled) throw new ApiError(230110, "The message has been deleted.");
+        const inside = (message.forwards ?? []).map((id) => ({
+          ...item(world, find(id)),
+          upper_message_id: message.id,
+        }));
+        return { code: 0, msg: "success", data: { items: [item(world, message), ...inside] } };
+      },
     ],
     [
       /^POST \/open-apis\/im\/v1\/messages\/([^/]+)\/reactions$/,
@@ -208,7 +217,8 @@ function messageRoutes(world: World): Route[] {
         needs("im:resource", "im:message", "im:message:readonly");
         const message = find(params[0] ?? "");
         const file = world.files.get(params[1] ?? "");
-        if (message.type === "interactive") throw new ApiError(234043, "Unsupported message type.");
+        if (message.type === "interactive" || message.type === "merge_forward")
+          throw new ApiError(234043, "Unsupported message type.");
         if (!file || file.message !== message.id) throw new ApiError(234003, "File not in msg.");
         if (!["image", "file"].includes(query.get("type") ?? "")) throw new ApiError(234001, "Invalid request param.");
         return { bytes: file.content, name: file.name };
@@ -370,8 +380,13 @@ function item({ app }: World, message: Message): Json {
     updated: message.edits > 0,
     chat_id: message.chat,
     sender:
-      message.sender === "bot"
-        ? { id: app.id, id_type: "app_id", sender_type: "app", tenant_key: app.tenantKey }
+      message.sender === "bot" || message.sender === "other-bot"
+        ? {
+            id: message.sender === "bot" ? app.id : "cli_0000000000000000",
+            id_type: "app_id",
+            sender_type: "app",
+            tenant_key: app.tenantKey,
+          }
         : { id: message.sender, id_type: "open_id", sender_type: "user", tenant_key: app.tenantKey },
     body: { content: JSON.stringify(message.content) },
   };

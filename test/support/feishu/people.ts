@@ -22,6 +22,12 @@ export type User = {
   /** A file or a picture, as a message of its own. */
   send(kind: "image" | "file", content: Buffer, name?: string, how?: Saying): string;
   post(content: Json[][], how?: Saying): string;
+  voice(how?: Saying): string;
+  /** Several messages as one. */
+  forward(messages: readonly string[], how?: Saying): string;
+  /** The message says something else from now on, and is delivered again. */
+  edit(messageId: string, text: string): void;
+  recall(messageId: string): void;
   /**
    * Presses a button by its element id, its name, or what stands on it; whatever the card says now decides what is sent. One that
    * submits a form sends it as it is, with nothing filled in.
@@ -37,6 +43,8 @@ export function createUser(world: World, delivery: Delivery, name: string, local
   world.chats.set(chat.id, chat);
   world.people.set(openId, { openId, name, tenantKey: world.app.tenantKey, ...(locale && { locale }) });
 
+  /** As they were delivered. */
+  const events = new Map<string, Json>();
   const write = (type: string, content: Json, how: Saying): string => {
     const into = world.chats.get(how.chat ?? chat.id);
     if (!into?.members.includes(openId)) throw new Error(`${name} is not in this chat`);
@@ -66,8 +74,8 @@ export function createUser(world: World, delivery: Delivery, name: string, local
     }));
     // In a group the bot hears only what mentions it, unless it may hear everything.
     const heard = into.type === "p2p" || how.mentionBot || world.granted.has("im:message.group_msg");
-    if (heard && into.members.includes("bot"))
-      delivery.event("im.message.receive_v1", {
+    if (heard && into.members.includes("bot")) {
+      const event = {
         sender: {
           sender_id: { open_id: openId, union_id: openId.replace("ou_", "on_") },
           sender_type: "user",
@@ -85,7 +93,10 @@ export function createUser(world: World, delivery: Delivery, name: string, local
           content: JSON.stringify(content),
           ...(mentions.length > 0 && { mentions }),
         },
-      });
+      };
+      events.set(message.id, event);
+      delivery.event("im.message.receive_v1", event);
+    }
     return message.id;
   };
 
@@ -116,6 +127,34 @@ export function createUser(world: World, delivery: Delivery, name: string, local
       return id;
     },
     post: (content, how = {}) => write("post", { title: "", content }, how),
+    voice: (how = {}) => write("audio", { file_key: newId("file"), duration: 2_000 }, how),
+    forward(messages, how = {}) {
+      const id = write("merge_forward", { content: "Merged and Forwarded Message" }, how);
+      const whole = world.messages.get(id);
+      if (whole) whole.forwards = [...messages];
+      return id;
+    },
+    edit(messageId, text) {
+      const message = world.messages.get(messageId);
+      const event = events.get(messageId);
+      if (!message || !event) throw new Error(`${messageId} was not said by ${name}`);
+      message.content = { text };
+      message.edits++;
+      const update_time = String(world.clock.now() + 1);
+      const changed = { ...(event["message"] as Json), content: JSON.stringify({ text }), update_time };
+      delivery.event("im.message.receive_v1", { ...event, message: changed });
+    },
+    recall(messageId) {
+      const message = world.messages.get(messageId);
+      if (!message) throw new Error(`there is no message ${messageId}`);
+      message.recalled = true;
+      delivery.event("im.message.recalled_v1", {
+        message_id: messageId,
+        chat_id: message.chat,
+        recall_time: String(world.clock.now()),
+        recall_type: "message_owner",
+      });
+    },
     async click(messageId, which) {
       const card = cardOf(messageId);
       const button = [...components(card)].find((one) => one["tag"] === "button" && named(one, which));

@@ -24,6 +24,8 @@ export type FakeFeishu = AsyncDisposable & {
   user(name: string, locale?: Locale): User;
   /** A group with the bot and these people; its id. */
   group(name: string, members: User[]): string;
+  /** A card of another bot; the id of the message. */
+  post(chat: string, card: Json): string;
   /** What people see in a chat, from the oldest on. */
   seen(chat: string, locale?: Locale): Seen[];
   message(id: string): Message;
@@ -70,7 +72,7 @@ export async function fakeFeishu(
     updateTokens: new Map(),
     granted: new Set(scopes),
     published: true,
-    events: new Set(["im.message.receive_v1"]),
+    events: new Set(["im.message.receive_v1", "im.message.recalled_v1"]),
     callbacks: new Set(["card.action.trigger"]),
     shown: [],
     calls: [],
@@ -159,6 +161,12 @@ export async function fakeFeishu(
       const id = newId("oc");
       const all = [...members.map(({ openId }) => openId), "bot"];
       world.chats.set(id, { id, type: "group", name, members: all, dissolved: false });
+      return id;
+    },
+    post(chat, card) {
+      const id = newId("om");
+      const times = { at: clock.now(), edits: 0, patches: 0, recalled: false, locked: false, reactions: [] };
+      world.messages.set(id, { id, chat, sender: "other-bot", type: "interactive", content: card, card, ...times });
       return id;
     },
     seen: (chat, locale) => seen(world, chat, locale),

@@ -25,6 +25,8 @@ export type Message = {
   /** Until when nothing may touch the card, because a click on it is being answered. */
   locked: boolean;
   reactions: string[];
+  /** Of a merged forward: the messages in it. */
+  forwards?: string[];
 };
 
 export type Entity = {
@@ -110,6 +112,7 @@ export const scopes = [
   "im:message.group_at_msg:readonly",
   "im:message:send_as_bot",
   "im:message:update",
+  "im:message:readonly",
   "im:resource",
   "cardkit:card:write",
   "contact:user.base:readonly",

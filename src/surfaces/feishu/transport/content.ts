@@ -32,12 +32,28 @@ export function contentOf(
     case "image":
       return { ...nothing, attachments: attachment("image", body["image_key"]) };
     case "file":
-    case "audio":
     case "media":
       return { ...nothing, attachments: attachment("file", body["file_key"], body["file_name"]) };
+    case "interactive":
+      return { text: cardText(body).join("\n"), attachments: [] };
     default:
       return nothing;
   }
+}
+
+/** The words on a card, from the top down. Its images cannot be fetched. */
+function cardText(node: unknown): string[] {
+  if (Array.isArray(node)) {
+    const inline = node.every((one) => typeof one === "object" && one !== null && "tag" in one);
+    const found = node.map(cardText);
+    return inline ? [found.flat().join("")].filter((line) => line !== "") : found.flat();
+  }
+  if (typeof node !== "object" || node === null) return [];
+  const { title, text, content, header, elements, body, columns, fields, actions } = node as Record<string, unknown>;
+  const own = [title, text, content].flatMap((one) => (typeof one === "string" ? [one] : cardText(one)));
+  return [...cardText(header), ...own, ...[elements, body, columns, fields, actions].flatMap(cardText)].filter(
+    (line) => line.trim() !== "",
+  );
 }
 
 /** The bot's own mention is how it was called, not part of what was said. */

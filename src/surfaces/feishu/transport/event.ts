@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CardAnswer, CardClick, Incoming } from "../channel.ts";
+import type { CardAnswer, CardClick, Incoming, Recall, Referred } from "../channel.ts";
 import { contentOf, mentionSchema } from "./content.ts";
 
 /** What arrives, over either transport, once it is known to be genuine. */
@@ -36,6 +36,7 @@ const message = z.object({
     parent_id: z.string().optional(),
     thread_id: z.string().optional(),
     create_time: z.string(),
+    update_time: z.string().optional(),
     chat_id: id,
     chat_type: z.string(),
     message_type: z.string(),
@@ -67,7 +68,45 @@ export function readMessage(event: unknown, botId: string | undefined): Incoming
     }),
     ...contentOf(it.message_type, it.content, it.mentions, isBot),
     at: Number(it.create_time) || 0,
+    ...(Number(it.update_time) > Number(it.create_time) && { editedAt: Number(it.update_time) }),
   };
+}
+
+const recall = z.object({ message_id: id, chat_id: z.string().default(""), recall_type: z.string().default("") });
+
+export function readRecall(event: unknown): Recall | undefined {
+  const parsed = recall.safeParse(event).data;
+  if (!parsed) return undefined;
+  const { message_id: messageId, chat_id: chatId, recall_type: type } = parsed;
+  return { messageId, chatId, byAuthor: type === "" || type === "message_owner" };
+}
+
+const item = z.object({
+  message_id: id,
+  msg_type: z.string(),
+  upper_message_id: z.string().optional(),
+  sender: z.object({ id: z.string().default(""), sender_type: z.string().default("") }).prefault({}),
+  body: z.object({ content: z.string().default("") }).prefault({}),
+  mentions: z.array(z.object({ key: z.string(), name: z.string().default("") })).default([]),
+});
+
+/** A message as the platform gives it back, with those inside of it. */
+export function readItems(items: unknown, appId: string): Referred | undefined {
+  const all = z.array(item).safeParse(items).data;
+  const [first] = all ?? [];
+  if (!all || !first) return undefined;
+  const referred = (one: z.infer<typeof item>): Referred => {
+    const mentions = one.mentions.map(({ key, name }) => ({ key, name, id: {} }));
+    return {
+      messageId: one.message_id,
+      ...(one.sender.sender_type === "user" && { author: one.sender.id }),
+      own: one.sender.sender_type === "app" && one.sender.id === appId,
+      kind: one.msg_type,
+      ...contentOf(one.msg_type, one.body.content, mentions, () => false),
+      parts: all.filter((other) => other.upper_message_id === one.message_id).map(referred),
+    };
+  };
+  return referred(first);
 }
 
 const click = z.object({

@@ -1,5 +1,5 @@
 import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
-import type { FeishuChannel, Incoming } from "../channel.ts";
+import type { FeishuChannel, Incoming, Recall } from "../channel.ts";
 import type { Log } from "./config.ts";
 import { createQueues } from "./queues.ts";
 
@@ -9,8 +9,11 @@ type Kept = { message: Incoming; tries: number };
 
 /** Messages between the platform and whoever takes them: claimed and kept in one step, given back only to the bin. */
 export type Inbox = {
-  /** On disk when it returns; false when it was there before. */
+  /** On disk when it returns; false when it was there before. One that was changed since is there again. */
   accept(message: Incoming): boolean;
+  /** A message that nobody has taken yet is dropped; who took it otherwise hears of it. */
+  recall(recall: Recall): void;
+  onRecall: FeishuChannel["onRecall"];
   onMessage: FeishuChannel["onMessage"];
   /** Goes on with what is kept. */
   start(): void;
@@ -25,6 +28,7 @@ export function createInbox(
   const queues = createQueues();
   let handler: ((message: Incoming) => void | Promise<void>) | undefined;
   let overtakes: (message: Incoming) => boolean = () => false;
+  let recalled: ((recall: Recall) => void | Promise<void>) | undefined;
   let open = false;
   const going = new Set<string>();
 
@@ -66,15 +70,39 @@ export function createInbox(
 
   return {
     accept(message) {
-      const key = `inbox/${String(message.at).padStart(15, "0")}/${message.messageId}`;
+      const { messageId, at, editedAt } = message;
+      const key = keyOf(message);
       const isNew = store.atomically(() => {
-        if (!store.claim(`seen/${message.messageId}`, rememberMs)) return false;
-        store.set(key, { message, tries: 0 });
+        if (store.claim(`seen/${messageId}`, rememberMs)) {
+          const { editedAt: _first, ...fresh } = message; // changed before it ever came: that is how it reads
+          store.set(key, { message: fresh, tries: 0 });
+          store.set(`when/${messageId}`, at, { ttlMs: rememberMs });
+          return true;
+        }
+        if (editedAt === undefined || !store.claim(`seen/${messageId}/${editedAt}`, rememberMs)) return false;
+        const waiting = store.get(key) as Kept | undefined;
+        if (waiting?.tries === 0) {
+          const { editedAt: _now, ...fresh } = message;
+          store.set(key, { message: fresh, tries: 0 });
+          return false;
+        }
+        store.set(`${key}/${editedAt}`, { message, tries: 0 });
         return true;
       });
       if (isNew) setImmediate(drive); // the acknowledgement goes first
       return isNew;
     },
+    recall(recall) {
+      const { messageId } = recall;
+      if (!store.claim(`recalled/${messageId}`, rememberMs)) return;
+      const at = store.get(`when/${messageId}`) as number | undefined;
+      const key = keyOf({ messageId, at: at ?? 0 });
+      const waiting = store.get(key) as Kept | undefined;
+      if (waiting?.tries === 0) return void store.delete(key);
+      const heard = Promise.resolve(recalled?.(recall));
+      heard.catch((error: unknown) => log("error", `a message that was taken back: ${messageOf(error)}`));
+    },
+    onRecall: (given) => void (recalled = given),
     onMessage(given, options) {
       handler = given;
       if (options) ({ overtakes } = options);
@@ -90,3 +118,7 @@ export function createInbox(
     },
   };
 }
+
+/** In the order in which they were said. */
+const keyOf = ({ at, messageId }: Pick<Incoming, "at" | "messageId">): string =>
+  `inbox/${String(at).padStart(15, "0")}/${messageId}`;

@@ -7,7 +7,7 @@ import { createApi } from "./api.ts";
 import { createBot } from "./bot.ts";
 import { createClicks } from "./clicks.ts";
 import { usual, type FeishuApp, type Log, type Timings } from "./config.ts";
-import { readClick, readEnvelope, readMessage, wireAnswer, type Envelope } from "./event.ts";
+import { readClick, readEnvelope, readMessage, readRecall, wireAnswer, type Envelope } from "./event.ts";
 import { createInbox } from "./inbox.ts";
 import { createQueues } from "./queues.ts";
 import { createSending } from "./sending.ts";
@@ -42,7 +42,7 @@ export function openFeishu(
   const sleep = sleeper(over.signal);
   const api = createApi(app, timings, log, sleep);
   const queues = createQueues();
-  const sending = createSending({ api, queues, store, sleep, log });
+  const sending = createSending({ api, appId: app.appId, queues, store, sleep, log });
   const inbox = createInbox(store, { rememberMs, log, sleep });
   const bot = createBot(api, { store, sleep, log, retryMs });
   const { hold, replaced, patchCard: patch } = sending;
@@ -70,6 +70,11 @@ export function openFeishu(
       if (now() - message.at < rememberMs) inbox.accept(message);
       // Whether it was seen can no longer be known.
       else log("warn", `a message of ${new Date(message.at).toISOString()} is too old, and is left alone`);
+      return {};
+    }
+    if (header.event_type === "im.message.recalled_v1") {
+      const recall = readRecall(event);
+      if (recall) inbox.recall(recall);
       return {};
     }
     if (header.event_type !== "card.action.trigger") return {};
@@ -111,6 +116,7 @@ export function openFeishu(
     onMessage: inbox.onMessage,
     botName: bot.name,
     linkTo: (chat) => `${linksOf(app.domain)}/client/chat/open?openChatId=${encodeURIComponent(chat)}`,
+    onRecall: inbox.onRecall,
     onCard: clicks.onCard,
     async start(signal) {
       signal.addEventListener("abort", () => void (closing ??= close()), { once: true });

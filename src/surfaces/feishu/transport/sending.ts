@@ -3,6 +3,7 @@ import type { FeishuChannel, Sent, Target } from "../channel.ts";
 import { FeishuFailure } from "../failure.ts";
 import type { Answer, Api, CallOptions, Request } from "./api.ts";
 import type { Log } from "./config.ts";
+import { readItems } from "./event.ts";
 import { createPace, type Queues } from "./queues.ts";
 
 /** The platform lets five through; other bots share them. */
@@ -28,6 +29,7 @@ export type Sending = Pick<
   | "download"
   | "userName"
   | "members"
+  | "message"
   | "createEntity"
   | "streamText"
   | "entitySettings"
@@ -41,6 +43,7 @@ export type Sending = Pick<
 
 export type SendingParts = {
   api: Api;
+  appId: string;
   queues: Queues;
   store: SurfaceStore;
   sleep: (ms: number) => Promise<void>;
@@ -48,7 +51,7 @@ export type SendingParts = {
 };
 
 /** Everything that goes out. One message, one card entity and one chat are written to by one hand at a time. */
-export function createSending({ api, queues, store, sleep, log }: SendingParts): Sending {
+export function createSending({ api, appId, queues, store, sleep, log }: SendingParts): Sending {
   const chatPace = createPace(PER_CHAT, sleep);
   const messagePace = createPace(PER_MESSAGE, sleep);
   const entityPace = createPace(PER_ENTITY, sleep);
@@ -183,6 +186,12 @@ export function createSending({ api, queues, store, sleep, log }: SendingParts):
         .catch((error: unknown) => void log("debug", `no name for ${openId}: ${messageOf(error)}`));
       store.set(`name/${openId}`, name === undefined ? {} : { name }, { ttlMs: name ? NAME_MS : NO_NAME_MS });
       return name;
+    },
+    async message(messageId) {
+      const answer = await api.call({ method: "GET", path: `im/v1/messages/${segment(messageId)}` });
+      const found = readItems((answer["data"] as { items?: unknown } | undefined)?.items, appId);
+      if (!found) throw new FeishuFailure("gone", "Feishu gave a message that cannot be read");
+      return found;
     },
     async members(chat) {
       const known = store.get(`members/${chat}`) as { all?: string[] } | undefined;
