@@ -1,9 +1,13 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, relative, sep } from "node:path";
+import { keptFor, receivedFor } from "../config/output.ts";
+import { isInside } from "../permission/paths/canonical.ts";
 import type { Store } from "../journal/store.ts";
 import type { Fact } from "../protocol/index.ts";
 
 const HOUR_MS = 3_600_000;
+/** Version 0.1.0 put what people sent to a bot into one folder, for so long. */
+const RECEIVED_MS = 30 * 24 * HOUR_MS;
 
 /** Removes files of long output that no result in the journal names. One that is younger than an hour may be in the making. */
 export function collectOutput(
@@ -13,18 +17,28 @@ export function collectOutput(
 ): { files: number; bytes: number } {
   const named = namesIn(store);
   let [files, bytes] = [0, 0];
-  for (const name of namesOf(folder)) {
-    const stat = statSync(join(folder, name), { throwIfNoEntry: false });
-    if (!stat?.isFile() || named.has(name) || now - stat.mtimeMs < HOUR_MS) continue;
+  for (const path of filesBelow(folder)) {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    const wanted = named.has(basename(path)) || isReceived(path, folder, store);
+    const keepMs = isInside(join(folder, "feishu"), path) ? RECEIVED_MS : HOUR_MS;
+    if (!stat?.isFile() || wanted || now - stat.mtimeMs < keepMs) continue;
     files++;
     bytes += stat.size;
-    if (!dryRun) rmSync(join(folder, name), { force: true });
+    if (!dryRun) rmSync(path, { force: true });
   }
   return { files, bytes };
 }
 
-/** Removes the files of a session that is gone, unless another one names them too. */
-export function dropOutput(store: Store, folder: string, names: Iterable<string>): void {
+/** Files that somebody sent belong to their session for as long as it is there. */
+function isReceived(path: string, folder: string, store: Store): boolean {
+  const [session = ""] = relative(receivedFor(folder), path).split(sep);
+  return isInside(receivedFor(folder), path) && store.session(session) !== undefined;
+}
+
+/** Removes the files of a session that is gone. Those of version 0.1.0 lie beside each other, and another session may name them too. */
+export function dropOutput(store: Store, folder: string, session: string, names: Iterable<string>): void {
+  for (const own of [keptFor(folder, session), receivedFor(folder, session)])
+    rmSync(own, { recursive: true, force: true });
   for (const name of names)
     if (store.housekeeping.search(name, ["call.finished"]).length === 0) rmSync(join(folder, name), { force: true });
 }
@@ -42,9 +56,10 @@ export function outputOf(facts: readonly Fact[]): string[] {
   );
 }
 
-function namesOf(folder: string): string[] {
+function filesBelow(folder: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => name.endsWith(".txt"));
+    const all = readdirSync(folder, { recursive: true, withFileTypes: true });
+    return all.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   } catch {
     return []; // nothing was long yet
   }

@@ -56,7 +56,7 @@ export async function deleteSession(store: Store, home: Kept, session: string, s
   const facts = store.load(session);
   const receipts = receiptsOf(facts, ruleFiles(home, cwd)).map(slim);
   store.housekeeping.remove(session, facts.at(-1)?.seq ?? 0, { session, cwd, title, ...sender, receipts });
-  dropOutput(store, home.output, outputOf(facts));
+  dropOutput(store, home.output, session, outputOf(facts));
 }
 
 /** How long sessions and receipts are kept, in ms; for ever where nothing is said. */

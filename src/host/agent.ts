@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import type { AgentConfig } from "../agent/state/context.ts";
 import { builtinSubagents, createSubagentRegistry } from "../agent/state/subagents.ts";
 import { UnifiedExecutor } from "../agent/turn/executor.ts";
+import { keptFor, receivedFor } from "../config/output.ts";
 import { childEnv, redactor } from "../config/secrets.ts";
 import { environment } from "../context/environment.ts";
 import { findInstructions } from "../context/instructions.ts";
@@ -92,14 +92,14 @@ export function createAgent(parts: AgentParts): Agent {
     sageHome: env["SAGE_HOME"],
     subagents,
     home,
-    keepDir: output,
     hooks: parts.hooks ?? noHooks,
     saveRule: parts.saveRule ?? notSaved,
     ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
     redact: redactor(env),
   };
   const instructions = createRecent<ReturnType<typeof findInstructions>>();
-  const places = createRecent<Pick<AgentConfig, "roots" | "env">>();
+  const places = createRecent<{ root: string; env: NodeJS.ProcessEnv }>();
+  const kept = realpathSync(output);
   const prompts = createRecent<string>();
 
   return {
@@ -119,12 +119,15 @@ export function createAgent(parts: AgentParts): Agent {
         );
       };
       const place = places(session.cwd, () => ({
-        roots: [realpathSync(session.cwd), realpathSync(output)],
+        root: realpathSync(session.cwd),
         env: childEnv(env, session.cwd),
       }));
+      const keepDir = keptFor(kept, session.id);
       const config = {
         ...same,
-        ...place,
+        roots: [place.root, keepDir, receivedFor(kept, session.id)],
+        env: place.env,
+        keepDir,
         store,
         model,
         ...(smallModel && { smallModel }),

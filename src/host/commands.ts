@@ -71,7 +71,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
     [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Reply<C> | Promise<Reply<C>>;
   } = {
     async open({ session, cwd, model }) {
-      if (session !== undefined && !/^[\w.-]{1,100}$/.test(session))
+      if (session !== undefined && !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(session))
         throw new SageError(
           "input-invalid",
           `a session's id should be letters, digits, ".", "_" and "-" (at most 100); got ${JSON.stringify(session)}`,

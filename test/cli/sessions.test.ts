@@ -71,12 +71,14 @@ test("retention and gc tell what they remove, and remove nothing that is open or
   const run = ["-p", "go", "--yes", "--model", long];
   assert.equal((await here.sage(run)).code, 0);
   assert.equal((await here.sage(run)).code, 0);
-  const [kept, ...more] = readdirSync(output);
-  assert.match(kept ?? "", /^[0-9a-f]{32}\.txt$/);
-  assert.deepEqual(more, [], "the same output is kept once");
+  const all = () => readdirSync(join(output, "kept"), { recursive: true, encoding: "utf8" });
+  const files = () => all().filter((path) => path.endsWith(".txt"));
+  const kept = files();
+  assert.equal(kept.length, 2, "each session keeps its own");
+  for (const path of kept) assert.match(path, /^\w{8}\/[0-9a-f]{32}\.txt$/);
   const stray = join(output, "unfinished-0123456789abcdef.txt");
   writeFileSync(stray, "half");
-  for (const path of [stray, join(output, kept ?? "")]) utimesSync(path, 1, 1);
+  for (const path of [stray, ...kept.map((one) => join(output, "kept", one))]) utimesSync(path, 1, 1);
 
   assert.match((await here.sage(["sessions", "gc", "--dry-run"])).out, /1 output file .*\n\(--dry-run/);
   assert.ok(existsSync(stray));
@@ -88,14 +90,17 @@ test("retention and gc tell what they remove, and remove nothing that is open or
   store.close();
   assert.match((await here.sage(["sessions", "gc"])).out, /journal: \d/);
   assert.match((await here.sage(["sessions", "gc", "--dry-run"])).out, /^no session is empty.*\n\(--dry-run/);
-  assert.deepEqual(readdirSync(output), [kept]);
+  assert.ok(!existsSync(stray));
+  assert.deepEqual(files(), kept);
 
-  // One of the two that name it goes, then the other.
   const [first, second] = await listed(here);
   await here.sage(["sessions", "delete", first?.id ?? "", "--yes"]);
-  assert.deepEqual(readdirSync(output), [kept]);
+  assert.deepEqual(
+    files(),
+    kept.filter((path) => !path.startsWith(first?.id ?? "?")),
+  );
   await here.sage(["sessions", "delete", second?.id ?? "", "--yes"]);
-  assert.deepEqual(readdirSync(output), []);
+  assert.deepEqual(all(), []);
 
   assert.equal((await here.sage(["-p", "wait", "--model", here.script({ calls: [mark] })])).code, 3);
   assert.equal((await here.sage(["-p", "hi", "--model", here.script({ text: "hi" })])).code, 0);

@@ -52,11 +52,12 @@ export async function receiveFiles(
 
 /** What came in long ago is not kept for ever. */
 export async function forgetOldFiles(folder: string, now: number): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    const path = join(folder, name);
-    const { mtimeMs } = await stat(path);
-    if (now - mtimeMs > KEEP_MS) await rm(path, { recursive: true, force: true });
-  }
+  for (const session of await readdir(folder).catch(() => []))
+    for (const message of await readdir(join(folder, session)).catch(() => [])) {
+      const path = join(folder, session, message);
+      const { mtimeMs } = await stat(path);
+      if (now - mtimeMs > KEEP_MS) await rm(path, { recursive: true, force: true });
+    }
 }
 
 /** A name that stays in its folder, whatever the person's machine called it. */

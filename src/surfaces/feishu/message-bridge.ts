@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { messageOf, type InputRequest, type Sender } from "../../protocol/index.ts";
 import { plainWords } from "./cards/escape.ts";
 import { whoOf } from "./cards/closed.ts";
@@ -26,7 +27,7 @@ export type BridgeParts = {
   team(): Team;
   speak(chat: string): Speeches;
   model?: string;
-  /** Where received files go: a folder that every session may read. */
+  /** Where received files go: below it a folder for each session, which that session alone may read. */
   inbox: string;
   stops: Stops;
   log(line: string): void;
@@ -107,10 +108,15 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
   };
 
   /** What was attached is told by its path, and what the person refers to comes first. */
-  const compose = async (message: Incoming, text: string, { signal, refers }: Going): Promise<string> => {
+  const compose = async (
+    message: Incoming,
+    { handle }: Follow,
+    text: string,
+    { signal, refers }: Going,
+  ): Promise<string> => {
     const isKnown = () => !refers;
     const brought = await broughtBy(message, { channel, isKnown, log });
-    const receiving = { channel, folder: parts.inbox, log, signal };
+    const receiving = { channel, folder: join(parts.inbox, handle.session), log, signal };
     const received = [];
     for (const one of [...brought.files, message]) received.push(await receiveFiles(one, receiving));
     const problems = [...(brought.problem ? [brought.problem] : []), ...received.flatMap((one) => one.problems)];
@@ -120,16 +126,20 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     return [brought.words, ...quoted, text, ...own].filter((one) => one.trim() !== "").join("\n");
   };
 
-  const task = async (message: Incoming, follow: Follow, text: string, going: Going): Promise<void> => {
-    const whole = await compose(message, text, going);
+  const task = async (message: Incoming, given: Follow, text: string, going: Going): Promise<void> => {
+    let follow = given;
+    let whole = await compose(message, follow, text, going);
     if (whole.trim() === "") return;
     const from = await parts.senderOf(message.sender.openId);
     going.signal.throwIfAborted();
     const more = { id: message.messageId, limits: limitsOf(team(), message.chatId) };
     let reply = await follow.handle.sendMessage(whole, from, more);
     // Somebody has deleted it: what is said now begins another.
-    if (!reply.ok && reply.code === "session-unknown")
-      reply = await (await begin(message)).handle.sendMessage(whole, from, more);
+    if (!reply.ok && reply.code === "session-unknown") {
+      follow = await begin(message);
+      whole = await compose(message, follow, text, going);
+      reply = await follow.handle.sendMessage(whole, from, more);
+    }
     if (reply.ok) return records.setSaid(message.messageId, follow.handle.session, message.sender.openId);
     if (reply.code === "queue-full") return say(message, ({ t }) => t.queueFull);
     const why = reply.message;
@@ -142,7 +152,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     { follow, request, text }: { follow: Follow; request: InputRequest; text: string },
     going: Going,
   ): Promise<void> => {
-    const read = readText(request, await compose(message, text, { ...going, refers: false }));
+    const read = readText(request, await compose(message, follow, text, { ...going, refers: false }));
     if ("problem" in read) return say(message, (speech) => speech.t.answerFirst(read.problem(speech)));
     return respond(message, follow, request, read.response);
   };

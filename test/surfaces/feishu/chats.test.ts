@@ -182,7 +182,8 @@ test("files and images go in by their path, within limits; what an answer links 
   lin.send("file", Buffer.from("内容"), "../../报告.txt");
   await until(() => sage.facts("turn.ended").length === 1);
   const path = /at (.*)\]/.exec(sage.facts("user.said")[0]?.data.text ?? "")?.[1] ?? "";
-  assert.ok(path.startsWith(join(dir, "inbox")) && path.endsWith("报告.txt"), path);
+  const { session = "" } = sage.facts("user.said")[0] ?? {};
+  assert.ok(path.startsWith(join(dir, "inbox", session, "om_")) && path.endsWith("报告.txt"), path);
   assert.equal(readFileSync(path, "utf8"), "内容");
   lin.send("image", png);
   await until(() => sage.facts("turn.ended").length === 2);

@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Host } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import type { Home } from "../../../config/home.ts";
+import { receivedFor } from "../../../config/output.ts";
 import { createRedaction } from "../../../config/redact.ts";
 import type { SurfaceStores } from "../../../host/surface-store.ts";
 import type { Feishu } from "../../../surfaces/feishu/index.ts";
@@ -18,7 +18,7 @@ export type SurfaceParts = {
   surfaces: SurfaceStores;
   home: Home;
   env: NodeJS.ProcessEnv;
-  /** Sessions may read there, wherever they work. */
+  /** Each session may read its own part of it, wherever it works. */
   output: string;
   /** Of new sessions, where one was named. */
   model: string | undefined;
@@ -46,7 +46,7 @@ export async function openBot(bot: BotConfig, parts: SurfaceParts): Promise<Bot>
       const attached = attachFeishu(host, {
         ...{ channel, store, app: app.appId, team, changeTeam, signal, log: warn },
         ...(model !== undefined && { model }),
-        inbox: join(output, "feishu"),
+        inbox: receivedFor(output),
         hostRecovers: true,
         redaction: createRedaction(env),
         mayRead: (path, cwd) => mayRead(path, cwd, { home, env }),
