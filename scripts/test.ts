@@ -9,13 +9,17 @@ import { join } from "node:path";
 import { bundle } from "./bundle.ts";
 import { check } from "./check.ts";
 
+const RUN_MINUTES = 20;
+
 const root = join(import.meta.dirname, "..");
 const started = performance.now();
 
 const unchecked = process.argv.includes("--no-check");
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-") && argument !== "--no-check");
 const filters = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-const files = globSync((filters.length > 0 ? filters : ["test"]).map(asGlob), { cwd: root });
+const found = globSync((filters.length > 0 ? filters : ["test"]).map(asGlob), { cwd: root });
+// The long ones first: none of them begins when everything else is over.
+const files = found.toSorted((a, b) => Number(startsPrograms(b)) - Number(startsPrograms(a)));
 
 const checked = unchecked || (await check());
 const tested = files.length > 0 && (await runTests());
@@ -32,7 +36,7 @@ function asGlob(filter: string): string {
 
 async function runTests(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), "sage-test-"));
-  const program = files.some(startsSage) ? await bundleIn(home) : undefined;
+  const bundled = files.some(startsPrograms) ? await bundleIn(home) : undefined;
   const child = spawn(
     process.execPath,
     [
@@ -44,26 +48,32 @@ async function runTests(): Promise<boolean> {
       ...flags,
       ...files,
     ],
-    { cwd: root, stdio: "inherit", env: { ...isolated(home), ...(program && { SAGE_TEST_PROGRAM: program }) } },
+    { cwd: root, stdio: "inherit", env: { ...isolated(home), ...(bundled && { SAGE_TEST_BUNDLE: bundled }) } },
   );
   // The runner ends its files and reports; the temporary home goes when it has.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+  const late = setTimeout(() => {
+    console.error(`\nsage: still running after ${RUN_MINUTES} minutes; the files without a line above are to blame`);
+    child.kill("SIGKILL");
+  }, RUN_MINUTES * 60_000);
   const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+  clearTimeout(late);
   rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   return code === 0;
 }
 
-function startsSage(file: string): boolean {
-  return /support\/(cli|tmux)\.ts/.test(readFileSync(join(root, file), "utf8"));
+function startsPrograms(file: string): boolean {
+  return /support\/(cli|tmux|process|bundled-sdk)\.ts/.test(readFileSync(join(root, file), "utf8"));
 }
 
-/** Tests that start Sage itself start a bundle: it is ready in a third of the time that the source takes. */
+/** Tests that start Sage, an example or a runner of one session start a bundle: it is ready in a third of the time. */
 async function bundleIn(home: string): Promise<string> {
   const dir = join(home, "bundle");
-  await bundle(dir, { sage: "src/cli/main.ts" }, { minify: false });
+  const entries = { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts", runner: "test/support/runner.ts" };
+  await bundle(dir, entries, { minify: false });
   // Packages that are not in the bundle are looked up from where it lies.
   symlinkSync(join(root, "node_modules"), join(home, "node_modules"), "junction");
-  return join(dir, "sage.mjs");
+  return dir;
 }
 
 /** No key, proxy or setting of the person at the keyboard decides whether a test passes. */

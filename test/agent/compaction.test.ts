@@ -7,7 +7,7 @@ import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
 import { SageError, noUsage, type Fact, type Message } from "../../src/protocol/index.ts";
-import { start } from "../support/process.ts";
+import { startRunner } from "../support/process.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -215,7 +215,7 @@ test("kill -9 while the summary is written, or right behind it: the same message
     const run = (summary: { text: string; delayMs?: number }) => {
       writeFileSync(here.path("script.json"), JSON.stringify({ "": long(11), summary: [summary] }));
       const env = { ANSWER: "self", OPTIONS: JSON.stringify({ maxContextTokens: 9_000 }) };
-      return start("test/support/runner.ts", [here.dir, "s"], { env });
+      return startRunner([here.dir, "s"], { env });
     };
     if (killed) {
       const first = run({ text: "What was.", ...(killed === "while" && { delayMs: 60_000 }) });

@@ -8,7 +8,7 @@ import { respond } from "../../src/input/respond.ts";
 import { openSession, type SessionLog } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { SubagentDefinition } from "../../src/protocol/index.ts";
-import { start } from "../support/process.ts";
+import { startRunner } from "../support/process.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { sentence } from "../../src/texts/reasons.ts";
@@ -155,7 +155,7 @@ test("a crash at depth 2 recovers under the same ids, and nothing runs twice", a
     "GeneralPurpose/Execute": [{ calls: [bash("echo deep >> ran")] }, { text: "deep" }],
   };
   writeFileSync(here.path("script.json"), JSON.stringify(script));
-  const first = start("test/support/runner.ts", [here.dir, "s"]);
+  const first = startRunner([here.dir, "s"]);
   await first.until(/input.requested t0\/0\/0\/sub\/0\/0\/sub\/0\/0\/permit0/);
   first.child.kill("SIGKILL");
   await first.ended;
@@ -163,7 +163,7 @@ test("a crash at depth 2 recovers under the same ids, and nothing runs twice", a
   const ids = store.pending("s").map(({ id }) => id);
   assert.deepEqual(ids, ["s/t0/0/1/permit0", "s/t0/0/0/sub/0/0/sub/0/0/permit0"]);
   store.close();
-  const second = await start("test/support/runner.ts", [here.dir, "s"], { env: { ANSWER: "self" } }).ended;
+  const second = await startRunner([here.dir, "s"], { env: { ANSWER: "self" } }).ended;
   assert.match(second.out, /all done/, second.err);
   assert.deepEqual(readFileSync(here.path("ran"), "utf8").trim().split("\n").toSorted(), ["deep", "root"]);
 });

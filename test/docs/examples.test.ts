@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
+const preload = new URL("../support/bundled-sdk.ts", import.meta.url).href;
 
 const expected: Record<string, RegExp> = {
   "custom-tool.ts": /杭州: 21 °C, clear\nTake no umbrella/,
@@ -30,7 +31,7 @@ const expected: Record<string, RegExp> = {
 
 for (const name of readdirSync(join(root, "examples"))) {
   test(`examples/${name} runs and prints what it promises`, async () => {
-    const { stdout } = await run(process.execPath, ["--conditions=sage-source", join(root, "examples", name)]);
+    const { stdout } = await run(process.execPath, ["--import", preload, join(root, "examples", name)]);
     assert.match(stdout, expected[name] ?? assert.fail(`say here what examples/${name} prints`));
   });
 }

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { killAtCommit } from "../support/kill.ts";
-import { start } from "../support/process.ts";
+import { startRunner } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { check, show } from "./checker.ts";
 import { markedCalls, type Event, type History } from "./history.ts";
@@ -64,7 +64,7 @@ for (let round = 0; round < roundsOf(3); round++)
       const timed = roll.chance(0.5);
       const fault = killAtCommit(1 + roll.below(25), roll.pick(["before", "after"]));
       const env = { ANSWER: "self", LOST: lost, ...(deadly && !timed && fault) };
-      const { child, ended, until } = start("test/support/runner.ts", [here.dir, "s"], { env });
+      const { child, ended, until } = startRunner([here.dir, "s"], { env });
       if (deadly && timed) {
         const from = roll.pick([/user.said/, /call.started/, /input.resolved/, /sub\/0\/model/]);
         await until(from).catch(() => undefined);
@@ -87,14 +87,14 @@ test(
     using here = workspace();
     const command = "echo begun >> witness; sleep 40; echo never >> witness";
     writeFileSync(here.path("script.json"), JSON.stringify([{ calls: [bash(command)] }, { text: "all done" }]));
-    const first = start("test/support/runner.ts", [here.dir, "s"], { env: { ANSWER: "self" } });
+    const first = startRunner([here.dir, "s"], { env: { ANSWER: "self" } });
     await first.until(/call.started/);
     await until(() => witnessed(here).length !== 0);
     first.child.kill("SIGSTOP");
     const db = new DatabaseSync(here.path("journal.db"));
     db.exec("PRAGMA busy_timeout=5000; UPDATE process SET beat=0"); // as if it had been so for long
     db.close();
-    const second = start("test/support/runner.ts", [here.dir, "s"], { env: { ANSWER: "self", LOST: "done" } });
+    const second = startRunner([here.dir, "s"], { env: { ANSWER: "self", LOST: "done" } });
     await second.until(/input.requested t0\/0\/0\/lost0.running/);
     first.child.kill("SIGCONT");
     assert.match((await second.ended).out, /all done/);

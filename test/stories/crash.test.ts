@@ -5,7 +5,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Fact, InputResponse } from "../../src/protocol/index.ts";
 import { respond } from "../../src/input/respond.ts";
 import { killAtCommit } from "../support/kill.ts";
-import { start, type Ended } from "../support/process.ts";
+import { startRunner, type Ended } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { sentence } from "../../src/texts/reasons.ts";
@@ -16,7 +16,7 @@ const lines = (here: Here, name: string) =>
   existsSync(here.path(name)) ? readFileSync(here.path(name), "utf8").trim().split("\n").length : 0;
 
 function run(here: Here, env: Record<string, string> = {}): Promise<Ended> {
-  return start("test/support/runner.ts", [here.dir, "s"], { env }).ended;
+  return startRunner([here.dir, "s"], { env }).ended;
 }
 
 function facts(here: Here): Fact[] {
@@ -110,7 +110,7 @@ test("killed while a question is open, answered by another process while it is d
   ];
   writeFileSync(here.path("script.json"), JSON.stringify(script));
 
-  const first = start("test/support/runner.ts", [here.dir, "s"]);
+  const first = startRunner([here.dir, "s"]);
   await first.until(/input.requested t0\/0\/1\/permit0/);
   first.child.kill("SIGKILL");
   assert.equal((await first.ended).signal, "SIGKILL");
@@ -147,13 +147,13 @@ test("a command that outlived a killed Sage is found, and rerun is not offered b
   const command = "echo started >> ran.txt; while [ ! -e stop ]; do sleep 0.05; done; echo ended >> ran.txt";
   writeFileSync(here.path("script.json"), JSON.stringify([{ calls: [bash(command)] }, { text: "over" }]));
 
-  const first = start("test/support/runner.ts", [here.dir, "s"], { env: { ANSWER: "self" } });
+  const first = startRunner([here.dir, "s"], { env: { ANSWER: "self" } });
   await first.until(/call.started/);
   await until(() => lines(here, "ran.txt") !== 0);
   first.child.kill("SIGKILL");
   await first.ended;
 
-  const second = start("test/support/runner.ts", [here.dir, "s"]);
+  const second = startRunner([here.dir, "s"]);
   await second.until(/input.requested t0\/0\/0\/lost0.running/);
   const store = sqliteStore(here.path("journal.db"));
   const [request] = store.pending("s");

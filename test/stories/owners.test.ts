@@ -10,7 +10,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import type { Fact, InputRequest, WatchEvent } from "../../src/protocol/index.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
-import { start } from "../support/process.ts";
+import { startRunner } from "../support/process.ts";
 import { bash, config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { sentence } from "../../src/texts/reasons.ts";
@@ -27,7 +27,7 @@ function script(here: Here, turns: Script): void {
 
 /** The owner: a process of its own, allowed to run its command by somebody else. */
 async function owner(here: Here) {
-  const one = start("test/support/runner.ts", [here.dir, "s"]);
+  const one = startRunner([here.dir, "s"]);
   await one.until(/input.requested/);
   const store = sqliteStore(here.path("journal.db"));
   const [request] = store.pending("s");
@@ -177,7 +177,7 @@ test("the owner freezes for longer than a lease lasts, and nobody wants the sess
 test("the owner ends as it should: whoever follows it stays, and what is said next runs there", async () => {
   using here = workspace();
   script(here, [{ text: "first of all", delayMs: 2_000 }, { text: "second" }]);
-  const first = start("test/support/runner.ts", [here.dir, "s"]);
+  const first = startRunner([here.dir, "s"]);
   await first.until(/session.opened|turn.begun/);
   await using second = follower(here);
   await until(() => second.output().includes("first"));

@@ -4,14 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { bundled } from "./bundled.ts";
 import type { ScriptedTurn } from "../../src/models/scripted.ts";
 import type { InputRequest, PendingRequest } from "../../src/protocol/index.ts";
 import { untilText } from "./until.ts";
 
-const source = join(import.meta.dirname, "../../src/cli/main.ts");
-
-/** Sage as a file to start: the bundle that `npm test` made, or the source where a file is run by itself. */
-export const program = process.env["SAGE_TEST_PROGRAM"] ?? source;
+export const program = bundled("sage", "src/cli/main.ts");
 
 export type Ended = { code: number | null; out: string; err: string };
 

@@ -1,15 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { join } from "node:path";
+import { bundled } from "./bundled.ts";
 
 export type Ended = { code: number | null; signal: string | null; out: string; err: string };
 
-/** A real process of Sage's rooms, to be watched and killed. */
-export function start(
-  script: string,
+/** A real process that runs one session (runner.ts), to be watched and killed. */
+export function startRunner(
   args: string[],
   options: { env?: Record<string, string>; cwd?: string } = {},
 ): { child: ChildProcess; ended: Promise<Ended>; until(pattern: RegExp): Promise<void> } {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../..", script), ...args], {
+  const child = spawn(process.execPath, [bundled("runner", "test/support/runner.ts"), ...args], {
     env: { ...process.env, ...options.env },
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: ["pipe", "pipe", "pipe"],
