@@ -3,6 +3,7 @@ import type { UnifiedExecutor } from "../agent/turn/executor.ts";
 import { expandMessage, type Skill } from "../context/skills.ts";
 import { ended, endOf, prepare } from "../input/respond.ts";
 import { openSession, Stopped } from "../journal/session.ts";
+import { untilWritten } from "../journal/retry.ts";
 import type { Page, SessionRow, Store } from "../journal/store.ts";
 import { errorBecause } from "../texts/error.ts";
 import { readRule } from "../permission/rules/rules.ts";
@@ -33,6 +34,8 @@ import type { Runner } from "./runner.ts";
 import { existingSession } from "./session-run.ts";
 
 const QUEUED_MESSAGES = 50;
+/** For so long a command is tried on a journal that another process keeps busy. */
+const BUSY_MS = 30_000;
 const LONGEST_MESSAGE = 2_000_000;
 
 type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
@@ -199,7 +202,10 @@ export function createCommands(parts: CommandParts): Host["send"] {
       const handle = handlers[command.type] as unknown as (
         c: typeof command,
       ) => Promise<CommandReply<(typeof command)["type"]>>;
-      return await handle(command);
+      const giveUp = performance.now() + BUSY_MS;
+      // Nothing of it was recorded: on a busy journal it is simply tried again. A full disk is for a person to know about.
+      const failed = ({ code }: SageError) => code === "journal-locked" && performance.now() < giveUp;
+      return await untilWritten(async () => handle(command), { signal: leaving, failed });
     } catch (error) {
       return refusal(error);
     }

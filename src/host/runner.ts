@@ -1,4 +1,4 @@
-import { messageOf } from "../protocol/index.ts";
+import { reasonOf } from "../protocol/index.ts";
 import { existingSession, SessionRun, type RunParts } from "./session-run.ts";
 import { createTurnstile } from "./sleep.ts";
 
@@ -48,7 +48,7 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
     };
     run.done.then(end, (error: unknown) => {
       end();
-      run.notice("host", messageOf(error)); // whoever asked for the outcome hears of it there; whoever only spoke, here
+      run.notice("host", reasonOf(error)); // whoever asked for the outcome hears of it there; whoever only spoke, here
     });
     running.set(session, run);
     begunHere.add(run);

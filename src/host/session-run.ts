@@ -1,9 +1,21 @@
 import type { UnifiedExecutor } from "../agent/turn/executor.ts";
 import { journaledLifecycle } from "../agent/state/states.ts";
+import { isRetryable } from "../journal/retry.ts";
 import { openSession, type SessionLog, type Stopped } from "../journal/session.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import { realClock } from "../models/sleep.ts";
-import { SageError, messageOf, unseenMessages, type AgentOutcome, type Fact } from "../protocol/index.ts";
+import {
+  SageError,
+  reason,
+  reasonOf,
+  said,
+  unseenMessages,
+  type AgentOutcome,
+  type Fact,
+  type Reason,
+  type SageErrorCode,
+} from "../protocol/index.ts";
+import { sentence } from "../texts/reasons.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";
@@ -45,6 +57,8 @@ export class SessionRun {
   #phase: RunPhase = notBegun;
   #maySleep = false;
   #leaving = false;
+  /** Why the turn could not be begun at the last try. */
+  #waitsFor: SageErrorCode | undefined;
   #resting: AbortController | undefined;
 
   constructor(session: string, scope: RunScope) {
@@ -87,8 +101,9 @@ export class SessionRun {
   }
 
   /** For whoever watches: there is nobody else to tell. */
-  notice(key: string, text: string): void {
-    this.#scope.store.hub.delta({ session: this.session, key, attempt: 0, n: 0, kind: "notice", text });
+  notice(key: string, why: Reason): void {
+    const text = sentence(why, "en");
+    this.#scope.store.hub.delta({ session: this.session, key, attempt: 0, n: 0, kind: "notice", text, reason: why });
   }
 
   #move(event: RunEvent): RunPhase {
@@ -108,14 +123,15 @@ export class SessionRun {
     }
   }
 
-  /** Nobody is there to try again for a session that was woken: it waits out a busy journal or a full disk. */
+  /** A turn that cannot be begun because the journal is busy or the disk is full begins later, and whoever watches is told once. */
   async #roundOrLater(session: SessionRow): Promise<"again" | Round> {
     try {
       return await this.#round(session);
     } catch (error) {
-      const woken = this.#phase.name === "preparing" && this.#phase.kept !== undefined;
-      if (!woken || this.#leaving || !(error instanceof SageError && error.retryable)) throw error;
-      this.notice("supervisor", messageOf(error));
+      if (this.#phase.name !== "preparing" || this.#leaving || !isOfJournal(error)) throw error;
+      if (this.#waitsFor !== error.code)
+        this.notice("journal", reason("not-recorded-yet", { problem: reasonOf(error) }));
+      this.#waitsFor = error.code;
       const { clock = realClock } = this.#scope.supervision;
       await clock.sleep(RETRY_MS, this.#hurried()).catch(() => {});
       return "again";
@@ -130,7 +146,7 @@ export class SessionRun {
     moments.start(session, agent.hooks);
     return supervise(({ supervised }) => this.#attempt(agent, supervised), {
       ...supervision,
-      notice: (text) => this.notice("supervisor", text),
+      notice: (text) => this.notice("supervisor", said(text)),
       hurry: () => this.#hurried(),
     });
   }
@@ -141,6 +157,7 @@ export class SessionRun {
     const stop = this.#phase.name === "preparing" ? this.#phase.stop : undefined;
     const lifecycle = journaledLifecycle(log);
     this.#move({ type: "attemptBegun", log, lifecycle });
+    this.#waitsFor = undefined;
     if (this.#leaving) log.close();
     if (stop) log.stop(stop);
     const ends = { fact: ({ type }: Fact) => void (type === "turn.ended" && turnEnded(this.session)) };
@@ -197,6 +214,10 @@ export class SessionRun {
     this.#move({ type: "ended" });
     letGo(this);
   }
+}
+
+function isOfJournal(error: unknown): error is SageError {
+  return isRetryable(error) && (error.code === "journal-locked" || error.code === "disk-full");
 }
 
 export function existingSession(store: Store, id: string): SessionRow {

@@ -23,6 +23,8 @@ import { startOf } from "./process.ts";
 const APPLICATION = 0x53414745; // "SAGE"
 /** 1: version 0.1.0. 2: long facts lie beside the fact table, and processes name their pid namespace. */
 const FORMAT = 2;
+/** A process that starts has nothing better to do than to wait; one that runs blocks everything else meanwhile. */
+const BUSY_AT_START_MS = 15_000;
 const BUSY_MS = 2_000;
 
 const askTable =
@@ -54,7 +56,7 @@ export function openForWriting(path: string): Opened {
   else if (statSync(path).isDirectory()) throw errorBecause("journal-damaged", reason("journal-is-folder", { path }));
   else if (statSync(path).size === 0 && !existsSync(`${path}-wal`))
     throw errorBecause("journal-damaged", reason("journal-empty", { path }));
-  return checked(path, new DatabaseSync(path, { timeout: BUSY_MS }), { readOnly: false });
+  return checked(path, new DatabaseSync(path, { timeout: BUSY_AT_START_MS }), { readOnly: false });
 }
 
 /** For those who only look: also where the journal, or the disk it lies on, may not be written. */
@@ -70,7 +72,7 @@ export function openForReading(path: string): Opened {
   try {
     copyFileSync(path, copy);
     if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
-    const { db } = checked(copy, new DatabaseSync(copy, { timeout: BUSY_MS }), { readOnly: true });
+    const { db } = checked(copy, new DatabaseSync(copy, { timeout: BUSY_AT_START_MS }), { readOnly: true });
     const close = () => {
       db.close();
       rmSync(folder, { recursive: true, force: true });
@@ -94,6 +96,7 @@ function checked(path: string, db: DatabaseSync, { readOnly }: { readOnly: boole
     if (format < FORMAT) migrate(path, db, { ofCopy: readOnly });
     if (!hasTable(db, "ask"))
       inTransaction(db, () => hasTable(db, "ask") || db.exec(`${askTable}; INSERT INTO ask ${openRequests}`));
+    db.exec(`PRAGMA busy_timeout=${BUSY_MS}`);
     return { db, readOnly, close: () => db.close() };
   } catch (error) {
     db.close();

@@ -7,8 +7,8 @@ const LONGEST_PAUSE_MS = 1_000;
 export type Retry = {
   /** Ends the trying; its reason is thrown. */
   signal?: AbortSignal | undefined;
-  /** Told of each failure that is followed by another try. */
-  failed?(error: SageError): void;
+  /** Hears of each failure that may be followed by another try; false ends the trying, and the error is thrown. */
+  failed?(error: SageError): boolean | void;
 };
 
 /** Writes until it is written. A busy journal and a full disk pass; any other error is thrown. */
@@ -17,8 +17,7 @@ export async function untilWritten<T>(write: () => Awaitable<T>, { signal, faile
     try {
       return await write();
     } catch (error) {
-      if (!isRetryable(error)) throw error;
-      failed?.(error);
+      if (!isRetryable(error) || failed?.(error) === false) throw error;
     }
     await pause(Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS), signal);
     signal?.throwIfAborted();

@@ -1,5 +1,11 @@
+const preload = `--import ${new URL("faulty-sqlite.ts", import.meta.url).href}`;
+
 /** Environment of a process that kills itself with SIGKILL right before or after its nth commit. */
 export function killAtCommit(nth: number, side: "before" | "after"): Record<string, string> {
-  const preload = new URL("kill-at-commit.ts", import.meta.url).href;
-  return { KILL_AT: `commit:${nth}:${side}`, NODE_OPTIONS: `--import ${preload}` };
+  return { KILL_AT: `commit:${nth}:${side}`, NODE_OPTIONS: preload };
+}
+
+/** Environment of a process whose journal lies on a full disk while this file is there. */
+export function fullWhile(file: string): Record<string, string> {
+  return { DISK_FULL: file, NODE_OPTIONS: preload };
 }

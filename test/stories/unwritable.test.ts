@@ -1,0 +1,80 @@
+// Real processes on a journal that cannot be written for a while, and on one that many want at once.
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { bash, Machine } from "../support/cli.ts";
+import { fullWhile } from "../support/kill.ts";
+import { until } from "../support/until.ts";
+
+const yes = "--yes";
+
+test("the disk is full in the middle of a turn: Sage says so, waits, and goes on when there is room", async () => {
+  using here = new Machine();
+  const flag = join(here.dir, "full");
+  const model = here.script(
+    { calls: [bash(`touch ${flag}; echo one >> ran.txt`)] },
+    { calls: [bash("echo two >> ran.txt")] },
+    { text: "all done" },
+  );
+  const running = here.start(["-p", "go", yes, "--model", model], { env: fullWhile(flag) });
+  running.end();
+  await running.until(/the turn waits: not recorded: writing to .*journal\.db failed/);
+  assert.equal(here.file("ran.txt"), "one\n", "nothing runs that could not be recorded");
+  rmSync(flag);
+  const { code, out, err } = await running.ended;
+  assert.deepEqual([code, here.file("ran.txt")], [0, "one\ntwo\n"], err);
+  assert.match(out, /all done/);
+  assert.match(err, /takes facts again/);
+});
+
+test("another program keeps the journal for longer than Sage used to wait: the turn goes on all the same", async () => {
+  using here = new Machine();
+  const model = here.script(
+    { calls: [bash("echo one >> ran.txt; until [ -e held ]; do sleep 0.02; done")] },
+    { calls: [bash("echo two >> ran.txt")] },
+    { text: "all done" },
+  );
+  const running = here.start(["-p", "go", yes, "--model", model]);
+  running.end();
+  await until(() => here.file("ran.txt") === "one\n");
+  const db = new DatabaseSync(join(here.env["SAGE_HOME"] ?? "", "journal.db"), { timeout: 5_000 });
+  db.exec("BEGIN IMMEDIATE");
+  writeFileSync(join(here.cwd, "held"), "");
+  await running.until(/the turn waits: not recorded: another process keeps .*journal\.db busy/);
+  db.close();
+  const { code, out, err } = await running.ended;
+  assert.deepEqual([code, here.file("ran.txt")], [0, "one\ntwo\n"], err);
+  assert.match(out, /all done/);
+});
+
+test("a message said while another program keeps the journal is recorded once it lets go", async () => {
+  using here = new Machine();
+  await here.sage(["-p", "first", "--model", here.script({ text: "one" })]);
+  const db = new DatabaseSync(join(here.env["SAGE_HOME"] ?? "", "journal.db"), { timeout: 5_000 });
+  db.exec("BEGIN IMMEDIATE");
+  const running = here.start(["-p", "second", "--model", here.script({ text: "two" })]);
+  running.end();
+  await new Promise((resolve) => setTimeout(resolve, 4_000)); // longer than one try lasts
+  db.close();
+  const { code, out, err } = await running.ended;
+  assert.deepEqual([code, out.trim()], [0, "two"], err);
+});
+
+test(
+  "thirty processes on one journal, at once and from the first moment: none fails",
+  { timeout: 300_000 },
+  async () => {
+    using here = new Machine();
+    const model = here.script({ calls: [bash("true")] }, { calls: [bash("true")] }, { text: "done" });
+    const all = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => here.sage(["-p", `task ${n}`, yes, "--model", model])),
+    );
+    assert.deepEqual(
+      all.map(({ code, out, err }) => ({ code, out: out.trim(), err })).filter(({ code }) => code !== 0),
+      [],
+    );
+    assert.equal((await here.facts("turn.ended")).length, 30);
+  },
+);
