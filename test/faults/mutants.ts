@@ -136,7 +136,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: "lists the newest request first",
-    changes: [{ file: facts, from: "ON f.seq=a.seq ORDER BY f.seq`", to: "ON f.seq=a.seq ORDER BY f.seq DESC`" }],
+    changes: [{ file: facts, from: "LIMIT ?) ORDER BY seq`", to: "LIMIT ?) ORDER BY seq DESC`" }],
     scene: "ruleMeanwhile",
   },
   {
