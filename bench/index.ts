@@ -1,16 +1,17 @@
-// npm run bench                  everything, in under three minutes
-// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, terminal or cli
+// npm run bench                  everything, in some five minutes
+// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, terminal, cli, long or sdk
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approvals } from "./approvals.ts";
 import { blocked } from "./blocked.ts";
-import { cli } from "./cli.ts";
+import { cli, long } from "./cli.ts";
 import { context } from "./context.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { table, type Row } from "./measure.ts";
 import { permission } from "./permission.ts";
 import { resume } from "./resume.ts";
+import { sdk } from "./sdk.ts";
 import { terminal } from "./terminal.ts";
 
 const parts: Record<string, (dir: string) => Promise<Row[]>> = {
@@ -22,6 +23,8 @@ const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   permission,
   terminal,
   cli,
+  long,
+  sdk,
 };
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);

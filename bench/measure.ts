@@ -71,7 +71,17 @@ function kill(pid: number): void {
 export type ModelServer = AsyncDisposable & {
   baseURL: string;
   /** What came since the last time it was asked. */
-  stats(): Promise<{ requests: number; firstRequestAt: number | null }>;
+  stats(): Promise<ServerStats>;
+  /** Looks at this process at every hundredth request. */
+  watch(pid: number): Promise<void>;
+};
+
+export type ServerStats = {
+  /** Epoch ms of each request, and of the end of each reply. */
+  arrivals: number[];
+  ends: number[];
+  /** Before the first request, and every hundred requests later. */
+  hundreds: { cpuMs: number; rssMb: number; peakMb: number }[];
 };
 
 export async function startModelServer(): Promise<ModelServer> {
@@ -82,6 +92,7 @@ export async function startModelServer(): Promise<ModelServer> {
   return {
     baseURL: `${origin}/v1`,
     stats: async () => (await fetch(`${origin}/stats`)).json() as ReturnType<ModelServer["stats"]>,
+    watch: async (pid) => void (await fetch(`${origin}/watch`, { method: "POST", body: `${pid}` })),
     async [Symbol.asyncDispose]() {
       const ended = once(child, "exit");
       child.kill();

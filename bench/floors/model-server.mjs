@@ -1,5 +1,7 @@
 // A model that costs nothing, in a process of its own: Chat Completions over loopback. A task that says "<n> steps"
-// gets n calls of bash, one a reply, then a last text. Prints its port. GET /stats tells what came since the last GET.
+// gets n calls of bash, one a reply, then a last text; "think <n> ms" makes it wait before each reply. Prints its port. GET /stats tells
+// what came since the last GET: when requests came and replies ended, and how the process named by POST /watch stood at every hundredth.
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
 const most = { steps: 10_000, bodyBytes: 64 * 1024 * 1024, lifetimeMs: 30 * 60_000 };
@@ -13,14 +15,20 @@ const server = createServer(async (request, response) => {
     stats = fresh();
     return;
   }
-  stats.firstRequestAt ??= at;
-  stats.requests++;
   const body = await read(request);
+  if (request.url === "/watch") {
+    stats.pid = Number(body);
+    response.end();
+    return;
+  }
+  if (stats.pid && stats.arrivals.length % 100 === 0) stats.hundreds.push(look(stats.pid));
+  stats.arrivals.push(at);
   if (body === undefined || !request.url?.endsWith("/chat/completions")) {
     response.writeHead(body === undefined ? 413 : 404).end();
     return;
   }
-  answer(JSON.parse(body), response);
+  await answer(JSON.parse(body), response);
+  stats.ends.push(performance.timeOrigin + performance.now());
 });
 
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
@@ -31,7 +39,15 @@ setInterval(() => process.ppid === parent || process.exit(), 500);
 setTimeout(() => process.exit(1), most.lifetimeMs);
 
 function fresh() {
-  return { requests: 0, firstRequestAt: null };
+  return { arrivals: [], ends: [], hundreds: [], pid: 0 };
+}
+
+/** The process's own processor time in ms, and its resident memory and the most it was, in MB. */
+function look(pid) {
+  const [, , ...fields] = readFileSync(`/proc/${pid}/stat`, "utf8").split(/\) | /);
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const mb = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, rssMb: mb("VmRSS"), peakMb: mb("VmHWM") };
 }
 
 async function read(request) {
@@ -45,7 +61,7 @@ async function read(request) {
   return Buffer.concat(chunks).toString();
 }
 
-function answer({ messages, tools = [], model, stream_options: options }, response) {
+async function answer({ messages, tools = [], model, stream_options: options }, response) {
   const asked = messages.filter(({ role }) => role === "user").map(({ content }) => JSON.stringify(content));
   const steps = Math.min(Number(/(\d+) steps/.exec(asked.join(" "))?.[1] ?? 0), most.steps);
   const step = messages.filter(({ role }) => role === "tool").length + 1;
@@ -53,6 +69,9 @@ function answer({ messages, tools = [], model, stream_options: options }, respon
   const base = { id: `reply-${step}`, object: "chat.completion.chunk", created: 0, model };
   const send = (chunk) => response.write(`data: ${JSON.stringify({ ...base, ...chunk })}\n\n`);
   const delta = (content, finish = null) => send({ choices: [{ index: 0, delta: content, finish_reason: finish }] });
+
+  const think = Number(/think (\d+) ms/.exec(asked.join(" "))?.[1] ?? 0);
+  if (think > 0) await new Promise((resolve) => setTimeout(resolve, think));
 
   response.writeHead(200, { "content-type": "text/event-stream" });
   delta({ role: "assistant", content: "" });

@@ -1,0 +1,171 @@
+// The packed SDK, as an embedder meets it. Run by itself with a measure's name it is the child that prints what it found as JSON.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { buildBundle } from "./cli.ts";
+import { median, removeDatabase, sample, type Row } from "./measure.ts";
+
+const root = join(import.meta.dirname, "..");
+const library = join(root, "dist/index.mjs");
+const runs = 2_000;
+
+type Sdk = typeof import("../src/sdk/index.ts");
+type Handle = ReturnType<InstanceType<Sdk["SageAgentSDK"]>["executeWithChannel"]>["handle"];
+type Found = Record<string, number>;
+
+export async function sdk(dir: string): Promise<Row[]> {
+  await buildBundle();
+  const child = async (measure: string, ...args: string[]): Promise<Found> => {
+    const argv = [process.execPath, "--expose-gc", import.meta.filename, measure, ...args];
+    return JSON.parse((await sample({ argv, cwd: root })).stdout) as Found;
+  };
+  const blocked = await child("blocked");
+  const approvals = await child("approvals");
+  const file = join(dir, "sdk.db");
+  const resumed: Found[] = [];
+  for (const facts of [200, 5_000]) {
+    resumed.push(await child("resume", file, `${facts}`));
+    removeDatabase(file);
+  }
+  return [
+    { figure: "SDK: CPU to start a run", unit: "ms", sage: blocked["startMs"]!, aim: { atMost: 0.4 } },
+    { figure: `SDK: heap of one of ${runs} blocked runs`, unit: "B", sage: blocked["heap"]! },
+    { figure: "SDK: the same asleep", unit: "B", sage: blocked["asleep"]!, aim: { atMost: 14_000 } },
+    { figure: "SDK: resident memory of one of them", unit: "B", sage: blocked["rss"]! },
+    { figure: "SDK: an approval, 200 in all", unit: "µs", sage: approvals["short"]!, aim: { atMost: 100 } },
+    { figure: "SDK: an approval, 20,000 in all", unit: "µs", sage: approvals["long"]!, aim: { atMost: 25 } },
+    { figure: "SDK: to resume from 200 facts", unit: "ms", sage: resumed[0]!["ms"]!, aim: { atMost: 3.3 } },
+    { figure: "SDK: to resume from 5,000 facts", unit: "ms", sage: resumed[1]!["ms"]!, aim: { atMost: 33 } },
+    await importing(),
+  ];
+}
+
+/** Processor time of `import "sage-agent"`, over that of a bare Node. */
+async function importing(): Promise<Row> {
+  const cpu = async (code: string) => {
+    const argv = [process.execPath, "--input-type=module", "-e", code];
+    return (await sample({ argv, cwd: root })).cpuMs;
+  };
+  const [with_, without]: number[][] = [[], []];
+  for (let turn = 0; turn < 11; turn++) {
+    with_!.push(await cpu(`await import(${JSON.stringify(library)})`));
+    without!.push(await cpu("0"));
+  }
+  const over = median(with_!) - median(without!);
+  return { figure: "CPU of import, over bare Node", unit: "ms", sage: over, aim: { atMost: 37 } };
+}
+
+/** A model that asks for one call after another, and a tool that no rule covers. */
+async function createSdk(calls: number, options: { journal?: string } = {}) {
+  const { SageAgentSDK, noUsage } = (await import(library)) as Sdk;
+  const model = {
+    id: "bench",
+    async reply({ messages }: { messages: readonly unknown[] }) {
+      const step = (messages.length - 1) / 2;
+      const call = { type: "call" as const, id: `call-${step}`, tool: "shell", input: { command: `true ${step}` } };
+      const parts = step < calls ? [call] : [{ type: "text" as const, text: "done" }];
+      return { parts, usage: noUsage, finish: step < calls ? ("calls" as const) : ("stop" as const), model: "bench" };
+    },
+  };
+  const { z } = await import("zod");
+  const shell = {
+    name: "shell",
+    description: "Runs a command",
+    inputSchema: z.object({ command: z.string() }),
+    effect: "writes" as const,
+    execute: async () => ({ ok: true, text: "the command ended with exit code 0" }),
+  };
+  return new SageAgentSDK({ model, tools: [shell], sleepAfterMs: 100, ...options });
+}
+
+async function measureBlocked(): Promise<Found> {
+  const sage = await createSdk(2);
+  const block = async (): Promise<Handle> => {
+    const { handle, result } = sage.executeWithChannel("go");
+    result.catch(() => {});
+    await handle.nextRequest();
+    return handle;
+  };
+  for (let n = 0; n < 200; n++) await block();
+  const before = memory();
+  const cpu = process.cpuUsage();
+  const handles: Handle[] = [];
+  for (let n = 0; n < runs; n++) handles.push(await block());
+  const { user, system } = process.cpuUsage(cpu);
+  const after = memory();
+  for (let n = 0; n < 20; n++) await new Promise((resolve) => setTimeout(resolve, 50)); // until all of them sleep
+  const asleep = memory();
+  if (handles.length !== runs) throw new Error("a run was lost");
+  const each = (now: number, then: number) => (now - then) / runs;
+  return {
+    startMs: (user + system) / 1000 / runs,
+    heap: each(after.heapUsed, before.heapUsed),
+    asleep: each(asleep.heapUsed, before.heapUsed),
+    rss: each(after.rss, before.rss),
+  };
+}
+
+/** Processor time: a shared machine says nothing about the rest. */
+async function measureApprovals(): Promise<Found> {
+  const approve = async (calls: number) => {
+    const sage = await createSdk(calls);
+    const { handle, result } = sage.executeWithChannel("go", { maxSteps: calls + 1, maxContextTokens: 1e9 });
+    const before = process.cpuUsage();
+    for (let n = 0; n < calls; n++) {
+      const request = await handle.nextRequest();
+      await handle.respond({ type: "granted", requestId: request!.id });
+    }
+    await result;
+    const { user, system } = process.cpuUsage(before);
+    await sage.close();
+    return (user + system) / calls;
+  };
+  await approve(10);
+  return { short: await approve(200), long: await approve(20_000) };
+}
+
+async function measureResume(journal: string, facts: number): Promise<Found> {
+  const factsPerApproval = 6;
+  if (!existsSync(journal)) {
+    const sage = await createSdk(facts, { journal });
+    const { handle, result } = sage.executeWithChannel("go", { maxSteps: facts, maxContextTokens: 1e9 });
+    result.catch(() => {});
+    for (let n = factsPerApproval; n < facts; n += factsPerApproval) {
+      const request = await handle.nextRequest();
+      await handle.respond({ type: "granted", requestId: request!.id });
+    }
+    await handle.nextRequest();
+    await sage.close();
+  }
+  const { sqliteStore } = (await import(library)) as Sdk;
+  const store = sqliteStore(journal);
+  const session = store.sessions()[0]!.id;
+  store.close();
+  const times: number[] = [];
+  for (let n = 0; n < 15; n++) {
+    const started = performance.now();
+    const sage = await createSdk(facts, { journal });
+    const agent = await sage.openTurns({ session, maxSteps: facts, maxContextTokens: 1e9 });
+    const { needsInput } = await agent.runTurn("");
+    times.push(performance.now() - started);
+    if (!needsInput) throw new Error("the turn should wait");
+    await sage.close();
+  }
+  return { ms: Math.min(...times.slice(1)) };
+}
+
+function memory(): NodeJS.MemoryUsage {
+  globalThis.gc?.();
+  return process.memoryUsage();
+}
+
+if (import.meta.main) {
+  const [measure, file = "", facts = "0"] = process.argv.slice(2);
+  const found =
+    measure === "blocked"
+      ? await measureBlocked()
+      : measure === "approvals"
+        ? await measureApprovals()
+        : await measureResume(file, Number(facts));
+  console.log(JSON.stringify(found));
+  process.exit(); // turns may wait for nobody
+}
