@@ -1,6 +1,6 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { rolldown, type Plugin } from "rolldown";
+import { rolldown, type Plugin, type RolldownBuild } from "rolldown";
 
 const root = join(import.meta.dirname, "..");
 
@@ -28,19 +28,81 @@ export async function bundle(
     input: entries,
     platform: "node",
     external: Object.values(unbundled),
-    transform: {
-      define: { "process.env.NODE_ENV": '"production"' },
-      inject: { Headers: [join(root, "scripts/headers.ts"), "Headers"] },
-    },
-    plugins: [descriptions()],
+    transform: { define: { "process.env.NODE_ENV": '"production"' } },
+    plugins: [descriptions(), builtins()],
+    treeshake: { propertyReadSideEffects: false },
     checks: { eval: false }, // the runtime of web-tree-sitter has two, for programs that are not ours
   });
   const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
-  const { output } = await build.write({ dir, ...names, minify });
+  const groups = await hotGroups(build, entries);
+  const { output } = await build.write({
+    dir,
+    ...names,
+    minify,
+    codeSplitting: { groups },
+  });
   addGrammar(dir);
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   const packages = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? []);
   return [...new Set(packages)].toSorted();
+}
+
+/** Files that `sage -p` loads with a model of OpenAI's kind: the least that any run loads. */
+const hotFiles = [
+  "src/cli/commands/run.ts",
+  "src/cli/run/print.ts",
+  "src/cli/run/stdin.ts",
+  "src/models/wire/chat.ts",
+  "src/models/choice/endpoint.ts",
+];
+
+/**
+ * What every run loads is in one file, for sixty small ones take 8 ms longer to read. What the library shares with it is in another
+ * one: the library must not load the command line.
+ */
+async function hotGroups(build: RolldownBuild, entries: Record<string, string>) {
+  const { output } = await build.generate({});
+  const chunks = new Map(output.flatMap((file) => (file.type === "chunk" ? [[file.fileName, file] as const] : [])));
+  const loadedBy = (files: readonly string[]): Set<string> => {
+    const ends = files.map((file) => join(root, file));
+    const loaded = new Set<string>();
+    const visit = (name: string) => {
+      if (loaded.has(name)) return;
+      loaded.add(name);
+      for (const next of chunks.get(name)?.imports ?? []) visit(next);
+    };
+    for (const [name, { facadeModuleId }] of chunks) if (ends.includes(facadeModuleId ?? "")) visit(name);
+    return new Set([...loaded].flatMap((name) => chunks.get(name)?.moduleIds ?? []));
+  };
+  const run = loadedBy(hotFiles);
+  const library = loadedBy(["src/sdk/index.ts"]);
+  for (const entry of Object.values(entries)) for (const set of [run, library]) set.delete(join(root, entry));
+  return [
+    { name: "core", test: (id: string) => run.has(id) && library.has(id) },
+    { name: "run", test: (id: string) => run.has(id) },
+  ];
+}
+
+/**
+ * Built-in modules as they are: `import` makes a facade of all exports of one, which runs their getters. Those of fs, util and crypto
+ * load a dozen modules that nobody needs, and the one of http loads undici.
+ */
+function builtins(): Plugin {
+  return {
+    name: "builtins",
+    resolveId: (source) => (source.startsWith("node:") && source !== "node:sqlite" ? `\0${source}` : null),
+    load(id) {
+      if (!id.startsWith("\0node:")) return null;
+      const name = JSON.stringify(id.slice(1));
+      const exported = Object.keys(process.getBuiltinModule(id.slice(1)) ?? {}).filter(
+        (one) => /^[A-Za-z_$][\w$]*$/.test(one) && one !== "default",
+      );
+      const lines = exported.map(
+        (one) => `const _${one} = /* @__PURE__ */ module.${one}; export { _${one} as ${one} };`,
+      );
+      return [`const module = process.getBuiltinModule(${name});`, "export default module;", ...lines].join("\n");
+    },
+  };
 }
 
 /** Puts the text of a tool's .md where `describe("…")` would read it: the bundle needs no files beside it. */
