@@ -95,12 +95,12 @@ async function goOn(store: Store, session: string, model: string | undefined, la
   const { goOnWith, openSage } = await import("../wiring.ts");
   const { lastingSpec, modelOf, modelOfSession } = await import("../model-choice.ts");
   const { print } = await import("../run/print.ts");
-  const row = store.session(session);
-  // A process that only waited for this answer has taken it up meanwhile, and may be at its end already.
-  if (row?.owned || !row?.open) {
+  const takenUp = () => {
     console.log(cliTexts(lang).takenUp);
     return exitCodes.success;
-  }
+  };
+  const row = store.session(session);
+  if (!row || isTakenUp(store, session)) return takenUp();
   const installation = readInstallation(process.env);
   const choice = modelOf(installation, lastingSpec(model) ?? modelOfSession(store, session));
   if (!choice) throw new SageError("config-invalid", cliTexts(lang).noModel);
@@ -110,9 +110,18 @@ async function goOn(store: Store, session: string, model: string | undefined, la
   try {
     await goOnWith(sage, session, model);
     return await print(sage, { session, task: undefined, format: "text", lang });
+  } catch (error) {
+    if (isTakenUp(store, session)) return takenUp(); // between the look and the claim
+    throw error;
   } finally {
     await sage.host.close();
   }
+}
+
+/** A process that only waited for this answer goes on with the turn, and may be at its end already. */
+function isTakenUp(store: Store, session: string): boolean {
+  const row = store.session(session);
+  return row?.owned === true || !row?.open;
 }
 
 /** By id, by the start of one, or by the session if it waits for one thing only. */
