@@ -53,9 +53,17 @@ const chatSettings = {
   lang: z.enum(["en", "zh"]).optional().describe("Of texts for clients that speak neither, and of files"),
   promptTimeout: time.optional().describe("How long a request waits for an answer; 5m by default"),
   timeoutPolicy: z
-    .enum(["wait", "fail", "cancel"])
+    .union([
+      z.enum(["wait", "fail", "cancel", "deny"]),
+      z.strictObject({
+        escalate: z.array(z.string()).min(1),
+        end: z.enum(["fail", "cancel", "deny"]).default("cancel"),
+      }),
+    ])
     .optional()
-    .describe("What happens then: the task is cancelled (the default) or fails, or the request waits for ever"),
+    .describe(
+      "What happens then: the task is cancelled (the default) or fails, the request counts as refused, or it waits for ever; `escalate` calls these people of `people` first, one after the other",
+    ),
   taskLimit: time.optional().describe("How long a task may work, waiting not counted; 30m by default"),
 };
 const bot = {

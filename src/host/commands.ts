@@ -249,9 +249,16 @@ function checkLimits({ promptTimeout, executionTimeout, timeoutPolicy }: TurnLim
   for (const [name, ms] of Object.entries({ promptTimeout, executionTimeout }))
     if (ms !== undefined && !(Number.isFinite(ms) && ms > 0))
       throw new SageError("input-invalid", `${name} should be a number of milliseconds above 0; got ${ms}`);
-  if (timeoutPolicy !== undefined && timeoutPolicy !== "fail" && timeoutPolicy !== "cancel")
-    throw new SageError("input-invalid", `timeoutPolicy should be "fail" or "cancel"; got "${String(timeoutPolicy)}"`);
+  const { end: given, escalate = [] } =
+    typeof timeoutPolicy === "object" ? timeoutPolicy : { end: timeoutPolicy ?? "fail" };
+  if (!ends.some((end) => end === given) || !Array.isArray(escalate) || escalate.some((to) => typeof to !== "string"))
+    throw new SageError(
+      "input-invalid",
+      `timeoutPolicy should be ${ends.map((end) => `"${end}"`).join(", ")}, or { escalate, end }; got ${JSON.stringify(timeoutPolicy)}`,
+    );
 }
+
+const ends = ["fail", "cancel", "deny"] as const;
 
 /** A rule that would not parse must not be recorded as granted. */
 function checkRules(response: InputResponse): void {

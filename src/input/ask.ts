@@ -5,12 +5,14 @@ import {
   messageOf,
   reason,
   type AutoResponder,
+  type Deadline,
   type DeadlinePolicy,
   type ExecutionMode,
   type InputRequest,
   type NewRequest,
   type Resolution,
   type Sender,
+  type TimeoutPolicy,
 } from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
@@ -23,7 +25,7 @@ export type Asking = {
   /** Set where a second request is refused while one is open, instead of queued: holds the open one. */
   reject?: Set<string>;
   promptTimeout?: number;
-  timeoutPolicy?: DeadlinePolicy;
+  timeoutPolicy?: DeadlinePolicy | TimeoutPolicy;
 };
 
 /** Batch: a person is needed. Everything else of the step runs to its end first; the turn stays open in the journal. */
@@ -70,11 +72,18 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
 function withDeadline(request: NewRequest, { promptTimeout, timeoutPolicy = "fail" }: Asking): NewRequest {
   if (request.deadline) checkPolicy(request, request.deadline.policy);
   if (request.deadline || promptTimeout === undefined) return request;
-  checkPolicy(request, timeoutPolicy);
-  return {
-    ...request,
-    deadline: { at: Date.now() + promptTimeout, timeoutMs: promptTimeout, policy: timeoutPolicy },
-  };
+  const deadline = deadlineOf(promptTimeout, timeoutPolicy);
+  checkPolicy(request, deadline.policy);
+  return { ...request, deadline };
+}
+
+/** Who is called later is known from the start: nothing has to be decided when the time has come, nor after a restart. */
+function deadlineOf(timeoutMs: number, policy: DeadlinePolicy | TimeoutPolicy): Deadline {
+  const now = Date.now();
+  if (typeof policy === "string" || !("escalate" in policy)) return { at: now + timeoutMs, timeoutMs, policy };
+  const escalation = policy.escalate.map((to, n) => ({ to, at: now + timeoutMs * (n + 1) }));
+  const whole = timeoutMs * (escalation.length + 1);
+  return { at: now + whole, timeoutMs: whole, policy: policy.end, escalation };
 }
 
 /** Silence is never consent: a default may refuse a permission or answer a question, not grant. */

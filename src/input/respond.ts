@@ -56,9 +56,13 @@ export function expired(request: InputRequest): Resolution {
   const { timeoutMs = 0, policy = "fail" } = request.deadline ?? {};
   const frame = { requestId: request.id, by: "deadline", surface: "deadline", at: Date.now() };
   const why = reason("no-answer-within", { timeoutMs });
-  return typeof policy === "object"
-    ? { ...frame, outcome: "timed_out", reason: why, response: { ...policy.default, requestId: request.id } }
-    : { ...frame, outcome: "timed_out", reason: why };
+  const response = policy === "deny" ? ({ type: "denied" } as const) : typeof policy === "object" && policy.default;
+  return {
+    ...frame,
+    outcome: "timed_out",
+    reason: why,
+    ...(response && { response: { ...response, requestId: request.id } }),
+  };
 }
 
 /** The one place where a request ends. Under the request's key that is the whole of first-answer-wins. */

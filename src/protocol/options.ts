@@ -24,6 +24,13 @@ export type ExecutionMode =
   | { type: "batch" };
 
 /**
+ * What happens when nobody answers: the turn fails or is cancelled, or the request is refused. With `escalate`, these people are
+ * called first, one after the other, each with as much time as those before.
+ */
+export type TimeoutPolicy = SilentEnd | { escalate: string[]; end: SilentEnd };
+type SilentEnd = "fail" | "cancel" | "deny";
+
+/**
  * Time limits of the turn that a message begins. They are kept with the message and hold after a restart; what is left out
  * is as configured.
  */
@@ -31,7 +38,7 @@ export type TurnLimits = {
   /** How long each request of the turn waits for a person, in ms. */
   promptTimeout?: number;
   /** What happens when nobody answers; the turn fails if nothing is said. */
-  timeoutPolicy?: "fail" | "cancel";
+  timeoutPolicy?: TimeoutPolicy;
   /** Active time only, in ms. */
   executionTimeout?: number;
 };

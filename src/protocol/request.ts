@@ -25,14 +25,20 @@ export type Question = {
  */
 export type RequestSource = "tool" | "approval" | "sage" | "model" | "mcp" | "recovery";
 
-/** When the deadline passes, the turn fails, the turn is cancelled, or this answer is used. */
-export type DeadlinePolicy = "fail" | "cancel" | { default: InputResponse };
+/** When the deadline passes, the turn fails, the turn is cancelled, the request is refused, or this answer is used. */
+export type DeadlinePolicy = "fail" | "cancel" | "deny" | { default: InputResponse };
 
 /**
  * Deadline of a request. `at` is wall time and counts only across restarts; a living process measures `timeoutMs` on the
  * monotonic clock.
  */
-export type Deadline = { at: number; timeoutMs: number; policy: DeadlinePolicy };
+export type Deadline = {
+  at: number;
+  timeoutMs: number;
+  policy: DeadlinePolicy;
+  /** Further people who are called before it passes, by the names of the settings, and when. */
+  escalation?: { to: string; at: number }[];
+};
 
 /** The three kinds of requests: questions to choose answers for, a call to allow or refuse, a text to write. */
 export type RequestBody =

@@ -55,7 +55,13 @@ export const en = {
   >,
   deadline: (time: string, left: string, policy: DeadlinePolicy) =>
     `Waits until ${time} (${left}), then ${
-      policy === "fail" ? "the turn fails" : policy === "cancel" ? "the turn is cancelled" : "a default answer is used"
+      policy === "fail"
+        ? "the turn fails"
+        : policy === "cancel"
+          ? "the turn is cancelled"
+          : policy === "deny"
+            ? "it is refused"
+            : "a default answer is used"
     }.`,
   overdue: "overdue",
   inTime: (duration: string) => `${duration} left`,

@@ -3,6 +3,7 @@ import type { FeishuTexts } from "./feishu.ts";
 
 function afterwards(policy: DeadlinePolicy): string {
   if (policy === "cancel") return "任务将被取消";
+  if (policy === "deny") return "视为拒绝，任务继续";
   return policy === "fail" ? "任务将失败" : "将采用预先设定的答案";
 }
 
@@ -18,6 +19,8 @@ export const zh: FeishuTexts = {
   details: "详情",
   comma: "、",
   waits: (time, policy) => `${time} 前无人回答，${afterwards(policy)}。`,
+  thenAsked: (time, name) => `${time} 前无人回答，将呼叫 ${name}。`,
+  escalated: (name) => `还没有人回答，现在呼叫 ${name}。`,
   waitsFor: (left, policy) => `${left}内无人回答，${afterwards(policy)}。`,
   allowOnce: "允许一次",
   allowAlways: "本会话内允许",
@@ -81,6 +84,7 @@ export const zh: FeishuTexts = {
   reason: (why) => `原因：${why}`,
   expired: (time, policy) =>
     `${time}内无人回答。什么都没有运行，操作超时，任务${policy === "cancel" ? "已取消" : "失败"}。`,
+  expiredDenied: (time) => `${time}内无人回答，视为拒绝。什么都没有运行。`,
   expiredDefault: (time) => `${time}内无人回答，已采用预先设定的答案。`,
   unknownTitle: "此请求已关闭",
   unknownBody: "它已被回答或已结束，以会话记录为准。",
@@ -182,10 +186,11 @@ export const zh: FeishuTexts = {
   modelRefused: (model) => `${model} 不在可选的模型中。`,
   modelNew: (model) => `已用 ${model} 开始新会话。请说明要做什么。`,
   administratorsOnly: "只有管理员可以这样做。",
+  callsEach: (time, names) => `每 ${time}无人回答，依次呼叫：${names}。`,
   waitsForEver: "请求会一直等到有人回答。",
   worksFor: (time) => `一个任务最多工作 ${time}，等待的时间不算。`,
   timeoutHow:
-    "例如：/timeout 30m、/timeout 2h fail、/timeout off。可设 10 秒到 30 天，之后取消（cancel）或失败（fail）。",
+    "例如：/timeout 30m、/timeout 2h deny、/timeout off。可设 10 秒到 30 天，之后取消（cancel）、失败（fail）或拒绝（deny）。",
   boundTo: (name, names) =>
     `${name === undefined ? "此聊天在机器人的默认目录工作。" : `此聊天在 ${name} 工作。`}\n${names.length === 0 ? "设置里还没有命名的工作区。" : `工作区：${names.join("、")}`}`,
   bound: (name, folder) => `从下一个会话起，此聊天在 ${name}（${folder}）工作。`,

@@ -4,6 +4,7 @@ import type { Lang } from "./language.ts";
 
 function afterwards(policy: DeadlinePolicy): string {
   if (policy === "cancel") return "the task is cancelled";
+  if (policy === "deny") return "it counts as refused, and the task goes on";
   return policy === "fail" ? "the task fails" : "the answer set in advance is used";
 }
 
@@ -22,6 +23,8 @@ const en = {
   details: "Details",
   comma: ", ",
   waits: (time: string, policy: DeadlinePolicy) => `If nobody answers by ${time}, ${afterwards(policy)}.`,
+  thenAsked: (time: string, name: string) => `If nobody answers by ${time}, ${name} is called.`,
+  escalated: (name: string) => `Nobody has answered yet, so ${name} is called.`,
   waitsFor: (left: string, policy: DeadlinePolicy) => `If nobody answers within ${left}, ${afterwards(policy)}.`,
   allowOnce: "Allow once",
   allowAlways: "Allow for this session",
@@ -95,6 +98,7 @@ const en = {
   reason: (why: string) => `Reason: ${why}`,
   expired: (time: string, policy: DeadlinePolicy) =>
     `No answer within ${time}. Nothing was run; the task ${policy === "cancel" ? "was cancelled" : "failed"}.`,
+  expiredDenied: (time: string) => `No answer within ${time}, which counts as refused. Nothing was run.`,
   expiredDefault: (time: string) => `No answer within ${time}; the answer set in advance was used.`,
   unknownTitle: "This request is no longer open",
   unknownBody: "It was answered or has ended. What counts is in the session's record.",
@@ -203,9 +207,11 @@ const en = {
   modelRefused: (model: string) => `${model} is none of the models that may be chosen here.`,
   modelNew: (model: string) => `A new session with ${model}. Say what to do.`,
   administratorsOnly: "Only an administrator can do this.",
+  callsEach: (time: string, names: string) => `After ${time} each without an answer, these are called: ${names}.`,
   waitsForEver: "Requests wait until somebody answers them.",
   worksFor: (time: string) => `A task works for at most ${time}; waiting does not count.`,
-  timeoutHow: "For example: /timeout 30m, /timeout 2h fail, /timeout off. 10 seconds to 30 days; then cancel or fail.",
+  timeoutHow:
+    "For example: /timeout 30m, /timeout 2h deny, /timeout off. 10 seconds to 30 days; then cancel, fail or deny.",
   boundTo: (name: string | undefined, names: readonly string[]) =>
     `${name === undefined ? "This chat works in the bot's own folder." : `This chat works in ${name}.`}\n${names.length === 0 ? "No workspaces are named in the settings." : `Workspaces: ${names.join(", ")}`}`,
   bound: (name: string, folder: string) => `From the next session on, this chat works in ${name} (${folder}).`,

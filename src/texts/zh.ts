@@ -40,7 +40,13 @@ export const zh: Texts = {
   behavior: { allow: "已允许", deny: "已拒绝", ask: "需要你", passthrough: "需要你" },
   deadline: (time, left, policy) =>
     `等到 ${time}（${left}），之后${
-      policy === "fail" ? "本轮失败" : policy === "cancel" ? "本轮取消" : "使用预设的回答"
+      policy === "fail"
+        ? "本轮失败"
+        : policy === "cancel"
+          ? "本轮取消"
+          : policy === "deny"
+            ? "视为拒绝"
+            : "使用预设的回答"
     }。`,
   overdue: "已过期",
   inTime: (duration) => `还剩 ${duration}`,

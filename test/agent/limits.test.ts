@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { InputResponse } from "../../src/protocol/index.ts";
-import { askUser, question, sageWith, workspace } from "../support/sage.ts";
+import type { Fact, InputResponse } from "../../src/protocol/index.ts";
+import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
 const sender = { by: "Lin", surface: "test" };
@@ -76,7 +76,12 @@ test("a turn that works longer than its message allows is stopped", async () => 
 test("limits that are none are refused before they are kept", async () => {
   using here = workspace();
   await using sage = await sageWith({ dir: here.dir, script: [] });
-  for (const bad of [{ promptTimeout: 0 }, { executionTimeout: Number.NaN }, { timeoutPolicy: "grant" as "fail" }]) {
+  for (const bad of [
+    { promptTimeout: 0 },
+    { executionTimeout: Number.NaN },
+    { timeoutPolicy: "grant" as "fail" },
+    { timeoutPolicy: { escalate: "Lin" } as unknown as "fail" },
+  ]) {
     const reply = await sage.host.send({ type: "say", session: sage.session, text: "go", limits: bad, ...sender });
     assert.equal(!reply.ok && reply.code, "input-invalid");
   }
@@ -84,4 +89,31 @@ test("limits that are none are refused before they are kept", async () => {
     sage.facts().filter(({ type }) => type === "user.said"),
     [],
   );
+});
+
+test("escalation gives each further person as much time, and is known from the start; then the request counts as refused", async () => {
+  using here = workspace();
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("touch made.txt")] }, { text: "then not" }],
+  });
+  const { session } = sage;
+  const timeoutPolicy = { escalate: ["Wang", "Zhao"], end: "deny" as const };
+  await sage.host.send({ type: "say", session, text: "go", limits: { promptTimeout: 40, timeoutPolicy }, ...sender });
+  const [request] = await sage.open();
+  const { at = 0, escalation, ...rest } = request?.deadline ?? {};
+  assert.deepEqual(rest, { timeoutMs: 120, policy: "deny" });
+  assert.deepEqual(escalation, [
+    { to: "Wang", at: at - 80 },
+    { to: "Zhao", at: at - 40 },
+  ]);
+  await sage.host.run(session);
+  const [end] = sage.store.load(session).filter(({ type }) => type === "input.resolved") as Fact<"input.resolved">[];
+  assert.equal(end?.data.outcome, "timed_out");
+  assert.deepEqual("response" in end.data && end.data.response, { type: "denied", requestId: request?.id });
+  assert.equal(
+    sage.store.load(session).some(({ type }) => type === "call.started"),
+    false,
+  );
+  assert.equal(sage.store.load(session).at(-1)?.type, "turn.ended");
 });

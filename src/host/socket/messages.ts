@@ -38,9 +38,10 @@ const draft = z.strictObject({
   edit: written,
 });
 
+const end = z.enum(["fail", "cancel", "deny"]);
 const limits = z.strictObject({
   promptTimeout: z.number().optional(),
-  timeoutPolicy: z.enum(["fail", "cancel"]).optional(),
+  timeoutPolicy: z.union([end, z.strictObject({ escalate: z.array(z.string()), end })]).optional(),
   executionTimeout: z.number().optional(),
 });
 

@@ -27,6 +27,8 @@ export type Asker = {
   settle(request: InputRequest, resolution: Resolution): Promise<void>;
   /** Calls those who were asked once more. */
   remind(request: InputRequest): Promise<void>;
+  /** Calls somebody who was not asked yet, by the name of the settings. */
+  escalate(request: InputRequest, to: string): Promise<void>;
   /** The card as it should look now. */
   card(request: InputRequest, record: AskRecord): Card;
   closed(request: InputRequest, resolution: Resolution): Card;
@@ -79,6 +81,17 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
   const nameOf = async (id: string) => (await channel.userName(id).catch(() => undefined)) ?? t().somebody;
   const t = () => speeches()[0].t;
 
+  /** Open ids of approvers by their names in the settings. */
+  const idsOf = (names: readonly string[]): string[] =>
+    people().approve.filter((id) => names.includes(people().names?.[id] ?? id));
+
+  /** Approvers who are called later are not called now, unless nobody would be left. */
+  const firstAsked = ({ deadline }: InputRequest): string[] => {
+    const later = idsOf((deadline?.escalation ?? []).map(({ to }) => to));
+    const first = people().approve.filter((id) => !later.includes(id));
+    return first.length > 0 ? first : [...people().approve];
+  };
+
   /**
    * Who may answer is called. In a group the card mentions them; who is not in it is asked in their own chat with the bot. Where
    * nobody can tell who is in a group, they are called in both places: once too often is better than never. In a chat with the bot
@@ -89,7 +102,7 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
     const person = { openId: owner, tenantKey: people().tenant ?? "" };
     const forOwner = mayAnswer(people(), person, request, owner) && needsNoApprover(request);
     if (forOwner) return [{ chat, ...(group && { called: [owner] }) }];
-    const approvers = [...people().approve];
+    const approvers = firstAsked(request);
     if (!group && approvers.includes(owner)) return [{ chat }];
     const present = group ? await channel.members(chat).catch(() => undefined) : [];
     const absent = approvers.filter((one) => !present?.includes(one));
@@ -211,6 +224,28 @@ export function createAsker(sending: AskerParts, home: () => Home): Asker {
         const target = { ...targetFor(record), chat, replyTo: message };
         await channel.sendText({ ...target, uuid: uuidOf(record.rid, "reminder"), text, mention: called });
         records.saveCard({ ...record, reminded: true });
+      }
+    },
+    async escalate(request, to) {
+      const ids = idsOf([to]);
+      if (ids.length === 0) log(`nobody called ${to} may approve, so nobody else was called`);
+      const { session, chat, group, owner } = home();
+      const present = group ? await channel.members(chat).catch(() => undefined) : [];
+      for (const id of ids) {
+        const cards = records.openCards(session, request.id);
+        const [there] = cards.filter((card) => card.chat === chat && !card.watch && card.message !== undefined);
+        if (there && present?.includes(id)) {
+          if (there.called?.includes(id)) continue;
+          const text = inLocales(speeches(), ({ t }) => t.escalated(to));
+          const target = { ...targetFor(there), replyTo: there.message ?? "", uuid: uuidOf(there.rid, "escalate", id) };
+          await channel.sendText({ ...target, text, mention: [id] });
+          records.saveCard({ ...there, called: [...(there.called ?? []), id] });
+        } else if (!cards.some((card) => card.chat === id && card.message !== undefined)) {
+          const before = cards.find((card) => card.chat === id);
+          const asked = { chat: id, for: await nameOf(owner), ...(group && { from: chat }) };
+          const fresh: AskRecord = { k: "ask", rid: newRid(), request: request.id, session, g: 1, at: now(), ...asked };
+          await presentAt(request, before ?? fresh);
+        }
       }
     },
     async settle(request, resolution) {

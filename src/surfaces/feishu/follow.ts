@@ -8,7 +8,7 @@ import { attachment, conclusionOf, type ConclusionParts } from "./conclusion.ts"
 import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
 import { passes } from "./failure.ts";
 import { nextPhase, type Effect, type Happening, type Pace, type Phase } from "./phase.ts";
-import { createReminders } from "./reminders.ts";
+import { createAppointments } from "./appointments.ts";
 import { CARD_LIFE_MS, uuidOf, type Home } from "./records.ts";
 import { closeProgress, createStreamer, targetOf } from "./streamer.ts";
 import { createView, type SessionView } from "./view.ts";
@@ -69,9 +69,11 @@ export function followSession(
     if (pace === "at-once") return FIRST_MS;
     return pace === "calm" ? CALM_MS : Math.max(modes.entities ? NEXT_MS : PATCH_MS, modes.active * SHARE_MS);
   };
-  const reminders = createReminders(parts.now, (request) =>
+  const appointments = createAppointments(parts.now, (request, appointment) =>
     queue.beside(async () => {
-      if (isOpen(request)) await asker.remind(request);
+      if (!isOpen(request)) return;
+      if (appointment.what === "remind") await asker.remind(request);
+      else await asker.escalate(request, appointment.to);
     }),
   );
   const isOpen = ({ id }: InputRequest) => view.open().some((one) => one.id === id);
@@ -92,19 +94,19 @@ export function followSession(
           if (view.state() === "EXECUTING") await streamer.show(view.progress());
         });
       case "ask":
-        reminders.plan(effect.request);
+        appointments.plan(effect.request);
         return queue.next(() => ask(effect.request), effect.seq);
       case "ask-again":
         for (const request of view.open()) {
           queue.next(async () => {
             if (isOpen(request)) await asker.present(request);
           });
-          reminders.plan(request);
+          appointments.plan(request);
         }
         return;
       case "fold": {
         const request = view.request(effect.resolution.requestId)?.request;
-        reminders.drop(effect.resolution.requestId);
+        appointments.drop(effect.resolution.requestId);
         if (request) queue.beside(() => asker.settle(request, effect.resolution));
         return;
       }
@@ -192,7 +194,7 @@ export function followSession(
     .catch((error: unknown) => log(`session ${session} is no longer watched: ${messageOf(error)}`))
     .finally(() => {
       happen({ type: "ended" });
-      reminders.stop();
+      appointments.stop();
       clearInterval(look);
       begin();
       left();

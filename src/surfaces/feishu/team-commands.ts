@@ -89,19 +89,20 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
   };
 }
 
-function timeoutLine(
-  { promptTimeout, timeoutPolicy = "fail", executionTimeout }: TurnLimits,
-  { t, words }: Speech,
-): string {
-  const waits = promptTimeout === undefined ? t.waitsForEver : t.waitsFor(words.duration(promptTimeout), timeoutPolicy);
-  return [waits, ...(executionTimeout === undefined ? [] : [t.worksFor(words.duration(executionTimeout))])].join("\n");
+function timeoutLine(limits: TurnLimits, { t, words }: Speech): string {
+  const { promptTimeout, timeoutPolicy = "fail", executionTimeout } = limits;
+  const works = executionTimeout === undefined ? [] : [t.worksFor(words.duration(executionTimeout))];
+  if (promptTimeout === undefined) return [t.waitsForEver, ...works].join("\n");
+  const { escalate, end } = typeof timeoutPolicy === "object" ? timeoutPolicy : { escalate: [], end: timeoutPolicy };
+  const calls = escalate.length === 0 ? [] : [t.callsEach(words.duration(promptTimeout), escalate.join(t.comma))];
+  return [...calls, t.waitsFor(words.duration(promptTimeout * (escalate.length + 1)), end), ...works].join("\n");
 }
 
 /** `30m`, `2h deny`, `off`. */
 function timeoutOf(words: string): ChatLimits | undefined {
   if (/^(off|wait|关|不限)$/i.test(words)) return { timeoutPolicy: "wait" };
-  const [, amount = "", unit = "", policy] = /^(\d{1,4})\s*(s|m|h|d)(?:\s+(cancel|fail))?$/i.exec(words) ?? [];
+  const [, amount = "", unit = "", policy] = /^(\d{1,4})\s*(s|m|h|d)(?:\s+(cancel|fail|deny))?$/i.exec(words) ?? [];
   const ms = Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit.toLowerCase() as "s"];
   if (!(ms >= 10_000 && ms <= LONGEST_MS)) return undefined;
-  return { promptTimeout: ms, timeoutPolicy: (policy?.toLowerCase() ?? "cancel") as "cancel" | "fail" };
+  return { promptTimeout: ms, timeoutPolicy: (policy?.toLowerCase() ?? "cancel") as "cancel" | "fail" | "deny" };
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { InputRequest } from "../../../src/protocol/index.ts";
-import { reminderAt } from "../../../src/surfaces/feishu/reminders.ts";
+import { appointmentsOf } from "../../../src/surfaces/feishu/appointments.ts";
 import { askUser, bash, question } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";
 
@@ -105,11 +105,67 @@ test("people are reminded once before the deadline, also when Sage was restarted
 
 test("a reminder comes in the last quarter of the wait, at most fifteen minutes before its end", () => {
   const at = (timeoutMs: number) =>
-    reminderAt({ deadline: { at: 1_000_000_000, timeoutMs, policy: "cancel" } } as InputRequest);
+    appointmentsOf({ deadline: { at: 1_000_000_000, timeoutMs, policy: "cancel" } } as InputRequest)[0]?.at;
   assert.equal(at(60_000), undefined, "people have just been called");
   assert.equal(at(5 * 60_000), 1_000_000_000 - 75_000);
   assert.equal(at(24 * 60 * 60_000), 1_000_000_000 - 15 * 60_000);
-  assert.equal(reminderAt({} as InputRequest), undefined);
+  assert.deepEqual(appointmentsOf({} as InputRequest), []);
+});
+
+test("escalation: who comes later is called when nobody has answered, in the group or alone, once over restarts", async () => {
+  const at = { ahead: 0 };
+  await using sage = await team({
+    script: [{ calls: [mark] }, { text: "the end" }],
+    options: { now: () => Date.now() + at.ahead },
+  });
+  const { lin, mei, feishu } = sage;
+  const [wang, zhao] = [feishu.user("Wang"), feishu.user("Zhao")];
+  const names = { [lin.openId]: "Lin", [wang.openId]: "Wang", [zhao.openId]: "Zhao" };
+  const approve = [lin.openId, wang.openId, zhao.openId];
+  sage.set({
+    people: { ...sage.people, approve, names },
+    limits: { promptTimeout: 10 * 60_000, timeoutPolicy: { escalate: ["Wang", "Zhao"], end: "deny" } },
+  });
+  const group = feishu.group("dev", [lin, mei, wang]);
+  mei.say("run it", { chat: group, mentionBot: true });
+  const card = await sage.card(group, "Allow once");
+  assert.deepEqual(card.pings, [lin.openId]);
+  assert.match(card.text, /by \d\d:\d\d, Wang is called[^]*by \d\d:\d\d, Zhao is called[^]*it counts as refused/);
+  assert.deepEqual(said(feishu, zhao.chat), []);
+  const [request] = sage.facts("input.requested");
+  assert.equal(request?.data.deadline?.timeoutMs, 30 * 60_000);
+  await sage.surface.settled();
+  at.ahead = 11 * 60_000;
+  await sage.restart();
+  const calls = () => said(feishu, group).filter(({ text }) => /so Wang is called/.test(text));
+  await until(() => calls().length === 1);
+  assert.deepEqual(calls()[0]?.pings, [wang.openId]);
+  assert.deepEqual(said(feishu, zhao.chat), []);
+  at.ahead = 21 * 60_000;
+  await sage.restart();
+  const own = await sage.card(zhao.chat, "Allow once");
+  await sage.surface.settled();
+  assert.equal(calls().length, 1, "once is enough");
+  await zhao.click(own.id, "allow_once");
+  await sage.sees(group, /the end/);
+});
+
+test("nobody answers, and the policy is deny: the call is refused, and the task goes on", async () => {
+  await using sage = await team({
+    script: [{ calls: [mark] }, { text: "then not" }],
+    settings: { limits: { promptTimeout: 1_000, timeoutPolicy: "deny" } },
+  });
+  const { lin, feishu, cwd } = sage;
+  lin.say("go");
+  const card = await sage.card(lin.chat, "Allow once");
+  assert.match(card.text, /it counts as refused, and the task goes on/);
+  await sage.sees(lin.chat, /Done[^]*then not/);
+  await feishu.until(
+    lin.chat,
+    ({ id, text }) => id === card.id && /which counts as refused\. Nothing was run/.test(text),
+  );
+  assert.ok(!existsSync(join(cwd, "ran.txt")));
+  assert.match(sage.facts("call.finished")[0]?.data.text ?? "", /Silence is not consent/);
 });
 
 test("/timeout says how long a request waits in this chat and what then, and changes it", async () => {

@@ -146,6 +146,7 @@ function byLine(resolution: Resolution, now: number, { t }: Speech): string {
 function expiredLine({ deadline }: InputRequest, resolution: Resolution, { t, words }: Speech): string {
   const used = resolution.outcome === "timed_out" && resolution.response !== undefined;
   const time = words.duration(deadline?.timeoutMs ?? 0);
+  if (deadline?.policy === "deny") return t.expiredDenied(time);
   return used ? t.expiredDefault(time) : t.expired(time, deadline?.policy ?? "fail");
 }
 

@@ -92,7 +92,12 @@ export function deadlineElements(
   { now }: Asked,
   { t }: Speech,
 ): Element[] {
-  return deadline ? [note(withTime((time) => t.waits(time, deadline.policy), deadline.at, now))] : [];
+  if (!deadline) return [];
+  const calls = (deadline.escalation ?? []).filter(({ at }) => at > now);
+  return [
+    ...calls.map(({ to, at }) => note(withTime((time) => t.thenAsked(time, to), at, now))),
+    note(withTime((time) => t.waits(time, deadline.policy), deadline.at, now)),
+  ];
 }
 
 export const detailPanel = (elements: Element[], { t }: Speech): Element =>
