@@ -6,9 +6,12 @@ import { sageHome } from "../config/home.ts";
 import { createHost, type LocalHost } from "../host/host.ts";
 import { version } from "../config/version.ts";
 
-/** The journal alone, for commands that look and answer but run no turn. */
-export function openJournal(env: NodeJS.ProcessEnv): { host: LocalHost; store: Store } {
-  const store = sqliteStore(sageHome(env).journal);
+/** The journal alone, for commands that look and answer but run no turn. A command that only looks also reads what it may not write. */
+export function openJournal(
+  env: NodeJS.ProcessEnv,
+  options: { looks?: boolean } = {},
+): { host: LocalHost; store: Store } {
+  const store = sqliteStore(sageHome(env).journal, options);
   const executor = () => Promise.reject(new SageError("turn-failed", "this command runs no turn"));
   return { store, host: createHost({ store, version, executor }) };
 }

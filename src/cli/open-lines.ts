@@ -1,4 +1,4 @@
-import type { InputRequest } from "../protocol/index.ts";
+import { shortRequestId, type InputRequest } from "../protocol/index.ts";
 import { offerLines } from "../view/lines/offers.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { wholeRequest } from "../view/lines/request.ts";
@@ -7,14 +7,10 @@ import type { Lang } from "../texts/language.ts";
 import { rulesFor } from "../view/answering.ts";
 import { neededOf } from "../view/describe.ts";
 
-/** A request with what to type to answer it. The only one of its session is named by the session, which is short. */
-export function openLines(
-  request: InputRequest,
-  style: Style,
-  { lang, alone }: { lang: Lang; alone: boolean },
-): string[] {
+/** A request with what to type to answer it. It is named by an id of its own: by its session alone another one may be meant by then. */
+export function openLines(request: InputRequest, style: Style, lang: Lang): string[] {
   const t = cliTexts(lang);
-  const how = t.howToAnswer(alone ? request.session : request.id, flagsFor(request, t));
+  const how = t.howToAnswer(shortRequestId(request.id), flagsFor(request, t));
   return [...wholeRequest(request, style), how, ...howLines(request, style, t)];
 }
 

@@ -139,6 +139,20 @@ export function splitRequestId(id: string): { session: string; key: string } {
   return slash < 0 ? { session: id, key: "" } : { session: id.slice(0, slash), key: id.slice(slash + 1) };
 }
 
+const letters = "abcdefghjkmnpqrstuvwxyz23456789";
+
+/**
+ * A request's id as people type it: its session and five letters made of the whole id. The next request of the session has other
+ * letters, so that nobody answers a request by the name of another.
+ */
+export function shortRequestId(id: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193) >>> 0;
+  let code = "";
+  for (let n = 0; n < 5; n++, hash = Math.floor(hash / letters.length)) code += letters[hash % letters.length];
+  return requestId(splitRequestId(id).session, code);
+}
+
 /** The key without what follows its dot: of the request that was resolved, of the run that has finished. */
 export function withoutEnd(key: string): string {
   const slash = key.lastIndexOf("/") + 1;

@@ -61,6 +61,8 @@ const en = {
 
   answerWhat: `say which request: ${sage("answer <request id>")} (\`${sage("inbox")}\` lists them)`,
   answerHow: "say what to answer: one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json",
+  whichRequest: (target: string, candidates: readonly string[]) =>
+    `"${target}" does not name one request: another one may be open there by now than you have read. Open are:\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   unknownRequest: (target: string) => `no open request is called ${target}; \`${sage("inbox")}\` lists the open ones`,
   wrongWay: {
     permission: (flag: string) => `${flag} does not fit: this asks for permission. Use --yes, --always, --no or --stop`,
@@ -92,7 +94,7 @@ const en = {
   whichQuestion: (choice: string, questions: readonly string[]) =>
     `which question does "${choice}" answer? Write "question=answer"; the questions are:\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag: string) => `${flag} expects a JSON object`,
-  recorded: (what: string) => `Recorded: ${what}`,
+  recorded: (request: string, what: string) => `Recorded for ${request}: ${what}`,
   takenUp: "The process that runs the session takes it up now.",
 
   doctor: {
@@ -178,6 +180,8 @@ const zh: CliTexts = {
 
   answerWhat: `请指明请求：${sage("answer <请求编号>")}（\`${sage("inbox")}\` 列出它们）`,
   answerHow: "请给出回答：--yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一",
+  whichRequest: (target, candidates) =>
+    `"${target}" 没有指明是哪个请求：那里现在未决的，也许不是你看过的那个。未决的有：\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   unknownRequest: (target) => `没有叫 ${target} 的未决请求；\`${sage("inbox")}\` 列出所有未决请求`,
   wrongWay: {
     permission: (flag) => `${flag} 不适用：这是许可请求。请用 --yes、--always、--no 或 --stop`,
@@ -206,7 +210,7 @@ const zh: CliTexts = {
   whichQuestion: (choice, questions) =>
     `"${choice}" 回答的是哪个问题？请写成 "问题=回答"；问题有：\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag) => `${flag} 应为 JSON 对象`,
-  recorded: (what) => `已记录：${what}`,
+  recorded: (request, what) => `已记录（${request}）：${what}`,
   takenUp: "正在运行该会话的进程会马上接着做。",
 
   doctor: {

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { shortRequestId } from "../../src/protocol/index.ts";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { modelServer } from "../support/model-server.ts";
 
+/** The request that `-p` tells how to answer. */
+const requestIn = (text: string) => /sage answer (\S+) --/.exec(text)?.[1] ?? assert.fail(`no request in:\n${text}`);
 const sessionIn = (text: string) => /sage --resume (\w+)/.exec(text)?.[1] ?? assert.fail(`no session in:\n${text}`);
 
 suite("sage -p", () => {
@@ -70,7 +73,7 @@ suite("sage -p", () => {
     assert.match(inbox.out, /echo ran >> ran\.txt[^]*Why you are asked:\n {2}│ /);
     assert.match(
       inbox.out,
-      new RegExp(`sage answer ${session} --yes [^]*Session ${session} in ${machine.cwd}, asked .* ago`),
+      new RegExp(`sage answer ${session}/\\w{5} --yes [^]*Session ${session} in ${machine.cwd}, asked .* ago`),
     );
 
     const flags = ["-p", "--model", model, "--resume", session.slice(0, 5), "--output-format", "json"];
@@ -79,11 +82,13 @@ suite("sage -p", () => {
     assert.deepEqual([again.code, outcome.status, outcome.requests], [3, "needs-input", [request]]);
 
     assert.equal((await machine.sage(["answer", "", "--yes"])).code, 2, "no id is not the id of whatever is open");
-    const answered = await machine.sage(["answer", session, "--yes", "--comment", "go ahead"]);
+    const answered = await machine.sage(["answer", requestIn(asked.err), "--yes", "--comment", "go ahead"]);
     assert.deepEqual([answered.code, answered.err], [0, ""]);
     assert.match(
       answered.out,
-      new RegExp(`Recorded: allowed — “go ahead”\nThen go on with: {2}sage --resume ${session}`),
+      new RegExp(
+        `Recorded for Bash echo ran >> ran.txt: allowed — “go ahead”\nThen go on with: {2}sage --resume ${session}`,
+      ),
     );
     assert.equal(machine.file("ran.txt"), undefined);
 
@@ -94,29 +99,24 @@ suite("sage -p", () => {
     const late = await machine.sage(["answer", request?.id ?? "", "--no"]);
     assert.equal(late.code, 1);
     assert.match(late.err, /Answered by \S+ by command at \d\d:\d\d: allowed/);
-    for (const short of [session, `${session}/t0/0/0`])
-      assert.equal(
-        (await machine.sage(["answer", short, "--no"])).err,
-        late.err,
-        "also by the session, or less of the id",
-      );
+    assert.equal((await machine.sage(["answer", requestIn(asked.err), "--no"])).err, late.err, "by its short id too");
+    assert.equal((await machine.sage(["answer", session, "--no"])).code, 2, "its session names no request");
   });
 
   test("a session goes on with the model it was begun with, from any folder, unless another is named", async () => {
     using machine = new Machine();
     machine.script({ calls: [mark] }, { text: "All done." });
     const other = machine.script({ text: "unused" }, { text: "The other." });
-    const begun = async () => sessionIn((await machine.sage(["-p", "--model", "scripted/../script-0.json", "go"])).err);
-    const one = await begun();
-    const run = await machine.sage(["answer", one, "--yes", "--run"]);
+    const begun = async () => (await machine.sage(["-p", "--model", "scripted/../script-0.json", "go"])).err;
+    const run = await machine.sage(["answer", requestIn(await begun()), "--yes", "--run"]);
     assert.deepEqual([run.code, run.err], [0, ""]);
     assert.match(run.out, /All done\.\n$/);
     const two = await begun();
-    await machine.sage(["answer", two, "--yes"]);
-    assert.equal((await machine.sage(["-p", "--resume", two])).out, "All done.\n");
+    await machine.sage(["answer", requestIn(two), "--yes"]);
+    assert.equal((await machine.sage(["-p", "--resume", sessionIn(two)])).out, "All done.\n");
     const three = await begun();
-    await machine.sage(["answer", three, "--yes"]);
-    assert.equal((await machine.sage(["-p", "--resume", three, "--model", other])).out, "The other.\n");
+    await machine.sage(["answer", requestIn(three), "--yes"]);
+    assert.equal((await machine.sage(["-p", "--resume", sessionIn(three), "--model", other])).out, "The other.\n");
   });
 
   test("--yes grants ordinary permissions, --deny refuses them, neither answers a question", async () => {
@@ -217,8 +217,9 @@ suite("sage answer", () => {
   test("--text answers a question that offers nothing to choose from", async () => {
     using machine = new Machine();
     const model = machine.script({ calls: [asks({ question: "File name?", labels: [] })] }, { text: "Thanks." });
-    const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
-    assert.equal((await machine.sage(["answer", session, "--text", "新文件.js"])).code, 0);
+    const { err } = await machine.sage(["-p", "go", "--model", model]);
+    const session = sessionIn(err);
+    assert.equal((await machine.sage(["answer", requestIn(err), "--text", "新文件.js"])).code, 0);
     await machine.sage(["-p", "--resume", session, "--model", model]);
     assert.match(String((await machine.facts("call.finished"))[0]?.data["text"]), /新文件\.js/);
   });
@@ -226,8 +227,9 @@ suite("sage answer", () => {
   test("chooses for several questions, and refuses what does not fit without touching the request", async () => {
     using machine = new Machine();
     const model = machine.script({ calls: [two] }, { text: "Thanks." });
-    const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
-    const answer = (...args: string[]) => machine.sage(["answer", session, ...args]);
+    const { err } = await machine.sage(["-p", "go", "--model", model]);
+    const session = sessionIn(err);
+    const answer = (...args: string[]) => machine.sage(["answer", requestIn(err), ...args]);
     for (const [args, code, message] of [
       [[], 2, /say what to answer/],
       [["--choose", "Red"], 2, /which question does "Red" answer/],
@@ -272,10 +274,9 @@ suite("sage answer", () => {
     );
     machine.env["OPENAI_BASE_URL"] = server.openaiURL;
     machine.env["SAGE_HOME"] = join(machine.dir, "other");
-    const session = sessionIn((await machine.sage(["-p", "clean up", "--model", "openai/test"])).err);
     const { code, out } = await machine.sage([
       "answer",
-      session,
+      requestIn((await machine.sage(["-p", "clean up", "--model", "openai/test"])).err),
       "--no",
       "--reason",
       "use npm run clean",
@@ -286,14 +287,15 @@ suite("sage answer", () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /Recorded: refused — “use npm run clean”\nI read: Not run: the person refused it\. Their reason: "use npm run clean"/,
+      /Recorded for Bash rm -r dist: refused — “use npm run clean”\nI read: Not run: the person refused it\. Their reason: "use npm run clean"/,
     );
   });
 
   test("--run leaves the turn to a process that waited for the answer and was faster", async () => {
     using machine = new Machine();
     const model = machine.script({ calls: [mark] }, { text: "End." });
-    const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
+    const asked = (await machine.sage(["-p", "go", "--model", model])).err;
+    const session = sessionIn(asked);
     const store = sqliteStore(join(machine.env["SAGE_HOME"] ?? "", "journal.db"));
     let claimed = false;
     store.hub.subscribe(session, {
@@ -303,7 +305,7 @@ suite("sage answer", () => {
         claimed = true;
       },
     });
-    const { code, out, err } = await machine.sage(["answer", session, "--yes", "--run"]);
+    const { code, out, err } = await machine.sage(["answer", requestIn(asked), "--yes", "--run"]);
     store.close();
     assert.deepEqual([code, err], [0, ""]);
     assert.match(out, claimed ? /takes it up now/ : /End\./);
@@ -312,9 +314,10 @@ suite("sage answer", () => {
   test("B6: --always keeps a rule that was offered, or one of one's own, where it is told to", async () => {
     using machine = new Machine();
     const model = machine.script({ calls: [bash("node one.js")] }, { calls: [bash("node one.js")] }, { text: "End." });
-    const asked = async () => sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
-    const session = await asked();
-    const answer = (...args: string[]) => machine.sage(["answer", session, ...args]);
+    const asked = async () => (await machine.sage(["-p", "go", "--model", model])).err;
+    const first = await asked();
+    const session = sessionIn(first);
+    const answer = (...args: string[]) => machine.sage(["answer", requestIn(first), ...args]);
     for (const [args, code, message] of [
       [["--always", "2"], 1, /from 1 to 1/],
       [["--always", "--to", "nowhere"], 2, /one of session, local, project, user/],
@@ -336,7 +339,7 @@ suite("sage answer", () => {
     const local = join(machine.cwd, ".sage/settings.local.json");
     const saved = await machine.sage([
       "answer",
-      await asked(),
+      requestIn(await asked()),
       "--always",
       "1",
       "--to",
@@ -351,7 +354,7 @@ suite("sage answer", () => {
     assert.deepEqual([free.code, free.err], [0, ""], "it counts in the next session, and nobody asks for trust");
 
     const other = machine.script({ calls: [bash("node two.js")] }, { text: "End." });
-    const second = sessionIn((await machine.sage(["-p", "go", "--model", other])).err);
+    const second = requestIn((await machine.sage(["-p", "go", "--model", other])).err);
     const own = ["--always", "--to", "user", "--rule", "Bash(node:*)", "--run", "--model", other];
     assert.match((await machine.sage(["answer", second, ...own])).err, /sage\/settings\.json: Bash\(node:\*\)\n$/);
   });
@@ -361,14 +364,12 @@ suite("sage answer", () => {
     const model = machine.script({ calls: [bash("mkdir one"), bash("mkdir two")] }, { text: "End." });
     const session = sessionIn((await machine.sage(["-p", "go", "--model", model])).err);
     const both = await machine.sage(["answer", session, "--yes"]);
-    assert.deepEqual(
-      [both.code, both.err.includes(`${session}/t0/0/0/permit0`), both.err.includes(`${session}/t0/0/1/permit0`)],
-      [2, true, true],
-    );
-    const stopped = await machine.sage(["answer", `${session}/t0/0/1`, "--stop"]);
+    const ids = (await machine.pending()).map(({ id }) => shortRequestId(id));
+    assert.deepEqual([both.code, ids.length, ids.every((id) => both.err.includes(id))], [2, 2, true], both.err);
+    const stopped = await machine.sage(["answer", ids[1] ?? "", "--stop"]);
     assert.deepEqual(
       [stopped.code, stopped.out],
-      [0, "Recorded: cancelled (stopped by the person)\nThe turn is stopped.\n"],
+      [0, "Recorded for Bash mkdir two: cancelled (stopped by the person)\nThe turn is stopped.\n"],
     );
     assert.match((await machine.sage(["why", "--lang", "zh"])).out, /已取消 \(由人停止\)/);
     assert.equal((await machine.sage(["answer", "nobody", "--yes"])).code, 2);

@@ -16,7 +16,7 @@ test("inbox --watch shows requests of every session as they open and end", async
   await lines.until(/"type":"requested"/); // it says nothing before, and may have been slow to start
   const [request] = await here.pending();
   await here.sage(["answer", request?.id ?? "", "--no", "--reason", "不行"]);
-  await words.until(/permit0: Answered .*不行/);
+  await words.until(/\w{8}\/\w{5}: Answered .*不行/);
   await lines.until(/"type":"resolved"/);
   for (const one of [words, lines]) one.kill("SIGINT");
   assert.equal((await words.ended).code, 0);
@@ -38,7 +38,7 @@ test("answer --stop ends the turn where nothing runs it, and needs no model for 
   const [first, second] = await here.pending();
   const stopped = await here.sage(["answer", first?.id ?? "", "--stop", "--reason", "enough"]);
   assert.equal(stopped.code, 0);
-  assert.match(stopped.out, /Recorded: .*enough.*\nThe turn is stopped\./);
+  assert.match(stopped.out, /Recorded for Bash touch a: .*enough.*\nThe turn is stopped\./);
   assert.deepEqual(await here.pending(), [], "the other request went with the turn");
   const [ended] = await here.facts("turn.ended");
   assert.equal(ended?.data["status"], "cancelled");

@@ -2,6 +2,7 @@ import type { Store } from "../../journal/store.ts";
 import {
   oneLine,
   SageError,
+  shortRequestId,
   splitRequestId,
   type CommandReply,
   type InputRequest,
@@ -15,8 +16,12 @@ import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
+import { clipped } from "../../view/lines/safe.ts";
+import { nameOf } from "../../view/summary.ts";
 import { openJournal, person } from "../journal.ts";
 import { answerOptions, responseOf } from "../response.ts";
+
+const LONGEST_NAME = 80;
 
 /** Answers a request whether or not a Sage runs: the answer is on disk before anyone is told. */
 export async function answer(args: string[]): Promise<number> {
@@ -31,7 +36,7 @@ export async function answer(args: string[]): Promise<number> {
     if ("outcome" in request) return refused({ message: "", resolution: request }, lang);
     const response = await responseOf(request, { ...values, nth }, t);
     const reply = await host.send({ type: "respond", response, by: person(), surface: "cli" });
-    return reply.ok ? await afterwards(store, reply, values, lang) : refused(reply, lang);
+    return reply.ok ? await afterwards(store, request, reply, values, lang) : refused(reply, lang);
   } finally {
     await host.close();
   }
@@ -44,12 +49,14 @@ function refused({ message, resolution }: { message: string; resolution?: Resolu
 
 async function afterwards(
   store: Store,
+  request: InputRequest,
   reply: CommandReply<"respond"> & { ok: true },
   values: { run?: boolean | undefined; model?: string | undefined },
   lang: Lang,
 ): Promise<number> {
   const t = cliTexts(lang);
-  console.log(t.recorded(oneLine(ending(reply.resolution, texts(lang)))));
+  const name = clipped(nameOf(asAnswered(request, reply.resolution), texts(lang)), LONGEST_NAME);
+  console.log(t.recorded(name, oneLine(ending(reply.resolution, texts(lang)))));
   const { session } = splitRequestId(reply.resolution.requestId);
   // Whoever stopped the turn does not want to go on with it.
   if (reply.resolution.outcome === "cancelled") {
@@ -60,6 +67,13 @@ async function afterwards(
   else if (values.run) return goOn(store, session, values.model, lang);
   else console.log(t.thenResume(session));
   return exitCodes.success;
+}
+
+/** The request as it will run: an answer may have edited its input. */
+function asAnswered(request: InputRequest, resolution: Resolution): InputRequest {
+  const response = "response" in resolution ? resolution.response : undefined;
+  if (request.kind !== "permission" || response?.type !== "granted" || !response.input) return request;
+  return { ...request, input: response.input };
 }
 
 /** Nobody runs it, so the turn is ended here: no model is needed for that. */
@@ -124,29 +138,26 @@ function isTakenUp(store: Store, session: string): boolean {
   return row?.owned === true || !row?.open;
 }
 
-/** By id, by the start of one, or by the session if it waits for one thing only. */
+/** By its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */
 function find(store: Store, target: string, t: CliTexts): InputRequest | Resolution {
-  const open = store.pending();
-  const found = open.filter(({ id }) => id.startsWith(target));
-  const exact = open.find(({ id }) => id === target) ?? (found.length === 1 ? found[0] : undefined);
-  if (exact) return exact;
-  if (found.length > 1)
+  const { session } = splitRequestId(target);
+  const isMeant = (id: string) => id === target || shortRequestId(id) === target;
+  const open = store.session(session) ? store.pending(session).find(({ id }) => isMeant(id)) : undefined;
+  if (open) return open;
+  const ended = store.session(session) && endOf(store, session, isMeant);
+  if (ended) return ended;
+  const begun = store.pending().filter(({ id }) => id.startsWith(target));
+  if (begun.length > 0)
     throw usage(
-      t.ambiguous(
+      t.whichRequest(
         target,
-        found.map(({ id }) => id),
+        begun.map(({ id }) => shortRequestId(id)),
       ),
     );
-  const ended = store.find(target)?.resolution ?? lastOf(store, target);
-  if (ended) return ended;
   throw new SageError("request-unknown", t.unknownRequest(target));
 }
 
-/** How the last request that was named so ended: by the start of its id, or by its session. */
-function lastOf(store: Store, target: string): Resolution | undefined {
-  const { session: of } = splitRequestId(target);
-  const [named, second] = store.sessions().filter(({ id }) => id.startsWith(of));
-  const session = store.session(of) ?? (second ? undefined : named);
-  const ends = session ? store.load(session.id).filter((fact) => fact.type === "input.resolved") : [];
-  return ends.findLast(({ data }) => data.requestId.startsWith(target))?.data;
+function endOf(store: Store, session: string, isMeant: (id: string) => boolean): Resolution | undefined {
+  const ends = store.load(session).filter((fact) => fact.type === "input.resolved");
+  return ends.findLast(({ data }) => isMeant(data.requestId))?.data;
 }

@@ -16,14 +16,10 @@ const options = { json: { type: "boolean" }, watch: { type: "boolean" } } as con
 export async function inbox(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   noWords("inbox", positionals, t);
-  const { host, store } = openJournal(process.env);
+  const { host, store } = openJournal(process.env, { looks: true });
   const style = styleOf(process.stdout, lang);
   const show = (request: InputRequest) => {
-    const alone = store.pending(request.session).length === 1;
-    const lines = [
-      ...openLines(request, style, { lang, alone }),
-      whereLine(request, store.session(request.session), lang),
-    ];
+    const lines = [...openLines(request, style, lang), whereLine(request, store.session(request.session), lang)];
     console.log(fitted(lines, style.width).join("\n"));
   };
   try {

@@ -38,7 +38,7 @@ export async function why(args: string[]): Promise<number> {
   const [target, stray] = positionals;
   if (stray !== undefined) throw usage(t.noWords("why", stray));
   const w = whyTexts(lang);
-  const { host, store } = openJournal(process.env);
+  const { host, store } = openJournal(process.env, { looks: true });
   const found = find(store, target, t, w);
   const ids = found.sessions.map(({ id }) => id);
   const anchors = createAnchors(sageHome(process.env), process.env);

@@ -91,8 +91,7 @@ async function tell(outcome: AgentOutcome, requests: InputRequest[], lang: Lang)
   const { openLines } = await import("../open-lines.ts");
   const style = styleOf(process.stderr, lang);
   console.error(t.needed(requests.length));
-  for (const request of requests)
-    console.error(openLines(request, style, { lang, alone: requests.length === 1 }).join("\n"));
+  for (const request of requests) console.error(openLines(request, style, lang).join("\n"));
   console.error(t.thenResume(outcome.session));
 }
 

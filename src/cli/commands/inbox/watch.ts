@@ -1,5 +1,5 @@
 import type { Store } from "../../../journal/store.ts";
-import { messageOf, type InputRequest } from "../../../protocol/index.ts";
+import { messageOf, shortRequestId, type InputRequest } from "../../../protocol/index.ts";
 import { inboxTexts } from "../../../texts/inbox.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { headline } from "../../../texts/resolution.ts";
@@ -31,7 +31,7 @@ export async function watchInbox(store: Store, { lang, json, show, signal }: Wat
       if (!now.has(id)) {
         const resolution = store.resolution(id);
         if (json) line({ type: "resolved", requestId: id, ...(resolution && { resolution }) });
-        else console.log(w.ended(id, resolution ? headline(resolution, texts(lang)) : w.gone));
+        else console.log(w.ended(shortRequestId(id), resolution ? headline(resolution, texts(lang)) : w.gone));
       }
     open = now;
   };
