@@ -22,6 +22,8 @@ export interface InputChannel {
   /** Set on a channel where nobody is: it answers by this instead. */
   readonly autoResponse: AutoResponse | undefined;
   readonly policy: "queue" | "reject";
+  /** How long requests wait where nobody says otherwise, in ms: those of the loop too. */
+  readonly defaultTimeout: number | undefined;
   /** Asks and blocks until somebody answers. Rejects when the signal aborts, the channel closes, or nobody may be asked. */
   requestInput(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
   requestInputWithTimeout(request: InputRequest, timeoutMs: number, signal?: AbortSignal): Promise<InputResponse>;
@@ -32,7 +34,7 @@ export interface InputChannel {
   show(request: InputRequest, settle: Settle): ((ended: Resolution) => void) | undefined;
   /** Called once, when nobody will look at the channel any more. */
   onClose(listener: () => void): () => void;
-  /** Ends every waiting request as cancelled: an interrupt leaves nothing hanging. */
+  /** Ends every waiting request as cancelled, those of the loop too, whose turns stop: an interrupt leaves nothing hanging. */
   cancelPending(reason: string): void;
   close(): void;
 }
@@ -86,6 +88,7 @@ export const InputChannel = {
     return {
       autoResponse,
       policy: "queue",
+      defaultTimeout: undefined,
       requestInput: (request, signal) => within(answer(request), undefined, signal),
       requestInputWithTimeout: (request, timeoutMs, signal) => within(answer(request), timeoutMs, signal),
       show: () => () => {},
@@ -226,9 +229,18 @@ function createChannel(
     });
   };
 
+  const cancel = async ({ id }: InputRequest, settle: Settle, reason: string) => {
+    try {
+      await settle({ type: "cancelled", requestId: id, reason });
+    } catch {
+      // answered in the same moment: that answer stands
+    }
+  };
+
   const channel: InputChannel = {
     autoResponse: undefined,
     policy,
+    defaultTimeout,
     requestInput: (request, signal) => requestInput(request, signal),
     requestInputWithTimeout: (request, timeoutMs, signal) => requestInput(request, signal, timeoutMs),
     show,
@@ -237,7 +249,9 @@ function createChannel(
       return () => onClosed.delete(listener);
     },
     cancelPending(reason) {
+      const shown = [...offers.values()].filter(({ request }) => !waiting.has(request.id));
       endAll(new SageError("turn-failed", reason));
+      for (const { request, settle } of shown) void cancel(request, settle, reason);
     },
     close,
   };

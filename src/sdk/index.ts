@@ -99,6 +99,7 @@ export {
 
 // ## The executor, strategies, subagents
 export { UnifiedExecutor, type Execution } from "../agent/turn/executor.ts";
+export type { TaskMetadata } from "../agent/turn/task.ts";
 export type { AgentConfig } from "../agent/state/context.ts";
 export {
   BatchStrategy,
@@ -150,6 +151,7 @@ export type { Model, ModelRequest, ModelScope } from "../models/model.ts";
 export type { Price, Prices } from "../models/prices.ts";
 export { scripted, type Script, type ScriptedTurn } from "../models/scripted.ts";
 export { memoryStore } from "../journal/memory.ts";
+export { openSession, type SessionLog } from "../journal/session.ts";
 export { sqliteStore } from "../journal/sqlite.ts";
 export type { Store } from "../journal/store.ts";
 export { answersOf, replayAnswers, scriptOf, type RecordedAnswer } from "../archive/recording.ts";

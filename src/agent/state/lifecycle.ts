@@ -26,6 +26,7 @@ export class LifecycleManager {
   #state: AgentState = { state: "initializing" };
   #history: StateTransition[] = [];
   readonly #changed: (change: StateTransition) => void;
+  #stop: ((action: "pause" | "cancel") => void) | undefined;
 
   constructor(changed: (change: StateTransition) => void = () => {}) {
     this.#changed = changed;
@@ -54,12 +55,19 @@ export class LifecycleManager {
     switch (this.#state.state) {
       case "executing":
         this.transition({ state: "paused", reason: reason("interrupted", {}) });
+        this.#stop?.("pause");
         return "pause";
       case "waitingForConfirmation":
+        this.#stop?.("cancel");
         return "cancel";
       default:
         return "ignore";
     }
+  }
+
+  /** Set by whoever runs the agent, and called by an interrupt that stops it. */
+  onInterrupt(stop: ((action: "pause" | "cancel") => void) | undefined): void {
+    this.#stop = stop;
   }
 
   /** Was the agent told to stop working? */

@@ -1,6 +1,6 @@
-import type { Opened } from "../../journal/durable.ts";
+import { Stopped, type Opened } from "../../journal/durable.ts";
 import type { SessionLog } from "../../journal/session.ts";
-import { stateKey, type ExecutionPhase, type OutcomeStatus, type Resolution } from "../../protocol/index.ts";
+import { reason, stateKey, type ExecutionPhase, type OutcomeStatus, type Resolution } from "../../protocol/index.ts";
 import type { ExecutionContext } from "./context.ts";
 import { LifecycleManager } from "./lifecycle.ts";
 
@@ -11,6 +11,13 @@ export function journaledLifecycle(log: SessionLog): LifecycleManager {
     const isPhase = change.from.state === "executing" && change.to.state === "executing";
     if (!isPhase && !log.closed) log.add(stateKey(log.epoch, log.nextState()), "state.changed", change);
   });
+}
+
+/** An interrupt of the lifecycle stops the attempt: its turn is paused, or cancelled where it waits for a person. */
+export function stopOnInterrupt(lifecycle: LifecycleManager, log: SessionLog): void {
+  lifecycle.onInterrupt((action) =>
+    log.stop(new Stopped(action === "pause" ? "interrupted" : "cancelled", reason("interrupted", {}))),
+  );
 }
 
 /** The root's phase, for whoever watches; subagents work inside its tool phase. */

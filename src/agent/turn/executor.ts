@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { bridge } from "../../input/bridge.ts";
 import type { Asking } from "../../input/ask.ts";
 import type { Hooks } from "../../hooks/hook.ts";
@@ -11,7 +10,8 @@ import { follow } from "./follow.ts";
 import type { LifecycleManager } from "../state/lifecycle.ts";
 import { executionOptions } from "../state/options.ts";
 import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
-import { journaledLifecycle } from "../state/states.ts";
+import { journaledLifecycle, stopOnInterrupt } from "../state/states.ts";
+import { sayTask, type TaskMetadata } from "./task.ts";
 import { compactTurn, runTurn, type TurnInput } from "./turn.ts";
 
 /** One attempt at a session's turn. */
@@ -41,7 +41,7 @@ export class UnifiedExecutor {
       ...(auto !== undefined && { mode: { type: "nonInteractive", autoResponse: auto } }),
       ...options,
     });
-    const { mode, promptTimeout } = this.#options;
+    const { mode, promptTimeout = channel?.defaultTimeout } = this.#options;
     this.#ask = { store: config.store, mode, ...(promptTimeout !== undefined && { promptTimeout }) };
   }
 
@@ -55,8 +55,11 @@ export class UnifiedExecutor {
 
   /** Runs the session's open turn, or begins one with what was said. Whoever wants to see it happen subscribes to the store's hub. */
   run(execution: Execution): Promise<AgentOutcome> {
+    const { log } = execution;
+    const input = this.#input(execution);
+    stopOnInterrupt(input.lifecycle, log);
     const withdraw = this.#showOnChannel(execution);
-    const ended = runTurn(execution.log, this.#input(execution));
+    const ended = runTurn(log, input);
     return withdraw ? ended.finally(withdraw) : ended;
   }
 
@@ -93,13 +96,13 @@ export class UnifiedExecutor {
     return strategy.execute(this, execution);
   }
 
-  /** One task in a session of its own, to its end. */
-  async executeTask(task: string, strategy: ExecutionStrategy = StandardStrategy): Promise<AgentOutcome> {
+  /** One task to its end, in a session of its own or in the one that the task names. */
+  async executeTask(
+    task: string | TaskMetadata,
+    strategy: ExecutionStrategy = StandardStrategy,
+  ): Promise<AgentOutcome> {
     const { store } = this.#config;
-    const session = randomUUID();
-    await store.create(session, { cwd: this.#options.workingDirectory, version: "sdk" });
-    const said = { text: task, by: "caller", surface: "sdk" };
-    await store.append(session, { key: "said/0", type: "user.said", at: Date.now(), data: said });
+    const session = await sayTask(store, this.#options.workingDirectory, task);
     const log = openSession(store, session);
     try {
       return await strategy.execute(this, { log });

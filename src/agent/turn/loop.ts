@@ -1,5 +1,5 @@
-import type { Durable } from "../../journal/durable.ts";
-import { callsOf, textOf, type OutcomeStatus } from "../../protocol/index.ts";
+import { Stopped, type Durable } from "../../journal/durable.ts";
+import { callsOf, reason, textOf, type OutcomeStatus } from "../../protocol/index.ts";
 import { count, nextReply } from "./compact.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { runCalls } from "../call/orchestrator.ts";
@@ -12,6 +12,7 @@ import { enterPhase } from "../state/states.ts";
 export async function loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus> {
   while (progress.steps < progress.maxSteps) {
     if (durable.stopped) throw durable.stopped;
+    if (context.lifecycle.checkInterrupt()) throw new Stopped("interrupted", reason("interrupted", {}));
     const step = `${progress.steps}`;
     // Interrupted after this reply: its calls that had not run by then must not run now.
     const line = durable.interruptedSince(`${step}/model`) ? durable.closedBranch(step) : durable.branch(step);
