@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { messageOf } from "../protocol/index.ts";
 import { repositoryRoot } from "./repository.ts";
 
@@ -7,11 +7,15 @@ export type Instruction = { path: string; text: string };
 
 const names = ["AGENTS.md", "CLAUDE.md"];
 const longest = 64 * 1024;
+const isDocument = /\.(md|mdc|mdx|markdown|txt|rst|adoc)$/i;
 
 /** What a repository wants its agents to know: from its root down to the working directory, so the nearest has the last word. */
 export function findInstructions(
   cwd: string,
-  { home }: { home: string },
+  {
+    home,
+    mayRead = () => true,
+  }: { home: string; /** What rules say about reading a file. */ mayRead?(path: string): boolean },
 ): { instructions: Instruction[]; warnings: string[] } {
   const instructions: Instruction[] = [];
   const warnings: string[] = [];
@@ -20,7 +24,7 @@ export function findInstructions(
     const told = new Set<string>();
     for (const path of names.map((name) => join(directory, name))) {
       try {
-        const text = read(path, root);
+        const text = read(path, root, mayRead);
         if (text === undefined || text.trim() === "" || told.has(text)) continue;
         told.add(text);
         instructions.push({ path, text });
@@ -44,10 +48,13 @@ function downTo(root: string, cwd: string): string[] {
   return directories;
 }
 
-function read(path: string, root: string): string | undefined {
+function read(path: string, root: string, mayRead: (path: string) => boolean): string | undefined {
   const real = realPath(path);
   if (real === undefined) return undefined;
   if (!isInside(realpathSync.native(root), real)) throw new Error(`it is a link that leaves ${root}`);
+  // A repository may make a link of it to any file in it: before anybody trusted it, that file would be sent away.
+  if (basename(real) !== basename(path) && !isDocument.test(real)) throw new Error(`it is a link to ${basename(real)}`);
+  if (!mayRead(real)) throw new Error("a rule is against reading it");
   const stats = statSync(real);
   if (!stats.isFile()) throw new Error("it is not a regular file");
   const text = beginning(real);

@@ -15,6 +15,7 @@ import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import { createRuleBooks } from "../permission/rules/book.ts";
+import { readFilter } from "../permission/rules/filter.ts";
 import {
   SageError,
   type ExecutionOptions,
@@ -110,7 +111,10 @@ export function createAgent(parts: AgentParts): Agent {
       const interactive =
         mode.type === "interactive" || (mode.type === "nonInteractive" && typeof mode.autoResponse === "function");
       const prompt = (cwd: string, names: readonly string[], agent: readonly string[]) => {
-        const found = instructions(cwd, () => findInstructions(cwd, { home }));
+        const found = instructions(cwd, () => {
+          const filter = readFilter(parts.rules, { cwd, home, sageHome: env["SAGE_HOME"] }, same.ruleBooks);
+          return findInstructions(cwd, { home, mayRead: (path) => filter?.(path, cwd) ?? true });
+        });
         for (const text of found.warnings) warn(text);
         const date = new Date(session.at);
         const facts = { model: model.id, tools: names, skills, interactive, agent };

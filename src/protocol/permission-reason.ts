@@ -138,6 +138,7 @@ export type PermissionReasonArgs = {
   "variable-changes": { variable: string; program: string };
   "program-moved": { program: string; folder: string };
   "option-unnamed": { program: string };
+  "address-unnamed": { address: string };
   "move-unknown": { command: string };
   "moves-too-many": {};
   "own-link": {};
@@ -171,4 +172,18 @@ export type PermissionReasonArgs = {
   "offer-write-folder": {};
   "offer-host": { host: string };
   "offer-tool": { tool: string };
+  /** Two notes on one rule. */
+  "offer-both": { first: Reason; second: Reason };
+
+  // What a rule allows beyond what it seems to say
+  "allows-any-command": {};
+  "allows-any-code": { program: string };
+  "allows-scripts": { file: string };
+  "allows-git": {};
+  "allows-sending": { program: string };
+  "allows-longer": { text: string };
+  "allows-any-read": {};
+  "allows-any-write": {};
+  "allows-any-host": {};
+  "allows-server": { tool: string };
 };

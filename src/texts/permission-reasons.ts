@@ -91,7 +91,8 @@ const en: Sentences = {
   "changes-names": ({ name }) => `${name} may change what later commands do.`,
   "variable-changes": ({ variable, program }) => `${variable} may change what ${program} does.`,
   "program-moved": ({ program, folder }) => `${program} is another program here than in ${folder}.`,
-  "option-unnamed": ({ program }) => `${program} has an option that a rule must name.`,
+  "option-unnamed": ({ program }) => `${program} has an option or a subcommand that a rule must name.`,
+  "address-unnamed": ({ address }) => `The rule is for another address than ${address}.`,
   "move-unknown": ({ command }) => `Where ${command} leads is not known.`,
   "moves-too-many": () => "The cd may lead to too many folders.",
   "own-link": () => "The line makes a link and may follow it.",
@@ -122,6 +123,18 @@ const en: Sentences = {
   "offer-write-folder": () => "Allows writing any file in this folder.",
   "offer-host": ({ host }) => `Allows reading anything on ${host}.`,
   "offer-tool": ({ tool }) => `Allows any call of ${tool}.`,
+  "offer-both": ({ first, second }, say) => `${say(first)} ${say(second)}`,
+
+  "allows-any-command": () => "Allows every command, protected paths aside.",
+  "allows-any-code": ({ program }) => `Allows any code: ${program} runs whatever it is given.`,
+  "allows-scripts": ({ file }) => `Runs whatever ${file} says at that time.`,
+  "allows-git": () => "Allows push, reset and clean too, but not config or subcommands that run other programs.",
+  "allows-sending": ({ program }) => `${program} can send data to any address.`,
+  "allows-longer": ({ text }) => `Also allows longer words that begin with ${text}.`,
+  "allows-any-read": () => "Allows reading every file that you can read.",
+  "allows-any-write": () => "Allows writing every file that you can write, protected paths aside.",
+  "allows-any-host": () => "Allows reading from every host on the web.",
+  "allows-server": ({ tool }) => `Allows every tool of ${tool}, also those it adds later.`,
 };
 
 const zh: Sentences = {
@@ -190,7 +203,8 @@ const zh: Sentences = {
   "changes-names": ({ name }) => `${name} 可能改变后面命令的含义。`,
   "variable-changes": ({ variable, program }) => `${variable} 可能改变 ${program} 的行为。`,
   "program-moved": ({ program, folder }) => `这里的 ${program} 与 ${folder} 中的不是同一个程序。`,
-  "option-unnamed": ({ program }) => `${program} 带有必须在规则中写明的选项。`,
+  "option-unnamed": ({ program }) => `${program} 带有必须在规则中写明的选项或子命令。`,
+  "address-unnamed": ({ address }) => `规则允许的不是 ${address} 这个地址。`,
   "move-unknown": ({ command }) => `不清楚 ${command} 会去哪里。`,
   "moves-too-many": () => "cd 可能到达的目录过多。",
   "own-link": () => "这行命令建立了链接，随后可能又跟随它。",
@@ -221,6 +235,18 @@ const zh: Sentences = {
   "offer-write-folder": () => "允许写入此目录中的任何文件。",
   "offer-host": ({ host }) => `允许读取 ${host} 上的任何内容。`,
   "offer-tool": ({ tool }) => `允许 ${tool} 的任何调用。`,
+  "offer-both": ({ first, second }, say) => `${say(first)}${say(second)}`,
+
+  "allows-any-command": () => "允许任何命令，受保护的路径除外。",
+  "allows-any-code": ({ program }) => `等于允许任何代码：${program} 会运行给它的一切。`,
+  "allows-scripts": ({ file }) => `运行的内容由当时的 ${file} 决定。`,
+  "allows-git": () => "也允许 push、reset 和 clean，但不包括 config 以及会运行其他程序的子命令。",
+  "allows-sending": ({ program }) => `${program} 可以向任何地址发送数据。`,
+  "allows-longer": ({ text }) => `也允许以 ${text} 开头的更长的词。`,
+  "allows-any-read": () => "允许读取你能读取的任何文件。",
+  "allows-any-write": () => "允许写入你能写入的任何文件，受保护的路径除外。",
+  "allows-any-host": () => "允许读取网上任何主机。",
+  "allows-server": ({ tool }) => `允许 ${tool} 的所有工具，包括以后新增的。`,
 };
 
 export const permissionReasons: Record<Lang, Sentences> = { en, zh };

@@ -19,7 +19,10 @@ suite("sage permissions list, add, remove", () => {
     assert.match((await permissions("list")).out, /There are no rules/);
     const local = join(machine.cwd, ".sage/settings.local.json");
     const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
-    assert.equal((await permissions("add", "allow", "Bash(npm test:*)")).out, `Saved in ${local}: Bash(npm test:*)\n`);
+    assert.equal(
+      (await permissions("add", "allow", "Bash(npm test:*)")).out,
+      `Saved in ${local}: Bash(npm test:*)\nRuns whatever package.json says at that time.\n`,
+    );
     await permissions("add", "deny", "Read(~/.ssh/**)", "--to", "user");
     await permissions("add", "allow", "Bash(npm test:*)", "--to", "user");
     assert.equal(

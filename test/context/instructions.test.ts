@@ -131,3 +131,15 @@ test(
 test("a directory that does not exist has no instructions", () => {
   assert.deepEqual(find(base, "gone"), { instructions: [], warnings: [] });
 });
+
+test("H3 a link to another kind of file, or to one that a rule is against, is left out", () => {
+  const root = tree({ "r/.git/HEAD": "", "r/.env": "KEY=1", "r/docs/agents.md": "read me", "r/secret/a.md": "s" });
+  symlinkSync(".env", join(root, "r/AGENTS.md"));
+  symlinkSync("docs/agents.md", join(root, "r/CLAUDE.md"));
+  assert.deepEqual(find(root, "r").instructions, [{ path: "r/CLAUDE.md", text: "read me" }]);
+  assert.match(find(root, "r").warnings.join(), /AGENTS\.md is left out: it is a link to \.env/);
+  rmSync(join(root, "r/CLAUDE.md"));
+  symlinkSync("secret/a.md", join(root, "r/CLAUDE.md"));
+  const mayRead = (path: string) => !path.includes("/secret/");
+  assert.deepEqual(findInstructions(join(root, "r"), { home, mayRead }).instructions, []);
+});

@@ -93,7 +93,8 @@ test("A7 a folder that git would take for a repository is none that a rule for g
   expect("allow", ["git push origin main", "git add far", "git fetch --all", "git remote -v"], rules);
   // Made of mere files, in the folder of the session itself.
   expect("ask", ["git st", "git status"], rules, "loose/pkg");
-  expect("allow", ["git st"], rules, "loose");
+  expect("allow", ["git commit -m x"], rules, "loose");
+  expect("ask", ["git st"], rules, "loose"); // an alias, which may be any program
 });
 
 test("A3 what a line may put in place is not opened by the same line", (t) => {
@@ -211,7 +212,8 @@ test("a command called like what every object has is a command like any other", 
       assert.equal(answer(rules, "Bash", { command }).behavior, "deny", command);
       assert.equal(bash(command), "ask", command);
     }
-    assert.equal(bash(`git ${name} -x`, "+ Bash(git:*)"), "allow", name);
+    assert.equal(bash(`git ${name} -x`, "+ Bash(git:*)"), "ask", name);
+    assert.equal(bash(`git ${name} -x`, `+ Bash(git ${name}:*)`), "allow", name);
   }
 });
 

@@ -1,5 +1,6 @@
 import { optionOf } from "../shell/read/word.ts";
 import type { Word } from "../shell/read/word.ts";
+import { asksConfig, subcommandAt } from "./git-words.ts";
 import { isPlain } from "./sed.ts";
 import { baseName, wrappers } from "../text/tokens.ts";
 
@@ -16,7 +17,8 @@ const options = new Map(
     "sort gsort": "-o --output --compress-program -T --temporary-directory --files0-from",
     "tar gtar bsdtar":
       "--to-command --checkpoint-action -I -F --use-compress-program --rsh-command --info-script --new-volume-script --rmt-command -P --absolute-names --extract --get",
-    git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager --template --git-dir --work-tree",
+    git: "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --extcmd --output --open-files-in-pager --template --git-dir --work-tree --unsafe-paths --stdin-paths --prefix --pathspec-from-file",
+    "curl wget": "",
     rsync: "-e --rsh --rsync-path --files-from",
     go: "-exec --exec -toolexec --toolexec -vettool --vettool -overlay --overlay -modfile --modfile",
     cargo: "--config",
@@ -49,6 +51,8 @@ const checks = new Map<string, Check>([
   ),
   ["git", gitRuns],
   ...["make", "gmake"].map((name) => [name, (args) => args.some(runsInMake)] as [string, Check]),
+  ["curl", (args) => args.some((arg) => fetches(arg, curl))],
+  ["wget", (args) => args.some((arg) => fetches(arg, wget))],
   ["date", (args) => args.some((arg) => /^-[uRj]*s/.test(arg))],
   // The shell evaluates an index, commands in it included, and quotes do not keep it from doing so.
   ["test", (args) => args.some((arg) => arg.includes("["))],
@@ -118,25 +122,14 @@ function tarRuns(args: readonly string[], all: readonly string[]): boolean {
   return args.some((arg) => /^(-[^/]*)?[^/-][^/]*:/.test(arg) && !/^--(exclude|transform|mtime|date)/.test(arg));
 }
 
-/** Where git's subcommand stands: after its own options, of which some take the next word. */
-export function subcommandAt(args: readonly string[]): number {
-  let at = 0;
-  while (args[at]?.startsWith("-") === true) at += valued.has(args[at]!) ? 2 : 1;
-  return at;
-}
-
-const valued = new Set("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split(" "));
-
 /** What the same letter does elsewhere is harmless: `-c` names a branch to `switch`, `-x` a note to `cherry-pick`. */
 function gitRuns(_: readonly string[], all: readonly string[], literal: ReadonlySet<string>): boolean {
   const at = subcommandAt(all);
   const [before, subcommand = "", after] = [all.slice(0, at), all[at], all.slice(at + 1)];
   const given = (args: readonly string[], option: RegExp) => args.some((arg) => option.test(arg) && !literal.has(arg));
   // Whoever names a subcommand in a rule meant it.
-  if (!literal.has(subcommand)) {
-    if (servers.has(subcommand) || subcommand.includes("--")) return true;
-    if (subcommand === "config" && !asksConfig.test(`${after.join(" ")} `)) return true;
-  }
+  if (!literal.has(subcommand) && subcommand !== "" && !ordinary.has(subcommand))
+    if (subcommand !== "config" || !asksConfig(after)) return true;
   return (
     given(before, /^(-c|--bare$)/) ||
     given(all, /(^|=)[A-Za-z0-9+.-]+::/) ||
@@ -144,23 +137,33 @@ function gitRuns(_: readonly string[], all: readonly string[], literal: Readonly
   );
 }
 
-/** A star that was meant for git at large was not meant for its configuration, unless it is only asked for. */
-const asksConfig =
-  /^((--(global|local|system|worktree|show-origin|show-scope|name-only|null|bool|int|path|(no-)?includes|type=\S*)|-z) )*((--get|--get-all|--get-regexp|--list|-l|get|list) |[\w-]+\.[\w.-]+ $)/;
-
-/** Meant by nobody who allows git at large: they run other programs, serve, or hand out passwords. */
-const servers = new Set(
+/**
+ * Subcommands that a star meant for git at large covers. The list is closed: an alias, a subcommand of another program and
+ * whatever runs programs, serves, hands out passwords, or writes files where it is told to has to stand in the rule.
+ */
+const ordinary = new Set(
   (
-    "credential credential-cache credential-store send-email imap-send daemon instaweb maintenance mergetool difftool " +
-    "filter-branch shell http-backend cvsserver merge-index remote-ext remote-fd upload-archive upload-pack receive-pack"
+    "add archive bisect blame branch cat-file check-attr check-ignore cherry cherry-pick checkout clean clone commit " +
+    "count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc grep help init log " +
+    "ls-files ls-remote ls-tree merge merge-base merge-tree mv name-rev notes pull push range-diff rebase reflog remote " +
+    "rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref stash status submodule switch tag " +
+    "verify-commit verify-tag version whatchanged worktree"
   ).split(" "),
 );
 
 const runners = new Map<string, RegExp>(
   Object.entries({
     // On another repository's side it is packed by what is named there.
-    archive: /^(-[A-Za-z0-9]*o|--r)/,
-    clone: /^(-[A-Za-z0-9]*[cu]|--co)/,
+    archive: /^(-[A-Za-z0-9]*o|--r|--add)/,
+    clone: /^(-[A-Za-z0-9]*[cu]|--co|--sep|--ref)/,
+    init: /^--sep/,
+    blame: /^--con/,
+    "format-patch": /^(-[A-Za-z0-9]*o|--output-d)/,
+    apply: /^(--unsafe|--dir|--rej|--build)/,
+    am: /^(--dir|--resolvemsg|-[A-Za-z]*C)/,
+    "hash-object": /^(-w|--stdin|--path)/,
+    "checkout-index": /^(--prefix|--stdin)/,
+    "read-tree": /^--prefix/,
     grep: /^-[A-Za-z]*O/,
     rebase: /^-[A-Za-z]*x/,
     difftool: /^-[A-Za-z]*x/,
@@ -169,6 +172,32 @@ const runners = new Map<string, RegExp>(
     bisect: /^run$/,
   }),
 );
+
+type Fetcher = { values: string; risky: string; long: RegExp };
+
+/** Options that write or send a file, or lead to another address than the one that is named. */
+const curl: Fetcher = {
+  values: "AbCcDdEeFHhKkmoPQrTtUuwXxYyz",
+  risky: "KxoOJTFDcnEQP",
+  long: /^--(conf|prox|prep|socks|conn.*-to|resol|doh|url|next|outp|remot|uploa|form|dump|cookie-j|trac|libc|unix|abstr|netr|cert|key|stder|etag-s|hsts|alt|engi|caf?|cacert|capa|interf|quote|post|ftp-port)/,
+};
+const wget: Fetcher = {
+  values: "abcDeAGilOoPQRtTUwXY",
+  risky: "OPieoarm",
+  long: /^--(outp|direct|input|exec|post-f|body-f|conf|append|save|load|warc|use-ask|content-d|trust|recur|mirror|ca-|prox)/,
+};
+
+function fetches(arg: string, { values, risky, long }: Fetcher): boolean {
+  // A file that is sent away is named after an `@`.
+  if (arg.startsWith("@")) return true;
+  if (arg.startsWith("--")) return long.test(arg) || /=@/.test(arg);
+  if (!/^-[^-]/.test(arg)) return false;
+  for (let n = 1; n < arg.length; n++) {
+    if (risky.includes(arg[n]!)) return true;
+    if (values.includes(arg[n]!)) return arg[n + 1] === "@";
+  }
+  return false;
+}
 
 /** Values are expanded, and what they call is run. */
 function runsInMake(arg: string): boolean {

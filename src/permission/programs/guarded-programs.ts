@@ -1,6 +1,6 @@
 import type { ProtectedKind } from "../../protocol/index.ts";
 import { baseName } from "../text/tokens.ts";
-import { subcommandAt } from "./escalating.ts";
+import { asksConfig, subcommandAt } from "./git-words.ts";
 
 /**
  * The kind of protected place that a command writes although no word of it names one: scheduled jobs, hooks, settings of git
@@ -52,26 +52,6 @@ function setsHarmless(args: readonly string[]): boolean {
 
 const harmlessKey =
   /^(user\.(name|email)|color\.[\w.]+|advice\.\w+|pull\.(rebase|ff)|push\.(default|autosetupremote)|init\.defaultbranch|core\.(autocrlf|eol|filemode|ignorecase|quotepath|longpaths|precomposeunicode|safecrlf)|fetch\.prune|rebase\.(autostash|autosquash)|merge\.(conflictstyle|ff)|diff\.(algorithm|colormoved)|log\.date|status\.\w+|rerere\.enabled)$/i;
-
-/** Words after `git config` that only ask for a value: in the older spelling, or with the subcommands of the newer one. */
-export function asksConfig(args: readonly string[]): boolean {
-  const options = args.filter((arg) => arg.startsWith("-"));
-  const operands = args.filter((arg) => !arg.startsWith("-"));
-  const isPlain = options.every((arg) => plainConfig.test(arg));
-  if (!isPlain) return false;
-  if (/^(get|list)$/.test(operands[0] ?? "")) return true;
-  if (/^(set|unset|rename-section|remove-section|edit)$/.test(operands[0] ?? "")) return false;
-  if (
-    options.some((arg) =>
-      /^(--get|--get-all|--get-regexp|--get-urlmatch|--list|-l|--get-color|--get-colorbool)$/.test(arg),
-    )
-  )
-    return true;
-  return operands.length === 1 && operands[0]!.includes(".");
-}
-
-const plainConfig =
-  /^(--(global|local|system|worktree|show-origin|show-scope|name-only|null|no-null|bool|int|bool-or-int|path|includes|no-includes|type=[a-z-]*|default=[^]*|get|get-all|get-regexp|get-urlmatch|get-color|get-colorbool|list|all|regexp|fixed-value|value=[^]*)|-z|-l)$/;
 
 const table = new Map<string, Row[]>([
   ["crontab", [{ unless: /^-l$/, place: "crontab", kind: "system-start" }]],

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { reason } from "../../protocol/index.ts";
 import type { Reason } from "../../protocol/index.ts";
 import type { Disk } from "../paths/canonical.ts";
-import { subcommandAt } from "./escalating.ts";
+import { subcommandAt } from "./git-words.ts";
 import { gitUse } from "./git.ts";
 import type { Word } from "../shell/read/word.ts";
 import { isReader, readerUse } from "./readers.ts";

@@ -266,24 +266,35 @@ function dateUse(words: readonly Word[]): Use | undefined {
   return given?.operands.every((word) => word.text?.startsWith("+") === true) ? files(given.files) : undefined;
 }
 
+const jqFlags = new Set(
+  (
+    "raw-output compact-output null-input exit-status slurp sort-keys ascii-output join-output monochrome-output color-output tab " +
+    "raw-input seq stream unbuffered"
+  ).split(" "),
+);
+
+/** Word by word, for some of its options eat the next one or two, whatever those look like. */
 function jqUse(words: readonly Word[]): Use | undefined {
-  // `--arg name value` takes two words.
-  const args: Word[] = [];
-  const end = words.findIndex(({ text }) => text === "--");
-  for (let i = 0; i < words.length; i++)
-    if (end >= 0 && i >= end) args.push(words[i]!);
-    else if (words[i]!.text === "--arg" || words[i]!.text === "--argjson") i += 2;
-    else args.push(words[i]!);
-  const given = argumentsOf(args, {
-    flags: "rcnesSajMC",
-    long:
-      "raw-output compact-output null-input exit-status slurp sort-keys ascii-output join-output monochrome-output " +
-      "color-output tab indent= raw-input seq stream unbuffered",
-  });
-  const [filter, ...inputs] = given?.operands ?? [];
+  const operands: Word[] = [];
+  for (let n = 1; n < words.length; n++) {
+    const word = words[n]!;
+    const { text } = word;
+    if (text === "--") {
+      operands.push(...words.slice(n + 1));
+      break;
+    }
+    if (text === "--arg" || text === "--argjson") n += 2;
+    else if (text === "--indent") {
+      if (!/^[0-7]$/.test(words[++n]?.text ?? "")) return undefined;
+    } else if (text === undefined || text === "-" || !text.startsWith("-")) {
+      if (text === undefined && (word.lead.startsWith("-") || word.splits)) return undefined;
+      operands.push(word);
+    } else if (text.startsWith("--") ? !jqFlags.has(text.slice(2)) : !/^-[rcnesSajMC]+$/.test(text)) return undefined;
+  }
+  const [filter, ...inputs] = operands;
   if (filter?.text === undefined) return undefined;
   // The environment holds secrets, and modules are files.
-  if (/\benv\b|\$(?![a-z])|\b(import|include|modulemeta|get_search_list)\b/.test(filter.text))
+  if (/\benv\b|\$(?![a-z])|\b(import|include|modulemeta|get_search_list|input_filename)\b/.test(filter.text))
     return { ...files(inputs), readOnly: false };
   return files(inputs);
 }

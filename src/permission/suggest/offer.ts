@@ -4,11 +4,13 @@ import type { CommandView } from "../shell/judge/command.ts";
 import type { Word } from "../shell/read/word.ts";
 import { escapeSpecifier } from "../text/wild.ts";
 import { baseName } from "../text/tokens.ts";
+import { runsScript } from "../programs/runners.ts";
+import { codeIn } from "../shell/suspect/code.ts";
 
 /** A rule for this command and its like, or for exactly this one; undefined when neither is fit to be kept. */
 export function commandRule({ words, unfit }: CommandView): { rule: string; note?: Reason } | undefined {
   const name = words[0]?.text;
-  if (unfit !== undefined || name === undefined) return undefined;
+  if (unfit !== undefined || name === undefined || runsInput(words)) return undefined;
   const literal = leading(words);
   const length = prefixLength(literal);
   if (length === undefined || literal.length < length) return exactly(words);
@@ -16,6 +18,19 @@ export function commandRule({ words, unfit }: CommandView): { rule: string; note
   if (prefix.includes(undefined)) return undefined;
   const note = reason("offer-arguments", { command: prefix.join(" "), others: words.length > length });
   return { ...rule(`${prefix.join(" ")}:*`), note };
+}
+
+/** Runs code, or commands made of lines, from its standard input: no rule could say what. */
+function runsInput(words: readonly Word[]): boolean {
+  const texts = words.map(({ text }) => text ?? "\0");
+  const program = baseName(texts[0]!);
+  if (
+    /^(xargs|parallel|at|batch)$/.test(program) ||
+    texts.some((text) => /^(-|\/dev\/stdin)$/.test(text) && runsScript(program))
+  )
+    return true;
+  if (program === "ssh" && texts.slice(1).filter((text) => !text.startsWith("-")).length < 2) return true;
+  return codeIn({ words: texts, anywhere: true }, "unknown").some(({ type }) => type === "unknown");
 }
 
 function rule(specifier: string): { rule: string } {

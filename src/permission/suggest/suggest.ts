@@ -6,6 +6,7 @@ import type { CanonicalPath } from "../paths/canonical.ts";
 import { judge } from "../decide.ts";
 import type { DecisionInput, Judgement } from "../decide.ts";
 import { commandRule } from "./offer.ts";
+import { meaningOf } from "../rules/meaning.ts";
 import { mcpParts, pathTools, readRule } from "../rules/rules.ts";
 import { looksSecret } from "../text/secret.ts";
 import type { Need, ShellFinding } from "../shell/judge/shell.ts";
@@ -29,14 +30,21 @@ export function suggest(call: DecisionInput, judgement: Judgement = judge(call))
   // Beside rules that are needed together, an alternative to one of them would only confuse.
   const wider = offers.length === 1 ? offers[0]?.wider : undefined;
   const all = wider && wouldAllow([wider]) ? [...offers, wider] : offers;
-  return all.map(({ rule, note }) => ({
+  return all.map(({ rule, note: own }) => ({
     type: "addRule",
     rule,
     behavior: "allow",
     destination: "session",
-    ...(note && { note }),
+    ...noted(rule, own),
     ...(offers.length > 1 && { together: true as const }),
   }));
+}
+
+/** What the person should know about a rule: what it allows besides this call, and what it means beyond its words. */
+function noted(rule: string, first: Reason | undefined): { note?: Reason } {
+  const second = meaningOf(rule);
+  if (first && second) return { note: reason("offer-both", { first, second }) };
+  return first || second ? { note: (first ?? second)! } : {};
 }
 
 function unique(offers: readonly Offer[]): Offer[] {

@@ -1,6 +1,8 @@
 import { oneLine, SageError } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
+import { meaningOf } from "../../../permission/rules/meaning.ts";
+import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts } from "../../../texts/permissions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
@@ -22,6 +24,8 @@ export async function add(args: string[]): Promise<number> {
   const config = load();
   const file = config.saveRule({ rule, behavior, destination });
   console.log(texts.saved(oneLine(rule), oneLine(file)));
+  const meaning = behavior === "allow" ? meaningOf(rule) : undefined;
+  if (meaning) console.log(oneLine(sentence(meaning, lang)));
   for (const warning of load().warnings.filter((one) => !config.warnings.includes(one)))
     console.error(`sage: ${oneLine(warning)}`);
   return exitCodes.success;

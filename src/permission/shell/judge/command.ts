@@ -4,7 +4,6 @@ import type { Reason, Rule } from "../../../protocol/index.ts";
 import type { RuleBook } from "../../rules/book.ts";
 import type { Disk } from "../../paths/canonical.ts";
 import { firstOf, nameOf } from "../../rules/compile.ts";
-import type { CompiledRule } from "../../rules/compile.ts";
 import { escalates } from "../../programs/escalating.ts";
 import type { Step } from "./flow.ts";
 import type { Word } from "../read/word.ts";
@@ -12,10 +11,9 @@ import { changesReading, isOwnVariable, isPlainBuiltin } from "../../programs/bu
 import { gitElsewhere, gitTrouble, isHarmlessVariable, programOf, rebinding } from "../../programs/program.ts";
 import type { Program } from "../../programs/program.ts";
 import { setsVariable } from "../../programs/readers.ts";
-import { isStar, matchesGlob, wild } from "../../text/wild.ts";
-import type { Glob } from "../../text/wild.ts";
 import { tamed } from "./targets.ts";
-import { transparent, unwrapped } from "../../programs/wrappers.ts";
+import { unwrapped } from "../../programs/wrappers.ts";
+import { covers } from "./covering.ts";
 
 /** Judgement on one simple command, its files aside. */
 export type CommandView = {
@@ -79,7 +77,11 @@ export function viewOf(
 
   const named = new Set([name, command.words[0]?.text ?? name]);
   const given = settled ? words.map((word) => tamed(word, bases, disk)) : words;
-  const covering = [...named].flatMap((one) => book.covering(one)).filter((each) => covers(each, given, command.words));
+  const place = { bases, session, disk };
+  const held = [...named]
+    .flatMap((one) => book.covering(one))
+    .map((each) => ({ each, by: covers(each, given, command.words, place) }));
+  const covering = held.filter(({ by }) => by === true).map(({ each }) => each);
   const rule = firstOf(covering) ?? exact;
   const meant = new Set(covering.flatMap(({ command: named }) => [...(named?.literal ?? [])]));
   if (rule !== undefined) {
@@ -90,8 +92,9 @@ export function viewOf(
     if (elsewhere !== undefined) return { ...view, reason: elsewhere, unfit: true };
     return { ...view, allowed: true, rule, reason: allowedBy(rule), meant };
   }
-  const risky = escalates(given, none);
-  if (risky) return { ...view, reason: reason("option-unnamed", { program: name }), unfit: true };
+  const nearly = held.find(({ by }) => typeof by === "object")?.by as Reason | undefined;
+  if (nearly) return { ...view, reason: nearly, unfit: true };
+  if (escalates(given, none)) return { ...view, reason: reason("option-unnamed", { program: name }), unfit: true };
   if (program.use?.readOnly !== true) return { ...view, reason: uncovered };
   const locks = command.assignments.some(({ name }) => name === "GIT_OPTIONAL_LOCKS");
   const trouble = program.git && (locks ? reason("repository-locks", {}) : gitTrouble(program.git, bases, session));
@@ -106,23 +109,3 @@ export function allowedBy(...rules: readonly Rule[]): Reason {
 }
 
 const none: ReadonlySet<string> = new Set();
-
-/** An allow is a proof: word by word, and nothing that the rule does not say. */
-function covers({ command: rule }: CompiledRule, words: readonly Word[], whole: readonly Word[]): boolean {
-  if (rule === undefined) return false;
-  const { pattern, literal, starred, name } = rule;
-  const fits = (given: readonly Word[]) => fitsName(name, given[0]?.text) && wild(pattern, given, sameWord);
-  if (!starred) return fits(words) || fits(whole);
-  return fits(words) && !transparent.has(words[0]!.text!) && !escalates(words, literal);
-}
-
-/** A path to a program is that very path; a mere name is looked up where the person's own are. */
-function fitsName(name: string | undefined, given: string | undefined): boolean {
-  return given !== undefined && (!given.includes("/") || name !== undefined);
-}
-
-function sameWord(expected: string | Glob, { text, choices }: Word): boolean {
-  if (typeof expected === "string") return expected === text;
-  if (isStar(expected) || (text !== undefined && matchesGlob(expected, text))) return true;
-  return choices !== undefined && choices.every((choice) => matchesGlob(expected, choice));
-}

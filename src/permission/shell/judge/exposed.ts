@@ -13,15 +13,19 @@ import { baseName } from "../../text/tokens.ts";
 /** Git shows what it keeps without being told any name, files that a rule is against included. */
 export function shownByGit({ words }: CommandView, { bases }: Where, reach: Reach): Reason | undefined {
   if (words[0]?.text !== "git" || !reach.watchful) return undefined;
-  const texts = words.slice(1).map(({ text }) => text ?? "");
+  const texts = words.slice(1).map(({ text, lead }) => text ?? lead);
   const at = texts.findIndex((text) => Object.hasOwn(shows, text));
   const subcommand = texts[at];
   if (subcommand === undefined) return undefined;
   const rest = texts.slice(at + 1);
   if (!shows[subcommand]!(rest)) return undefined;
   for (const base of bases) {
-    const named = subcommand === "show" ? blobsIn(rest, base) : undefined;
-    const places = rest.filter((text) => text !== "" && !text.startsWith("-")).map((text) => resolve(base, text));
+    const named = subcommand === "show" || subcommand === "cat-file" ? blobsIn(rest, base) : undefined;
+    // Copies land in a folder of their own: its place does not say which files are in it.
+    const copies = subcommand === "worktree" || subcommand === "clone";
+    const places = copies
+      ? []
+      : rest.filter((text) => text !== "" && !text.startsWith("-")).map((text) => resolve(base, text));
     const there = places.filter((place) => statOf(place) !== undefined);
     const files = named ?? trackedFiles(base, there);
     if (files === undefined) return reason("git-shows-unknown", { command: subcommand });
@@ -63,6 +67,16 @@ const unlessSummary = (args: readonly string[]) => asPatch(args) || !args.some((
 
 /** Whether a subcommand shows the content of files, given these words. */
 const shows: Record<string, (args: readonly string[]) => boolean> = {
+  status: (args) => args.some((arg) => /^-[a-z]*v|^--verb/.test(arg)),
+  "cat-file": (args) => !args.some((arg) => /^-[tse]$|^--batch-check/.test(arg)),
+  "fast-export": () => true,
+  bundle: (args) => args[0] === "create",
+  worktree: (args) => args[0] === "add",
+  clone: (args) => args.some((arg) => /^(\.|\/|file:)/.test(arg)),
+  "checkout-index": () => true,
+  "unpack-file": () => true,
+  "merge-tree": () => true,
+  am: (args) => args.some((arg) => arg.startsWith("--show")),
   diff: unlessSummary,
   show: unlessSummary,
   log: asPatch,

@@ -1,4 +1,4 @@
-import { subcommandAt } from "../../programs/escalating.ts";
+import { subcommandAt } from "../../programs/git-words.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { Word } from "../read/word.ts";
 

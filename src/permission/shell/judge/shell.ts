@@ -33,6 +33,8 @@ import { isReader } from "../../programs/readers.ts";
 import { baseName, keywords } from "../../text/tokens.ts";
 import { packed, shownByGit } from "./exposed.ts";
 import { unlistedParts } from "./unlisted.ts";
+import { patchedParts } from "./patches.ts";
+import { downloadsOf } from "../../programs/downloads.ts";
 import { currentFolder } from "../../programs/use.ts";
 
 /** Judgement on a command line before mode and tool have their say. */
@@ -201,11 +203,11 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     });
     const where = { ...common, bases: step.bases };
     if (view.blocks && !(exact && view.blocks.exactly)) finding.blocked ??= view.reason;
-    const targets = targetsOf(step, view, where);
+    const targets = targetsOf(step, view, where, reach.watchful);
     const opens = !view.program.git && targets.some(({ text }) => text !== ".");
     linking.push({ words: view.words, opens, moves: step.moves !== undefined });
     const parts = targets.flatMap((target) => judgeTarget(target, reach, view.meant));
-    parts.push(...unlistedParts(view, where, reach));
+    parts.push(...unlistedParts(view, where, reach), ...patchedParts(view, step.fed, where, reach));
     judged.push({ at: startOf(step), parts: [...commandPart(step, view, { book, exact, source }), ...parts] });
     if (reach.watchful) words.push(...doubtful(view, common.carries).flatMap((word) => namesIn(word, where)));
     words.push(...judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, finding, call));
@@ -331,16 +333,24 @@ function targetsOf(
   { command }: Step,
   { program: { kind, use }, words, allowed }: CommandView,
   where: Parameters<typeof operandTargets>[1],
+  watchful: boolean,
 ): Target[] {
   const redirected = redirectTargets(command.redirects, where);
   if (use !== undefined) return [...redirected, ...operandTargets(use, where)];
-  if (!allowed || kind === "other") return redirected;
+  if (kind === "other") {
+    const writes = downloadsOf(words);
+    return [...redirected, ...operandTargets({ readOnly: false, reads: [], writes, deep: false }, where)];
+  }
+  if (!allowed && !watchful) return redirected;
   const rest = words.slice(1).flatMap((word): Word[] => {
     const value = /^--?[^=]*=([^]*)$/.exec(word.text ?? "")?.[1];
     if (value !== undefined) return [{ ...word, text: value, lead: value }];
     return word.text?.startsWith("-") === true ? gluedTo(word) : [word];
   });
-  const unsure = operandTargets({ readOnly: false, reads: rest, writes: [], deep: true }, where);
+  // Without a file among its words, it may look at all of the folder.
+  const reads = kind === "reads" ? [...rest, currentFolder] : rest;
+  const found = operandTargets({ readOnly: false, reads, writes: [], deep: true, follows: true }, where);
+  const unsure = allowed ? found : found.map((target) => ({ ...target, maybe: true }));
   if (kind === "reads") return [...redirected, ...unsure];
   const written = unsure.map((target) => ({ ...target, writes: true, trouble: reason("write-unclear", {}) }));
   return [...redirected, ...written];

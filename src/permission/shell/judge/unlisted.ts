@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
-import { subcommandAt } from "../../programs/escalating.ts";
+import { subcommandAt } from "../../programs/git-words.ts";
 import { placeWritten } from "../../programs/guarded-programs.ts";
 import { isInside } from "../../paths/canonical.ts";
 import { baseName } from "../../text/tokens.ts";

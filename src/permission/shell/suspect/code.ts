@@ -41,6 +41,7 @@ function inShell(program: string, args: readonly string[], fed: Fed): Code[] {
   let isCode = false;
   for (let n = 0; n < args.length; n++) {
     const arg = args[n]!;
+    if (/^-[A-Za-z]*s/.test(arg) && !/^-[A-Za-z]*c/.test(arg)) break; // what follows are its parameters
     if (/^[-+][oO]$|^--(rcfile|init-file)$/.test(arg)) n++;
     else if (/^[-+]./.test(arg) && arg !== "--") isCode ||= /^-[A-Za-z]*c/.test(arg) || arg === "--command";
     else if (arg === "--" || (arg === "-" && isCode)) continue;

@@ -1,0 +1,110 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { reason } from "../../../protocol/index.ts";
+import { subcommandAt } from "../../programs/git-words.ts";
+import type { Reach } from "../../rules/access.ts";
+import { baseName } from "../../text/tokens.ts";
+import { literalWord } from "../read/word.ts";
+import type { Fed } from "../suspect/code.ts";
+import type { CommandView } from "./command.ts";
+import type { JudgedPart } from "./shell.ts";
+import { judgeTarget } from "./target-view.ts";
+import { operandTargets } from "./targets.ts";
+import type { Where } from "./targets.ts";
+
+const largest = 1024 * 1024;
+
+/**
+ * Parts for the files that a patch changes, by what the patch itself says: protected ones and those outside of the workspace
+ * ask. A patch that cannot be read here asks as well where a rule would allow the command.
+ */
+export function patchedParts(view: CommandView, fed: Fed, where: Where, reach: Reach): JudgedPart[] {
+  const given = patchesOf(view.words.map(({ text }) => text ?? "\0"));
+  if (given === undefined) return [];
+  const texts =
+    given.files.length === 0
+      ? [typeof fed === "object" ? fed.text : undefined]
+      : given.files.flatMap((name) => where.bases.map((base) => read(isAbsolute(name) ? name : join(base, name))));
+  const shown = view.words.map(where.source).join(" ");
+  if (texts.includes(undefined)) {
+    const why = reason("write-unclear", {});
+    return view.allowed ? [{ text: shown, behavior: "ask", reason: why, need: { kind: "nothing" } }] : [];
+  }
+  const files = new Set(texts.flatMap((text) => filesIn(text!, given.strip)));
+  const writes = [...files].map((name) => ({ target: literalWord(join(given.folder, name), view.words[0]) }));
+  return operandTargets({ readOnly: false, reads: [], writes, deep: false }, where).flatMap((target) => {
+    const leaves = target.paths.some((path) => !reach.inside(path));
+    return judgeTarget({ ...target, shown: target.text ?? shown, maybe: !leaves }, reach);
+  });
+}
+
+/** The patches that a command applies: files, or none for its standard input. */
+function patchesOf(words: readonly string[]): { files: string[]; folder: string; strip: number } | undefined {
+  const name = baseName(words[0] ?? "");
+  const args = words.slice(1);
+  const at = name === "git" ? subcommandAt(args) : -1;
+  if (name !== "patch" && !(name === "git" && /^(apply|am)$/.test(args[at] ?? ""))) return undefined;
+  const rest = args.slice(at + 1);
+  const value = (short: RegExp, long: RegExp) =>
+    rest
+      .map(
+        (arg, n) =>
+          short.exec(arg)?.[1] ??
+          long.exec(arg)?.[1] ??
+          (/^(-d|--directory|-i|--input)$/.test(rest[n - 1] ?? "") && long.test(`${rest[n - 1]}=${arg}`)
+            ? arg
+            : undefined),
+      )
+      .find((found) => found !== undefined && found !== "");
+  const folder = value(/^-d(.+)$/, /^(?:--directory|-d)=(.+)$/) ?? "";
+  const input = value(/^-i(.+)$/, /^(?:--input|-i)=(.+)$/);
+  const strip = Number(
+    /^-p(\d+)$/.exec(rest.find((arg) => /^-p\d+$/.test(arg)) ?? "")?.[1] ?? (name === "patch" ? "-1" : "1"),
+  );
+  const operands = rest.filter(
+    (arg, n) =>
+      !arg.startsWith("-") && !/^(-d|--directory|-i|--input|-p|-C|--exclude|--include|-o|-r)$/.test(rest[n - 1] ?? ""),
+  );
+  // The second word of `patch` is the patch; the first is the file.
+  const files = input !== undefined ? [input] : name === "patch" ? operands.slice(1) : operands;
+  return { files: files.filter((file) => file !== "-"), folder, strip };
+}
+
+function filesIn(patch: string, strip: number): string[] {
+  const names = patch.split("\n").flatMap((line): string[] => {
+    const found = /^(?:\+\+\+|---|\*\*\*) ([^\t\r]+)|^(?:rename|copy) (?:to|from) (.+)|^Index: (.+)/.exec(line);
+    const both = /^diff --git (?:a\/)?(.+) (?:b\/)?(.+)$/.exec(line);
+    return [found?.[1] ?? found?.[2] ?? found?.[3], both?.[2]].filter(
+      (name) => name !== undefined && name !== "/dev/null",
+    ) as string[];
+  });
+  // With and without the folders that are taken off: which of them count depends on who applies it.
+  return names
+    .map(unquoted)
+    .flatMap((name) => [stripped(name, strip < 0 ? 1 : strip), ...(strip < 0 ? [name, stripped(name, 99)] : [])]);
+}
+
+function unquoted(name: string): string {
+  return name.startsWith('"') ? name.slice(1, -1).replace(/\\(.)/g, "$1") : name.trim();
+}
+
+function stripped(name: string, count: number): string {
+  const names = name.split("/");
+  return names.slice(Math.min(count, names.length - 1)).join("/");
+}
+
+function read(path: string): string | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > largest) return undefined;
+    const bytes = Buffer.alloc(stats.size);
+    readSync(file, bytes, 0, stats.size, 0);
+    return bytes.toString("utf8");
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
