@@ -41,7 +41,7 @@ async function runTests(): Promise<boolean> {
     process.execPath,
     [
       "--test",
-      `--test-concurrency=${availableParallelism() + 1}`,
+      `--test-concurrency=${availableParallelism() * 2}`, // half of them wait at any time: for a screen, a clock, a person
       "--test-timeout=60000",
       `--import=${new URL("deadline.ts", import.meta.url).href}`,
       `--test-reporter=${process.stdout.isTTY ? "spec" : new URL("reporter.ts", import.meta.url).href}`,

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -120,9 +129,10 @@ test("whatever bash runs, wherever it stands, is a part of its own or the line i
 test("a script that both readers understand has exactly the commands and the words that bash sees", () => {
   const bin = join(directory, "words");
   mkdirSync(bin, { recursive: true });
+  // A file for each process: bash writes line by line, and two that run at once would write into each other's words.
   const log = join(directory, "log");
   for (const name of ["ga", "gb", "gc"])
-    writeFileSync(join(bin, name), `#!/bin/bash\nprintf '%s\\0' ${name} "$@" $'\\n' >> '${log}'\n`, { mode: 0o755 });
+    writeFileSync(join(bin, name), `#!/bin/bash\nprintf '%s\\0' ${name} "$@" > '${log}'/$$\n`, { mode: 0o755 });
   const disk = openDisk();
   const reach = createReach(createRuleBooks().of([], directory), {
     cwd: directory,
@@ -187,17 +197,14 @@ test("a script that both readers understand has exactly the commands and the wor
     const literal = steps.every(({ command }) => command.words.every(({ text }) => text !== undefined));
     if (!literal || compared >= 500) continue;
     compared++;
-    rmSync(log, { force: true });
+    rmSync(log, { recursive: true, force: true });
+    mkdirSync(log);
     const path = [bin, process.env["PATH"]].join(delimiter);
     spawnSync("bash", ["--noprofile", "--norc", "-c", `${text}\nwait`], {
       cwd: directory,
       env: { PATH: path, HOME: directory },
     });
-    const ran = existsSync(log)
-      ? readFileSync(log, "utf8")
-          .split("\0\n\0")
-          .filter((line) => line !== "")
-      : [];
+    const ran = readdirSync(log).map((name) => readFileSync(join(log, name), "utf8").slice(0, -1));
     const seen = steps.map(({ command }) => command.words.map((word) => word.text).join("\0"));
     for (const line of ran)
       assert.ok(
