@@ -26,7 +26,14 @@ const en = {
     `the settings have changed and cannot be used; people and folders stay as they were: ${why}`,
   badPort: (where: string, got: string) => `${where} should be a port, 0 to 65535; got "${got}"`,
 
-  usage: `\`${sage("feishu")}\` has: setup (writes the configuration and tries it) and doctor (says what is missing)`,
+  usage: `\`${sage("feishu")}\` has: setup (writes the configuration and tries it), doctor (says what is missing) and audit (who tried what they may not)`,
+  refusals: {
+    wrongCard: "a button of another card",
+    notTalker: "may not use the bot",
+    notStopper: "may not stop the task",
+    notYours: "may not answer the request",
+  } as Record<string, string>,
+  nothingRefused: "Nobody has tried what they may not.",
   needsTerminal: `\`${sage("feishu setup")}\` talks to a person at a terminal. Without one, set FEISHU_APP_ID, FEISHU_APP_SECRET and FEISHU_APPROVERS; docs/feishu.md has all of them`,
   welcome:
     "Sage in Feishu or Lark. You need an app of your own in the developer console; docs/feishu.md leads there step by step.",
@@ -126,7 +133,14 @@ const zh: FeishuSetupTexts = {
   settingsKept: (why) => `设置已改动但无法使用，人员和目录保持原样：${why}`,
   badPort: (where, got) => `${where} 应为端口号，0 到 65535；现为“${got}”`,
 
-  usage: `\`${sage("feishu")}\` 有：setup（写入配置并试用）和 doctor（说明还缺什么）`,
+  usage: `\`${sage("feishu")}\` 有：setup（写入配置并试用）、doctor（说明还缺什么）和 audit（谁试过无权做的事）`,
+  refusals: {
+    wrongCard: "另一张卡片的按钮",
+    notTalker: "无权使用机器人",
+    notStopper: "无权停止任务",
+    notYours: "无权回答请求",
+  },
+  nothingRefused: "没有人试过无权做的事。",
   needsTerminal: `\`${sage("feishu setup")}\` 需要有人在终端前操作。没有终端时，请设置 FEISHU_APP_ID、FEISHU_APP_SECRET 和 FEISHU_APPROVERS；全部变量见 docs/feishu.zh.md`,
   welcome: "在飞书或 Lark 里使用 Sage。你需要在开发者后台有一个自己的应用；docs/feishu.zh.md 有逐步说明。",
   askDomain: (before) => `飞书还是 Lark？（feishu/lark，或自己平台的地址；直接回车为 ${before}）> `,

@@ -53,6 +53,8 @@ test("serve answers on loopback, says that it is well, and leaves with 0 when it
   assert.deepEqual(await (await fetch(`${daemon.url}/health`)).json(), { status: "ok" });
   assert.deepEqual(await daemon.ready(), { status: 200, body: { ready: true } });
   assert.equal((await fetch(`${daemon.url}/feishu/webhook`, { method: "POST", body: "{}" })).status, 404);
+  const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+  assert.match(metrics, /^# TYPE sage_turns_open gauge\nsage_turns_open 0$/m);
   const second = await machine.sage(["serve", "--model", model, "--port", new URL(daemon.url).port]);
   assert.equal(second.code, 2);
   assert.match(second.err, /something listens there already, perhaps another `sage serve`/);
@@ -208,6 +210,32 @@ test("setup asks, tries, finds out who is there, and keeps secrets where only th
   const env = { SAGE_KEYS: "file", NO_PROXY: "127.0.0.1", FEISHU_MODE: "socket" };
   const doctor = await machine.sage(["feishu", "doctor"], { env });
   assert.match(doctor.out, /1 person may approve/);
+});
+
+test("the log is one JSON object a line where that is asked for, and a refused click is readable afterwards", async () => {
+  await using feishu = await fakeFeishu();
+  using machine = new Machine();
+  const [lin, eve] = [feishu.user("Lin"), feishu.user("Eve")];
+  const group = feishu.group("dev", [lin, eve]);
+  const env = feishuEnv(feishu, { FEISHU_APPROVERS: lin.openId });
+  const model = machine.script({ calls: [mark] }, { text: "done" });
+  const daemon = machine.start(["serve", "--port", "0", "--log", "json", "--model", model], { env });
+  await daemon.until(/serves at/);
+  await until(() => feishu.sockets.count() > 0);
+  lin.say("go", { chat: group, mentionBot: true });
+  const card = await feishu.until(group, ({ buttons }) => buttons.includes("Allow once"));
+  await eve.click(card.id, "allow_once");
+  daemon.kill("SIGTERM");
+  const { err } = await daemon.ended;
+  const lines = err
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { level: string; message: string });
+  assert.ok(lines.some(({ level, message }) => level === "warn" && message.includes(eve.openId)));
+  const told = await machine.sage(["feishu", "audit"], { env });
+  assert.match(told.out, new RegExp(`\\(${eve.openId}\\)  may not answer the request`));
+  const [json] = (await machine.sage(["feishu", "audit", "--json"], { env })).out.trim().split("\n");
+  assert.equal((JSON.parse(json ?? "{}") as { operator: { openId: string } }).operator.openId, eve.openId);
 });
 
 async function ended(machine: Machine, session: string): Promise<void> {

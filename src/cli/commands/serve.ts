@@ -7,12 +7,13 @@ import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
 import { serveTexts } from "../../texts/serve.ts";
 import { feishuBots, portOf } from "./feishu/config.ts";
 import { webhookPath } from "./feishu/doctor.ts";
-import { noWords, readFlags } from "../flags.ts";
+import { noWords, readFlags, usage } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
 import { openDaemon } from "./serve/daemon.ts";
 import { openBot, type Bot } from "./serve/feishu.ts";
 import { createHttp, listen, type Readiness } from "./serve/http.ts";
 import { createLog } from "./serve/log.ts";
+import { metricsText } from "./serve/metrics.ts";
 import { lastingSpec, modelOf } from "../model-choice.ts";
 import { openStore } from "../wiring.ts";
 
@@ -22,6 +23,7 @@ const options = {
   port: { type: "string" },
   host: { type: "string" },
   model: { type: "string" },
+  log: { type: "string" },
 } as const;
 
 /** `sage serve`: sessions of many folders in one process that stays, for people who are elsewhere. */
@@ -45,7 +47,9 @@ export async function serve(args: string[]): Promise<number> {
         : portOf(port, values.port === undefined ? "FEISHU_PORT" : "--port", setup),
   };
 
-  const log = createLog(createRedaction(env).text);
+  const format = values.log ?? "text";
+  if (format !== "text" && format !== "json") throw usage(cli.expected("--log", cli.oneOf(["text", "json"]), format));
+  const log = createLog(createRedaction(env).text, format);
   const store = openStore(home);
   const surfaces = openSurfaceStores(home.surfaces);
   const own = surfaces.of("serve");
@@ -60,6 +64,12 @@ export async function serve(args: string[]): Promise<number> {
   const bots = await Promise.all(configured.map((bot) => openBot(bot, parts)));
   const http = createHttp({
     ready: () => readinessOf(bots, leaving),
+    metrics: () =>
+      metricsText({
+        bots,
+        running: () => store.sessions().filter(({ open }) => open).length,
+        waiting: () => store.pending().length,
+      }),
     webhooks: Object.fromEntries(
       bots.flatMap(({ name, channel }) => (channel.webhook ? [[webhookPath(name), channel.webhook]] : [])),
     ),

@@ -137,6 +137,8 @@ export interface FeishuChannel {
   members(chat: string): Promise<readonly string[] | undefined>;
   /** An address that opens the chat in the client of somebody who is in it. */
   linkTo(chat: string): string;
+  /** The organisation that the app belongs to, once an event has told. */
+  tenant(): string | undefined;
   /** What the bot is called, as far as that is known. */
   botName(): string;
   /** Undefined when the app may not know. Remembered for a while. */

@@ -6,6 +6,7 @@ import { createClicks } from "./clicks.ts";
 import { createCommandHandler } from "./command-handler.ts";
 import { forgetOldFiles } from "./files.ts";
 import { createMessageBridge } from "./message-bridge.ts";
+import type { People } from "./people.ts";
 import { createRecords } from "./records.ts";
 import { createSessionManager } from "./session-manager.ts";
 import { createStops } from "./stops.ts";
@@ -60,7 +61,12 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const { channel, app, team, changeTeam, inbox, signal, now = Date.now } = options;
   const { log = () => {}, redaction = noRedaction, examine = async () => () => [] } = options;
   const speak = (chat: string) => speechesFrom(languageOf(team(), chat));
-  const people = () => team().people;
+  /** People of other organisations do not count, whether the settings name one or the first event did. */
+  const people = (): People => {
+    const tenant = team().people.tenant ?? channel.tenant();
+    return { ...team().people, ...(tenant !== undefined && { tenant }) };
+  };
+  const teamNow = () => ({ ...team(), people: people() });
   const records = createRecords(options.store, app, now);
   const model = options.model === undefined ? {} : { model: options.model };
 
@@ -96,10 +102,23 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   });
   const stops = createStops(now);
   const commands = createCommandHandler({
-    ...{ host, records, sessions, team, changeTeam, examine, speak, redaction, now, senderOf, stops, ...model },
+    ...{
+      host,
+      records,
+      sessions,
+      team: teamNow,
+      changeTeam,
+      examine,
+      speak,
+      redaction,
+      now,
+      senderOf,
+      stops,
+      ...model,
+    },
   });
   const bridge = createMessageBridge({
-    ...{ channel, records, sessions, commands, team, speak, inbox, log, senderOf, stops, ...model },
+    ...{ channel, records, sessions, commands, team: teamNow, speak, inbox, log, senderOf, stops, ...model },
   });
   const { resume } = commands;
   const clicks = createClicks({ host, records, sessions, people, speak, log, senderOf, resume });

@@ -79,7 +79,7 @@ export function createUser(world: World, delivery: Delivery, name: string, local
         sender: {
           sender_id: { open_id: openId, union_id: openId.replace("ou_", "on_") },
           sender_type: "user",
-          tenant_key: world.app.tenantKey,
+          tenant_key: world.people.get(openId)?.tenantKey ?? world.app.tenantKey,
         },
         message: {
           message_id: message.id,

@@ -88,6 +88,19 @@ test("/sessions in a group shows that group's sessions alone, also to an approve
   for (const title of ["my private task", "the task of the group"]) assert.ok(own.text.includes(title));
 });
 
+test("people of another organisation do not count, also where the settings name none", async () => {
+  await using sage = await team({ script: [{ text: "hello" }] });
+  const { lin, mei, feishu } = sage;
+  const { tenant: _none, ...people } = sage.people;
+  sage.set({ people: { ...people, talk: "anyone" } });
+  lin.say("hi");
+  await sage.sees(lin.chat, /hello/);
+  const person = feishu.world.people.get(mei.openId);
+  if (person) person.tenantKey = "another";
+  mei.say("hi");
+  await sage.sees(mei.chat, /You may not give tasks/);
+});
+
 test("/doctor tells in the reader's language what is missing", async () => {
   await using sage = await team({
     script: [],

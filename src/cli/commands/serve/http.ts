@@ -22,6 +22,8 @@ export type Webhook = (request: {
 
 export type HttpParts = {
   ready(): Readiness;
+  /** In Prometheus text; only this machine may read it. */
+  metrics?(): string;
   /** By their path. None where events come over connections of our own. */
   webhooks?: Readonly<Record<string, Webhook>>;
   log(text: string): void;
@@ -31,6 +33,7 @@ export type HttpParts = {
 /** What the daemon answers over HTTP. Strangers may come here: nothing they send reaches further than its check. */
 export function createHttp({
   ready,
+  metrics,
   webhooks = {},
   log,
   slowestMs = SLOWEST_MS,
@@ -42,6 +45,12 @@ export function createHttp({
     const now = ready();
     return c.json(now, now.ready ? 200 : 503);
   });
+  if (metrics)
+    app.get("/metrics", (c) =>
+      isLoopback(c.env.incoming.socket.remoteAddress)
+        ? new Response(metrics(), { headers: { "content-type": "text/plain; version=0.0.4" } })
+        : answer(404, {}),
+    );
   for (const [path, webhook] of Object.entries(webhooks)) {
     app.post(path, async (c) => {
       const body = await readBody(c.env.incoming);
@@ -57,6 +66,10 @@ export function createHttp({
     return answer(500, {});
   });
   return app;
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(127\.|::1$|::ffff:127\.)/.test(address);
 }
 
 function answer(status: number, body: object, headers: Record<string, string> = {}): Response {

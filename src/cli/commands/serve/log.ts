@@ -1,11 +1,18 @@
 import { prose } from "../../../protocol/index.ts";
 import type { Log } from "../../../surfaces/feishu/transport/config.ts";
 
-/** One line for each thing that happened, on stderr, without secrets. What is for those who look for a mistake needs SAGE_DEBUG. */
-export function createLog(redact: (text: string) => string): Log {
+export type LogFormat = "text" | "json";
+
+/** One line for each thing that happened, on stderr, without secrets. Lines that help to find a mistake need SAGE_DEBUG. */
+export function createLog(redact: (text: string) => string, format: LogFormat = "text"): Log {
   return (level, text) => {
     if (level === "debug" && process.env["SAGE_DEBUG"] !== "1") return;
     const line = prose(redact(text)).replaceAll(/[\r\n]+\s*/g, " · ");
-    process.stderr.write(`${new Date().toISOString()} ${level.padEnd(5)} ${line}\n`);
+    const time = new Date().toISOString();
+    process.stderr.write(
+      format === "json"
+        ? `${JSON.stringify({ time, level, message: line })}\n`
+        : `${time} ${level.padEnd(5)} ${line}\n`,
+    );
   };
 }

@@ -25,6 +25,8 @@ export type Api = {
   download(request: Request & { bytes: number }): Promise<Buffer>;
   /** The client library, loaded when it is first needed, and what it makes its requests with. */
   library(): Promise<Library & { http: HttpInstance }>;
+  /** Tries so far, and those that failed. */
+  counts(): { calls: number; failures: number };
 };
 
 export type CallOptions = {
@@ -116,6 +118,7 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
     }
   };
 
+  const counted = { calls: 0, failures: 0 };
   /** What only the operator can mend, once each: the platform names the permission that is missing. */
   const told = new Set<string>();
   const tellOperator = (error: unknown): void => {
@@ -127,9 +130,11 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
   const call = async (request: Request, { moot, once }: CallOptions = {}): Promise<Answer> => {
     for (let tries = 1; ; tries++) {
       if (moot?.()) return {};
+      counted.calls++;
       try {
         return await attempt(request);
       } catch (error) {
+        counted.failures++;
         tellOperator(error);
         const waitMs = once ? undefined : waitFor(error, tries, timings.retryMs);
         if (waitMs === undefined) throw error;
@@ -141,6 +146,7 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
 
   return {
     call,
+    counts: () => counted,
     library: async () => (await load()).library,
     async download(request) {
       const { bytes } = await call(request);

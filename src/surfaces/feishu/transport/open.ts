@@ -20,6 +20,8 @@ const FLUSH_MS = 50;
 export type OpenFeishu = FeishuChannel & {
   /** Only there in that mode. */
   webhook?: Webhook;
+  /** Since the start, for whoever watches the process. */
+  counts(): Readonly<Record<"messages" | "clicks" | "calls" | "failures", number>>;
 };
 
 export type FeishuParts = {
@@ -48,6 +50,7 @@ export function openFeishu(
   const { hold, replaced, patchCard: patch } = sending;
   const texts = feishuServeTexts(lang);
   const clicks = createClicks({ store, rememberMs, answerMs, texts, log, hold, replaced, patch });
+  const counted = { messages: 0, clicks: 0 };
   let heardAt: number | undefined;
   let closing: Promise<void> | undefined;
   const under = new Set<Promise<object>>();
@@ -56,6 +59,8 @@ export function openFeishu(
   const receive = (envelope: Envelope): Promise<object> => {
     if (closing) return Promise.reject(new Error("leaving: it comes again"));
     heardAt = Date.now();
+    if (envelope.header.tenant_key !== "" && store.get("tenant") === undefined)
+      store.set("tenant", envelope.header.tenant_key);
     const handled = handle(envelope);
     under.add(handled);
     void handled.catch(() => {}).then(() => under.delete(handled));
@@ -67,7 +72,7 @@ export function openFeishu(
     if (header.event_type === "im.message.receive_v1") {
       const message = readMessage(event, bot.id());
       if (!message) return {};
-      if (now() - message.at < rememberMs) inbox.accept(message);
+      if (now() - message.at < rememberMs) counted.messages += inbox.accept(message) ? 1 : 0;
       // Whether it was seen can no longer be known.
       else log("warn", `a message of ${new Date(message.at).toISOString()} is too old, and is left alone`);
       return {};
@@ -79,6 +84,7 @@ export function openFeishu(
     }
     if (header.event_type !== "card.action.trigger") return {};
     const click = readClick(envelope);
+    counted.clicks += click ? 1 : 0;
     return click ? wireAnswer(await clicks.answer(click)) : {};
   };
 
@@ -115,6 +121,8 @@ export function openFeishu(
     ...(webhook && { webhook }),
     onMessage: inbox.onMessage,
     botName: bot.name,
+    tenant: () => store.get("tenant") as string | undefined,
+    counts: () => ({ ...counted, ...api.counts() }),
     linkTo: (chat) => `${linksOf(app.domain)}/client/chat/open?openChatId=${encodeURIComponent(chat)}`,
     onRecall: inbox.onRecall,
     onCard: clicks.onCard,
