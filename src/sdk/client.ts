@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
+import { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 import { trajectory, writeLines } from "../archive/trajectory.ts";
 import { createRedaction } from "../config/redact.ts";
 import type { Skill } from "../context/skills.ts";
@@ -175,6 +176,12 @@ export class SageAgentSDK {
   /** Commands and facts of all sessions, for surfaces: what waits, who answers, what happens. */
   get host(): Host {
     return this.#localHost();
+  }
+
+  /** What each step of a session said, called, got and cost; also while it runs. */
+  steps(session: string, options: Pick<StepOptions, "subagents"> = {}): StepResult[] {
+    const { prices } = this.#options;
+    return stepsOf(this.#store.load(session), { ...options, ...(prices && { prices }) });
   }
 
   /** The model's replies and people's answers of a session, to be played again in tests: `scripted(script)`, `replayAnswers(answers)`. */

@@ -154,6 +154,7 @@ export { memoryStore } from "../journal/memory.ts";
 export { openSession, type SessionLog } from "../journal/session.ts";
 export { sqliteStore } from "../journal/sqlite.ts";
 export type { Store } from "../journal/store.ts";
+export { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 export { answersOf, replayAnswers, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
 export {
   addUsage,
