@@ -232,9 +232,9 @@ function existingRequest(store: Store, id: string): { request: InputRequest; res
   return found;
 }
 
-function summary({ open, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
+function summary({ open, unheard, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
   const runs = here || owned;
-  const state = !open ? "idle" : waiting > 0 ? "waiting" : runs ? "running" : "stopped";
+  const state = !open && !unheard ? "idle" : waiting > 0 ? "waiting" : runs ? "running" : "stopped";
   return { ...row, pending: waiting, state };
 }
 

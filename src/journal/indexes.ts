@@ -1,5 +1,6 @@
-import { resolvedKey, splitRequestId, type Fact } from "../protocol/index.ts";
+import { resolvedKey, seenBy, splitRequestId, type Fact } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
+import { stored, whole, type Row } from "./row.ts";
 
 /** Differences between the index of open requests and the facts. */
 export type IndexState = { /** Open, and not listed. */ missing: number; /** Listed, and not open. */ stale: number };
@@ -12,6 +13,15 @@ export type LeftBehind = { call: boolean; message: boolean };
  * The facts are the truth; in doubt the lists are thrown away and made again from them.
  */
 export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "write">) {
+  /** True when a turn ends with a message that no reply of it has seen. Most turns had none since they began. */
+  const isUnheard = (session: string): boolean => {
+    const newest = (which: string) =>
+      all<Row>(`SELECT * FROM fact WHERE session=? AND ${which} ORDER BY seq DESC LIMIT 1`, session)[0];
+    const said = newest("key>='said/' AND key<'said0'");
+    const saw = (row: Row | undefined) => (row ? seenBy(stored(whole(all, row))) : 0);
+    if (!said || said.seq <= saw(newest("key>='t' AND key<'u' AND type='turn.begun'"))) return false;
+    return said.seq > saw(newest("key>='t' AND key<'u' AND type='model.replied'"));
+  };
   return {
     /** In the transaction of the fact itself. */
     index(fact: Fact): void {
@@ -23,10 +33,13 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
           q("DELETE FROM ask WHERE session=? AND key=?").run(fact.session, splitRequestId(fact.data.requestId).key);
           break;
         case "turn.begun":
+          q("UPDATE session SET open=1 WHERE id=?").run(fact.session);
+          break;
         case "turn.ended":
-          q("UPDATE session SET open=? WHERE id=?").run(fact.type === "turn.begun" ? 1 : 0, fact.session);
+          q("UPDATE session SET open=? WHERE id=?").run(isUnheard(fact.session) ? UNHEARD : 0, fact.session);
           break;
         case "user.said":
+          q(`UPDATE session SET open=${UNHEARD} WHERE id=? AND open=0`).run(fact.session);
           q("UPDATE session SET title=? WHERE id=? AND title=''").run(fact.data.text.slice(0, 200), fact.session);
           break;
         case "session.titled":
@@ -72,9 +85,14 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
         q("DELETE FROM ask").run();
         q(`INSERT INTO ask ${openRequests}`).run();
         q(`UPDATE session SET open=${turnIsOpen}`).run();
+        for (const { id } of all<{ id: string }>("SELECT id FROM session WHERE open=0"))
+          if (isUnheard(id)) q(`UPDATE session SET open=${UNHEARD} WHERE id=?`).run(id);
       }),
   };
 }
+
+/** In the column `open`: no turn is open, and a message waits for one. 1: a turn is open. 0: neither. */
+export const UNHEARD = 2;
 
 /** An answer lies under its request's key, with `.resolved` behind it: see `protocol/key.ts`. */
 export const openRequests = `SELECT seq, session, key FROM fact f WHERE type='input.requested'

@@ -1,4 +1,12 @@
-import { draftKeys, resolvedKey, SageError, splitRequestId, type Fact, type Resolution } from "../protocol/index.ts";
+import {
+  draftKeys,
+  resolvedKey,
+  SageError,
+  splitRequestId,
+  unseenMessages,
+  type Fact,
+  type Resolution,
+} from "../protocol/index.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub } from "./hub.ts";
 import { createMembers, type Appended, type InboundFact, type SessionRow, type LocalStore } from "./store.ts";
@@ -190,6 +198,7 @@ function row(id: string, session: Session): SessionRow {
     at: facts[0]?.at ?? 0,
     lastAt: facts.at(-1)?.at ?? 0,
     open: turn?.type === "turn.begun",
+    unheard: turn?.type !== "turn.begun" && unseenMessages(facts).length > 0,
     owned,
     pending: openOf(session).length,
   };

@@ -4,7 +4,7 @@ import { createChildren } from "./children.ts";
 import { openDatabase, type Database, type DatabaseOptions } from "./database.ts";
 import { createFacts } from "./facts.ts";
 import { createHousekeeping, REMOVED } from "./housekeeping.ts";
-import { createIndexes } from "./indexes.ts";
+import { createIndexes, UNHEARD } from "./indexes.ts";
 import { createLease, type Lease } from "./lease.ts";
 import { createPoller, newestSeq } from "./poller.ts";
 import { createMembers, type SessionRow, type LocalStore } from "./store.ts";
@@ -77,10 +77,11 @@ function summaries(all: Database["all"], lease: Lease, which: string, ...values:
   const owned = lease.owned();
   const columns =
     "id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending";
-  type Found = Omit<SessionRow, "open" | "owned"> & { open: number; process: string | null };
+  type Found = Omit<SessionRow, "open" | "unheard" | "owned"> & { open: number; process: string | null };
   return all<Found>(`SELECT ${columns} FROM session ${which}`, ...values).map(({ process, open, ...found }) => ({
     ...found,
     open: open === 1,
+    unheard: open === UNHEARD,
     owned: owned(found.id, process),
   }));
 }

@@ -23,6 +23,8 @@ export type SessionRow = {
   lastAt: number;
   /** A turn was begun and has not ended. */
   open: boolean;
+  /** No turn is open, and a message waits for one: whoever took it was killed before its turn began, or is about to begin it. */
+  unheard: boolean;
   /** A living process holds the lease. */
   owned: boolean;
   pending: number;

@@ -93,7 +93,7 @@ test("an interrupt pauses work that somebody attends, and cancels what waits or 
 });
 
 test("how far a session is: by its run here, else by what the journal says of other processes", () => {
-  const row = { id: "s", cwd: "/", title: "", at: 0, lastAt: 0, open: true, owned: true, pending: 0 };
+  const row = { id: "s", cwd: "/", title: "", at: 0, lastAt: 0, open: true, unheard: false, owned: true, pending: 0 };
   const here = (phase: RunPhase) => ({ phase, log: "log" in phase ? phase.log : undefined }) as unknown as SessionRun;
   const working = (state: AgentState) => {
     const manager = new LifecycleManager();

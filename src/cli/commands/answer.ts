@@ -135,7 +135,7 @@ async function goOn(store: Store, session: string, model: string | undefined, la
 /** A process that only waited for this answer goes on with the turn, and may be at its end already. */
 function isTakenUp(store: Store, session: string): boolean {
   const row = store.session(session);
-  return row?.owned === true || !row?.open;
+  return row?.owned === true || !(row?.open || row?.unheard);
 }
 
 /** By its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */

@@ -22,7 +22,7 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   const sender = { by: person(), surface: "cli" };
   const row = store.session(session);
   if (row?.owned) throw new SageError("session-owned", t.owned(session));
-  if (task === undefined && !row?.open) throw usage(t.noTurnToResume(session));
+  if (task === undefined && !row?.open && !row?.unheard) throw usage(t.noTurnToResume(session));
 
   let interrupted = false;
   process.on("SIGINT", () => {

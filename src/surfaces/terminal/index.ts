@@ -181,7 +181,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     desk.begin(requests);
     if (requests[0]) tell(requests[0].request);
     if (options.task !== undefined) talk.speak(options.task);
-    else if (progress.open) talk.resume();
+    else if (progress.open || progress.working) talk.resume(); // also a message whose turn was never begun
   }
 
   function ownerChanged(owner: Owner): void {
