@@ -31,7 +31,10 @@ export async function bundle(
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
     plugins: [descriptions(), builtins()],
     treeshake: { propertyReadSideEffects: false },
-    checks: { eval: false }, // the runtime of web-tree-sitter has two, for programs that are not ours
+    checks: {
+      eval: false, // the runtime of web-tree-sitter has two, for programs that are not ours
+      ineffectiveDynamicImport: false, // what is lazy for one command may be needed at once by another
+    },
   });
   const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
   const groups = await hotGroups(build, entries);
