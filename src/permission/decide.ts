@@ -43,7 +43,9 @@ export type DecisionInput = {
 };
 
 /** The steps in their order, named by what answers in them. */
-export const decisionSteps = ["input", "deny", "ask", "tool", "person", "bypass", "allow", "nothing"] as const;
+export const decisionSteps = [
+  ...(["deny", "refused", "ask", "guarded", "person", "free", "bypass", "tool", "allow", "nothing"] as const),
+];
 export type DecisionStep = (typeof decisionSteps)[number];
 
 /** A decision, with the step that answered and the finding that it rests on. */
@@ -64,20 +66,20 @@ export function judge(call: DecisionInput, reading?: CommandReading): Judgement 
     return { step, result: { ...result, ...(parts.length > 0 && { parts }) }, finding };
   } catch (error) {
     const why = reason("not-judged", { error: messageOf(error) });
-    return { step: "input", result: { behavior: "ask", hard: true, reason: why } };
+    return { step: "guarded", result: { behavior: "ask", hard: true, reason: why } };
   }
 }
 
 /** The first step that answers ends the matter; neither a rule's detail nor its place in the list counts. */
 function conclude(
-  { deny, ask, view, allow, usable }: Finding,
+  { deny, ask, view, allow }: Finding,
   { unreadable }: RuleBook,
   call: DecisionInput,
 ): [DecisionStep, PermissionResult] {
   if (deny)
     return ["deny", { behavior: "deny", reason: reason("denied-by-rule", { rule: nameOf(deny) }), ...by(deny) }];
   // Ahead of the ask rules, or adding one would turn a tool's no into a question.
-  if (view.behavior === "deny") return ["tool", view];
+  if (view.behavior === "deny") return ["refused", view];
   if (ask)
     return ["ask", { behavior: "ask", reason: reason("asked-by-rule", { rule: nameOf(ask) }), ...by(ask), hard: true }];
   if (unreadable) {
@@ -86,12 +88,12 @@ function conclude(
   }
 
   const needsPerson = call.requiresUserInteraction === true;
-  if (view.behavior === "ask" && view.hard === true) return [usable === false ? "input" : "tool", view];
+  if (view.behavior === "ask" && view.hard === true) return ["guarded", view];
   if (needsPerson) {
     const why = view.behavior === "ask" ? view.reason : reason("needs-person", { tool: call.tool });
     return ["person", { behavior: "ask", hard: true, reason: why }];
   }
-  if (view.behavior === "allow") return ["tool", view];
+  if (view.behavior === "allow") return ["free", view];
   if (call.mode === "bypass") return ["bypass", { behavior: "allow", reason: reason("bypass", {}) }];
   if (view.behavior === "ask") return ["tool", view];
   if (allow && allow.length > 0 && call.changed === true)

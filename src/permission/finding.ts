@@ -15,8 +15,6 @@ export type Finding = {
   parts?: CallPart[];
   /** The command as it was read and judged, for offers of rules. */
   shell?: ShellFinding;
-  /** False when the input is not even what the tool takes. */
-  usable?: false;
 };
 
 /** Finding on an input that cannot be understood: any rule against the tool may be about it. */
@@ -24,7 +22,6 @@ export function unusable(book: RuleBook, tool: string, why: Reason): Finding {
   const { deny, ask } = book.about(tool);
   return {
     ...hits(firstOf(deny), firstOf(ask)),
-    usable: false,
     view: { behavior: "ask", hard: true, reason: reason("input-unusable", { tool, why }) },
   };
 }

@@ -110,7 +110,7 @@ suite("sage permissions explain", () => {
     const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
     await machine.sage(["permissions", "add", "deny", "Bash(touch:*)", "--to", "user"]);
     const denied = await explain("Bash", "touch ran.txt");
-    assert.match(denied.out, /^Bash would be refused\n  at step 2 of 8: does a deny rule match any part\?\n/);
+    assert.match(denied.out, /^Bash would be refused\n  at step 1 of 10: does a deny rule match any part\?\n/);
     assert.ok(denied.out.includes(`  by the rule Bash(touch:*) (yours, everywhere: ${user})\n`), denied.out);
     assert.match((await explain("Bash", "mkdir a; touch b")).out, /would be refused/);
     assert.match((await explain("Write", '{"file_path":"a","content":"b"}')).out, /^Write would be asked about\n/);
@@ -120,7 +120,7 @@ suite("sage permissions explain", () => {
     const json = JSON.parse((await explain("Bash", "touch x", "--json")).out);
     const { behavior, rule, source, file, step, stepName } = json;
     assert.deepEqual([behavior, rule, source, file], ["deny", "Bash(touch:*)", "user", user]);
-    assert.deepEqual([step, stepName], [2, "deny"]);
+    assert.deepEqual([step, stepName], [1, "deny"]);
     for (const args of [[], ["Bash"], ["mcp__x__y", "text"], ["Bsah", "ls"]])
       assert.equal((await explain(...args)).code, 2);
     assert.equal(machine.file("ran.txt"), undefined);
