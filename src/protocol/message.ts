@@ -1,3 +1,5 @@
+import type { Answers } from "./request.ts";
+
 /** Opaque data of a provider (a thinking signature, say) that must come back unchanged with the part it belongs to. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>;
 
@@ -46,6 +48,8 @@ export type ToolResult = {
   end?: CallEnd;
   /** Files whose content the model now knows: real path → sha-256. Edit refuses a file that changed since. */
   seen?: Record<string, string>;
+  /** A person's answers by question, as data; `text` says the same in words. */
+  answers?: Answers;
   /** A skill is in use from here to the end of the turn, and these are the tools it works with. */
   allowedTools?: "all" | readonly string[];
   /** Version 0.1.0 kept this instead of `end`: a person said no to this very call. */

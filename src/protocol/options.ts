@@ -1,5 +1,5 @@
 import type { Sender } from "./host.ts";
-import type { InputRequest, InputResponse } from "./request.ts";
+import type { DeadlinePolicy, InputRequest, InputResponse } from "./request.ts";
 
 /** Answers in a person's place. If it throws, or its answer does not fit, the request is refused. */
 export type AutoResponder = (request: InputRequest) => InputResponse | Promise<InputResponse>;
@@ -54,6 +54,8 @@ export type ExecutionOptions = {
   executionTimeout?: number;
   /** How long a request waits for a person, in ms; none by default. */
   promptTimeout?: number;
+  /** What happens then; the turn fails by default. A default answer is given without the id of a request, and never grants. */
+  timeoutPolicy?: TimeoutPolicy | DeadlinePolicy;
   /** What fits into one prompt; by default what the model is known to take. */
   maxContextTokens?: number;
   /** The share of it at which room is made. */

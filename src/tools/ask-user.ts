@@ -102,7 +102,7 @@ function tell(input: Input, response: InputResponse, title: string): ToolResult 
     ...missing.map(({ question }) => `- ${question} → NOT answered. Do not assume an answer.`),
     ...remarks,
   ];
-  return { ok: true, text: lines.join("\n") };
+  return { ok: true, text: lines.join("\n"), answers };
 }
 
 function unanswered(why: string, reason: string): ToolResult {

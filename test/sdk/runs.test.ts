@@ -190,3 +190,30 @@ test("compact makes room in an idle session, and refuses with the reason", async
   await assert.rejects(sage.compact("nobody"), { code: "session-unknown" });
   await sage.close();
 });
+
+test("answers come back as data beside the words, in short form from everywhere; silence has a default answer", async () => {
+  using here = workspace();
+  const script = [{ calls: [askUser(question("Which?"))] }, { calls: [bash("env echo x")] }, { text: "done" }];
+  const sage = new SageAgentSDK({ model: scripted(script), workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("go", {
+    promptTimeout: 60_000,
+    timeoutPolicy: { default: { type: "denied", requestId: "", reason: "nobody was there" } },
+  });
+  const request = await handle.nextRequest();
+  assert.equal(typeof request?.deadline?.policy, "object");
+  await handle.respond({ type: "answers", requestId: request?.id ?? "", answers: { "Which?": "Blue" } });
+  const permit = await handle.nextRequest();
+  await handle.respond({ type: "denied", requestId: permit?.id ?? "" });
+  const { toolHistory } = await result;
+  assert.deepEqual(toolHistory[0]?.result.answers, { "Which?": { selected: ["Blue"] } });
+  await sage.close();
+
+  const late = new SageAgentSDK({ model: scripted(script.slice(1)), workingDirectory: here.dir });
+  const silent = late.executeWithChannel("go", {
+    promptTimeout: 20,
+    timeoutPolicy: { default: { type: "denied", requestId: "", reason: "nobody was there" } },
+  });
+  const outcome = await silent.result;
+  assert.deepEqual([outcome.text, outcome.toolHistory[0]?.result.ok], ["done", false]);
+  await late.close();
+});

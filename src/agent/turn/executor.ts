@@ -41,8 +41,13 @@ export class UnifiedExecutor {
       ...(auto !== undefined && { mode: { type: "nonInteractive", autoResponse: auto } }),
       ...options,
     });
-    const { mode, promptTimeout = channel?.defaultTimeout } = this.#options;
-    this.#ask = { store: config.store, mode, ...(promptTimeout !== undefined && { promptTimeout }) };
+    const { mode, promptTimeout = channel?.defaultTimeout, timeoutPolicy } = this.#options;
+    this.#ask = {
+      store: config.store,
+      mode,
+      ...(promptTimeout !== undefined && { promptTimeout }),
+      ...(timeoutPolicy !== undefined && { timeoutPolicy }),
+    };
   }
 
   get hooks(): Hooks {
