@@ -39,6 +39,13 @@ const en = {
     "Sage in Feishu or Lark. You need an app of your own in the developer console; docs/feishu.md leads there step by step.",
   askDomain: (before: string) =>
     `Feishu or Lark? (feishu/lark, or the address of a platform of your own; Enter for ${before}) > `,
+  askWay: (usual: string) =>
+    `1 scan a code: the platform makes the app for you   2 an app that you have made in the console   (Enter for ${usual}) > `,
+  scan: (url: string) =>
+    `Scan this with Feishu or Lark on your phone, or open ${url}\nand confirm the app. Waiting (Enter goes on by hand) …`,
+  scanner: "administrator",
+  scanned: "You are the administrator, and may approve. /invite and /approver in a chat admit others.",
+  notScanned: (why: string) => `No app was made this way (${why}). By hand, then:`,
   askAppId: (before: string) => `App ID${before ? ` (Enter for ${before})` : ""} > `,
   askSecret: (kept: boolean) => `App Secret (not shown${kept ? "; Enter keeps the one there is" : ""}) > `,
   askMode: (before: string) =>
@@ -144,6 +151,11 @@ const zh: FeishuSetupTexts = {
   needsTerminal: `\`${sage("feishu setup")}\` 需要有人在终端前操作。没有终端时，请设置 FEISHU_APP_ID、FEISHU_APP_SECRET 和 FEISHU_APPROVERS；全部变量见 docs/feishu.zh.md`,
   welcome: "在飞书或 Lark 里使用 Sage。你需要在开发者后台有一个自己的应用；docs/feishu.zh.md 有逐步说明。",
   askDomain: (before) => `飞书还是 Lark？（feishu/lark，或自己平台的地址；直接回车为 ${before}）> `,
+  askWay: (usual) => `1 扫码，由平台为你创建应用   2 使用你在后台创建好的应用   （直接回车为 ${usual}）> `,
+  scan: (url) => `请用手机上的飞书或 Lark 扫码，或打开 ${url}\n并确认创建应用。正在等待（直接回车改为手动）…`,
+  scanner: "管理员",
+  scanned: "你是管理员，也是审批人。在聊天里用 /invite 和 /approver 添加别人。",
+  notScanned: (why) => `没有这样创建应用（${why}）。请手动继续：`,
   askAppId: (before) => `App ID${before ? `（直接回车为 ${before}）` : ""} > `,
   askSecret: (kept) => `App Secret（不显示${kept ? "；直接回车保留原来的" : ""}）> `,
   askMode: (before) =>

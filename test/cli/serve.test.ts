@@ -170,6 +170,7 @@ test("setup asks, tries, finds out who is there, and keeps secrets where only th
   const lin = feishu.user("Lin");
   const terminal = machine.terminal(["feishu", "setup"], { env: { SAGE_KEYS: "file", NO_PROXY: "127.0.0.1" } });
   await terminal.answer("Feishu or Lark?", feishu.url);
+  await terminal.answer("1 scan a code", "2");
   await terminal.answer("App ID", "cli_wrong");
   await terminal.answer("should be cli_", "");
   await terminal.answer("App ID", feishu.appId);
@@ -193,7 +194,7 @@ test("setup asks, tries, finds out who is there, and keeps secrets where only th
   const before = JSON.parse(readFileSync(settings, "utf8")) as { feishu: object };
   writeFileSync(settings, JSON.stringify({ ...before, feishu: { ...before.feishu, mode: "webhook" } }));
   const again = machine.terminal(["feishu", "setup"], { env: { SAGE_KEYS: "file", NO_PROXY: "127.0.0.1" } });
-  for (const asked of ["Feishu or Lark?", "App ID", "App Secret", "How should events come?"])
+  for (const asked of ["Feishu or Lark?", "1 scan a code", "App ID", "App Secret", "How should events come?"])
     await again.answer(asked, "");
   await again.answer("Encrypt Key", "key");
   await again.answer("Verification Token", "token");

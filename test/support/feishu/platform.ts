@@ -6,6 +6,7 @@ import { createClock, type FakeClock } from "./clock.ts";
 import { createDelivery, type Delivery } from "./delivery.ts";
 import { createUser, type User } from "./people.ts";
 import { ApiError } from "./refusal.ts";
+import { createRegistration, type Registration } from "./registration.ts";
 import { createSockets, type Sockets } from "./sockets.ts";
 import { seen, type Seen } from "./view.ts";
 import { newId, scopes, type Failure, type Json, type Locale, type Message, type World } from "./world.ts";
@@ -41,6 +42,7 @@ export type FakeFeishu = AsyncDisposable & {
   count(route: RegExp): number;
   /** What discovery of the long connection answers instead. */
   discovery: { answer?: Json };
+  registration: Registration;
 };
 
 const PATIENCE_MS = 20_000;
@@ -85,6 +87,7 @@ export async function fakeFeishu(
   const delivery = createDelivery(world, sockets);
   const api = createApi(world);
   const discovery: { answer?: Json } = {};
+  const registration = createRegistration(world);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? "/", "http://x");
@@ -110,6 +113,10 @@ export async function fakeFeishu(
     };
     if (failure && !failure.afterwards) return fail(failure);
     try {
+      if (route === "POST /oauth/v1/app/registration") {
+        const { status, body: told } = registration.answer(new URLSearchParams(raw.toString("utf8")));
+        return answer(status, told);
+      }
       if (route === "POST /callback/ws/endpoint") {
         const known = body["AppID"] === world.app.id && body["AppSecret"] === world.app.secret;
         const good = known ? sockets.endpoint(port) : { code: 514, msg: "auth failed", data: {} };
@@ -156,6 +163,7 @@ export async function fakeFeishu(
     sockets,
     delivery,
     discovery,
+    registration,
     user: (name, locale) => createUser(world, delivery, name, locale),
     group(name, members) {
       const id = newId("oc");

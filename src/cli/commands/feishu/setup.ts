@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SageError, messageOf } from "../../../protocol/index.ts";
 import { sageHome, type Home } from "../../../config/home.ts";
 import { saveKey, withKeys } from "../../../config/keys.ts";
+import { withRole } from "../../../config/people.ts";
 import { changeSettings, readSettings, type FeishuSettings } from "../../../config/settings.ts";
 import { createApi } from "../../../surfaces/feishu/transport/api.ts";
 import { usual, type FeishuApp } from "../../../surfaces/feishu/transport/config.ts";
@@ -13,6 +14,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { noWords, readFlags } from "../../flags.ts";
 import { typed, typedHidden } from "../../prompt.ts";
 import { domainOf, isAppId, isOpenId, secretVariables, wayTo } from "./config.ts";
+import { register } from "./register.ts";
 
 /** The person left: nothing is written. */
 class Left extends Error {}
@@ -43,6 +45,13 @@ async function walk(t: FeishuSetupTexts): Promise<void> {
     (text) => (domainOf(text || usually) ? text || usually : undefined),
     t.badDomain,
   );
+  const fresh = before.appId === undefined && domainOf(named)?.startsWith("https:") === true;
+  const way = await until(
+    t.askWay(fresh ? "1" : "2"),
+    (text) => (/^[12]?$/.test(text) ? text || (fresh ? "1" : "2") : undefined),
+    t.badChoice,
+  );
+  if (way === "1" && (await byCode(named, { home, env, before, t }))) return;
   const appId = await until(
     t.askAppId(before.appId ?? ""),
     (text) => (isAppId(text || (before.appId ?? "")) ? text || before.appId : undefined),
@@ -84,6 +93,39 @@ async function walk(t: FeishuSetupTexts): Promise<void> {
     secrets,
     t,
   );
+}
+
+type Scanning = { home: Home; env: NodeJS.ProcessEnv; before: FeishuSettings; t: FeishuSetupTexts };
+
+/** The platform makes the app, and whoever scans the code administers and approves. False when it could not be done this way. */
+async function byCode(named: string, { home, env, before, t }: Scanning): Promise<boolean> {
+  const leaving = new AbortController();
+  const skip = () => leaving.abort();
+  try {
+    process.stdin.once("data", skip).resume();
+    const made = await register(domainOf(named) ?? "", {
+      env,
+      signal: leaving.signal,
+      show: ({ url, picture }) => console.log(`${picture}\n${t.scan(url)}`),
+    });
+    const domain = made.lark ? "lark" : named;
+    const settings = { ...before, appId: made.appId, domain, mode: "socket" as const };
+    keep(home, settings, { FEISHU_APP_SECRET: made.appSecret }, t);
+    const id = made.openId;
+    if (id !== undefined && isOpenId(id)) {
+      changeSettings(home.settings, (all) => {
+        const people = withRole(all.people ?? {}, { id: `feishu:${id}`, name: t.scanner, role: "administrator" });
+        return { ...all, people: withRole(people, { id: `feishu:${id}`, name: t.scanner, role: "approver" }) };
+      });
+      console.log(t.scanned);
+    }
+    return true;
+  } catch (error) {
+    console.log(t.notScanned(messageOf(error)));
+    return false;
+  } finally {
+    process.stdin.off("data", skip).pause();
+  }
 }
 
 async function works(app: FeishuApp, t: FeishuSetupTexts): Promise<boolean> {
