@@ -102,7 +102,8 @@ function tell(input: Input, response: InputResponse, title: string): ToolResult 
     ...missing.map(({ question }) => `- ${question} → NOT answered. Do not assume an answer.`),
     ...remarks,
   ];
-  return { ok: true, text: lines.join("\n"), answers };
+  const asData = given.map(({ question }) => [question, answers[question] as Answer] as const);
+  return { ok: true, text: lines.join("\n"), answers: Object.fromEntries(asData) };
 }
 
 function unanswered(why: string, reason: string): ToolResult {

@@ -101,6 +101,7 @@ test("answered: selections, the person's own words and the remark, one line each
       `- 哪些功能？ → "登录"; "搜索"; Other, in the person's own words: "导出"`,
       `Remark, in the person's own words: "快一点"`,
     ].join("\n"),
+    answers: given,
   });
 });
 
@@ -121,6 +122,7 @@ test("partial: what is missing is named", () => {
       `- Which database? → "SQLite"`,
       "- 哪些功能？ → NOT answered. Do not assume an answer.",
     ].join("\n"),
+    answers: { "Which database?": { selected: ["SQLite"] } },
   });
 });
 
