@@ -1,0 +1,54 @@
+// In a web server: a run is streamed to whoever asked for it, and what waits is answered by another request.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { SageAgentSDK, scripted } from "sage-agent";
+
+const model = scripted([{ calls: [{ tool: "Bash", input: { command: "node --version" } }] }, { text: "It works." }]);
+// One instance for all requests: runs share its model, tools and journal. With `journal` they outlive the process.
+const sage = new SageAgentSDK({ model });
+
+const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>> = {
+  /** Server-sent events: every fact and delta, then the end. A browser that goes away cancels its run. */
+  async "POST /run"(request, response) {
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const run = sage.run(await bodyOf(request), { mode: { type: "interactive" }, signal: gone.signal });
+    for await (const event of run) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    response.end(`data: ${JSON.stringify({ type: "end", text: (await run).text })}\n\n`);
+  },
+  async "GET /pending"(_request, response) {
+    const waiting = await sage.host.send({ type: "pending" });
+    response.end(JSON.stringify(waiting.ok ? waiting.requests.map(({ request }) => request.id) : []));
+  },
+  /** Who answers should be known and allowed to: that is your server's business. The first answer counts. */
+  async "POST /allow"(request, response) {
+    const granted = { type: "granted" as const, requestId: await bodyOf(request) };
+    const reply = await sage.host.send({ type: "respond", response: granted, by: "Ada", surface: "web" });
+    response.writeHead(reply.ok ? 200 : 409).end();
+  },
+};
+
+const server = createServer((request, response) => {
+  const route = routes[`${request.method} ${request.url}`];
+  if (route) route(request, response).catch((error: Error) => response.writeHead(500).end(error.message));
+  else response.writeHead(404).end();
+});
+await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+// A client: it begins a run, allows what the run asks for, and reads the end of the stream.
+const stream = fetch(`${origin}/run`, { method: "POST", body: "Which Node is this?" }).then((reply) => reply.text());
+for (let id: string | undefined; id === undefined;) {
+  [id] = (await (await fetch(`${origin}/pending`)).json()) as string[];
+  if (id !== undefined) await fetch(`${origin}/allow`, { method: "POST", body: id });
+}
+console.log((await stream).trim().split("\n").at(-1));
+server.close();
+await sage.close();
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
