@@ -83,7 +83,7 @@ async function firstFrame(argv: string[], cwd: string): Promise<number> {
     const late = setTimeout(() => reject(new Error(`nothing was drawn:\n${seen}`)), 20_000);
     pty.onData((data) => {
       seen += data;
-      if (!seen.includes("What is to be done?")) return;
+      if (!seen.includes("What would you like to do?")) return;
       clearTimeout(late);
       resolve(performance.now() - started);
     });

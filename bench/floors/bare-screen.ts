@@ -40,6 +40,6 @@ if (process.argv[2] === "stream") {
   console.log(JSON.stringify({ cpuMs: (user + system) / 1_000, bytes: bytes() }));
 } else {
   const tui = new TuiMainScreen(new ProcessTerminal());
-  tui.addChild(new Markdown("What is to be done?", 0, 0, theme));
+  tui.addChild(new Markdown("What would you like to do?", 0, 0, theme));
   tui.start();
 }

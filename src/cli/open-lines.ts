@@ -8,10 +8,14 @@ import { rulesFor } from "../view/answering.ts";
 import { neededOf } from "../view/describe.ts";
 
 /** A request with what to type to answer it. It is named by an id of its own: by its session alone another one may be meant by then. */
-export function openLines(request: InputRequest, style: Style, lang: Lang): string[] {
+export function openLines(
+  request: InputRequest,
+  style: Style,
+  { lang, cwd }: { lang: Lang; cwd?: string | undefined },
+): string[] {
   const t = cliTexts(lang);
   const how = t.howToAnswer(shortRequestId(request.id), flagsFor(request, t));
-  return [...wholeRequest(request, style), how, ...howLines(request, style, t)];
+  return [...wholeRequest(request, style, { cwd }), how, ...howLines(request, style, t)];
 }
 
 function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {

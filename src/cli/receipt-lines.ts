@@ -3,6 +3,7 @@ import type { Receipt } from "../archive/receipts.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { changeLine, headline, timeOf } from "../texts/resolution.ts";
 import { clipped, exact, fitted } from "../view/lines/safe.ts";
+import { isOpen } from "../view/standing.ts";
 import { summaryOf } from "../view/summary.ts";
 import type { WhyTexts } from "../texts/why.ts";
 
@@ -53,7 +54,7 @@ function decided(
   const person = asked.some(({ resolution }) => resolution?.outcome === "answered");
   const byRule = rule !== undefined && !person;
   const allowed = byRule ? w.allowedByRule : w.decision.allowed;
-  const refused = standing === undefined ? w.decision.refused : t.standing[standing];
+  const refused = standing === undefined ? w.decision.refused : t.standing[isOpen(standing) ? "not-run" : standing];
   return {
     word: { ...w.decision, allowed, refused }[decision],
     rule: byRule ? w.byRule(oneLine(rule.text), w.ruleFrom(rule.source, rule.from)) : "",

@@ -16,13 +16,13 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
   if (state === "trusted" || state === "nothing-to-trust") return "go on";
   const t = cliTexts(lang);
   const style = styleOf(process.stdout, lang);
-  const offered = mayBeTrusted(root) ? (["o", "t", "l"] as const) : (["o", "l"] as const);
-  const words = { o: t.trustOpen, t: t.trustTrust, l: t.trustLeave };
+  const offered = mayBeTrusted(root) ? (["o", "t", "q"] as const) : (["o", "q"] as const);
+  const words = { o: t.trustOpen, t: t.trustTrust, q: t.trustLeave };
   const choices = offered.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
   console.log([...trustLines(project, style, t), ...choices].join("\n"));
   for (;;) {
     const said = (await typed(`${offered.join("/")} > `))?.toLowerCase();
-    if (said === undefined || said === "l") return "leave";
+    if (said === undefined || said === "q") return "leave";
     if (said === "" || said === "o") return "go on";
     if (said !== "t" || !mayBeTrusted(root)) continue;
     trust(home.trust, project);

@@ -1,20 +1,19 @@
 import type { Lang } from "./language.ts";
 
 const en = {
-  watching: (n: number) =>
-    `${n === 0 ? "Nobody is waiting for you yet" : `${n} open`}; new requests appear here (Ctrl-C leaves)`,
+  watching: (n: number) => `${n === 0 ? "No open requests" : `${n} open`}. New requests appear here (Ctrl-C exits).`,
   ended: (id: string, how: string) => `${id}: ${how}`,
-  gone: "not open any more",
-  turnEnded: "The turn is stopped.",
+  gone: "no longer open",
+  turnEnded: "Turn stopped.",
 };
 
 export type InboxTexts = typeof en;
 
 const zh: InboxTexts = {
-  watching: (n) => `${n === 0 ? "还没有人在等你" : `${n} 个未决`}；新的请求会出现在这里（Ctrl-C 离开）`,
+  watching: (n) => `${n === 0 ? "没有待处理的请求" : `${n} 个待处理`}。新请求会显示在这里（Ctrl-C 退出）。`,
   ended: (id, how) => `${id}：${how}`,
-  gone: "已不再等待",
-  turnEnded: "这一轮已停止。",
+  gone: "已不再待处理",
+  turnEnded: "本轮已停止。",
 };
 
 const tables = { en, zh } satisfies Record<Lang, InboxTexts>;

@@ -1,19 +1,19 @@
 import type { Lang } from "./language.ts";
 
 const en = {
-  index: "the list of open requests fits the facts",
+  index: "index of open requests matches the journal",
   wrongIndex: (missing: number, stale: number, command: string) =>
-    `the list of open requests does not fit the facts (${missing} missing, ${stale} too many): \`${command}\` makes it again`,
-  rebuilt: (open: number) => `the list of open requests was made again from the facts: ${open} open`,
+    `index of open requests does not match the journal (${missing} missing, ${stale} extra): rebuild it with \`${command}\``,
+  rebuilt: (open: number) => `index of open requests rebuilt: ${open} open`,
 };
 
 export type JournalTexts = typeof en;
 
 const zh: JournalTexts = {
-  index: "待回应请求的列表与事实一致",
+  index: "待处理请求的索引与日志一致",
   wrongIndex: (missing, stale, command) =>
-    `待回应请求的列表与事实不符（缺 ${missing} 条，多 ${stale} 条）：运行 \`${command}\` 重新生成`,
-  rebuilt: (open) => `已根据事实重新生成待回应请求的列表：${open} 条待回应`,
+    `待处理请求的索引与日志不符（缺 ${missing} 条，多 ${stale} 条）：请运行 \`${command}\` 重建`,
+  rebuilt: (open) => `已重建待处理请求的索引：${open} 条`,
 };
 
 export function journalTexts(lang: Lang): JournalTexts {

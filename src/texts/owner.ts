@@ -2,15 +2,15 @@ import type { Lang } from "./language.ts";
 
 /** What a surface says when another process runs the session it shows. */
 const en = {
-  stopped: "The process that ran this turn is gone. Answer, say something or /resume: it goes on here.",
-  live: "From now on everything appears here as it happens.",
+  stopped: "The process running this turn is gone. Answer, send a message or /resume to continue here.",
+  live: "Output is live again.",
 };
 
 export type OwnerTexts = typeof en;
 
 const zh: OwnerTexts = {
-  stopped: "运行这个回合的进程已经不在了。回答、发言或输入 /resume，它就在这里继续。",
-  live: "从现在起，一切都会实时显示在这里。",
+  stopped: "运行本轮的进程已不在。回答、发送消息或输入 /resume 即可在这里继续。",
+  live: "已恢复实时显示。",
 };
 
 const tables = { en, zh } satisfies Record<Lang, OwnerTexts>;

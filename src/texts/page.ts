@@ -6,27 +6,27 @@ const en = {
   agent: "Agent",
   thinking: "Thinking",
   result: "Result",
-  asked: "Asked",
-  open: "waits for an answer",
-  more: (n: number) => `… ${n} more characters, in the export as JSON lines`,
-  redacted: (n: number) => `${n} secrets were left out.`,
+  asked: "Request",
+  open: "open",
+  more: (n: number) => `… ${n.toLocaleString("en")} more characters in the JSON export`,
+  redacted: (n: number) => `${n} ${n === 1 ? "secret" : "secrets"} removed.`,
   made: (version: string, at: string) =>
-    `Written by Sage ${version}, ${at}. Nothing here is loaded from anywhere, and no script runs.`,
+    `Exported by Sage ${version} on ${at}. This page loads nothing and runs no script.`,
 };
 
 export type PageTexts = typeof en;
 
 const zh: PageTexts = {
   turn: (n) => `第 ${n} 轮`,
-  person: "人",
+  person: "用户",
   agent: "智能体",
   thinking: "思考",
   result: "结果",
-  asked: "提问",
-  open: "在等回答",
-  more: (n) => `… 另有 ${n} 个字符，见 JSON 行格式的导出`,
-  redacted: (n) => `略去了 ${n} 处机密。`,
-  made: (version, at) => `由 Sage ${version} 写于 ${at}。本页不加载任何外部内容，也不运行脚本。`,
+  asked: "请求",
+  open: "待处理",
+  more: (n) => `… 另有 ${n.toLocaleString("en")} 个字符，见 JSON 导出`,
+  redacted: (n) => `已移除 ${n} 处机密。`,
+  made: (version, at) => `由 Sage ${version} 于 ${at} 导出。本页不加载任何内容，也不运行脚本。`,
 };
 
 const tables = { en, zh } satisfies Record<Lang, PageTexts>;

@@ -1,24 +1,23 @@
 import type { Lang } from "./language.ts";
 
 const en = {
-  noFolder: (flag: string, path: string) => `${flag} cannot write ${path}: its folder is not there`,
+  noFolder: (flag: string, path: string) => `${flag} cannot write ${path}: no such folder`,
   cannotRead: (flag: string, path: string, why: string) => `${flag} cannot read ${path}: ${why}`,
   recorded: (path: string, turns: number) => `recorded ${turns} ${turns === 1 ? "reply" : "replies"} in ${path}`,
   recordedAnswers: (path: string, answers: number) =>
     `recorded ${answers} ${answers === 1 ? "answer" : "answers"} in ${path}`,
-  removed: (n: number) =>
-    `(${n} ${n === 1 ? "secret was" : "secrets were"} left out: what contained one may not replay)`,
-  unanswered: (path: string, request: string, what: string) => `${path} holds no answer to ${request}: ${what}`,
+  removed: (n: number) => `(${n} ${n === 1 ? "secret" : "secrets"} removed; those parts may not replay)`,
+  unanswered: (path: string, request: string, what: string) => `${path} has no answer to ${request}: ${what}`,
 };
 
 export type RecordingTexts = typeof en;
 
 const zh: RecordingTexts = {
-  noFolder: (flag, path) => `${flag} 无法写入 ${path}：所在目录不存在`,
+  noFolder: (flag, path) => `${flag} 无法写入 ${path}：目录不存在`,
   cannotRead: (flag, path, why) => `${flag} 无法读取 ${path}：${why}`,
   recorded: (path, turns) => `已将 ${turns} 次回复录入 ${path}`,
   recordedAnswers: (path, answers) => `已将 ${answers} 个回答录入 ${path}`,
-  removed: (n) => `（略去了 ${n} 处机密：含有机密的内容可能无法重放）`,
+  removed: (n) => `（已移除 ${n} 处机密；相关内容可能无法重放）`,
   unanswered: (path, request, what) => `${path} 中没有对 ${request} 的回答：${what}`,
 };
 

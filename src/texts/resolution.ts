@@ -13,7 +13,7 @@ import type { Texts } from "./texts.ts";
 export function headline(resolution: Resolution, t: Texts, me?: Sender, request?: InputRequest): string {
   const { at, outcome } = resolution;
   const said = outcome === "answered" || outcome === "partial" || outcome === "declined";
-  return `${(said ? t.answeredBy : t.endedBy)(whoOf(resolution, t, me), timeOf(at))}: ${oneLine(ending(resolution, t, request))}`;
+  return `${(said ? t.answeredBy : t.endedBy)(whoOf(resolution, t, me), timeOf(at))}${t.colon}${oneLine(ending(resolution, t, request))}`;
 }
 
 /** "by you" only for the same person on the same surface: elsewhere one may have been somebody else. */
@@ -33,12 +33,12 @@ export function changeLine(changed: { by: "hook" } | { by: "person"; who: Sender
 
 /** `request`, where it is known, puts answers to questions of Sage's own into the reader's language. */
 export function ending(resolution: Resolution, t: Texts, request?: InputRequest): string {
-  const because = (word: string, why: string) => (why.trim() ? `${word} (${oneLine(why)})` : word);
+  const because = (word: string, why: string) => (why.trim() ? t.aside(word, oneLine(why)) : word);
   switch (resolution.outcome) {
     case "answered":
       return saidBy(resolution.response, t, request);
     case "partial":
-      return `${t.partly}: ${saidBy(resolution.response, t, request)}`;
+      return `${t.partly}${t.colon}${saidBy(resolution.response, t, request)}`;
     case "timed_out":
       return because(t.timedOut, resolution.response ? saidBy(resolution.response, t, request) : "");
     case "declined":
@@ -58,7 +58,7 @@ function saidBy(response: InputResponse, t: Texts, request?: InputRequest): stri
   const words = (text: string | undefined) => (text?.trim() ? ` — “${text}”` : "");
   switch (response.type) {
     case "granted": {
-      const rules = (response.rules ?? []).map(({ rule, destination }) => `${rule} (${t.destination[destination]})`);
+      const rules = (response.rules ?? []).map(({ rule, destination }) => t.aside(rule, t.destination[destination]));
       const always = rules.length > 0 ? t.fromNowOn(rules.join(", ")) : "";
       return `${response.input ? t.allowedEdited : t.allowed}${always}${words(response.comment)}`;
     }

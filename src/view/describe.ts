@@ -4,6 +4,8 @@ import type { CallPart, PermissionSuggestion, RuleDestination, WriteTarget } fro
 import type { PermissionRequest, Preview, PreviewLine } from "../protocol/request.ts";
 import { reasonFrom, type Reason } from "../protocol/reason.ts";
 import { visible } from "../protocol/visible.ts";
+import { dangersOf, type Danger } from "./danger.ts";
+import { near, nearReason } from "./near.ts";
 
 /**
  * A permission request in the order in which it should be read. It is the same for every surface and made from the very
@@ -19,6 +21,7 @@ export type Description = {
   writes: WriteTarget[];
   leavesWorkspace: boolean;
   why: Reason;
+  dangers: Danger[];
   /** Only a person may allow it. */
   hard: boolean;
   /** Names of the agents from the root's child down to the asker. */
@@ -26,6 +29,11 @@ export type Description = {
   /** What the agent says about its call, which nobody has checked. */
   words?: { text: string; /** Characters left out at the end. */ cut: number };
 };
+
+/** More than fits on a screen: its size is worth a word. */
+export function isLong({ characters, lines }: Pick<Description, "characters" | "lines">): boolean {
+  return lines > 20 || characters > 2_000;
+}
 
 /** One block of a description, in the order to draw them. */
 export type Block =
@@ -36,7 +44,7 @@ export type Block =
   | { type: "change"; hunks: { from?: number; lines: { mark: PreviewLine["mark"]; text: string }[] }[] }
   | { type: "omitted"; why: NonNullable<Preview["omitted"]> }
   /** The rest of the input, as canonical JSON. */
-  | { type: "field"; name: string; lines: string[] };
+  | { type: "field"; name: string; lines: string[]; /** It changes nothing about what happens. */ minor?: true };
 
 /** One part of a call. `asks`: this part is why a person is asked. */
 export type DescribedPart = { text: string; behavior: CallPart["behavior"]; reason: Reason; asks: boolean };
@@ -44,9 +52,9 @@ export type DescribedPart = { text: string; behavior: CallPart["behavior"]; reas
 const LONGEST_WORDS = 300;
 
 /** Describes what a permission is asked for, safe to draw: no character of it hides or steers the terminal. */
-export function describeRequest(request: PermissionRequest): Description {
+export function describeRequest(request: PermissionRequest, { cwd }: { cwd?: string | undefined } = {}): Description {
   const { tool, why, hard, agent, description } = request;
-  const { action, raw } = actionOf(request);
+  const { action, raw } = actionOf(request, cwd);
   const writes = writesOf(request);
   return {
     tool: visibleLine(tool),
@@ -56,12 +64,13 @@ export function describeRequest(request: PermissionRequest): Description {
     parts: (request.parts ?? []).map(({ text, behavior, reason }) => ({
       text: visible(text),
       behavior,
-      reason: visibleReason(reason),
+      reason: visibleReason(nearReason(reason, cwd)),
       asks: behavior !== "allow",
     })),
-    writes: writes.map((target) => ({ ...target, path: visibleLine(target.path) })),
+    writes: writes.map((target) => ({ ...target, path: visibleLine(near(target.path, cwd)) })),
     leavesWorkspace: writes.some(({ outside }) => outside),
-    why: visibleReason(why),
+    why: visibleReason(nearReason(why, cwd)),
+    dangers: dangersOf(request),
     hard,
     agent: agent.map((name) => visibleLine(name)),
     ...(description !== undefined && { words: cut(description) }),
@@ -69,7 +78,10 @@ export function describeRequest(request: PermissionRequest): Description {
 }
 
 /** `raw` is what the counts are of. A field that no block is made for is shown as JSON: nothing of the input is left out. */
-function actionOf({ tool, input, description, preview }: PermissionRequest): { action: Block[]; raw: string[] } {
+function actionOf(
+  { tool, input, description, preview }: PermissionRequest,
+  cwd: string | undefined,
+): { action: Block[]; raw: string[] } {
   const rest = { ...input };
   const action: Block[] = [];
   const raw: string[] = [];
@@ -90,8 +102,10 @@ function actionOf({ tool, input, description, preview }: PermissionRequest): { a
   if (tool === "Edit" || tool === "Write") {
     const given = take("file_path");
     if (given !== undefined) {
-      const real = preview && preview.path !== given ? { real: visibleLine(preview.path) } : {};
-      action.push({ type: "path", given: visibleLine(given), ...real });
+      const shown = near(given, cwd);
+      const real = near(preview?.path ?? given, cwd);
+      const same = real === shown || real === shown.replace(/^\.\//, "") || real === given;
+      action.push({ type: "path", given: visibleLine(shown), ...(!same && { real: visibleLine(real) }) });
     }
     const [gone, come] = [take("old_string"), take(tool === "Edit" ? "new_string" : "content")];
     raw.push(...[gone, come].filter((text) => text !== undefined));
@@ -101,9 +115,16 @@ function actionOf({ tool, input, description, preview }: PermissionRequest): { a
   for (const [name, value] of Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const json = canonicalJson(value);
     if (!main) raw.push(json);
-    action.push({ type: "field", name: visibleLine(name), lines: visible(json).split("\n") });
+    const minor = isMinor(tool, name, value) ? { minor: true as const } : {};
+    action.push({ type: "field", name: visibleLine(name), lines: visible(json).split("\n"), ...minor });
   }
   return { action, raw };
+}
+
+/** Fields of our own tools that say nothing about what the call does. */
+function isMinor(tool: string, name: string, value: unknown): boolean {
+  if (tool === "Bash") return name === "timeout" || (name === "background" && value === false);
+  return tool === "Edit" && name === "replace_all" && value === false;
 }
 
 /** Every text among the arguments made visible, so that a sentence written with them is safe to draw. */

@@ -13,6 +13,8 @@ export type Progress = {
   running: Map<string, string>;
   usage: Usage;
   usd: number;
+  /** The folder the session works in. */
+  cwd: string | undefined;
   /** What the session is called, if it has a name. */
   title: string;
   /** The model that was chosen for it, if one was. */
@@ -31,6 +33,7 @@ export function createProgress(): Progress {
     running: new Map(),
     usage: noUsage,
     usd: 0,
+    cwd: undefined,
     title: "",
     model: undefined,
     note(fact) {
@@ -38,6 +41,9 @@ export function createProgress(): Progress {
         case "user.said":
           said = fact.seq;
           progress.working = true;
+          break;
+        case "session.opened":
+          progress.cwd = fact.data.cwd;
           break;
         case "session.titled":
           progress.title = fact.data.title;

@@ -56,10 +56,10 @@ test("export: facts as JSON lines and a page, for other eyes", async (t) => {
   );
   for (const gone of ["16C7e42F", "hunter2", "v3ry-s3cret", Buffer.from("v3ry-s3cret-value").toString("base64")])
     assert.ok(!out.includes(gone), `${gone} left the state directory`);
-  assert.match(err, /\d+ secrets were left out/);
+  assert.match(err, /\d+ secrets removed/);
 
   const file = join(here.dir, "page.html");
-  assert.match((await here.sage(["export", "-o", file], { env })).err, /written to .*page\.html/);
+  assert.match((await here.sage(["export", "-o", file], { env })).err, /saved to .*page\.html/);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const page = readFileSync(file, "utf8");
   assert.doesNotMatch(page, /16C7e42F|hunter2|v3ry-s3cret/);
@@ -121,8 +121,8 @@ test("the page says of a refused call that it was refused, and of a rule that wa
   assert.equal((await here.sage(["-p", "--continue"])).code, 0);
   const { out } = await here.sage(["export", "--format", "html"]);
   assert.match(out, /<span class="refused-by-person">refused by a person<\/span>/);
-  assert.doesNotMatch(out, /<span class="failed">failed|Rule added/);
-  assert.match(out, /Rule for this session only, for it was not saved: Bash\(.*not trusted/);
+  assert.doesNotMatch(out, /<span class="failed">failed|Rule saved/);
+  assert.match(out, /Rule added for this session only: Bash\(.*not trusted/);
   for (const command of [["export", "--format", "html"], ["why"]]) {
     const chinese = (await here.sage([...command, "--lang", "zh"])).out;
     assert.match(chinese, /没有规则允许这条命令[^]*设置未受信任/);

@@ -7,8 +7,8 @@ import { suite, test } from "node:test";
 import { Machine } from "../support/cli.ts";
 import { modelServer } from "../support/model-server.ts";
 
-const choice = "s/d/l > ";
-const which = /l {2}leave[^]*\n> /;
+const choice = "s/d/q > ";
+const which = /q {2}quit[^]*\n> /;
 
 /** A person's machine without a keychain. */
 function fresh(): Machine {
@@ -50,8 +50,8 @@ suite("the first run", () => {
     using machine = fresh();
     const leaving = machine.terminal(["mend it"]);
     await leaving.answer(choice, "x");
-    await leaving.until("type s, d or l");
-    await leaving.answer(choice, "l");
+    await leaving.until("type s, d or q");
+    await leaving.answer(choice, "q");
     assert.equal(await leaving.code, 0);
     const playing = machine.terminal([]);
     await playing.answer(choice, "");
@@ -68,13 +68,13 @@ suite("the first run", () => {
     await terminal.answer(choice, "s");
     await terminal.answer(which, "3");
     await terminal.answer("(Enter for http://127.0.0.1:11434/v1) > ", `${server.url}/`);
-    await terminal.answer("(not shown; Enter for none) > ", "not a 钥");
-    await terminal.until("what was typed has something else in it");
+    await terminal.answer("(hidden; Enter for none) > ", "not a 钥");
+    await terminal.until("Invalid key");
     await terminal.answer(which, "3");
     await terminal.answer("(Enter for http://127.0.0.1:11434/v1) > ", server.url);
-    await terminal.answer("(not shown; Enter for none) > ", "very-secret-key");
+    await terminal.answer("(hidden; Enter for none) > ", "very-secret-key");
     await terminal.answer("Model (number or name) > ", "2");
-    await terminal.until("local/通义 answers.");
+    await terminal.until("local/通义 works.");
     await terminal.until("Mended.");
     terminal.kill("SIGKILL");
     assert.equal(terminal.screen().includes("very-secret"), false);
@@ -96,18 +96,18 @@ suite("the first run", () => {
     writeFileSync(join(machine.dir, "keep"), "");
     const terminal = machine.terminal(["setup"]);
     await terminal.answer(which, "gpt-5");
-    await terminal.until('"gpt-5" is none of them: type a number from 1 to 3, or l.');
+    await terminal.until('Unknown choice "gpt-5": type a number from 1 to 3, or q.');
     await terminal.answer(which, "1");
-    await terminal.answer(/Key for anthropic .* > /, "wrong-key-1");
-    await terminal.until(/That did not work: .*no such key/);
-    await terminal.answer("a/k/l > ", "");
+    await terminal.answer(/API key for anthropic .* > /, "wrong-key-1");
+    await terminal.until(/Failed: .*no such key/);
+    await terminal.answer("a/k/q > ", "");
     await terminal.answer(which, "1");
     // Back to the list, and again.
-    await terminal.answer(/Key for anthropic .* > /, "");
+    await terminal.answer(/API key for anthropic .* > /, "");
     await terminal.answer(which, "1");
-    await terminal.answer(/Key for anthropic .* > /, "right-key-22");
+    await terminal.answer(/API key for anthropic .* > /, "right-key-22");
     assert.throws(() => settings(machine));
-    await terminal.answer("a/k/l > ", "k");
+    await terminal.answer("a/k/q > ", "k");
     await terminal.until("Start with:");
     assert.equal(await terminal.code, 0);
     assert.deepEqual(JSON.parse(readFileSync(state(machine, "keys.json"), "utf8")), {
@@ -138,8 +138,8 @@ suite("the first run", () => {
     machine.env["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9";
     const terminal = machine.terminal(["setup"]);
     await terminal.answer(which, "1");
-    await terminal.until("ANTHROPIC_API_KEY is set in your environment and is used");
-    await terminal.answer("a/k/l > ", "k");
+    await terminal.until("Using ANTHROPIC_API_KEY from your environment");
+    await terminal.answer("a/k/q > ", "k");
     assert.equal(await terminal.code, 0);
     const { model, ...rest } = settings(machine) as { model: string };
     assert.match(model, /^anthropic\//);
@@ -147,7 +147,7 @@ suite("the first run", () => {
     writeFileSync(file, "{ broken");
     const broken = await machine.sage(["setup"]);
     assert.deepEqual([broken.code, readFileSync(file, "utf8")], [2, "{ broken"]);
-    assert.match(broken.err, /talks to a person at a terminal/);
+    assert.match(broken.err, /needs a terminal/);
   });
 
   test("an agent's command may not set anything up", async () => {

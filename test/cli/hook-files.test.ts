@@ -53,11 +53,7 @@ suite("hooks", () => {
     write(join(machine.cwd, "scripts/check.sh"), script("first"));
     for (const folder of ["sub", ".git"]) mkdirSync(join(machine.cwd, folder));
     const seen = await machine.sage(["trust"]);
-    assert.match(
-      seen.out,
-      /scripts\/check\.sh[^]*is run by a hook:[^]*echo "first in/,
-      "it is read before it is trusted",
-    );
+    assert.match(seen.out, /scripts\/check\.sh[^]*run by a hook:[^]*echo "first in/, "it is read before it is trusted");
     assert.equal((await machine.sage(["trust", "--yes"])).code, 0);
     const run = (...args: string[]) =>
       machine.sage(["-p", "go", "--model", machine.script({ calls: [bash("true")] }, { text: "ok" }), ...args]);
@@ -70,10 +66,10 @@ suite("hooks", () => {
 
     write(join(machine.cwd, "scripts/check.sh"), script("second"));
     const { err } = await run();
-    assert.match(err, /do not count/);
+    assert.match(err, /are ignored/);
     assert.doesNotMatch(log(machine), /second/);
     const changed = await machine.sage(["trust"]);
-    assert.match(changed.out, /have changed since you trusted them[^]*- .*first[^]*\+ .*second/);
+    assert.match(changed.out, /changed since you trusted them[^]*- .*first[^]*\+ .*second/);
   });
 
   test("A6: a script that changes while a session runs is not run, and its call is asked about", async () => {

@@ -7,7 +7,7 @@ test("inbox --watch shows requests of every session as they open and end", async
   await here.sage(["sessions"]); // the journal is there
   const words = here.start(["inbox", "--watch"]);
   const lines = here.start(["inbox", "--watch", "--json"]);
-  await words.until("Nobody is waiting for you yet");
+  await words.until("No open requests");
   assert.equal(
     (await here.sage(["-p", "one", "--prompt-timeout", "2h", "--model", here.script({ calls: [mark] })])).code,
     3,
@@ -38,7 +38,7 @@ test("answer --stop ends the turn where nothing runs it, and needs no model for 
   const [first, second] = await here.pending();
   const stopped = await here.sage(["answer", first?.id ?? "", "--stop", "--reason", "enough"]);
   assert.equal(stopped.code, 0);
-  assert.match(stopped.out, /Recorded for Bash touch a: .*enough.*\nThe turn is stopped\./);
+  assert.match(stopped.out, /Recorded for Bash touch a: .*enough.*\nTurn stopped\./);
   assert.deepEqual(await here.pending(), [], "the other request went with the turn");
   const [ended] = await here.facts("turn.ended");
   assert.equal(ended?.data["status"], "cancelled");

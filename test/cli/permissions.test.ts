@@ -16,24 +16,24 @@ suite("sage permissions list, add, remove", () => {
   test("a rule goes where it is told to, is listed with its file, and can be taken back", async () => {
     using machine = new Machine();
     const permissions = (...args: string[]) => machine.sage(["permissions", ...args]);
-    assert.match((await permissions("list")).out, /There are no rules/);
+    assert.match((await permissions("list")).out, /No rules\./);
     const local = join(machine.cwd, ".sage/settings.local.json");
     const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
     assert.equal(
       (await permissions("add", "allow", "Bash(npm test:*)")).out,
-      `Saved in ${local}: Bash(npm test:*)\nRuns whatever package.json says at that time.\n`,
+      `Saved to ${local}: Bash(npm test:*)\nRuns whatever package.json says at that time.\n`,
     );
     await permissions("add", "deny", "Read(~/.ssh/**)", "--to", "user");
     await permissions("add", "allow", "Bash(npm test:*)", "--to", "user");
     assert.equal(
       (await permissions("list")).out,
       [
-        `${user} (yours, everywhere)`,
+        `${user} (you, in all projects)`,
         "  deny",
         "  │ Read(~/.ssh/**)",
         "  allow",
         "  │ Bash(npm test:*)",
-        `${local} (yours, in this project)`,
+        `${local} (you, in this project)`,
         "  allow",
         "  │ Bash(npm test:*)",
         "",
@@ -45,7 +45,7 @@ suite("sage permissions list, add, remove", () => {
 
     const several = await permissions("remove", "Bash(npm test:*)");
     assert.deepEqual([several.code, several.out], [2, ""]);
-    assert.match(several.err, /stands in several files; say which one: --to local \| --to user/);
+    assert.match(several.err, /is in several files; choose one: --to local \| --to user/);
     assert.equal((await permissions("remove", "Bash(npm test:*)", "--to", "user")).code, 0);
     assert.equal((await permissions("remove", "Bash(npm test:*)")).out, `Removed from ${local}: Bash(npm test:*)\n`);
     assert.equal((await permissions("remove", "Bash(npm test:*)")).code, 2);
@@ -56,14 +56,14 @@ suite("sage permissions list, add, remove", () => {
     using machine = new Machine();
     const permissions = (...args: string[]) => machine.sage(["permissions", ...args]);
     for (const [args, message] of [
-      [[], /say what to do/],
-      [["lsit"], /say what to do/],
+      [[], /usage: /],
+      [["lsit"], /usage: /],
       [["add", "permit", "Bash"], /add <allow\|ask\|deny> <rule>/],
       [["add", "allow"], /add <allow\|ask\|deny> <rule>/],
       [["add", "allow", "Bash", "--to", "session"], /one of local, project, user/],
       [["add", "deny", "Bash("], /cannot be read/],
       [["remove"], /remove <rule>/],
-      [["remove", "Bash"], /no settings file that counts here has the rule Bash/],
+      [["remove", "Bash"], /no settings file here has the rule Bash/],
     ] as const) {
       const { code, err } = await permissions(...args);
       assert.equal(code, 2, err);
@@ -83,7 +83,7 @@ suite("sage permissions list, add, remove", () => {
     const file = join(machine.cwd, ".sage/settings.json");
     put(file, { permissions: { allow: ["Bash(\u202e)"] } });
     const listed = await machine.sage(["permissions", "list"]);
-    assert.match(listed.out, /does not count: not trusted[^]*Bash\(‹U\+202E›\)/);
+    assert.match(listed.out, /ignored: not trusted[^]*Bash\(‹U\+202E›\)/);
     for (const args of [
       ["add", "deny", "Bash"],
       ["remove", "Bash(\u202e)"],
@@ -110,13 +110,13 @@ suite("sage permissions explain", () => {
     const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
     await machine.sage(["permissions", "add", "deny", "Bash(touch:*)", "--to", "user"]);
     const denied = await explain("Bash", "touch ran.txt");
-    assert.match(denied.out, /^Bash would be refused\n  at step 1 of 10: does a deny rule match any part\?\n/);
-    assert.ok(denied.out.includes(`  by the rule Bash(touch:*) (yours, everywhere: ${user})\n`), denied.out);
-    assert.match((await explain("Bash", "mkdir a; touch b")).out, /would be refused/);
-    assert.match((await explain("Write", '{"file_path":"a","content":"b"}')).out, /^Write would be asked about\n/);
-    assert.match((await explain("Read", "a.txt")).out, /^Read would run without asking\n/);
-    assert.match((await explain("Edit", ".git/config")).out, /would be asked about[^]*Only a person may allow it/);
-    assert.match((await explain("Write", "a.txt", "--bypass")).out, /would run without asking/);
+    assert.match(denied.out, /^Bash is refused\n  step 1 of 10: a deny rule matches any part\n/);
+    assert.ok(denied.out.includes(`  rule: Bash(touch:*) (you, in all projects: ${user})\n`), denied.out);
+    assert.match((await explain("Bash", "mkdir a; touch b")).out, /is refused/);
+    assert.match((await explain("Write", '{"file_path":"a","content":"b"}')).out, /^Write asks\n/);
+    assert.match((await explain("Read", "a.txt")).out, /^Read runs without asking\n/);
+    assert.match((await explain("Edit", ".git/config")).out, /asks[^]*Only a person can allow this/);
+    assert.match((await explain("Write", "a.txt", "--bypass")).out, /runs without asking/);
     const json = JSON.parse((await explain("Bash", "touch x", "--json")).out);
     const { behavior, rule, source, file, step, stepName } = json;
     assert.deepEqual([behavior, rule, source, file], ["deny", "Bash(touch:*)", "user", user]);
@@ -308,31 +308,31 @@ suite("sage permissions import", () => {
     const shown = await run();
     assert.equal(shown.code, 3);
     const report = [
-      `From ${machine.dir}/.claude/settings.json to ${user}`,
-      "Taken over:",
+      `${machine.dir}/.claude/settings.json → ${user}`,
+      "Imported:",
       "  │ deny Read(.env) → Read(**/.env)",
-      "Not taken over:",
+      "Not imported:",
       "  │ model",
-      "    there is nothing like it here",
-      `From ${machine.cwd}/.claude/settings.local.json to ${local}`,
-      "Taken over:",
+      "    no equivalent",
+      `${machine.cwd}/.claude/settings.local.json → ${local}`,
+      "Imported:",
       "  │ deny Read(a‹U+202E›) → Read(**/a‹U+202E›)",
       "  │ allow Bash(npm test:*)",
       `  │ allow Edit(/src/**) → Edit(${machine.cwd}/src/**)`,
-      "Not taken over:",
+      "Not imported:",
       "  │ deny Bash(*--force*)",
-      "    a star glued to the first word would catch less here: write a rule for each program",
+      "    a * attached to the first word matches less here; write one rule per program",
       "  │ allow Agent(Explore)",
-      "    such a condition for this tool is not understood here",
+      "    this condition is not supported for this tool",
       "  │ permissions.defaultMode",
-      "    the mode is chosen when Sage is started (--bypass), never by a file",
+      "    the mode is chosen on the command line (--bypass), not in a file",
       "  │ permissions.additionalDirectories",
-      "    Sage works in one folder; allow others with rules such as Read(/other/folder/**)",
+      "    Sage works in one folder; allow others with a rule such as Read(/other/folder/**)",
       "  │ hooks",
-      "    hooks speak another protocol here: see docs/settings.md, and write them anew",
-      "One rule that forbids or asks is not taken over: without a rule of your own, Sage holds to less than Claude Code did.",
+      "    hooks use a different protocol here; rewrite them (see docs/settings.md)",
+      "1 deny or ask rule was not imported: unless you add your own, Sage is less strict than Claude Code was.",
     ].join("\n");
-    assert.equal(shown.out, `${report}\nNothing was written. \`--yes\` writes what is shown here.\n`);
+    assert.equal(shown.out, `${report}\nNothing written. Use --yes to write these rules.\n`);
     assert.equal((await run("--dry-run")).code, 0);
     assert.deepEqual([existsSync(local), existsSync(user)], [false, false]);
 
@@ -341,7 +341,7 @@ suite("sage permissions import", () => {
     assert.deepEqual(get(local), {
       permissions: { deny: ["Read(**/a\u202e)"], allow: ["Bash(npm test:*)", `Edit(${machine.cwd}/src/**)`] },
     });
-    assert.match((await run("--yes")).out, /3 of them stand there already\.[^]*0 rules written/);
+    assert.match((await run("--yes")).out, /3 already present\.[^]*0 rules written/);
 
     const given = join(machine.dir, "other.json");
     put(given, { permissions: { allow: ["Bash(ls)"] } });
@@ -349,7 +349,7 @@ suite("sage permissions import", () => {
     assert.deepEqual(get(user).permissions.allow, ["Bash(ls)"]);
     for (const [args, message] of [
       [[join(machine.dir, "none.json")], /none\.json cannot be read/],
-      [["--yes", "--dry-run"], /exclude each other/],
+      [["--yes", "--dry-run"], /cannot be combined with/],
       [["--to", "session"], /one of local, project, user/],
     ] as const)
       assert.match((await run(...args)).err, message);
@@ -361,7 +361,7 @@ suite("sage permissions import", () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /none of these files exists:\n {2}\S+\/\.claude\/settings\.json\n {2}\S+project\/\.claude\/settings\.json/,
+      /None of these files exists:\n {2}\S+\/\.claude\/settings\.json\n {2}\S+project\/\.claude\/settings\.json/,
     );
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { suite, test } from "node:test";
 import { asks, Machine, mark } from "../support/cli.ts";
 
-const permit = "allow? (y/n/…) > ";
+const permit = "Allow? (y/n/…) > ";
 const colours = asks(
   { question: "Which colour?", labels: ["Red", "Blue"] },
   { question: "Which shape?", labels: ["Round", "Square"] },
@@ -15,10 +15,10 @@ suite("the demo", () => {
     for (const [args, label] of [
       [
         ["demo"],
-        /This is a demo: the model is a script[^]*\[demo answers itself\] 1[^]*\[demo answers itself\] y[^]*Lighthouse: Welcome home\./,
+        /Demo: the model is a script[^]*\[demo answers itself\] 1[^]*\[demo answers itself\] y[^]*Lighthouse: Welcome home\./,
       ],
-      [[], /sage: no model is configured|This is a demo/],
-      [["demo", "--lang", "zh"], /这是演示[^]*\[演示自动回答\] 1[^]*灯塔: 欢迎回家。/],
+      [[], /sage: no model configured|Demo: /],
+      [["demo", "--lang", "zh"], /演示：模型[^]*\[演示自动回答\] 1[^]*灯塔: 欢迎回家。/],
     ] as const) {
       const { code, out } = await machine.sage([...args]);
       assert.equal(code, 0, out);
@@ -34,7 +34,7 @@ suite("the demo", () => {
 test("a terminal that closes takes the demo's folder with it, however often it says so", async () => {
   using machine = new Machine();
   const terminal = machine.terminal(["demo"]);
-  await terminal.until("answer > ");
+  await terminal.until("Answer > ");
   assert.doesNotMatch(terminal.screen(), /keeps it open/);
   for (let n = 0; n < 2; n++) terminal.kill("SIGHUP");
   await terminal.code;
@@ -52,7 +52,7 @@ suite("in a pipe", () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /Which colour\? → Red; Which shape\? → Square[^]*allow\? \(y\/n\/…\) > y[^]*One\.[^]*> and again[^]*Two\./,
+      /Which colour\? → Red; Which shape\? → Square[^]*Allow\? \(y\/n\/…\) > y[^]*One\.[^]*> and again[^]*Two\./,
     );
     assert.doesNotMatch(out, /\x1b/);
     assert.equal(machine.file("ran.txt"), "ran\n");
@@ -63,7 +63,7 @@ suite("in a pipe", () => {
     const model = machine.script({ calls: [mark] }, { text: "End." });
     const { code, out } = await machine.sage(["--model", model, "go"]);
     assert.equal(code, 3);
-    assert.match(out, /Go on with: sage --resume/);
+    assert.match(out, /Resume with: sage --resume/);
     assert.equal((await machine.pending()).length, 1);
   });
 

@@ -6,7 +6,7 @@ import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { noTmux, tmux } from "../support/tmux.ts";
 import { untilGone } from "../support/until.ts";
 
-const idle = "What is to be done?";
+const idle = "What would you like to do?";
 const prompt = /\n\S*[#$]$/;
 
 suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
@@ -27,15 +27,15 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     await term.answer("1", "Enter");
     await term.until("All done.");
     term.resize(60, 20);
-    await term.until(/All done\.[^]*What is to be done/);
+    await term.until(/All done\.[^]*What would you like to do/);
     term.resize(110, 45);
-    await term.until(/All done\.[^]*What is to be done/);
+    await term.until(/All done\.[^]*What would you like to do/);
     term.type("thanks 谢谢");
     await term.until("thanks 谢谢");
     term.press("Enter");
     await term.until("Bye then.");
     term.press("C-d");
-    await term.until(/Go on with: sage --resume \w+/);
+    await term.until(/Resume with: sage --resume \w+/);
     term.shell("stty -g > after; echo code $?");
     await term.until("code 0");
     assert.equal(machine.file("after"), machine.file("before"));
@@ -134,7 +134,7 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     const closed = term.another();
     closed.sage(`--model ${model} "go on"`);
     await closed.until("Permission needed");
-    await closed.answer("4", "Enter");
+    await closed.answer("Tab", "4", "Enter");
     closed.type("not on 主干");
     await closed.until("not on 主干");
     const pid = term.pid();
@@ -175,13 +175,13 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     assert.deepEqual(await machine.facts("model.chosen"), []);
     term.type(`/model ${second}`);
     term.press("Enter");
-    await term.until("chosen by you");
+    await term.until("Model changed by you");
     await term.until(`${second} · `);
     term.type("and you?");
     term.press("Enter");
     await term.until("The second one.");
     term.press("C-d");
-    await term.until("Go on with: sage --resume");
+    await term.until("Resume with: sage --resume");
     assert.match((await machine.sage(["-p", "-c", "who is it?"])).out, /Still the second\./);
     assert.match((await machine.sage(["-p", "-c", "--model", third, "and now?"])).out, /The third\./);
     assert.match((await machine.sage(["-p", "-c", "and now?"])).out, /The third again\./);

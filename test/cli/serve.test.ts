@@ -19,8 +19,8 @@ const feishuEnv = (feishu: FakeFeishu, more: Record<string, string> = {}) => ({
 
 async function serving(machine: Machine, args: string[] = [], env: Record<string, string> = {}) {
   const daemon = machine.start(["serve", "--port", "0", ...args], { env });
-  await daemon.until(/serves at http:\/\/\S+:\d+/);
-  const url = /serves at (http:\/\/[\d.:]+)/.exec(daemon.errors())?.[1] ?? "";
+  await daemon.until(/listening on http:\/\/\S+:\d+/);
+  const url = /listening on (http:\/\/[\d.:]+)/.exec(daemon.errors())?.[1] ?? "";
   return {
     ...daemon,
     url,
@@ -57,11 +57,11 @@ test("serve answers on loopback, says that it is well, and leaves with 0 when it
   assert.match(metrics, /^# TYPE sage_turns_open gauge\nsage_turns_open 0$/m);
   const second = await machine.sage(["serve", "--model", model, "--port", new URL(daemon.url).port]);
   assert.equal(second.code, 2);
-  assert.match(second.err, /something listens there already, perhaps another `sage serve`/);
+  assert.match(second.err, /the port is in use, perhaps by another `sage serve`/);
   daemon.kill("SIGTERM");
   const { code, err } = await daemon.ended;
   assert.equal(code, 0);
-  assert.match(err, /leaving: .*\n.* left\n$/);
+  assert.match(err, /stopping: .*\n.* stopped\n$/);
   assert.equal(statSync(join(machine.env["SAGE_HOME"] ?? "", "surfaces.db")).mode & 0o777, 0o600);
 });
 
@@ -70,7 +70,7 @@ test("a turn that waited when the daemon was killed goes on when somebody answer
   const script = machine.script({ calls: [mark] }, { text: "done" });
   const session = await leftBehind(machine, script);
   const daemon = await serving(machine, ["--model", script]);
-  await daemon.until(/went on with open turns: 0; waiting for a person: 1/);
+  await daemon.until(/open turns resumed: 0; waiting for a person: 1/);
   const [request] = await machine.pending();
   const answered = await machine.sage(["answer", request?.id ?? "", "--yes"]);
   assert.equal(answered.code, 0, answered.err);
@@ -90,7 +90,7 @@ test("what was answered while no daemon ran goes on at its start; what is not it
   const { out } = await machine.sage(["-p", "go", "--model", script, "--output-format", "json"]);
   const notMine = (JSON.parse(out) as { session: string }).session;
   const daemon = await serving(machine, ["--model", script]);
-  await daemon.until(/went on with open turns: 1; waiting for a person: 0/);
+  await daemon.until(/open turns resumed: 1; waiting for a person: 0/);
   await ended(machine, mine);
   assert.equal(machine.file("ran.txt"), "ran\n");
   const store = sqliteStore(join(machine.env["SAGE_HOME"] ?? "", "journal.db"));

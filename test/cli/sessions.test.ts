@@ -26,11 +26,11 @@ test("sessions are found by what was said, renamed, forked and deleted; receipts
     );
   assert.deepEqual(await listed(here, "--search", "1000"), []);
   assert.match((await here.sage(["sessions", "--search", "解析器"])).out, /… looking into 解析器/);
-  assert.match((await here.sage(["sessions", "--search", "nope", "--lang", "zh"])).out, /没有会话提到“nope”/);
+  assert.match((await here.sage(["sessions", "--search", "nope", "--lang", "zh"])).out, /没有会话包含“nope”/);
 
   assert.match((await here.sage(["sessions", "rename", id.slice(0, 5), "我的", "会话"])).out, /“我的 会话”/);
   const { out } = await here.sage(["sessions", "fork", id]);
-  assert.match(out, /begins where \w+ was[^]*--resume/);
+  assert.match(out, /continues from \w+[^]*--resume/);
   const fork = /^\w+/.exec(out)?.[0] ?? "";
   assert.equal((await listed(here)).find((one) => one.id === fork)?.title, "我的 会话 (fork)");
   assert.equal((await here.sage(["-p", "go on", "--resume", fork])).code, 0);
@@ -39,15 +39,15 @@ test("sessions are found by what was said, renamed, forked and deleted; receipts
   assert.equal(undecided.code, 2, "nobody agreed");
   assert.match(undecided.err, /--yes/);
   const deleted = await here.sage(["sessions", "delete", id, "--yes"]);
-  assert.match(deleted.out, /我的 会话\n1 open request was cancelled\.\n1 session deleted/);
+  assert.match(deleted.out, /我的 会话\n1 open request cancelled\.\n1 session deleted/);
   assert.equal(
     (await listed(here)).some((one) => one.id === id),
     false,
   );
-  assert.equal((await here.sage(["inbox"])).out, "Nobody is waiting for you.\n");
+  assert.equal((await here.sage(["inbox"])).out, "No open requests.\n");
   assert.match(
     (await here.sage(["why", id])).out,
-    /This session was deleted[^]*not started[^]*cancelled \(the session was deleted\)/,
+    /This session was deleted[^]*not run[^]*cancelled \(the session was deleted\)/,
   );
   assert.equal((await here.sage(["doctor"])).code, 0);
   assert.equal((await here.sage(["--resume", id])).code, 2);
@@ -80,16 +80,16 @@ test("retention and gc tell what they remove, and remove nothing that is open or
   writeFileSync(stray, "half");
   for (const path of [stray, ...kept.map((one) => join(output, "kept", one))]) utimesSync(path, 1, 1);
 
-  assert.match((await here.sage(["sessions", "gc", "--dry-run"])).out, /1 output file .*\n\(--dry-run/);
+  assert.match((await here.sage(["sessions", "gc", "--dry-run"])).out, /output files removed: 1 .*\n\(--dry-run/);
   assert.ok(existsSync(stray));
   const store = sqliteStore(join(home, "journal.db"));
   const [running = { id: "" }] = store.sessions();
   const epoch = store.claim(running.id);
-  assert.match((await here.sage(["sessions", "gc"])).out, /1 output file[^]*not made smaller: somebody is using it/);
+  assert.match((await here.sage(["sessions", "gc"])).out, /output files removed: 1[^]*not compacted: it is in use/);
   store.release(running.id, epoch);
   store.close();
   assert.match((await here.sage(["sessions", "gc"])).out, /journal: \d/);
-  assert.match((await here.sage(["sessions", "gc", "--dry-run"])).out, /^no session is empty.*\n\(--dry-run/);
+  assert.match((await here.sage(["sessions", "gc", "--dry-run"])).out, /^nothing to remove.*\n\(--dry-run/);
   assert.ok(!existsSync(stray));
   assert.deepEqual(files(), kept);
 
@@ -113,7 +113,7 @@ test("retention and gc tell what they remove, and remove nothing that is open or
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, "settings.json"), JSON.stringify({ retention: { sessions: "90d" } }));
   const told = await here.sage(["sessions"]);
-  assert.match(told.err, /1 session older than your settings keep was deleted[^]*kept because a turn is open: \w+/);
+  assert.match(told.err, /1 session past retention deleted[^]*kept because a turn is open: \w+/);
   assert.match(told.out, /waiting for you \(1\)/);
   assert.equal((await here.sage(["sessions"])).err, "", "once");
   writeFileSync(join(home, "settings.json"), JSON.stringify({ retention: { sessions: "soon" } }));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 
-const permit = "allow? (y/n/…) > ";
+const permit = "Allow? (y/n/…) > ";
 const idle = /\n> $/;
 const colours = asks(
   { question: "Which colour?", labels: ["Red", "Blue"] },
@@ -15,7 +15,7 @@ suite("in a terminal", () => {
   test("the demo is answered by keys", async () => {
     using machine = new Machine();
     const terminal = machine.terminal(["demo"]);
-    await terminal.answer("answer > ", "Good evening, 灯塔");
+    await terminal.answer("Answer > ", "Good evening, 灯塔");
     await terminal.answer("none) > ", "");
     await terminal.until('console.log("Lighthouse: Good evening, 灯塔");');
     await terminal.answer(permit, "y");
@@ -23,7 +23,7 @@ suite("in a terminal", () => {
     await terminal.answer(permit, "r");
     await terminal.answer("back) > ", "not today");
     await terminal.until('Their reason: "not today"');
-    await terminal.until("What happened, as the journal has it:");
+    await terminal.until("From the journal:");
     assert.equal(await terminal.code, 0);
   });
   test("a question, a permission, and a conversation that goes on", async () => {
@@ -35,12 +35,12 @@ suite("in a terminal", () => {
       { text: "Bye then." },
     );
     const terminal = machine.terminal(["--model", model, "go"]);
-    await terminal.answer("answer > ", "2");
-    await terminal.answer("answer > ", "Round");
+    await terminal.answer("Answer > ", "2");
+    await terminal.answer("Answer > ", "Round");
     await terminal.answer("none) > ", "be quick");
     await terminal.until("Which colour? → Blue; Which shape? → Round — “be quick”");
     await terminal.answer(permit, "");
-    await terminal.until("An empty line answers nothing.");
+    await terminal.until("An empty line is no answer.");
     await terminal.answer(permit, "y");
     await terminal.until("All done.");
     await terminal.answer(idle, "thanks");
@@ -59,13 +59,13 @@ suite("in a terminal", () => {
     const terminal = machine.terminal(["--model", model, "go"]);
     await terminal.until("I am about");
     terminal.type("y\r"); // a whole line, while the agent talks
-    await terminal.until("(the agent reads it at its next step)");
+    await terminal.until("(the agent reads this at its next step)");
     terminal.type("y"); // half a line, finished only when the prompt is there
     await terminal.until("Permission needed");
     terminal.type("y\r"); // at once, before anyone could have read it
-    await terminal.until("was typed too early");
+    await terminal.until("typed before the prompt");
     await terminal.answer(permit, "");
-    await terminal.until("An empty line answers nothing.");
+    await terminal.until("An empty line is no answer.");
     assert.equal((await machine.pending()).length, 1);
     await terminal.answer(permit, "c");
     await terminal.answer(/back\) > $/, ""); // nor is it a comment
@@ -85,7 +85,7 @@ suite("in a terminal", () => {
     const terminal = machine.terminal(["--model", model, "go"]);
     await terminal.until(permit);
     terminal.type("\x1b[200~y\ry\r\x1b[201~");
-    await terminal.until("pasted, so it was not used");
+    await terminal.until("it was pasted");
     await terminal.answer(permit, "n");
     await terminal.until("First.");
     await terminal.until(idle);
@@ -110,8 +110,8 @@ suite("in a terminal", () => {
     const [first] = await machine.pending();
     const { code, out } = await machine.sage(["answer", first?.id ?? "", "--yes"]);
     assert.equal(code, 0);
-    assert.match(out, /The process that runs the session takes it up now\./);
-    await terminal.until(/Answered by \S+ by command at \d\d:\d\d: allowed/);
+    assert.match(out, /The running session continues with it\./);
+    await terminal.until(/Answered by \S+ on the command line at \d\d:\d\d: allowed/);
     await terminal.until("│ echo two > two.txt");
     await terminal.answer(permit, "c");
     await terminal.answer("back) > ", "fine by me");
@@ -128,7 +128,7 @@ suite("in a terminal", () => {
     await terminal.until("Interrupting…");
     await terminal.until(idle);
     terminal.type("\x03");
-    await terminal.until(/Go on with: sage --resume (\w+)/);
+    await terminal.until(/Resume with: sage --resume (\w+)/);
     assert.equal(await terminal.code, 130);
     const session = /sage --resume (\w+)/.exec(terminal.screen())?.[1] ?? "";
     const again = machine.terminal(["--model", model, "--resume", session]);
@@ -141,16 +141,16 @@ suite("in a terminal", () => {
     using machine = new Machine();
     const model = machine.script({ calls: [colours] }, { text: "Thanks." }, { calls: [mark] });
     const terminal = machine.terminal(["--model", model, "go"]);
-    await terminal.answer("answer > ", "2");
+    await terminal.answer("Answer > ", "2");
     await terminal.until("Question 2 of 2");
-    await terminal.until("answer > ");
+    await terminal.until("Answer > ");
     terminal.type("\x04");
     assert.equal(await terminal.code, 3);
     const [open] = await machine.pending();
 
     const again = machine.terminal(["--model", model, "--continue"]);
-    await again.until("Kept from your draft: Which colour? → Blue");
-    await again.answer("answer > ", "1");
+    await again.until("From your draft: Which colour? → Blue");
+    await again.answer("Answer > ", "1");
     await again.answer("none) > ", "");
     await again.until("Thanks.");
     const [resolved] = await machine.facts("input.resolved");
@@ -159,7 +159,7 @@ suite("in a terminal", () => {
     await again.until(permit);
     again.type("\x03");
     await again.until("Cancelling the request and the turn");
-    await again.until("The turn was cancelled");
+    await again.until("Turn cancelled");
     assert.deepEqual(await machine.outcomes(), ["answered", "cancelled"]);
     assert.equal(machine.file("ran.txt"), undefined);
   });
@@ -186,8 +186,8 @@ suite("in a terminal", () => {
     await terminal.answer(permit, "a local =");
     await terminal.until("back) > Bash(node one.js)");
     terminal.type(`${"\x7f".repeat(8)}:*)\r`);
-    await terminal.until("allowed, and from now on Bash(node:*) (for you in this project)");
-    await terminal.until(`Rule saved in ${local}: Bash(node:*)`);
+    await terminal.until("allowed, always with Bash(node:*) (you, in this project)");
+    await terminal.until(`Rule saved to ${local}: Bash(node:*)`);
     await terminal.until("End.");
     assert.deepEqual(JSON.parse(readFileSync(local, "utf8")), { permissions: { allow: ["Bash(node:*)"] } });
     assert.deepEqual(await machine.outcomes(), ["answered"]);
@@ -201,7 +201,7 @@ suite("in a terminal", () => {
     mkdirSync(join(machine.cwd, ".sage"));
     writeFileSync(join(machine.cwd, ".sage/settings.json"), '{"permissions":{"allow":["Bash"]}}');
     terminal.type("a local\r");
-    await terminal.until("Rule for this session only, for it was not saved: Bash(node one.js)");
+    await terminal.until("Rule added for this session only: Bash(node one.js)");
     await terminal.until("End.");
     assert.equal(machine.file(".sage/settings.local.json"), undefined);
   });
@@ -218,7 +218,7 @@ suite("in a terminal", () => {
     const terminal = machine.terminal(["--model", model, "画一座灯塔"], { cols: 24, env: { LANG: "zh_CN.UTF-8" } });
     await terminal.until("┊ "); // too wide for one row, and still behind its margin
     await terminal.answer("回答 > ", "介于红蓝之间的紫色");
-    await terminal.answer("没有） > ", "谢谢");
+    await terminal.answer("可留空） > ", "谢谢");
     await terminal.until("好的。");
     const [resolved] = await machine.facts("input.resolved");
     assert.deepEqual(resolved?.data["response"], {

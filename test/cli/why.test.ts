@@ -38,29 +38,26 @@ test("sage why: who allowed what, from where and by which rule of which file; fo
   assert.match(out, /Session \w{8} in .*project: go/);
   assert.match(
     out,
-    /Write\n\s+a\.txt\n\s+allowed\n.*asked .*\n\s+Answered .* by command.*: allowed — “fine by me”\n\s+ran/,
+    /Write\n\s+a\.txt\n\s+allowed\n.*asked .*\n\s+Answered .* on the command line.*: allowed — “fine by me”\n\s+ran/,
   );
   assert.match(out, new RegExp(`Write\\n\\s+b\\.txt\\n\\s+allowed by a rule: Write\\(b\\.txt\\) \\(${settings}\\)`));
   assert.match(out, /rm -r x\n\s+refused by a rule: Bash\(rm:\*\)/);
   assert.match(out, /AskUserQuestion[^]*answered[^]*Sure\? → Yes/);
-  assert.match(
-    out,
-    /1 call that only read and needed nobody \(--all lists them\)\nThe record of session \w{8} is intact/,
-  );
+  assert.match(out, /1 read-only call not shown \(--all\)\nRecord of session \w{8} intact/);
   assert.doesNotMatch(out, /16C7e42F/);
-  assert.match(err, /left out/);
+  assert.match(err, /removed/);
   assert.match((await here.sage(["why", "--all", "--lang", "zh"])).out, /已允许[^]*Glob[^]*记录完好/);
 
   const { out: ofFile } = await here.sage(["why", "a.txt"]);
   assert.match(
     ofFile,
-    /a\.txt was changed by:\n\w{8}\/t0\/0\/0 [^]*It is as the last of them left it\.\nThe record of session \w{8} is intact/,
+    /a\.txt was changed by:\n\w{8}\/t0\/0\/0 [^]*Unchanged since the last of them\.\nRecord of session \w{8} intact/,
   );
   writeFileSync(join(here.cwd, "a.txt"), "somebody else\n");
-  assert.match((await here.sage(["why", "./a.txt"])).out, /changed since, by something that the journal does not know/);
+  assert.match((await here.sage(["why", "./a.txt"])).out, /Changed since then by something outside Sage/);
   assert.match((await here.sage(["why", "c.txt"])).out, /changed by:\n[^]*Bash/);
   writeFileSync(join(here.cwd, "never.txt"), "");
-  assert.match((await here.sage(["why", "never.txt"])).out, /No call .* changed .*never\.txt/);
+  assert.match((await here.sage(["why", "never.txt"])).out, /No recorded call changed .*never\.txt/);
 
   const json = JSON.parse((await here.sage(["why", "--json"])).out) as Told;
   assert.equal(json.intact, true);

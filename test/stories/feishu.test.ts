@@ -105,8 +105,8 @@ async function serve(machine: Machine, feishu: FakeFeishu, how: { mode: string; 
       NO_PROXY: "127.0.0.1",
     },
   });
-  await daemon.until(/serves at http:\/\/\S+:\d+/);
-  const url = /serves at (http:\/\/[\d.:]+)/.exec(daemon.errors())?.[1] ?? "";
+  await daemon.until(/listening on http:\/\/\S+:\d+/);
+  const url = /listening on (http:\/\/[\d.:]+)/.exec(daemon.errors())?.[1] ?? "";
   const webhook = `${url}/feishu/webhook`;
   if (how.mode === "webhook") feishu.delivery.webhook = webhook;
   await until(async () => (await fetch(`${url}/ready`)).status === 200);

@@ -108,23 +108,23 @@ suite("what may run is seen for what it is", () => {
       { command: "ls; rm -r dist", description, timeout: 5 },
       { description, parts, agent: ["explorer", "cleaner"] },
     );
-    const lines = requestLines(request, style(), "1 of 3");
+    const lines = requestLines(request, style(), { place: "1 of 3" });
     assert.deepEqual(lines.slice(1), [
-      "── Permission needed (1 of 3) · 14 characters, 1 line ─────",
-      "Bash is to run this command:",
+      "── Permission needed (1 of 3) ─────────────────────────────",
+      "Run this command?",
       "  │ ls; rm -r dist",
-      "  │ timeout: 5",
-      "Part by part:",
+      "Careful: removes files.",
+      "Why:",
+      "  │ no rule covers it",
+      "Commands:",
       "  │ ls",
       "    allowed: reads inside the workspace",
       "  │ rm -r dist",
-      "  ▸ needs you",
-      "Why you are asked:",
-      "  │ no rule covers it",
-      "Asked by the subagent explorer › cleaner",
-      "The agent's own words about it (unchecked):",
+      "  ▸ asks",
+      "Asked by subagent explorer › cleaner",
+      "The agent says (not verified):",
       `  │ ${description.slice(0, 300)}`,
-      "  … and 410 more characters of the agent's words",
+      "  … 410 more characters",
     ]);
   });
 
@@ -144,20 +144,20 @@ suite("what may run is seen for what it is", () => {
       ],
     };
     assert.deepEqual(body("Edit", edit, { preview }), [
-      "Edit is to change this file:",
+      "Edit this file?",
       "  │ a.ts",
       "  │ → /w/a.ts",
-      "  from line 3:",
+      "  line 3",
       "  │   ⇥   zero",
       "  │ - one",
       "  │ + three",
-      "  from line 9:",
+      "  line 9",
       "  │ - one",
       "  │ + three‹EOF›",
       "  │ replace_all: true",
     ]);
     assert.deepEqual(body("Edit", edit), [
-      "Edit is to change this file:",
+      "Edit this file?",
       "  │ a.ts",
       "  │ - one",
       "  │ - two",
@@ -166,13 +166,13 @@ suite("what may run is seen for what it is", () => {
     ]);
     const binary: Preview = { path: "/w/a.ts", firstLine: 1, lines: [], omitted: "binary" };
     assert.deepEqual(body("Write", { file_path: "/w/a.ts", content: "one\n" }, { preview: binary }), [
-      "Write is to write this file, as a whole:",
+      "Write this file?",
       "  │ /w/a.ts",
       `  ${t.omitted.binary}`,
       "  │ + one",
     ]);
     assert.deepEqual(body("mcp__x__y", { b: { d: 1, c: "x" }, a: [] }), [
-      "mcp__x__y is to run with this input:",
+      "Run mcp__x__y with this input?",
       "  │ a: []",
       "  │ b: {",
       '  │   "c": "x",',
@@ -189,8 +189,10 @@ suite("what may run is seen for what it is", () => {
       permission("Bash", { command: "tee a /etc/hosts" }, { parts, hard: true, deadline }),
       style(),
     );
-    assert.deepEqual(lines.slice(4, 7), ["It writes to:", "  │ /etc/hosts  (leaves the workspace)", "  │ /w/a"]);
-    assert.ok(lines.includes(t.hard));
+    assert.deepEqual(lines.slice(4, 6), [
+      "  │ → /etc/hosts",
+      "Careful: writes outside the workspace, only a person can allow this.",
+    ]);
     assert.match(lines.at(-1) ?? "", /^Waits until .+ \(5 min left\), then the turn is cancelled\.$/);
   });
 
@@ -210,7 +212,7 @@ suite("what may run is seen for what it is", () => {
       { ...rule, rule: "Bash(git\u00a0push)" },
     ];
     assert.deepEqual(choices(permission("Bash", { command: "npm test" }, { suggestions })).slice(1, 7), [
-      "  a  allow it always in this session, with rule 1 of these",
+      "  a  Always allow in this session (rule 1)",
       "  1  │ Bash(npm test:*)",
       "     │ also with any arguments",
       "  2  │ Bash(git‹U+00A0›push)",
@@ -240,11 +242,11 @@ suite("what a typed line comes to", () => {
   test("own words are offered where they are taken, and nowhere else: Sage's own questions have fixed answers", () => {
     const own = { ...questions(colour), source: "recovery" as const };
     const dialog = begin(own, undefined);
-    assert.doesNotMatch(dialogLines(own, dialog, style()).join("\n"), /own words/);
-    assert.match(dialogLines(questions(colour), dialog, style()).join("\n"), /own words/);
+    assert.doesNotMatch(dialogLines(own, dialog, style()).join("\n"), /your own/);
+    assert.match(dialogLines(questions(colour), dialog, style()).join("\n"), /your own/);
     for (const typed of ["something else", '"1"', "3", "1 2"]) {
       const step = hear(own, dialog, typed, t);
-      assert.deepEqual(step, { type: "again", message: "Choose one of the options, 1 to 2." }, typed);
+      assert.deepEqual(step, { type: "again", message: "Choose an option from 1 to 2." }, typed);
     }
     // Nothing can be added to such an answer either, so no remark is asked for.
     assert.equal(hear(own, dialog, "1", t).type, "respond");
@@ -254,7 +256,7 @@ suite("what a typed line comes to", () => {
   test("a question that offers nothing takes a text, also one that looks like a number or a letter with a meaning", () => {
     const asked = questions({ ...colour, options: [] });
     const dialog = begin(asked, undefined);
-    assert.match(dialogLines(asked, dialog, style()).join("\n"), /Your answer in one line/);
+    assert.match(dialogLines(asked, dialog, style()).join("\n"), /Type your answer on one line/);
     for (const typed of ["newFile.js", "42", "1 2"]) {
       const step = hear(asked, dialog, typed, t);
       const answers = step.type === "next" && "answers" in step.dialog ? step.dialog.answers : {};
@@ -585,12 +587,9 @@ suite("what happens becomes text", () => {
     const view = createView(style());
     const rule = { rule: "Bash(ls)", behavior: "allow", destination: "local", by: "Lin" } as const;
     const told = (more: object) => flat(view.fact(fact("rule.added", "t0/0/0/rule0.0", { ...rule, ...more })));
-    assert.equal(told({ saved: "/w/s.json" }), "Rule saved in /w/s.json: Bash(ls)\n");
-    assert.equal(
-      told({ problem: "no room" }),
-      "Rule for this session only, for it was not saved: Bash(ls) (no room)\n",
-    );
-    assert.equal(told({ destination: "session" }), "Rule for this session: Bash(ls)\n");
+    assert.equal(told({ saved: "/w/s.json" }), "Rule saved to /w/s.json: Bash(ls)\n");
+    assert.equal(told({ problem: "no room" }), "Rule added for this session only: Bash(ls) (not saved: no room)\n");
+    assert.equal(told({ destination: "session" }), "Rule added for this session: Bash(ls)\n");
   });
 
   test("on attaching the last turn is shown, the ones before it are a number", () => {
@@ -602,7 +601,7 @@ suite("what happens becomes text", () => {
       said("second", "Lin"),
       replied("t1/0/model", "two"),
     ];
-    assert.equal(flat(view.history(facts)), "… 1 earlier turn\n\nLin says:\n  │ second\n\ntwo");
+    assert.equal(flat(view.history(facts)), "… 1 earlier turn\n\nLin:\n  │ second\n\ntwo");
     assert.match(flat(view.history(facts.slice(0, 3))), /first[^]*one[^]*Done: 0 tool calls, 0 tokens, 2 s\n$/);
   });
 
@@ -611,11 +610,11 @@ suite("what happens becomes text", () => {
     const granted = { type: "granted" as const, requestId: "s/x", comment: "go" };
     assert.match(
       headline({ ...resolution, outcome: "answered", response: granted }, t),
-      /^Answered by Lin from feishu at \d\d:\d\d: allowed — “go”$/,
+      /^Answered by Lin in Feishu at \d\d:\d\d: allowed — “go”$/,
     );
     assert.match(
       headline({ ...resolution, outcome: "timed_out", reason: { code: "said", args: { text: "" } } }, t),
-      /^Ended by Lin .*: nobody answered in time$/,
+      /^Closed by Lin .*: no answer in time$/,
     );
   });
 });

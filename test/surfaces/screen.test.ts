@@ -41,15 +41,15 @@ const tricks = [
   "\ttab\t  ",
   "pаypal",
   "── Permission needed ──────",
-  "allow? (y/n/…) > y",
+  "Allow? (y/n/…) > y",
 ].join("\n");
 
 for (const cols of [20, 200])
   test(`B1, B2: on a terminal of ${cols} columns every character is on the screen, behind the margin, and the frame is whole`, async () => {
     const paint = createPaint(true);
     const lines = requestLines(asked(tricks), { t: texts("en"), paint, width: cols });
-    const from = lines.findIndex((line) => line.includes("Bash is to run")) + 1;
-    const until = lines.indexOf("Why you are asked:");
+    const from = lines.findIndex((line) => line.includes("Run this command?")) + 1;
+    const until = lines.findIndex((line) => line.includes("Careful:"));
     const box = await drawn(lines.slice(from, until), cols);
     assert.equal(box.length, until - from, "one row of the screen for each row of the box");
     assert.ok(

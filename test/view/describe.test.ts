@@ -131,7 +131,7 @@ suite("a permission, described", () => {
       tool: "Bash",
       action: [
         { type: "command", lines: ["ls", "rm -rf ~"] },
-        { type: "field", name: "timeout", lines: ["9"] },
+        { type: "field", name: "timeout", lines: ["9"], minor: true },
       ],
       characters: 11,
       lines: 2,
@@ -142,6 +142,7 @@ suite("a permission, described", () => {
       writes: [{ path: "/h", outside: true }],
       leavesWorkspace: true,
       why: said("no rule covers it"),
+      dangers: ["removes", "outside", "person-only"],
       hard: true,
       agent: ["a‹U+202E›b"],
       words: { text: description.slice(0, 300), cut: 111 },

@@ -19,7 +19,8 @@ export async function inbox(args: string[]): Promise<number> {
   const { host, store } = openJournal(process.env, { looks: true });
   const style = styleOf(process.stdout, lang);
   const show = (request: InputRequest) => {
-    const lines = [...openLines(request, style, lang), whereLine(request, store.session(request.session), lang)];
+    const session = store.session(request.session);
+    const lines = [...openLines(request, style, { lang, cwd: session?.cwd }), whereLine(request, session, lang)];
     console.log(fitted(lines, style.width).join("\n"));
   };
   try {

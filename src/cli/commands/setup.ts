@@ -42,10 +42,10 @@ export async function setup(args: string[]): Promise<number> {
 /** What to do when there is no model and a person is at the terminal. */
 export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave"> {
   const t = firstRunTexts(lang);
-  say(t.welcome, `  s  ${t.now}`, `  d  ${t.demo}`, `  l  ${t.leave}`);
+  say(t.welcome, `  s  ${t.now}`, `  d  ${t.demo}`, `  q  ${t.leave}`);
   for (;;) {
-    const said = (await typed("s/d/l > "))?.toLowerCase();
-    if (said === undefined || said === "l") return "leave";
+    const said = (await typed("s/d/q > "))?.toLowerCase();
+    if (said === undefined || said === "q") return "leave";
     if (said === "" || said === "d") return "demo";
     if (said === "s") return (await setUpModel(lang)) ? "set up" : "leave";
     say(t.noLetter(oneLine(said)));
@@ -63,9 +63,9 @@ async function setUpModel(lang: Lang): Promise<boolean> {
     const problem = await tryOut(draft, home, t);
     if (problem === undefined) say(t.works(draft.spec));
     else {
-      say(t.fails(oneLine(problem)), `  a  ${t.again}`, `  k  ${t.keep}`, `  l  ${t.leave}`);
-      const said = (await typed("a/k/l > "))?.toLowerCase();
-      if (said === undefined || said === "l") return false;
+      say(t.fails(oneLine(problem)), `  a  ${t.again}`, `  k  ${t.keep}`, `  q  ${t.leave}`);
+      const said = (await typed("a/k/q > "))?.toLowerCase();
+      if (said === undefined || said === "q") return false;
       if (said !== "k") continue;
     }
     keep(draft, home, t);
@@ -76,9 +76,9 @@ async function setUpModel(lang: Lang): Promise<boolean> {
 async function describe(t: FirstRunTexts): Promise<Draft | "back" | "leave"> {
   const known = Object.entries(defaultModels) as [keyof typeof defaultModels, string][];
   const names = known.map(([provider, model]) => `${provider}/${model}`);
-  say(t.which, ...[...names, t.own].map((what, n) => `  ${n + 1}  ${what}`), `  l  ${t.leave}`, t.change);
+  say(t.which, ...[...names, t.own].map((what, n) => `  ${n + 1}  ${what}`), `  q  ${t.leave}`, t.change);
   const said = (await typed("> "))?.toLowerCase();
-  if (said === undefined || said === "l") return "leave";
+  if (said === undefined || said === "q") return "leave";
   if (said === String(known.length + 1)) return describeServer(t);
   const chosen = known[Number(said) - 1];
   if (!chosen) {

@@ -12,7 +12,7 @@ import { createRefusals } from "./refusals.ts";
 import type { Format } from "./format.ts";
 import type { Sage } from "../wiring.ts";
 import { toStdout } from "../stdout.ts";
-import { ruleNote } from "../../view/note.ts";
+import { endNote, ruleNote } from "../../view/note.ts";
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
 
@@ -54,7 +54,7 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   if (rules.length > 0) await tellRules(rules, lang);
 
   const requests = store.pending(session);
-  if (format === "text") await tell(outcome, requests, lang);
+  if (format === "text") await tell(outcome, requests, { lang, cwd: row?.cwd });
   else line(format === "json" ? report(outcome, requests) : { type: "outcome", outcome: report(outcome, requests) });
   return exitCodeOf(outcome);
 }
@@ -75,13 +75,17 @@ function report(outcome: AgentOutcome, requests: InputRequest[]): object {
   return { ...rest, requests };
 }
 
-async function tell(outcome: AgentOutcome, requests: InputRequest[], lang: Lang): Promise<void> {
+async function tell(
+  outcome: AgentOutcome,
+  requests: InputRequest[],
+  { lang, cwd }: { lang: Lang; cwd: string | undefined },
+): Promise<void> {
   if (outcome.text !== "") toStdout(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
   if (outcome.status === "success") return;
   const t = cliTexts(lang);
   if (outcome.status !== "needs-input") {
-    const { texts } = await import("../../texts/texts.ts");
-    console.error(`sage: ${whyNot(outcome, texts(lang))}`);
+    const why = outcome.status === "error" ? errorText(outcome.error, texts(lang)) : endNote(outcome, texts(lang)).line;
+    console.error(`sage: ${why}`);
     // A turn that was cancelled or paused was so by somebody who knows.
     const how = outcome.status === "max-steps" ? `-p "${t.goOnWords}" --resume` : "--resume";
     if (outcome.status === "max-steps" || outcome.status === "error")
@@ -91,21 +95,6 @@ async function tell(outcome: AgentOutcome, requests: InputRequest[], lang: Lang)
   const { openLines } = await import("../open-lines.ts");
   const style = styleOf(process.stderr, lang);
   console.error(t.needed(requests.length));
-  for (const request of requests) console.error(openLines(request, style, lang).join("\n"));
+  for (const request of requests) console.error(openLines(request, style, { lang, cwd }).join("\n"));
   console.error(t.thenResume(outcome.session));
-}
-
-function whyNot(outcome: AgentOutcome, t: typeof import("../../texts/en.ts").en): string {
-  switch (outcome.status) {
-    case "error":
-      return errorText(outcome.error, t);
-    case "max-steps":
-      return t.turnMaxSteps(outcome.steps);
-    case "cancelled":
-      return t.turnCancelled(t.because(outcome.reason));
-    case "paused":
-      return t.turnPaused(t.because(outcome.reason));
-    default:
-      return t.turnNeedsInput;
-  }
 }

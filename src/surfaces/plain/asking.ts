@@ -25,6 +25,8 @@ export type Asking = {
 type Parts = {
   style: Style;
   lines: Lines;
+  /** The session's folder. */
+  cwd(): string | undefined;
   say(...lines: string[]): void;
   /** From here on the prompt stands at the bottom. */
   prompted(): void;
@@ -32,7 +34,7 @@ type Parts = {
   respond(request: InputRequest, response: InputResponse): void;
 };
 
-export function createAsking({ style, lines, say, prompted, saveDraft, respond }: Parts): Asking {
+export function createAsking({ style, lines, cwd, say, prompted, saveDraft, respond }: Parts): Asking {
   const { t, paint } = style;
   let at: { request: InputRequest; dialog: Dialog } | undefined;
 
@@ -53,7 +55,7 @@ export function createAsking({ style, lines, say, prompted, saveDraft, respond }
     present({ request, draft }, place) {
       const dialog = begin(request, draft);
       const kept = "answers" in dialog ? Object.entries(dialog.answers) : [];
-      say(...requestLines(request, style, place));
+      say(...requestLines(request, style, { place, cwd: cwd() }));
       for (const [question, { selected, other }] of kept)
         say(paint.dim(t.kept(oneLine(question), oneLine([...selected, ...(other ? [other] : [])].join(", ")))));
       goTo(request, dialog);

@@ -99,6 +99,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
   const asking = createAsking({
     style,
     lines,
+    cwd: () => progress.cwd,
     say,
     prompted: screen.hold,
     saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),

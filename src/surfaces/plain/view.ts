@@ -177,5 +177,5 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
 
 /** For the person who answered just now. */
 export function recorded(resolution: Resolution, { t, paint }: Style): string {
-  return paint.green(`✓ ${t.recorded}: ${oneLine(ending(resolution, t))}`);
+  return paint.green(`✓ ${t.recorded}${t.colon}${oneLine(ending(resolution, t))}`);
 }

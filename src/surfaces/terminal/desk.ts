@@ -19,7 +19,7 @@ export type Desk = {
 };
 
 type Parts = {
-  createPanel(options: Omit<PanelOptions, "theme" | "lang" | "rows" | "now" | "redraw">): Panel;
+  createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
   respond(response: InputResponse): Promise<{ ok: true } | { ok: false; message: string; resolution?: Resolution }>;
   saveDraft(requestId: string, draft: Draft): void;
   /** The keyboard is for this panel now, or for the editor. */
@@ -33,6 +33,8 @@ export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Pa
   let panel: Panel | undefined;
   let aside: string | undefined;
   let held = false;
+  /** Requests that ended since none was open: the next of three is "2 of 3". */
+  let ended = 0;
   const drafts = new Map<string, Draft>();
   const answering = new Set<string>();
 
@@ -44,7 +46,8 @@ export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Pa
   /** Opens the panel that should be open now: for the first request, unless it was put aside. */
   const settle = () => {
     const [first] = open;
-    const queue = { position: 1, total: open.length };
+    if (open.length === 0) ended = 0;
+    const queue = { position: ended + 1, total: ended + open.length };
     const wanted = first && first.request.id !== aside && !held ? first : undefined;
     if (panel && panel.requestId === wanted?.request.id) return panel.update(queue);
     close();
@@ -83,6 +86,7 @@ export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Pa
     if (!open.some(({ request }) => request.id === id)) return;
     const elsewhere = panel?.requestId === id && !answering.has(id);
     open = open.filter(({ request }) => request.id !== id);
+    ended++;
     drafts.delete(id);
     settle();
     if (elsewhere && !panel) taken();

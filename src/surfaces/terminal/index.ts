@@ -93,6 +93,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
         ...own,
         theme,
         lang,
+        cwd: progress.cwd,
         rows: () => Math.max(6, device.rows - 3),
         now,
         redraw,

@@ -1,24 +1,28 @@
-import { oneLine, type InputRequest, type Question } from "../../protocol/index.ts";
+import { oneLine, type InputRequest, type Question, type Reason } from "../../protocol/index.ts";
 import { leftOf, timeOf } from "../../texts/resolution.ts";
 import { whyOf } from "../answering.ts";
-import { describeRequest, type Block, type Description } from "../describe.ts";
+import { describeRequest, isLong, type Block, type Description } from "../describe.ts";
 import type { Style } from "./paint.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
 
+/** `place`: which of several this is. Paths are told from `cwd`, where it is known. */
+export type Shown = { place?: string | undefined; cwd?: string | undefined };
+
 /** What is asked and why: the action itself first, the agent's words about it last. */
-export function requestLines(request: InputRequest, style: Style, place?: string): string[] {
+export function requestLines(request: InputRequest, style: Style, { place, cwd }: Shown = {}): string[] {
   const { t, paint } = style;
-  const permission = request.kind === "permission" ? describeRequest(request) : undefined;
+  const permission = request.kind === "permission" ? describeRequest(request, { cwd }) : undefined;
   const title = [
-    place === undefined ? t.title[request.kind] : `${t.title[request.kind]} (${place})`,
-    ...(permission ? [t.size(permission.characters, permission.lines)] : []),
+    place === undefined ? t.title[request.kind] : t.aside(t.title[request.kind], place),
+    ...(permission && isLong(permission) ? [t.size(permission.characters, permission.lines)] : []),
   ].join(" · ");
   const head = `── ${title} `;
+  const dangerous = permission !== undefined && permission.dangers.length > 0;
   // It is an ornament: never so long that it would be broken where this sign takes two columns.
   const room = Math.min(60 - columns(title) - 5, Math.floor(((style.width ?? Infinity) - columns(head)) / 2));
   return [
     "",
-    paint.bold(paint.yellow(head + "─".repeat(Math.max(2, room)))),
+    paint.bold((dangerous ? paint.red : paint.yellow)(head + "─".repeat(Math.max(2, room)))),
     ...(permission ? permissionLines(permission, style) : askedLines(request, style)),
     ...(t.source[request.source] === "" ? [] : [paint.dim(t.source[request.source])]),
     ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), style.width)] : []),
@@ -31,18 +35,23 @@ export function requestLines(request: InputRequest, style: Style, place?: string
 
 function permissionLines(asked: Description, style: Style): string[] {
   const { t, paint } = style;
-  const why = t.because(asked.why);
-  const paths = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
-  const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
+  const away = asked.writes.filter(({ outside }) => outside);
+  const dangers = asked.dangers.map((danger) => t.danger[danger]);
   return [
     paint.bold(t.tools[asked.tool] ?? t.otherTool(asked.tool)),
     ...asked.action.flatMap((block) => blockLines(block, style)),
+    ...away.flatMap(({ path }) => rows([path], style, "→ ").map(paint.red)),
+    ...(dangers.length > 0 ? [paint.red(t.careful(dangers))] : []),
+    ...reasonLines(asked.why, style),
     ...partLines(asked, style),
-    ...(targets.length > 0 ? [t.writes] : []),
-    ...targets.flatMap(({ path, outside }) => rows([outside ? `${path}  (${t.leaves})` : path], style)),
-    ...(why === "" ? [] : [t.why, ...rows(why.split("\n"), style)]),
-    ...(asked.hard ? [t.hard] : []),
   ];
+}
+
+/** Free text stays behind a margin; a sentence of our own, which may name files, right of our own columns. */
+function reasonLines(why: Reason, style: Style): string[] {
+  const text = style.t.because(why);
+  if (text === "") return [];
+  return why.code === "said" ? [style.t.why, ...framed(text, style)] : [`  ${oneLine(text)}`];
 }
 
 function askedLines(request: InputRequest, style: Style): string[] {
@@ -52,18 +61,15 @@ function askedLines(request: InputRequest, style: Style): string[] {
       ? [...(request.lastResponse === undefined ? [] : [request.lastResponse]), request.prompt]
       : [];
   const why = whyOf(request);
-  return [
-    ...asked.flatMap((text) => framed(text, style)),
-    ...(why === undefined ? [] : [style.t.why, ...framed(style.t.because(why), style)]),
-  ];
+  return [...asked.flatMap((text) => framed(text, style)), ...(why === undefined ? [] : reasonLines(why, style))];
 }
 
 /** A request in a list: everything that is asked at once. */
-export function wholeRequest(request: InputRequest, style: Style): string[] {
+export function wholeRequest(request: InputRequest, style: Style, shown: Shown = {}): string[] {
   const questions = request.kind === "question" ? request.questions : [];
   const { t, paint } = style;
   return [
-    ...requestLines(request, style),
+    ...requestLines(request, style, shown),
     ...questions.flatMap((one, n) => [
       ...(questions.length > 1 ? [paint.bold(t.questionPlace(n + 1, questions.length))] : []),
       ...questionLines(one, style),
@@ -90,6 +96,7 @@ function blockLines(block: Block, style: Style): string[] {
     case "omitted":
       return [paint.yellow(`  ${t.omitted[block.why]}`)];
     case "field": {
+      if (block.minor) return [];
       const [first = "", ...more] = block.lines;
       return rows([`${block.name}: ${first}`, ...more], style).map(paint.dim);
     }
@@ -100,7 +107,7 @@ function blockLines(block: Block, style: Style): string[] {
 
 const colours = { " ": "dim", "+": "green", "-": "red" } as const;
 
-const colon = (text: string): string => (text === "" ? "" : `: ${text}`);
+const after = (colon: string, text: string): string => (text === "" ? "" : `${colon}${text}`);
 
 function partLines({ parts }: Description, style: Style): string[] {
   if (parts.length < 2) return [];
@@ -108,7 +115,10 @@ function partLines({ parts }: Description, style: Style): string[] {
   return [
     t.parts,
     ...parts.flatMap(({ text, behavior, reason, asks }) => {
-      const verdict = clipped(`${t.behavior[behavior]}${colon(t.because(reason))}`, style.width && style.width - 4);
+      const verdict = clipped(
+        `${t.behavior[behavior]}${after(t.colon, t.because(reason))}`,
+        style.width && style.width - 4,
+      );
       return [...rows(text.split("\n"), style), asks ? paint.yellow(`  ▸ ${verdict}`) : paint.dim(`    ${verdict}`)];
     }),
   ];

@@ -71,10 +71,7 @@ test("whatever is pressed, a grant is what the screen pointed at when Enter came
         if (answered === 0 && asked.responses[0]?.type === "granted") {
           grants++;
           assert.equal(key, enter);
-          assert.match(
-            before,
-            /❯ (1 Allow once|✓ Allow it now, and keep|✎ Allow it\. Your comment|✎ The whole new command)/,
-          );
+          assert.match(before, /❯ (1 Allow once|✓ Always allow with|✎ Allow, and tell the agent|✎ Edit the command)/);
         }
       }
       assert.ok(asked.responses.length <= 1);

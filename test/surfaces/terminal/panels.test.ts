@@ -22,7 +22,7 @@ suite("a question", () => {
     assert.deepEqual(asked.responses, [
       { type: "answers", requestId, answers: { "Which colour?": { selected: ["Blue"] } } },
     ]);
-    assert.match(asked.seen(), /Sending …/);
+    assert.match(asked.seen(), /Sending…/);
     asked.press(enter, enter);
     assert.equal(asked.responses.length, 1, "it is sent once");
   });
@@ -45,7 +45,7 @@ suite("a question", () => {
     asked.press(down, down, space, up, enter, up, space, space);
     asked.press(down, down, down);
     asked.type("a 1 b");
-    assert.match(asked.seen(), /\[ \] Tests[^]*\[x\] Docs[^]*\[x\] 中文[^]*\[x\] Something else as well:\n\s+▏ a 1 b/);
+    assert.match(asked.seen(), /\[ \] Tests[^]*\[x\] Docs[^]*\[x\] 中文[^]*\[x\] Also:\n\s+▏ a 1 b/);
     asked.press(enter, enter);
     assert.deepEqual(asked.only(), {
       type: "answers",
@@ -60,15 +60,11 @@ suite("a question", () => {
     asked.press(space);
     asked.type("81");
     asked.press(left, "0", right, keys.home, "a");
-    assert.match(asked.seen(), /\(•\) Something else:\n\s+▏ aport 801/);
+    assert.match(asked.seen(), /\(•\) Other:\n\s+▏ aport 801/);
     asked.press(down, "2");
     assert.match(asked.seen(), /\[Extras\]/, "a digit elsewhere chooses and goes on");
     asked.press(left);
-    assert.match(
-      asked.seen(),
-      /2 \(•\) Blue[^]*3 \( \) Something else:\n\s+▏ aport 801/,
-      "the words are kept, and not counted",
-    );
+    assert.match(asked.seen(), /2 \(•\) Blue[^]*3 \( \) Other:\n\s+▏ aport 801/, "the words are kept, and not counted");
     asked.press(down, enter, tab);
     assert.match(asked.seen(), /\[Review\][^]*“aport 801”/, "Enter on the words makes them the answer again");
     assert.deepEqual(asked.responses, []);
@@ -76,25 +72,25 @@ suite("a question", () => {
 
   test("M5: the same keys do the same on every tab, and the ones that work are shown", () => {
     const asked = opened(questions(colour, extras));
-    assert.match(asked.seen(), /Enter choose · Esc put aside · ↑↓ move · 1–9 choose · ←→ or Tab questions/);
+    assert.match(asked.seen(), /Enter confirm · Esc later · ↑↓ move · 1–9 choose · ←→ questions/);
     asked.press(right);
-    assert.match(asked.seen(), /\[Extras\][^]*Space or Enter tick/);
+    assert.match(asked.seen(), /\[Extras\][^]*Space tick/);
     asked.press(right);
     assert.match(asked.seen(), /\[Review\]/);
     asked.press(left, left, left);
     assert.match(asked.seen(), /\[Colour\]/);
     asked.press(up);
-    assert.match(asked.seen(), /❯ 3[^]*Enter go on · Esc put aside · ↑↓ move · Alt-Enter new line/);
+    assert.match(asked.seen(), /❯ 3[^]*Enter next · Esc later · ↑↓ move · Alt-Enter new line/);
   });
 
   test("what is not answered is said, and submitting a part is a choice of its own", () => {
     const asked = opened(questions(colour, extras));
     asked.press("1", tab);
-    assert.match(asked.seen(), /Which extras\?\n\s+→ not answered[^]*❯ → Go to the question that is not answered yet/);
+    assert.match(asked.seen(), /Which extras\?\n\s+→ no answer[^]*❯ → Go to the unanswered question/);
     asked.press(enter);
     assert.match(asked.seen(), /\[Extras\]/);
     asked.press(tab, down, down);
-    assert.match(asked.seen(), /❯ ✓ Submit only what is answered \(1 of 2\)/);
+    assert.match(asked.seen(), /❯ ✓ Submit 1 of 2 answers/);
     asked.press(enter);
     assert.deepEqual(asked.only(), {
       type: "answers",
@@ -107,7 +103,7 @@ suite("a question", () => {
   test("an empty answer is no answer: blanks are none, and nothing cannot be submitted", () => {
     const asked = opened(questions(colour));
     asked.press(up, space, space, enter);
-    assert.match(asked.seen(), /not answered[^]*nothing is answered yet/);
+    assert.match(asked.seen(), /no answer[^]*Submit \(no answer yet\)/);
     asked.press(down, down, enter);
     assert.deepEqual(asked.responses, []);
     assert.equal(asked.collapsed(), 0);
@@ -189,11 +185,8 @@ suite("a question", () => {
       why: said("Sage was stopped while this ran."),
     };
     const asked = opened(request);
-    assert.match(
-      asked.seen(),
-      /rm -rf ‹U\+202E›dist‹U\+0020×200›~[^]*Why you are asked:\n│ Sage was stopped while this ran/,
-    );
-    assert.doesNotMatch(asked.seen(), /Something else/);
+    assert.match(asked.seen(), /rm -rf ‹U\+202E›dist‹U\+0020×200›~[^]*│ Sage was stopped while this ran/);
+    assert.doesNotMatch(asked.seen(), /Other:/);
     asked.type("xyz");
     asked.press(paste("rerun"));
     asked.wait(1_000);
@@ -293,7 +286,7 @@ suite("nothing that was typed to somebody else answers", () => {
     asked.wait(1_000);
     asked.press(enter);
     assert.deepEqual(asked.responses, []);
-    assert.match(asked.seen(), /Choose first/);
+    assert.match(asked.seen(), /Choose with/);
   });
 
   test("whoever types a sentence into a permission chooses nothing by its numbers", () => {
@@ -302,7 +295,7 @@ suite("nothing that was typed to somebody else answers", () => {
     asked.press(enter);
     assert.deepEqual(asked.responses, []);
     assert.doesNotMatch(asked.seen(), /❯/);
-    assert.match(asked.seen(), /What you type is not used here/);
+    assert.match(asked.seen(), /Typing does nothing here/);
   });
 
   test("a clock that is set back only costs a moment", () => {
@@ -341,9 +334,9 @@ suite("a permission", () => {
     const asked = opened(push());
     asked.press(enter, enter, enter);
     assert.deepEqual(asked.responses, []);
-    assert.match(asked.seen(), /Choose first/);
+    assert.match(asked.seen(), /Choose with/);
     const risky = opened(push({ hard: true, suggestions: [] }));
-    assert.match(risky.seen(), /Only a person may allow this one[^]*❯ 2 No\n/);
+    assert.match(risky.seen(), /Careful: only a person can allow this\.[^]*❯ 2 No\n/);
     risky.press(enter);
     assert.deepEqual(risky.only(), { type: "denied", requestId });
   });
@@ -351,6 +344,7 @@ suite("a permission", () => {
   test("each choice, by its number and Enter", () => {
     const after = (...pressed: string[]) => {
       const asked = opened(push());
+      assert.doesNotMatch(asked.seen(), /Stop the turn/, "most people never need the others");
       asked.press(...pressed);
       return asked.only();
     };
@@ -358,11 +352,11 @@ suite("a permission", () => {
     assert.deepEqual(after("1", enter), { type: "granted", requestId });
     assert.deepEqual(after(down, enter), { type: "granted", requestId });
     assert.deepEqual(after("3", enter), { type: "denied", requestId });
-    assert.deepEqual(after("4", enter, "n", "o", enter), { type: "denied", requestId, reason: "no" });
-    assert.deepEqual(after("6", enter, "o", "k", enter), { type: "granted", requestId, comment: "ok" });
-    assert.deepEqual(after("7", enter), { type: "cancelled", requestId });
-    assert.deepEqual(after(up, enter), { type: "cancelled", requestId });
-    assert.deepEqual(after("５", enter, "!", enter), {
+    assert.deepEqual(after(tab, "4", enter, "n", "o", enter), { type: "denied", requestId, reason: "no" });
+    assert.deepEqual(after(tab, "6", enter, "o", "k", enter), { type: "granted", requestId, comment: "ok" });
+    assert.deepEqual(after(tab, "7", enter), { type: "cancelled", requestId });
+    assert.deepEqual(after(tab, up, enter), { type: "cancelled", requestId });
+    assert.deepEqual(after(tab, "５", enter, "!", enter), {
       type: "granted",
       requestId,
       input: { command: "git push && npm test!" },
@@ -371,11 +365,11 @@ suite("a permission", () => {
 
   test("no reason, no comment, no change: nothing is sent", () => {
     const asked = opened(push());
-    asked.press("4", enter, enter);
-    assert.match(asked.seen(), /Nothing was written/);
+    asked.press(tab, "4", enter, enter);
+    assert.match(asked.seen(), /Nothing to send/);
     asked.press("6", enter, space, enter);
     asked.press("5", enter, enter);
-    assert.match(asked.seen(), /Nothing was changed/);
+    assert.match(asked.seen(), /Nothing changed/);
     asked.press(esc);
     assert.equal(asked.collapsed(), 0, "Esc goes back first");
     asked.press(esc);
@@ -385,7 +379,7 @@ suite("a permission", () => {
 
   test("half a reason and half an edit are kept with the request, seen at their choices, and answer nothing", () => {
     const asked = opened(push());
-    asked.press("4", enter);
+    asked.press(tab, "4", enter);
     asked.type("not on 主干");
     asked.press(esc, "5", enter);
     asked.type(" --dry-run");
@@ -393,7 +387,7 @@ suite("a permission", () => {
     const edit = "git push && npm test --dry-run";
     assert.deepEqual(asked.drafts.at(-1), { reason: "not on 主干", edit });
     const again = opened(push(), { draft: { reason: "not on 主干", edit } });
-    assert.match(again.seen(), /No, with a reason\n\s+✎ not on 主干\n[^]*first\n\s+✎ git push && npm test --dry-run\n/);
+    assert.match(again.seen(), /No, and say why\n\s+✎ not on 主干\n[^]*first\n\s+✎ git push && npm test --dry-run\n/);
     again.press(enter);
     assert.deepEqual(again.responses, []);
     again.press("5", enter, enter);
@@ -402,11 +396,11 @@ suite("a permission", () => {
 
   test("an input that is no command is edited as JSON, and must stay an object", () => {
     const asked = opened(permission("Fetch", { url: "http://a" }));
-    asked.press("5", enter);
+    asked.press(tab, "5", enter);
     assert.match(asked.seen(), /▏ \{\n\s+▏\s+"url": "http:\/\/a"/);
     asked.type("x");
     asked.press(enter);
-    assert.match(asked.seen(), /The input should be a JSON object/);
+    assert.match(asked.seen(), /Not a JSON object/);
     asked.press(...Array.from({ length: 60 }, () => erase));
     asked.press(paste(`{"url":\n"http://b"}`), enter);
     assert.deepEqual(asked.only(), { type: "granted", requestId, input: { url: "http://b" } });
@@ -415,8 +409,8 @@ suite("a permission", () => {
   test("a file's new text is edited as text, a hidden character in it is seen, and the rest of the input stays", () => {
     const input = { file_path: "/a", content: "one\ntw\u200bo" };
     const asked = opened(permission("Write", input));
-    asked.press("5", enter);
-    assert.match(asked.seen(), /new content of the file[^]*▏ one\n\s+▏ tw‹U\+200B›o/);
+    asked.press(tab, "5", enter);
+    assert.match(asked.seen(), /Edit the content[^]*▏ one\n\s+▏ tw‹U\+200B›o/);
     asked.press(keys.left, erase, newline, enter);
     assert.deepEqual(asked.only(), { type: "granted", requestId, input: { file_path: "/a", content: "one\ntw\no" } });
   });
@@ -424,10 +418,12 @@ suite("a permission", () => {
   test("B6: always shows the exact rules and files; they are chosen, edited, and kept where the person says", () => {
     const asked = opened(push());
     asked.press("2", enter);
-    assert.match(asked.seen(), /❯ \[x\] Bash\(git push \*\)\n\s+\[ \] Bash\(npm test\)\n\s+exactly this/);
-    assert.match(asked.seen(), /\(•\) for this session\n\s+\( \) for you in this project\n\s+\/p\/\.sage\/local\.json/);
-    asked.press(down, space, down, down, down, enter, down);
-    assert.match(asked.seen(), /❯ ✓ Allow it now, and keep these 2 rules/);
+    assert.match(asked.seen(), /\[x\] Bash\(git push \*\)\n\s+\[ \] Bash\(npm test\)\n\s+exactly this/);
+    assert.match(asked.seen(), /‹› Applies to: this session\n❯ ✓ Always allow with this rule\n/);
+    asked.press(up, right);
+    assert.match(asked.seen(), /❯ ‹› Applies to: you, in this project\n\s+\/p\/\.sage\/local\.json/);
+    asked.press(up, up, space, down, down, down);
+    assert.match(asked.seen(), /❯ ✓ Always allow with these 2 rules/);
     asked.press(enter);
     assert.deepEqual(asked.only(), {
       type: "granted",
@@ -441,13 +437,13 @@ suite("a permission", () => {
 
   test("B6: a rule is edited before it is kept, and without a rule nothing is allowed", () => {
     const asked = opened(push());
-    asked.press("2", enter, enter, up, enter);
-    assert.match(asked.seen(), /Choose a rule first/);
+    asked.press("2", enter, down, space, up, enter);
+    assert.match(asked.seen(), /Choose or write a rule first/);
     assert.deepEqual(asked.responses, []);
     asked.press(down, "e", erase, erase);
     asked.type("origin)");
-    asked.press(enter, down, down);
-    assert.match(asked.seen(), /\[ \] Bash\(git push \*\)[^]*❯ ✓ Allow it now, and keep this rule/);
+    asked.press(enter, down);
+    assert.match(asked.seen(), /\[ \] Bash\(git push \*\)[^]*❯ ✓ Always allow with this rule/);
     asked.press(enter);
     assert.deepEqual(asked.only(), {
       type: "granted",
@@ -461,8 +457,8 @@ suite("a permission", () => {
     together.press("2", enter);
     assert.match(together.seen(), /\[x\] Bash\(git push \*\)[^]*\[x\] Bash\(npm test\)/);
     const asked = opened(push({ suggestions: offered.slice(0, 3) }));
-    asked.press("2", enter, down, space, down, down, down, enter, down, enter);
-    assert.match(asked.seen(), /cannot be kept there/);
+    asked.press("2", enter, down, down, space, down, down, enter, down, enter);
+    assert.match(asked.seen(), /cannot be saved there/);
     assert.deepEqual(asked.responses, []);
   });
 
@@ -473,7 +469,7 @@ suite("a permission", () => {
   });
 
   test("no rule can allow what only a person may", () => {
-    assert.doesNotMatch(opened(push({ hard: true })).seen(), /always/);
+    assert.doesNotMatch(opened(push({ hard: true })).seen(), /Always/);
   });
 
   test("B3: what runs is first and whole, the agent's words about it are last", () => {
@@ -491,17 +487,21 @@ suite("a permission", () => {
         },
       ),
     );
+    assert.doesNotMatch(asked.seen(), /List files|only reads/);
+    asked.press(tab);
     const seen = asked.seen();
     const order = [
-      "Permission needed · 26 characters, 2 lines",
+      "Permission needed",
       "│ cat a | sh",
       "│ rm -rf ‹U+202E›‹U+200B›dist⇥␠",
+      "│ → /etc/x",
+      "Careful: removes files, writes outside the workspace.",
+      "│ no rule covers it",
+      "Asked by subagent Execute › Explore",
       "│ cat a\n    allowed: only reads",
-      "│ sh\n  ▸ needs you: no rule",
-      "│ /etc/x  (leaves the workspace)",
-      "Why you are asked:\n│ no rule covers it",
-      "Asked by the subagent Execute › Explore",
-      "The agent's own words about it (unchecked):\n│ List files",
+      "│ sh\n  ▸ asks: no rule",
+      "The agent says (not verified):\n│ List files",
+      "26 characters, 2 lines",
       "1 Allow once",
     ].map((part) => seen.indexOf(part));
     assert.ok(
@@ -527,7 +527,7 @@ suite("a permission", () => {
     );
     assert.match(
       opened(request).seen(),
-      /│ \/link\/a\.ts\n│ → \/real\/a\.ts\n\s+from line 7:\n│ {3}same\n│ - old\n│ \+ new‹U\+001B›\[31m/,
+      /│ \/link\/a\.ts\n│ → \/real\/a\.ts\n\s+line 7\n│ {3}same\n│ - old\n│ \+ new‹U\+001B›\[31m/,
     );
     const painted = opened(request, { color: "16" }).painted();
     assert.match(painted, /\x1b\[91m- old\x1b\[39m/);
@@ -539,16 +539,17 @@ suite("a permission", () => {
     const asked = opened(permission("Bash", { command: long }), { rows: 24 });
     assert.match(
       asked.seen(),
-      /5,000 lines[^]*rows 1–\d+ of 500\d[^]*Scroll to its end \(PgDn\) before you allow it[^]*Allow once \(locked\)/,
+      /rows 1–\d+ of 500\d[^]*Scroll to the end \(End\) to allow this[^]*Allow once \(locked\)/,
     );
+    asked.press(tab);
     for (const choice of ["1", "2", "5", "6"]) asked.press(choice, enter, enter);
     assert.deepEqual(asked.responses, []);
-    assert.match(asked.seen(), /has not been on the screen yet/);
+    assert.match(asked.seen(), /Scroll to the end \(End\) to allow this/);
     asked.press(pageDown, pageDown, pageDown, "1", enter);
     assert.deepEqual(asked.responses, []);
     asked.press(tmuxEnd);
     assert.match(asked.seen(), /no rule covers it\n[^]*1 Allow once\n/);
-    assert.doesNotMatch(asked.seen(), /has not been on the screen yet/);
+    assert.doesNotMatch(asked.seen(), /Scroll to the end/);
     asked.press(keys.home, "1", enter);
     assert.equal(asked.only()?.type, "granted");
     const other = opened(permission("Bash", { command: long }), { rows: 24 });
@@ -638,7 +639,7 @@ suite("the size of a screen", () => {
   test("where rows are few, one of them is for the keys; each question starts at its top", () => {
     const long = { ...colour, question: "x\n".repeat(50) };
     const asked = opened(questions(long, { ...long, question: `first\n${long.question}` }), { rows: 14 });
-    assert.match(asked.seen(30), /Enter choose · Esc put aside$/);
+    assert.match(asked.seen(30), /Enter confirm · Esc later$/);
     asked.press(pageDown, pageDown, tab);
     assert.match(asked.seen(), /│ first\n/);
   });

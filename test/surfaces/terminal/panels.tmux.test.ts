@@ -62,11 +62,11 @@ suite("a panel with real keys", { skip: noTmux, concurrency: 2 }, () => {
     terminal.paste("1\n\ny\n");
     terminal.type("yes1");
     terminal.press("Enter");
-    await terminal.until(/What you type is not used here/);
+    await terminal.until(/Typing does nothing here/);
     await terminal.answer("1", "Enter");
-    await terminal.until(/The end of what will run has not been on the screen yet/);
+    await terminal.until(/Scroll to the end/);
     terminal.press("End");
-    await terminal.until(/Why you are asked[^]*❯ 1 Allow once$/m);
+    await terminal.until(/No rule allows[^]*❯ 1 Allow once$/m);
     assert.equal(machine.file("ran.txt"), undefined);
     terminal.press("Enter");
     await terminal.until(/Thanks\./);
@@ -79,9 +79,9 @@ suite("a panel with real keys", { skip: noTmux, concurrency: 2 }, () => {
     machine.env["SAGE_LANG"] = "zh";
     using terminal = tmux(machine);
     terminal.sage(`--model ${model} go`);
-    await terminal.until(/需要你的许可/);
-    await terminal.answer("4", "Enter");
-    await terminal.until(/你的理由/);
+    await terminal.until(/需要许可/);
+    await terminal.answer("Tab", "4", "Enter");
+    await terminal.until(/告诉智能体理由/);
     terminal.type("请先运行测试");
     terminal.press("Enter");
     await terminal.until(/Thanks\./);
@@ -128,7 +128,7 @@ suite("a panel with real keys", { skip: noTmux, concurrency: 2 }, () => {
     terminal.type("深蓝色");
     await terminal.until(/▏ 深蓝色/);
     terminal.press("Escape");
-    await terminal.until(/request waits/);
+    await terminal.until(/1 open request/);
     process.kill(terminal.pid(), "SIGKILL");
     await terminal.until("Killed");
     terminal.shell("clear");

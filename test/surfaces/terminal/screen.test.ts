@@ -77,7 +77,7 @@ suite("the screen", () => {
       const last = numbers.at(-1) ?? "";
       assert.match(
         await at.screen.text(),
-        new RegExp(`${last}[^]*What is to be`),
+        new RegExp(`${last}[^]*What would you`),
         `the end is seen at ${cols}×${rows}`,
       );
     }
@@ -101,7 +101,7 @@ suite("the screen", () => {
 
   test("the caret is where the next letter goes, also after Chinese, emoji and a wrapped line", async () => {
     await using at = await sageOnScreen([], { cols: 40 });
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     const row = async () => (await at.screen.rows()).findLastIndex((line) => line.startsWith("───")) - 1;
     at.press("你", "好", "👩‍💻", "a");
     await at.until("你好👩‍💻a");
@@ -118,7 +118,7 @@ suite("the screen", () => {
   test("a large paste is folded on the screen and whole in the message; nothing in it steers", async () => {
     await using at = await sageOnScreen([{ text: "Thanks." }]);
     const lines = Array.from({ length: 40 }, (_, n) => `pasted ${n} \x9b2J`);
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     at.press(`\x1b[200~${lines.join("\r")}\x1b[201~`);
     await at.until("[paste #1 +40 lines]");
     at.press("\r");
@@ -131,7 +131,7 @@ suite("the screen", () => {
     const kept: string[] = [];
     const history = { load: () => ["yesterday"], add: (text: string) => void kept.push(text) };
     await using at = await sageOnScreen([{ text: "First." }], { history });
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     at.enter("today");
     await at.until("First.");
     assert.deepEqual(kept, ["today"]);
@@ -150,7 +150,7 @@ suite("the screen", () => {
         return { code: 1, told: "it is red\n" };
       },
     });
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     at.enter("!make");
     await at.until("│ it is ‹U+001B›[31mred");
     at.enter("look");
@@ -160,7 +160,7 @@ suite("the screen", () => {
     assert.deepEqual(ran, ["make"]);
     assert.deepEqual(
       at.sage.facts().flatMap((fact) => (fact.type === "user.said" ? [fact.data.text] : [])),
-      ["look\n\nI ran this myself: make\nIt printed:\n```\nit is red\n\n(ended with code 1)\n```", "again"],
+      ["look\n\nI ran this myself: make\nOutput:\n```\nit is red\n\n(exit code 1)\n```", "again"],
     );
   });
 
@@ -169,7 +169,7 @@ suite("the screen", () => {
       files: async (query) => ["src/main.ts", "src/\x1b[2Jbad.ts"].filter((file) => file.includes(query)),
       commands: [{ name: "review", hint: "look at the last commit", run: async () => ({ text: "Reviewed." }) }],
     });
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     at.type("see @s");
     assert.doesNotMatch(await at.until("→ src/main.ts"), /bad/);
     at.press("\t");
@@ -188,9 +188,9 @@ suite("the screen", () => {
       notify: async (text) => void told.push(text),
     });
     await at.until("Permission needed");
-    assert.deepEqual(told, ["Sage asks for permission: Bash rm -r x"]);
+    assert.deepEqual(told, ["Sage needs permission: Bash rm -r x"]);
     const raw = at.screen.raw();
-    for (const sequence of ["\x07\x1b]9;Sage asks for permission: Bash rm -r x\x07", "\x1b]0;Sage · waits for you\x07"])
+    for (const sequence of ["\x07\x1b]9;Sage needs permission: Bash rm -r x\x07", "\x1b]0;Sage · waiting for you\x07"])
       assert.ok(raw.includes(sequence), JSON.stringify(sequence));
     await at.answer("3", "\r");
     await at.until("End.");
@@ -208,12 +208,12 @@ suite("the screen", () => {
     const folded = await at.until("End.");
     assert.match(folded, /│ 6\n {2}… 24 more lines \(Ctrl-O\)/);
     at.press("\x0f");
-    await at.until(/Bash, whole:\n(?: {2}│ \d+\n){29} {2}│ 30/);
+    await at.until(/Bash:\n(?: {2}│ \d+\n){29} {2}│ 30/);
   });
 
   test("a terminal that says it is light gets darker colours, and its reply is not typed", async () => {
     await using at = await sageOnScreen([{ text: "# Title" }]);
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     assert.ok(at.screen.raw().includes("\x1b]11;?\x07"), "it is asked");
     at.press("\x1b]11;rgb:ffff/ffff/f0f0\x07");
     await new Promise((resolve) => setImmediate(resolve));
@@ -228,11 +228,11 @@ suite("the screen", () => {
 
   test("an error of ours leaves the terminal as it was", async () => {
     await using at = await sageOnScreen([]);
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     (process as NodeJS.EventEmitter).emit("uncaughtExceptionMonitor", new Error("boom"), "uncaughtException");
     const raw = at.screen.raw();
     assert.ok(raw.lastIndexOf("\x1b[?25h") > raw.lastIndexOf("\x1b[?25l"), "the cursor is shown");
     assert.ok(raw.endsWith("\x1b[23;0t"));
-    assert.doesNotMatch(await at.screen.text(), /What is to be done/);
+    assert.doesNotMatch(await at.screen.text(), /What would you like to do/);
   });
 });

@@ -63,9 +63,9 @@ suite("a session on a terminal", () => {
     await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], { task: "go" });
     await at.until("Permission needed");
     await at.answer("\x1b");
-    await at.until("1 request waits");
+    await at.until("1 open request");
     at.press("\x1b"); // a second one does nothing worse
-    await at.until("Ctrl-C cancels it");
+    await at.until("Ctrl-C to cancel it");
     at.enter("also 中文");
     await at.until("❯ also 中文");
     assert.deepEqual(await at.sage.open(), [...at.sage.store.pending(at.sage.session)]);
@@ -126,7 +126,7 @@ suite("a session on a terminal", () => {
     await at.until("Permission needed");
     at.press("\x03");
     await at.until("Cancelling the request and the turn");
-    await at.until("The turn was cancelled");
+    await at.until("Turn cancelled");
     assert.deepEqual(at.sage.store.pending(at.sage.session), []);
     at.enter("again");
     await at.until("Permission needed");
@@ -143,7 +143,7 @@ suite("a session on a terminal", () => {
     await at.until("Permission needed");
     await at.answer("\x03");
     at.type("do it 中文 instead");
-    await at.until("The turn was cancelled");
+    await at.until("Turn cancelled");
     at.press("\r");
     await at.until("End.");
     const said = at.sage.facts().filter((fact) => fact.type === "user.said");
@@ -181,12 +181,12 @@ suite("a session on a terminal", () => {
 
   test("Ctrl-C: clears what is typed, then asks, then leaves", async () => {
     await using at = await sageOnScreen([]);
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     at.press("h", "i", "\x03");
-    await at.until("What is to be done?");
+    await at.until("What would you like to do?");
     assert.equal(at.ended(), undefined);
     at.press("\x03");
-    await at.until("Ctrl-C again leaves");
+    await at.until("Ctrl-C again to exit");
     at.press("\x03");
     assert.equal((await at.surface.done).why, "interrupted");
   });

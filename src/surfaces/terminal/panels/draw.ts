@@ -32,25 +32,37 @@ export function framed(text: string, draw: Draw, more: Framing = {}): string[] {
   return margined(harmless(text).split("\n"), draw, more);
 }
 
+/** The same for running text, broken between words. */
+export function worded(text: string, draw: Draw, more: Framing = {}): string[] {
+  const { mark = "", indent = 0 } = more;
+  const room = Math.max(4, draw.width - indent - 2 - mark.length);
+  return harmless(text)
+    .split("\n")
+    .flatMap((line) => {
+      const rows = line === "" ? [""] : wrapTextWithAnsi(line, room).map((row) => row.trimEnd());
+      return rows.flatMap((row, n) => margined([row], draw, { ...more, goesOn: n > 0 }));
+    });
+}
+
 /** The same for what may run or be kept: no character of it hides. */
 export function exact(text: string, draw: Draw, more: Framing = {}): string[] {
   return margined(visible(text).split("\n"), draw, more);
 }
 
-type Framing = { mark?: string; paint?: Paint; indent?: number };
+type Framing = { mark?: string; paint?: Paint; indent?: number; /** A part of the line before it. */ goesOn?: boolean };
 
 /** Lines that are safe to show already. A row that goes on has another mark at its margin, for a line break may matter. */
 export function margined(
   lines: readonly string[],
   { width, theme }: Draw,
-  { mark = "", paint = plain, indent = 0 }: Framing = {},
+  { mark = "", paint = plain, indent = 0, goesOn = false }: Framing = {},
 ): string[] {
   const start = " ".repeat(indent);
   const room = Math.max(4, width - indent - 2 - mark.length);
   return lines.flatMap((line) =>
     wrap(line, room).map((row, n) => {
       const text = row.replace(tokens, (token) => theme.token(token));
-      return `${start}${theme.border(n === 0 ? "│" : "┊")} ${paint(`${mark}${text}`)}`;
+      return `${start}${theme.border(n === 0 && !goesOn ? "│" : "┊")} ${paint(`${mark}${text}`)}`;
     }),
   );
 }

@@ -1,25 +1,31 @@
 import { oneLine, type InputRequest } from "../../../protocol/index.ts";
+import { whyOf } from "../../../view/answering.ts";
 import { visibleWidth } from "../draw/tui.ts";
 import { framed, own, type Draw } from "./draw.ts";
 import type { Queue } from "./panel.ts";
 
-type Head = { queue: Queue; now: number; draw: Draw; size: { characters: number; lines: number } | undefined };
+type Head = {
+  queue: Queue;
+  now: number;
+  draw: Draw;
+  dangerous: boolean;
+  size: { characters: number; lines: number } | undefined;
+};
 
 /** What kind of request this is, which of how many, how old, and until when it waits. */
-export function headLines(request: InputRequest, { queue, now, draw, size }: Head): string[] {
+export function headLines(request: InputRequest, { queue, now, draw, dangerous, size }: Head): string[] {
   const { theme, t, p, width } = draw;
   const age = now - request.at;
   const title = [
-    queue.total > 1 ? `${t.title[request.kind]} (${t.place(queue.position, queue.total)})` : t.title[request.kind],
+    queue.total > 1 ? t.aside(t.title[request.kind], t.place(queue.position, queue.total)) : t.title[request.kind],
     ...(size ? [t.size(size.characters, size.lines)] : []),
     ...(age >= 60_000 ? [p.asked(t.duration(age))] : []),
   ].join(" · ");
   const line = "─".repeat(Math.max(0, Math.min(width, 72) - visibleWidth(title) - 4));
-  const risky = request.kind === "permission" && request.hard;
   const urgent = request.deadline !== undefined && request.deadline.at - now < 60_000;
   return [
     ...own(`── ${title}${line === "" ? "" : ` ${line}`}`, draw, {
-      paint: (text) => theme.bold(risky ? theme.danger(text) : theme.warn(text)),
+      paint: (text) => theme.bold(dangerous ? theme.danger(text) : theme.warn(text)),
     }),
     ...(request.deadline
       ? own(deadlineText(request.deadline, now, draw), draw, { paint: urgent ? theme.danger : theme.dim })
@@ -35,23 +41,20 @@ function deadlineText({ at, policy }: NonNullable<InputRequest["deadline"]>, now
   return t.deadline(today ? time : `${date.toISOString().slice(0, 10)} ${time}`, left, policy);
 }
 
-/** Why, from where and by whom it is asked. A tool's question speaks for itself: the loop says the same about each. */
+/** Why, from where and by whom it is asked. */
 export function aboutLines(request: InputRequest, draw: Draw): string[] {
-  const why = request.source === "tool" ? "" : draw.t.because(request.why);
-  return [...whyLines(why, draw), ...askerLines(request, draw)];
-}
-
-/** From where and by whom it is asked. */
-export function askerLines({ source, agent }: InputRequest, draw: Draw): string[] {
   const { theme, t } = draw;
+  const { source } = request;
+  const why = whyOf(request);
   return [
+    ...(why === undefined ? [] : framed(t.because(why), draw)),
     ...(t.source[source] === "" ? [] : own(t.source[source], draw, { paint: theme.dim })),
-    ...(agent.length > 0 ? own(oneLine(t.agent(agent)), draw, { paint: theme.warn }) : []),
+    ...agentLines(request, draw),
   ];
 }
 
-function whyLines(why: string, draw: Draw): string[] {
-  return why === "" ? [] : [...own(draw.t.why, draw), ...framed(why, draw)];
+export function agentLines({ agent }: Pick<InputRequest, "agent">, draw: Draw): string[] {
+  return agent.length > 0 ? own(oneLine(draw.t.agent(agent)), draw, { paint: draw.theme.warn }) : [];
 }
 
 /** What the person should know now. */

@@ -18,7 +18,9 @@ export type Body = { lines: string[]; must?: number };
 /** One kind of panel: its state, what keys do to it, and what is seen of it. All pure. `seenEnd`: what must be seen was. */
 export type Model<S> = {
   start: S;
-  /** Of what will run, for the title. */
+  /** It could do harm, and looks so. */
+  dangerous?: boolean;
+  /** Of a long one, for the title. */
   size?: { characters: number; lines: number };
   press(state: S, key: Key, context: { seenEnd: boolean }): Step<S>;
   /** The name of what the body shows; another one starts at its top. */

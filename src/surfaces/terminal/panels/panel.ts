@@ -20,6 +20,8 @@ export type PanelOptions = {
   queue: Queue;
   theme: Theme;
   lang: Lang;
+  /** The folder that paths are told from. */
+  cwd?: string | undefined;
   /** How many rows the panel may take. */
   rows(): number;
   /** Wall time. */
@@ -52,7 +54,7 @@ export function createPanel(options: PanelOptions): Panel {
     case "text":
       return show(options, textModel(pending, p), p);
     case "permission":
-      return show(options, permissionModel(pending, { p, t: texts(options.lang) }), p);
+      return show(options, permissionModel(pending, { p, t: texts(options.lang), cwd: options.cwd }), p);
     default:
       return pending.request satisfies never;
   }
@@ -126,7 +128,13 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
       const { lines, must = lines.length } = body(draw);
       const sections = {
         head: [
-          ...headLines(request, { queue, now: options.now(), draw, size: model.size }),
+          ...headLines(request, {
+            queue,
+            now: options.now(),
+            draw,
+            dangerous: model.dangerous ?? false,
+            size: model.size,
+          }),
           ...(model.tabs?.(state, draw) ?? []),
         ],
         body: lines,

@@ -6,7 +6,9 @@ import {
   type RuleGrant,
 } from "../../../protocol/index.ts";
 import { createField, isBlank, type Field } from "./field.ts";
-import { neededOf, offersOf, type Offer } from "../../../view/describe.ts";
+import { rulesFor } from "../../../view/answering.ts";
+import { dangersOf } from "../../../view/danger.ts";
+import { neededOf, type Offer } from "../../../view/describe.ts";
 
 export type Choice = "once" | "always" | "no" | "reason" | "edit" | "comment" | "stop";
 
@@ -14,6 +16,8 @@ export type PermissionState = {
   stage: "choices" | "reason" | "comment" | "edit" | "always";
   /** None at first: no key alone allows anything. */
   row: number | undefined;
+  /** All choices are shown, and how the call was judged. */
+  more: boolean;
   reason: Field;
   comment: Field;
   edit: Field;
@@ -26,22 +30,33 @@ export type Always = { row: number; ticked: boolean[]; own: Field; place: RuleDe
 export type AlwaysRow =
   | { type: "offer"; n: number; offer: Offer }
   | { type: "own" }
-  | { type: "place"; destination: RuleDestination; file: string | undefined }
+  /** Where the rules are saved; one of several. */
+  | { type: "place"; places: { destination: RuleDestination; file: string | undefined }[] }
   | { type: "keep" };
 
-/** A risky request opens on "no"; any other on nothing. */
+/** A dangerous request opens on "no"; any other on nothing. */
 export function begin(request: PermissionRequest, draft: Draft = {}): PermissionState {
-  const offers = offersOf(request);
+  const offers = rulesFor(request);
   const needed = neededOf(offers);
-  return {
+  const ticked = offers.map((offer) => needed.includes(offer));
+  const start: PermissionState = {
     stage: "choices",
-    row: request.hard ? choicesOf(request).indexOf("no") : undefined,
+    row: undefined,
+    more: false,
     reason: createField(draft.reason),
     comment: createField(draft.comment),
     edit: createField(draft.edit ?? editable(request)),
-    always: { row: 0, ticked: offers.map((offer) => needed.includes(offer)), own: createField(), place: "session" },
+    // The rule that is needed is ticked already: Enter saves it. Without one, one is written.
+    always: {
+      row: offers.length > 0 ? alwaysRows(request).length - 1 : 0,
+      ticked,
+      own: createField(),
+      place: "session",
+    },
     note: "",
   };
+  const risky = dangersOf(request).length > 0;
+  return risky ? { ...start, row: choicesOf(request, start).indexOf("no") } : start;
 }
 
 /** What was written and not sent. */
@@ -56,8 +71,13 @@ export function draftOf(
   };
 }
 
-export function choicesOf({ hard }: PermissionRequest): Choice[] {
-  return ["once", ...(hard ? [] : (["always"] as const)), "no", "reason", "edit", "comment", "stop"];
+/** The choices that people take; the others on demand, or where one of them is half written. */
+export function choicesOf(request: PermissionRequest, state: PermissionState): Choice[] {
+  const written = draftOf(request, state);
+  const others = (["reason", "edit", "comment", "stop"] as const).filter(
+    (choice) => state.more || written[choice] !== undefined,
+  );
+  return ["once", ...(request.hard ? [] : (["always"] as const)), "no", ...others];
 }
 
 /** These let the call run, so all of it must have been on the screen. */
@@ -77,14 +97,14 @@ export function editable(request: PermissionRequest): string {
 }
 
 export function alwaysRows(request: PermissionRequest): AlwaysRow[] {
-  const offers = offersOf(request);
+  const offers = rulesFor(request);
   const files = new Map<RuleDestination, string | undefined>([["session", undefined]]);
   for (const { places } of offers) for (const { destination, file } of places) files.set(destination, file);
   return [
     ...offers.map((offer, n): AlwaysRow => ({ type: "offer", n, offer })),
     { type: "own" },
     ...(files.size > 1
-      ? [...files].map(([destination, file]): AlwaysRow => ({ type: "place", destination, file }))
+      ? [{ type: "place" as const, places: [...files].map(([destination, file]) => ({ destination, file })) }]
       : []),
     { type: "keep" },
   ];
@@ -94,7 +114,7 @@ export function alwaysRows(request: PermissionRequest): AlwaysRow[] {
 export function rulesOf(request: PermissionRequest, { ticked, own, place }: Always): RuleGrant[] {
   const written = own.text.trim();
   return [
-    ...offersOf(request).flatMap(({ rule, behavior }, n) =>
+    ...rulesFor(request).flatMap(({ rule, behavior }, n) =>
       ticked[n] ? [{ rule, behavior, destination: place }] : [],
     ),
     ...(written === "" ? [] : [{ rule: written, behavior: "allow" as const, destination: place }]),
@@ -103,7 +123,7 @@ export function rulesOf(request: PermissionRequest, { ticked, own, place }: Alwa
 
 /** A rule is kept only where it was offered. */
 export function fitsPlace(request: PermissionRequest, { ticked, place }: Always): boolean {
-  return offersOf(request).every(
+  return rulesFor(request).every(
     ({ places }, n) => !ticked[n] || places.some(({ destination }) => destination === place),
   );
 }

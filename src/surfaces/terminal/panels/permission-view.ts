@@ -1,7 +1,7 @@
 import { oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
 import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
-import { askerLines } from "./frame.ts";
+import { agentLines } from "./frame.ts";
 import type { Body } from "./model.ts";
 import {
   allows,
@@ -15,29 +15,49 @@ import {
 } from "./permission-state.ts";
 import type { Block, Description } from "../../../view/describe.ts";
 
-/** What will run first, whole, and to be seen to its end; then how it was judged; the agent's words about it last. */
-export function permissionBody(request: PermissionRequest, asked: Description, draw: Draw): Body {
+/** The action first, whole, and to be seen to its end, then why it is asked about; details are how it was judged and the agent's words. */
+export function permissionBody(asked: Description, { more }: PermissionState, draw: Draw): Body {
   const { t, theme } = draw;
-  const paths = asked.action.flatMap((block) => (block.type === "path" ? [block.given, block.real] : []));
-  const targets = asked.writes.filter(({ path, outside }) => outside === true || !paths.includes(path));
-  const why = t.because(asked.why);
+  const dangers = asked.dangers.map((danger) => t.danger[danger]);
+  const away = asked.writes.filter(({ outside }) => outside);
   const runs = [
     ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
-    ...asked.action.flatMap((block) => blockLines(block, draw)),
+    ...asked.action.filter((block) => !isMinor(block)).flatMap((block) => blockLines(block, draw)),
   ];
   const lines = [
     ...runs,
-    ...partLines(asked, draw),
-    ...(targets.length > 0 ? own(t.writes, draw) : []),
-    ...targets.flatMap(({ path, outside }) =>
-      outside ? margined([`${path}  (${t.leaves})`], draw, { paint: theme.danger }) : margined([path], draw),
-    ),
-    ...(why === "" ? [] : [...own(t.why, draw), ...margined(why.split("\n"), draw)]),
-    ...(asked.hard ? own(t.hard, draw, { paint: theme.danger }) : []),
-    ...askerLines(request, draw),
-    ...wordLines(asked, draw),
+    ...away.flatMap(({ path }) => margined([path], draw, { mark: "→ ", paint: theme.danger })),
+    ...(dangers.length > 0 ? own(t.careful(dangers), draw, { paint: theme.danger }) : []),
+    ...whyLines(asked, draw),
+    ...agentLines(asked, draw),
+    ...(more ? detailLines(asked, draw) : []),
   ];
   return { lines, must: runs.length };
+}
+
+/** Free text stays behind a margin; a sentence of our own, which may name files, right of our own columns. */
+function whyLines({ why }: Description, draw: Draw): string[] {
+  const text = draw.t.because(why);
+  if (text === "") return [];
+  if (why.code === "said") return [...own(draw.t.why, draw), ...margined(text.split("\n"), draw)];
+  return own(unbroken(text), draw, { paint: draw.theme.dim, indent: 2 });
+}
+
+function isMinor(block: Block): boolean {
+  return block.type === "field" && block.minor === true;
+}
+
+function detailLines(asked: Description, draw: Draw): string[] {
+  const { t, theme } = draw;
+  const targets = asked.writes.filter(({ outside }) => !outside);
+  return [
+    "",
+    ...partLines(asked, draw),
+    ...(targets.length > 0 ? [...own(t.writes, draw), ...targets.flatMap(({ path }) => margined([path], draw))] : []),
+    ...asked.action.filter(isMinor).flatMap((block) => blockLines(block, draw)),
+    ...wordLines(asked, draw),
+    ...own(t.size(asked.characters, asked.lines), draw, { paint: theme.dim }),
+  ];
 }
 
 function blockLines(block: Block, draw: Draw): string[] {
@@ -68,7 +88,7 @@ function blockLines(block: Block, draw: Draw): string[] {
 
 const colours = { " ": "dim", "+": "added", "-": "removed" } as const;
 
-const colon = (text: string): string => (text === "" ? "" : `: ${text}`);
+const after = (colon: string, text: string): string => (text === "" ? "" : `${colon}${text}`);
 
 function partLines({ parts }: Description, draw: Draw): string[] {
   if (parts.length < 2) return [];
@@ -76,7 +96,7 @@ function partLines({ parts }: Description, draw: Draw): string[] {
   return [
     ...own(t.parts, draw),
     ...parts.flatMap(({ text, behavior, reason, asks }) => {
-      const verdict = unbroken(`${t.behavior[behavior]}${colon(t.because(reason))}`);
+      const verdict = unbroken(`${t.behavior[behavior]}${after(t.colon, t.because(reason))}`);
       return [
         ...margined(text.split("\n"), draw),
         ...own(asks ? `▸ ${verdict}` : verdict, draw, { paint: asks ? theme.warn : theme.dim, indent: asks ? 2 : 4 }),
@@ -104,7 +124,7 @@ export function permissionChoices(
   switch (state.stage) {
     case "choices": {
       const written = draftOf(request, state);
-      const rows = choicesOf(request).map((choice, n): Row => {
+      const rows = choicesOf(request, state).map((choice, n): Row => {
         const locked = allows(choice) && !seenEnd;
         const label = p.choices[choice];
         return {
@@ -159,8 +179,9 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
     case "own":
       return { sign: "✎", label: p.ownRule, field: always.own, placeholder: p.ownRuleHere };
     case "place": {
-      const more = row.file === undefined ? undefined : unbroken(visible(row.file));
-      return { sign: always.place === row.destination ? "(•)" : "( )", label: p.place[row.destination], more };
+      const file = row.places.find(({ destination }) => destination === always.place)?.file;
+      const more = file === undefined ? undefined : unbroken(visible(file));
+      return { sign: "‹›", label: p.savedFor(p.place[always.place]), more };
     }
     case "keep":
       return { sign: "✓", label: p.keep(count), paint: count === 0 ? theme.dim : plain };
@@ -172,13 +193,15 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
 export function permissionKeys(request: PermissionRequest, state: PermissionState, { p: { keys } }: Draw): string[] {
   switch (state.stage) {
     case "choices":
-      return [keys.pick, keys.aside, keys.move, keys.number];
+      return [keys.pick, state.more ? keys.less : keys.more, keys.aside, keys.move];
     case "always":
       switch (alwaysRows(request)[state.always.row]?.type) {
         case "offer":
           return [keys.toggle, keys.back, keys.editRule, keys.move];
         case "own":
           return [keys.next, keys.back, keys.move];
+        case "place":
+          return [keys.change, keys.back, keys.move];
         default:
           return [keys.pick, keys.back, keys.move];
       }

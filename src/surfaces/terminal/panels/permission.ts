@@ -24,23 +24,23 @@ import {
   type PermissionState,
 } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys } from "./permission-view.ts";
-import { describeRequest } from "../../../view/describe.ts";
+import { describeRequest, isLong } from "../../../view/describe.ts";
 
 export function permissionModel(
   { request, draft }: PendingRequest,
-  words: { p: PanelTexts; t: Texts },
+  { cwd, ...words }: { p: PanelTexts; t: Texts; cwd: string | undefined },
 ): Model<PermissionState> {
   const asked = request as PermissionRequest;
-  const description = describeRequest(asked);
-  const { characters, lines } = description;
+  const description = describeRequest(asked, { cwd });
   return {
     start: begin(asked, draft),
-    size: { characters, lines },
+    dangerous: description.dangers.length > 0,
+    ...(isLong(description) && { size: description }),
     press: (state, key, { seenEnd }) => press({ asked, seenEnd, ...words }, { ...state, note: "" }, key),
-    page: () => "",
-    body: (_state, draw) => permissionBody(asked, description, draw),
+    page: ({ more }) => (more ? "more" : ""),
+    body: (state, draw) => permissionBody(description, state, draw),
     choices: (state, draw, { seenEnd }) => permissionChoices(asked, state, { draw, seenEnd }),
-    note: ({ note }, { seenEnd }) => (seenEnd && note === words.p.lockedNote ? "" : note),
+    note: ({ note }, { seenEnd }) => (seenEnd && note === words.p.locked ? "" : note),
     keys: (state, draw) => permissionKeys(asked, state, draw),
     writes: ({ stage, always }) =>
       stage === "always" ? alwaysRows(asked)[always.row]?.type === "own" : stage !== "choices",
@@ -66,7 +66,7 @@ function press(context: Context, state: State, key: Key): Step<State> {
 /** A number or an arrow only goes to a choice, and Enter alone makes it: a stray key cannot allow anything. */
 function choosing(context: Context, state: State, key: Key): Step<State> {
   const { asked, p } = context;
-  const choices = choicesOf(asked);
+  const choices = choicesOf(asked, state);
   const { row } = state;
   const to = (n: number): Step<State> => ({ state: { ...state, row: (n + choices.length) % choices.length } });
   const digit = digitOf(key);
@@ -76,6 +76,8 @@ function choosing(context: Context, state: State, key: Key): Step<State> {
       return to((row ?? choices.length) - 1);
     case "down":
       return to((row ?? -1) + 1);
+    case "tab":
+      return { state: showMore(asked, state) };
     case "enter": {
       const choice = row === undefined ? undefined : choices[row];
       return choice ? choose(context, state, choice) : { state: { ...state, note: p.chooseFirst } };
@@ -86,14 +88,22 @@ function choosing(context: Context, state: State, key: Key): Step<State> {
   }
 }
 
+/** The person stays at the choice they were at. */
+function showMore(asked: PermissionRequest, state: State): State {
+  const at = state.row === undefined ? undefined : choicesOf(asked, state)[state.row];
+  const shown = { ...state, more: !state.more };
+  const row = at === undefined ? -1 : choicesOf(asked, shown).indexOf(at);
+  return { ...shown, row: row < 0 ? undefined : row };
+}
+
 /** What was written stays when the choice is taken back. */
-function kept({ reason, comment, edit: edited, always }: State): Partial<State> {
-  return { reason, comment, edit: edited, always };
+function kept({ reason, comment, edit: edited, always, more }: State): Partial<State> {
+  return { reason, comment, edit: edited, always, more };
 }
 
 function choose({ asked, seenEnd, p }: Context, state: State, choice: Choice): Step<State> {
   const requestId = asked.id;
-  if (allows(choice) && !seenEnd) return { state: { ...state, note: p.lockedNote } };
+  if (allows(choice) && !seenEnd) return { state: { ...state, note: p.locked } };
   switch (choice) {
     case "once":
       return { state, respond: { type: "granted", requestId } };
@@ -160,7 +170,12 @@ function keeping({ asked, p }: Context, state: State, key: Key): Step<State> {
     const own = rows.findIndex(({ type }) => type === "own");
     return next({ row: own, own: createField(row.offer.rule), ticked: always.ticked.with(row.n, false) });
   }
-  if (row?.type === "place" && choosesRow) return next({ place: row.destination });
+  if (row?.type === "place" && (choosesRow || key.name === "right" || key.name === "left")) {
+    const { places } = row;
+    const now = places.findIndex(({ destination }) => destination === always.place);
+    const then = places[(now + (key.name === "left" ? places.length - 1 : 1)) % places.length];
+    return next(then ? { place: then.destination } : {});
+  }
   if (row?.type !== "keep" || key.name !== "enter") return { state };
   const rules = rulesOf(asked, always);
   if (rules.length === 0) return next({}, p.noRuleChosen);

@@ -1,4 +1,11 @@
-import type { Answer, Answers, Draft, InputRequest, Question } from "../../../protocol/index.ts";
+import {
+  takesOwnWords,
+  type Answer,
+  type Answers,
+  type Draft,
+  type InputRequest,
+  type Question,
+} from "../../../protocol/index.ts";
 import { createField, type Field } from "./field.ts";
 
 export type QuestionRequest = InputRequest & { kind: "question" };
@@ -27,14 +34,14 @@ export function begin({ questions, source }: QuestionRequest, draft: Draft | und
     return multiSelect ? selected : selected.slice(0, 1);
   });
   const others = questions.map(({ question }) =>
-    createField(source === "tool" ? (given.get(question)?.other ?? "") : ""),
+    createField(takesOwnWords({ source }) ? (given.get(question)?.other ?? "") : ""),
   );
   const state: QuestionState = {
     tab: 0,
     rows: [...questions.map(() => 0), 0],
     picked,
     others,
-    remark: createField(source === "tool" ? (draft?.remark ?? "") : ""),
+    remark: createField(takesOwnWords({ source }) ? (draft?.remark ?? "") : ""),
     note: "",
   };
   const open = questions.findIndex((_, n) => !answerOf(questions[n], state, n));
@@ -42,11 +49,6 @@ export function begin({ questions, source }: QuestionRequest, draft: Draft | und
 }
 
 type Asked = Pick<QuestionRequest, "questions" | "source">;
-
-/** Words of one's own answer only what a tool asked: what follows an interrupted command is one of the options. */
-export function takesWords({ source }: Pick<QuestionRequest, "source">): boolean {
-  return source === "tool";
-}
 
 export function answerOf(question: Question | undefined, state: QuestionState, n: number): Answer | undefined {
   const selected = state.picked[n] ?? [];
@@ -68,7 +70,7 @@ export function reviewRows(asked: Asked, state: QuestionState): ReviewRow[] {
   const answered = Object.keys(answersOf(asked, state)).length;
   return [
     ...(answered < asked.questions.length ? (["unanswered"] as const) : []),
-    ...(takesWords(asked) ? (["remark"] as const) : []),
+    ...(takesOwnWords(asked) ? (["remark"] as const) : []),
     "submit",
     "decline",
     "stop",

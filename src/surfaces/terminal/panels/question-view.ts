@@ -1,13 +1,12 @@
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine, takesOwnWords } from "../../../protocol/index.ts";
 import { visibleWidth } from "../draw/tui.ts";
 import { aboutLines } from "./frame.ts";
-import { choiceRows, exact, framed, own, type Draw, type Row } from "./draw.ts";
+import { choiceRows, exact, framed, own, worded, type Draw, type Row } from "./draw.ts";
 import { clipped } from "../draw/rows.ts";
 import {
   answerOf,
   answersOf,
   reviewRows,
-  takesWords,
   type QuestionRequest,
   type QuestionState,
   type ReviewRow,
@@ -18,7 +17,7 @@ export function questionBody(request: QuestionRequest, state: QuestionState, dra
   const { theme, p } = draw;
   const question = request.questions[state.tab];
   // After an interruption the question names a command that may run again: nothing of it hides.
-  const asked = request.source === "recovery" ? exact : framed;
+  const asked = request.source === "recovery" ? exact : worded;
   if (question)
     return [...asked(draw.t.question(question).question, draw, { paint: theme.bold }), ...aboutLines(request, draw)];
   const answers = request.questions.flatMap((one, n) => {
@@ -81,7 +80,7 @@ export function questionChoices(request: QuestionRequest, state: QuestionState, 
 function otherRow(request: QuestionRequest, state: QuestionState, { p }: Draw): Row[] {
   const question = request.questions[state.tab];
   const field = state.others[state.tab];
-  if (!takesWords(request) || !question || !field) return [];
+  if (!takesOwnWords(request) || !question || !field) return [];
   const counts = answerOf(question, state, state.tab)?.other !== undefined;
   if (question.options.length === 0) return [{ sign: "✎", label: p.answer, field, placeholder: p.answerHere }];
   const label = question.multiSelect ? p.otherToo : p.other;
@@ -111,7 +110,7 @@ function reviewRow(row: ReviewRow, request: QuestionRequest, state: QuestionStat
       return { sign: "✓", label: answered < of ? p.submitPart(answered, of) : p.submit };
     }
     case "decline":
-      return { sign: "✗", label: p.decline, more: takesWords(request) ? p.declineMore : "" };
+      return { sign: "✗", label: p.decline, more: takesOwnWords(request) ? p.declineMore : "" };
     case "stop":
       return { sign: "■", label: p.stop };
     default:

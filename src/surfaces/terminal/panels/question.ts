@@ -1,4 +1,4 @@
-import type { PendingRequest, Question } from "../../../protocol/index.ts";
+import { takesOwnWords, type PendingRequest, type Question } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import { createField, edit, isBlank, type Field } from "./field.ts";
 import { digitOf, type Key } from "./key.ts";
@@ -9,7 +9,6 @@ import {
   begin,
   goTo,
   reviewRows,
-  takesWords,
   type QuestionRequest,
   type QuestionState,
   type ReviewRow,
@@ -52,7 +51,7 @@ type Place = { question: Question; row: number };
 
 function answer(asked: QuestionRequest, state: QuestionState, key: Key, { question, row }: Place): Step<QuestionState> {
   const { options } = question;
-  const last = takesWords(asked) ? options.length : options.length - 1;
+  const last = takesOwnWords(asked) ? options.length : options.length - 1;
   if (row === options.length) return writeOther(asked, state, key, question);
   switch (key.name) {
     case "up":
@@ -74,7 +73,7 @@ function answer(asked: QuestionRequest, state: QuestionState, key: Key, { questi
     return { state: digit === options.length + 1 ? at(state, last) : state };
   }
   // Whoever begins to type means the text row.
-  if (key.text !== undefined && key.text.trim() !== "" && takesWords(asked))
+  if (key.text !== undefined && key.text.trim() !== "" && takesOwnWords(asked))
     return writeOther(asked, at(state, options.length), key, question);
   return { state };
 }

@@ -1,6 +1,6 @@
 import type { InputRequest, PendingRequest } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
-import { choiceRows, framed, type Row } from "./draw.ts";
+import { choiceRows, worded, type Row } from "./draw.ts";
 import { createField, edit, isBlank, type Field } from "./field.ts";
 import { aboutLines } from "./frame.ts";
 import type { Key } from "./key.ts";
@@ -20,8 +20,8 @@ export function textModel({ request, draft }: PendingRequest, p: PanelTexts): Mo
     page: () => "",
     body: (_state, draw) => ({
       lines: [
-        ...(asked.lastResponse === undefined ? [] : framed(asked.lastResponse, draw)),
-        ...framed(asked.prompt, draw, { paint: draw.theme.bold }),
+        ...(asked.lastResponse === undefined ? [] : worded(asked.lastResponse, draw)),
+        ...worded(asked.prompt, draw, { paint: draw.theme.bold }),
         ...aboutLines(asked, draw),
       ],
     }),
