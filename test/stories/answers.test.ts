@@ -1,7 +1,10 @@
 // Nobody allows what they have not seen: real commands, typed by people who have read the same inbox.
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { bash, Machine } from "../support/cli.ts";
+import { until } from "../support/until.ts";
 
 /** What the inbox, or `-p`, tells to type. */
 function toType(text: string): string[] {
@@ -47,4 +50,21 @@ test("a session, or the start of an id, names no request: nothing is recorded, a
   }
   assert.deepEqual(await here.facts("input.resolved"), []);
   assert.equal((await here.sage(["answer", request?.id ?? "", "--yes"])).code, 0, "the whole id is one too");
+});
+
+test("an answer that comes while -p still works is taken up by it, as the one who answers is told", async () => {
+  using here = new Machine();
+  mkdirSync(here.env["SAGE_HOME"] ?? "", { recursive: true });
+  const settings = { permissions: { allow: ["Bash(./wait.sh)"] } };
+  writeFileSync(join(here.env["SAGE_HOME"] ?? "", "settings.json"), JSON.stringify(settings));
+  writeFileSync(join(here.cwd, "wait.sh"), "#!/bin/sh\nuntil [ -e go ]; do sleep 0.02; done\n", { mode: 0o755 });
+  const model = here.script({ calls: [bash("./wait.sh"), bash("echo ran >> ran.txt")] }, { text: "all done" });
+  const running = here.start(["-p", "go", "--model", model]);
+  running.end();
+  const request = await until(async () => (await here.pending())[0]);
+  const answered = await here.sage(["answer", request.id, "--yes"]);
+  assert.match(answered.out, /takes it up now/);
+  writeFileSync(join(here.cwd, "go"), "");
+  const { code, out, err } = await running.ended;
+  assert.deepEqual([code, out, here.file("ran.txt")], [0, "all done\n", "ran\n"], err);
 });

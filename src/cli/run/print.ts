@@ -10,6 +10,7 @@ import { styleOf } from "../style.ts";
 import { onLeave } from "../leaving.ts";
 import { createRefusals } from "./refusals.ts";
 import type { Format } from "./format.ts";
+import type { Store } from "../../journal/store.ts";
 import type { Sage } from "../wiring.ts";
 import { toStdout } from "../stdout.ts";
 import { endNote, ruleNote } from "../../view/note.ts";
@@ -48,7 +49,9 @@ export async function print({ host, store }: Sage, { session, task, format, lang
         },
   );
   if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
-  const outcome = await host.run(session);
+  let outcome = await host.run(session);
+  // An answer may have come while this process still had the session: whoever gave it was told that it is taken up here.
+  while (!leaving.signal.aborted && isAnswered(store, outcome)) outcome = await host.run(session);
   if (leaving.signal.aborted) return leaving.code;
   unwatch();
   if (rules.length > 0) await tellRules(rules, lang);
@@ -57,6 +60,11 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   if (format === "text") await tell(outcome, requests, { lang, cwd: row?.cwd });
   else line(format === "json" ? report(outcome, requests) : { type: "outcome", outcome: report(outcome, requests) });
   return exitCodeOf(outcome);
+}
+
+function isAnswered(store: Store, outcome: AgentOutcome): boolean {
+  if (outcome.status !== "needs-input" || store.session(outcome.session)?.owned) return false;
+  return store.pending(outcome.session).length === 0 || outcome.requests.some((id) => store.resolution(id));
 }
 
 /** Who waits for a result should know why it takes its time. What the host itself has to say ends the run, and is told there. */
