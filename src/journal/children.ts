@@ -13,12 +13,12 @@ export type Children = {
 };
 
 /** Process groups of running commands. Should this process be killed, recovery looks for them here. */
-export function createChildren({ q, all, writeIfPossible }: Pick<Database, "q" | "all" | "writeIfPossible">): Children {
+export function createChildren({ q, all, writeUnsynced }: Pick<Database, "q" | "all" | "writeUnsynced">): Children {
   /** Calls whose children this process has noted: most calls have none, and cost no statement. */
   const noted = new Set<string>();
   return {
     note(session, key, pid) {
-      writeIfPossible(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
+      writeUnsynced(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
       noted.add(requestId(session, key));
     },
     living: (session, key) =>

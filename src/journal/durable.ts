@@ -6,8 +6,8 @@ export type StepScope = {
   delta(kind: Delta["kind"], text: string, reason?: Reason): void;
   /** Clears the text shown so far under this key. */
   restart(): void;
-  /** A process group was started; recovery looks for it should this process be killed. */
-  spawned(pid: number): void;
+  /** Notes a process group that was started, for recovery to look for. The command must not begin before this is done. */
+  spawned(pid: number): void | Promise<void>;
 };
 
 /** Without `ok`: it was started at `since`, and its end is unknown. `running` are process groups of it that still live. */

@@ -14,6 +14,7 @@ import {
   type Resolution,
 } from "../protocol/index.ts";
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
+import { isRetryable, untilWritten } from "./retry.ts";
 import type { SessionLog } from "./session.ts";
 
 /** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
@@ -175,7 +176,13 @@ class Scope implements StepScope {
     this.#restarts++;
     this.#n = 0;
   }
-  spawned(pid: number): void {
-    this.#log.store.noteChild(this.#log.id, this.#key, pid);
+  spawned(pid: number): void | Promise<void> {
+    const note = () => this.#log.store.noteChild(this.#log.id, this.#key, pid);
+    try {
+      return note();
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      return untilWritten(note, { signal: this.signal });
+    }
   }
 }

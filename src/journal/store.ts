@@ -75,6 +75,7 @@ export interface Store {
   sessions(): SessionRow[];
   /** Facts of a session after a seq. */
   since(session: string, after: number): Fact[];
+  /** Notes a process group that a call has started. */
   noteChild(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */
   children(session: string, key: string): number[];

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -42,19 +42,20 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
   };
 }
 
-type Running = ChildProcessByStdio<null, Readable, null>;
+type Running = ChildProcessByStdio<Writable, Readable, null>;
 
 function start(command: string, scope: ToolScope): Running {
   // The outer shell only joins both outputs into one pipe, which keeps their order, and becomes the inner one.
   // It is the system's plain one: starting bash twice would cost half a millisecond a command.
-  const join = 'exec bash --noprofile --norc -c "$1" 2>&1';
+  // It waits for a line: the command begins once its group is noted, so that after a kill in between nothing runs unnoticed.
+  const join = 'read -r go && exec bash --noprofile --norc -c "$1" 2>&1 </dev/null';
   return spawn("sh", ["-c", join, "sh", command], {
     cwd: scope.cwd,
     // The same home in which `~` was judged.
     env: { ...scope.env, HOME: scope.home, ...quiet },
     // A group of its own, so that what the command starts can be ended with it; and no terminal to ask on.
     detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["pipe", "pipe", "ignore"],
   });
 }
 
@@ -102,7 +103,14 @@ async function watch(child: Running, input: Input & { quietMs: number }, scope: 
     const { error } = await exited;
     return failed(existsSync(scope.cwd) ? messageOf(error) : `The working directory ${scope.cwd} does not exist.`);
   }
-  scope.spawned(pid);
+  child.stdin.on("error", () => {}); // it was ended before it began
+  try {
+    const noted = scope.spawned(pid);
+    if (noted) await noted;
+    if (!scope.signal.aborted) child.stdin.write("go\n");
+  } finally {
+    child.stdin.end(); // without its line it ends by itself
+  }
 
   let stopped: "interrupted" | "timed out" | undefined;
   let ending: Promise<boolean> | undefined;

@@ -32,7 +32,7 @@ export type ToolScope = {
   /** What runs seems to wait for somebody to type an answer, which nobody can; this is what it asked. */
   waiting?(question: string): void;
   /** A process group was started: should Sage be killed, recovery finds it by this. */
-  spawned(pid: number): void;
+  spawned(pid: number): void | Promise<void>;
   /** The environment for children: without secrets and Sage's own variables. */
   readonly env: NodeJS.ProcessEnv;
   /** Asks a person in the midst of a `waits` tool; durable, re-entered on replay in the order of the calls. */

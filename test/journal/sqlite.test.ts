@@ -754,7 +754,7 @@ suite("a full disk", () => {
     here.fill();
     log.add("t0/big", "call.unknown", { reason: inWords("x".repeat(100_000)) });
     void log.flush();
-    here.store.noteChild("s", "t0/0/0/run0", process.pid);
+    assert.equal(problem(() => here.store.noteChild("s", "t0/0/0/run0", process.pid)).code, "disk-full");
     log.close();
     await log.release();
     await assert.rejects(waiting, { name: "Stopped", why: "leaving" });

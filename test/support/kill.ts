@@ -9,3 +9,8 @@ export function killAtCommit(nth: number, side: "before" | "after"): Record<stri
 export function fullWhile(file: string): Record<string, string> {
   return { DISK_FULL: file, NODE_OPTIONS: preload };
 }
+
+/** Environment of a process that kills itself right after it has started its nth program. */
+export function killAfterSpawn(nth: number): Record<string, string> {
+  return { KILL_AT: `spawn:${nth}:after`, NODE_OPTIONS: preload };
+}

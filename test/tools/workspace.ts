@@ -49,7 +49,7 @@ export class Workspace {
         this.watched += text;
         this.onOutput(text);
       },
-      spawned: (pid) => this.pids.push(pid),
+      spawned: (pid) => void this.pids.push(pid),
       waiting: (question) => this.asked.push(question),
       env: this.env,
       delegate: () => Promise.reject(new Error("no subagents here")),
