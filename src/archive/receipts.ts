@@ -3,11 +3,12 @@ import {
   type Effect,
   type Fact,
   type FactData,
+  type InputChange,
   type Reason,
   type RuleDestination,
   type ToolInput,
 } from "../protocol/index.ts";
-import type { AskedItem, CallItem, InputChange } from "../view/item.ts";
+import type { AskedItem, CallItem } from "../view/item.ts";
 import type { Asked, Run, Standing } from "../view/standing.ts";
 import { transcriptOf } from "../view/transcript.ts";
 

@@ -7,6 +7,7 @@ import { allowedBy } from "./shell/judge/command.ts";
 import type { CommandReading } from "./shell/judge/reading.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";
+import type { Disk } from "./paths/canonical.ts";
 import type { ShellGrammar } from "./shell/read/grammar.ts";
 import { isBuiltIn } from "./rules/rules.ts";
 
@@ -38,6 +39,8 @@ export type DecisionInput = {
   sageHome?: string | undefined;
   /** Names of the variables that commands inherit: others that a line sets reach no program. */
   environment?: ReadonlySet<string> | undefined;
+  /** The look at the disk that the decision takes; by default one of its own. */
+  disk?: Disk | undefined;
   /** Keeps rules compiled between calls. */
   books?: RuleBooks | undefined;
 };

@@ -22,7 +22,7 @@ export function examine(call: DecisionInput, book: RuleBook, reading?: CommandRe
   const input: Record<string, unknown> = typeof call.input === "object" && call.input !== null ? { ...call.input } : {};
   if (tool === "WebFetch") return webFinding(input["url"], book, call.addresses);
   if (tool !== "Bash" && !pathTools.has(tool)) return otherFinding(call, book);
-  const disk = openDisk();
+  const { disk = openDisk() } = call;
   const reach = createReach(book, { cwd: anchor, home, roots, disk, sageHome });
   if (tool !== "Bash") return judgeFiles(tool, input, { cwd, home, reach, disk, book });
   const { command } = input;

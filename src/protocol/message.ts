@@ -1,4 +1,5 @@
 import type { Answers } from "./request.ts";
+import type { InputChange } from "./permission.ts";
 
 /** Opaque data of a provider (a thinking signature, say) that must come back unchanged with the part it belongs to. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>;
@@ -46,6 +47,8 @@ export type ToolResult = {
   text: string;
   /** Set by the loop, for every call. A tool need not say it. */
   end?: CallEnd;
+  /** Set where the input that ran is not what the model sent. */
+  ran?: { input: ToolInput; changed: InputChange };
   /** Files whose content the model now knows: real path → sha-256. Edit refuses a file that changed since. */
   seen?: Record<string, string>;
   /** A person's answers by question, as data; `text` says the same in words. */

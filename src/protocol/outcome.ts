@@ -1,4 +1,5 @@
 import type { SageErrorCode } from "./error.ts";
+import type { InputChange } from "./permission.ts";
 import type { Reason } from "./reason.ts";
 import type { Message, ToolInput, ToolResult, Usage } from "./message.ts";
 
@@ -22,8 +23,13 @@ export type ExecutionStats = { steps: number; toolCalls: number; modelCalls: num
 /** Cost of a turn. Absent unless the price of every model that replied is known. */
 export type Cost = { usd: number };
 
-/** One call of a turn: the input that ran, and its result. */
-export type ToolUse = { tool: string; input: ToolInput; result: ToolResult };
+/** One call of a turn: the input that ran, and its result. `changed`: that is not what the model sent, and who changed it. */
+export type ToolUse = {
+  tool: string;
+  input: ToolInput;
+  result: ToolResult;
+  changed?: InputChange & { sent: ToolInput };
+};
 
 /** Outcome of a turn: how it ended, the agent's last words, and everything that was said and done in it. */
 export type AgentOutcome = OutcomeStatus & {

@@ -1,3 +1,4 @@
+import type { Sender } from "./host.ts";
 import type { ToolInput } from "./message.ts";
 import type { Reason } from "./reason.ts";
 
@@ -69,7 +70,7 @@ export type PermissionSuggestion = {
 export type Verdict = Omit<PermissionResult, "behavior"> & {
   behavior: "allow" | "deny" | "ask";
   effect: Effect;
-  /** sha-256 over tool, canonical input, the file it edits and the tool's schema. */
+  /** sha-256 over tool, canonical input, the file it edits, scripts of the workspace that it names, and the tool's schema. */
   digest: string;
   /** The file the call changes, by its real path. */
   operand?: string;
@@ -83,4 +84,28 @@ export type Verdict = Omit<PermissionResult, "behavior"> & {
   context?: string[];
   /** Only when it is not what the model sent: a hook or a person edited it. */
   input?: ToolInput;
+  /** Who edited it. Version 0.1.0 did not keep that. */
+  changed?: InputChange;
+  /** Paths that the decision looked at and that lead elsewhere, and where. */
+  links?: Record<string, string>;
+  /** sha-256 of the scripts of the workspace that the call names and so runs, by their real paths. */
+  scripts?: Record<string, string>;
+  /** Not a rule, a mode or the tool allows it, but a hook does, or a person did before an update. */
+  allowedBy?: "hook" | "person";
+  /** The call cannot work, and this is why: its result at once, for which nobody is asked. */
+  failure?: string;
 };
+
+/** Who changed the input of a call. */
+export type InputChange = { by: "hook" } | { by: "person"; who: Sender };
+
+/** Something that is not as it was when a call was shown or ruled. */
+export type Drift =
+  /** `from` and `to` are where the path led then and leads now; absent where it is no link. */
+  | { what: "link"; path: string; from?: string; to?: string }
+  /** The file that the call changes, or a script that it runs. */
+  | { what: "file" | "script"; path: string }
+  /** Files that it would write now and would not have written. */
+  | { what: "writes"; paths: readonly string[] }
+  /** The tool takes another input than it did. */
+  | { what: "tool" };

@@ -1,3 +1,4 @@
+import type { Drift } from "./permission.ts";
 import type { Reason } from "./reason.ts";
 
 /** Why a call was refused or allowed outside of the rules, why a request opened or ended, and why a turn stopped. */
@@ -13,7 +14,8 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   // A person's approval, and what became of it until the call ran.
   "approved-edited": {};
   "approved-unchanged": {};
-  "changed-since-approval": {};
+  /** `why`: what is decided about it now. */
+  "changed-since-approval": { changes: readonly Drift[]; why?: Reason };
   /** A yes to a request of a turn that did not live to use it. */
   "approved-earlier": { request: string };
 

@@ -1,4 +1,4 @@
-import type { Changes, Listed, Reason, TurnReasonArgs } from "../protocol/index.ts";
+import type { Changes, Drift, Listed, Reason, TurnReasonArgs } from "../protocol/index.ts";
 import { oneLine } from "../protocol/visible.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
@@ -17,7 +17,10 @@ const en: Table = {
 
   "approved-edited": () => "approved with this input",
   "approved-unchanged": () => "approved, and unchanged since",
-  "changed-since-approval": () => "what would run is not what was approved: it changed in between",
+  "changed-since-approval": ({ changes, why }, say) =>
+    [`what would run is not what was judged: ${changes.map(driftEn).join("; ")}`, ...(why ? [say(why)] : [])].join(
+      ". ",
+    ),
   "approved-earlier": ({ request }) => `approved before the update, under ${request}`,
 
   "asks-person": () => "Answer questions?",
@@ -105,7 +108,8 @@ const zh: Table = {
 
   "approved-edited": () => "已按此输入批准",
   "approved-unchanged": () => "已批准，且此后没有变化",
-  "changed-since-approval": () => "将要运行的不是已批准的内容：其间有变化",
+  "changed-since-approval": ({ changes, why }, say) =>
+    [`将要运行的不是当时判断的内容：${changes.map(driftZh).join("；")}`, ...(why ? [say(why)] : [])].join("。"),
   "approved-earlier": ({ request }) => `更新之前已批准，见 ${request}`,
 
   "asks-person": () => "回答问题？",
@@ -196,6 +200,42 @@ const decisionsZh = { allow: "表示允许", deny: "表示拒绝", ask: "要求�
 
 function callLines(calls: TurnReasonArgs["spinning"]["calls"]): string {
   return calls.map(({ tool, input }) => `${tool} ${input}`).join("\n");
+}
+
+function driftEn(drift: Drift): string {
+  switch (drift.what) {
+    case "link": {
+      const then = drift.from === undefined ? "itself" : drift.from;
+      return `${drift.path} led to ${then} and leads to ${drift.to ?? "itself"} now`;
+    }
+    case "file":
+      return `${drift.path} changed in between`;
+    case "script":
+      return `${drift.path}, which it runs, changed in between`;
+    case "writes":
+      return `it would also write ${drift.paths.join(", ")}`;
+    case "tool":
+      return "the tool takes another input now";
+    default:
+      return drift satisfies never;
+  }
+}
+
+function driftZh(drift: Drift): string {
+  switch (drift.what) {
+    case "link":
+      return `${drift.path} 原来${drift.from === undefined ? "就是它自己" : `指向 ${drift.from}`}，现在${drift.to === undefined ? "是它自己" : `指向 ${drift.to}`}`;
+    case "file":
+      return `${drift.path} 其间有改动`;
+    case "script":
+      return `它要运行的 ${drift.path} 其间有改动`;
+    case "writes":
+      return `它还会写入 ${drift.paths.join("、")}`;
+    case "tool":
+      return "工具接受的输入变了";
+    default:
+      return drift satisfies never;
+  }
 }
 
 function durationEn(ms: number): string {

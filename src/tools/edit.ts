@@ -3,11 +3,21 @@ import { z } from "zod";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
 import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
-import { contentSchema, explain, hashOf, lookAgain, operandOf, readState, replaceFile, sha256 } from "./file.ts";
+import {
+  contentSchema,
+  explain,
+  hashOf,
+  lookAgain,
+  operandOf,
+  readState,
+  replaceFile,
+  sha256,
+  type FileState,
+} from "./file.ts";
 import { pathSchema } from "./path.ts";
 import { previewEdit, type Replacement } from "./preview.ts";
 import { attempt, failed } from "./result.ts";
-import type { Tool } from "./tool.ts";
+import type { Tool, ToolPlace } from "./tool.ts";
 
 const inputSchema = z
   .strictObject({
@@ -39,20 +49,16 @@ export const edit: Tool<Input> = {
       return length === 1 || (length > 1 && input.replace_all === true) ? replacement : undefined;
     }),
 
+  preflight: async (input, scope) => {
+    const found = await findPlaces(input, scope);
+    return typeof found === "string" ? found : undefined;
+  },
+
   execute: (input, scope) =>
     attempt("Edit", async () => {
-      const { real } = canonicalPath(input.file_path, scope);
-      const before = await readState(real);
-      if (before.kind !== "file") return failed(explain(before, real));
-      const seen = scope.seen(real);
-      if (seen === undefined) return failed(`You have not read ${real}. Read it before editing it.`);
-      if (seen !== before.hash) return failed(`${real} has changed since you read it. Read it again first.`);
-      if (!isUtf8(before.bytes)) return failed(`${real} is not valid UTF-8; editing it as text would damage it.`);
-
-      const text = before.bytes.toString();
-      const { old, fresh, places } = replacementIn(text, input);
-      if (places.length === 0) return failed(explainMiss(text, input, real));
-      if (places.length > 1 && input.replace_all !== true) return failed(explainMany(text, places, real));
+      const found = await findPlaces(input, scope);
+      if (typeof found === "string") return failed(found);
+      const { real, before, text, old, fresh, places } = found;
       const after = Buffer.from(text.split(old).join(fresh));
       await replaceFile(real, after, before);
       return edited(
@@ -82,6 +88,28 @@ export const edit: Tool<Input> = {
       : undefined;
   },
 };
+
+type Found = Replacement & { real: string; before: FileState & { kind: "file" }; text: string };
+
+/** What would be replaced, or why nothing can be. */
+async function findPlaces(
+  input: Input,
+  scope: ToolPlace & { seen(path: string): string | undefined },
+): Promise<Found | string> {
+  const { real } = canonicalPath(input.file_path, scope);
+  const before = await readState(real);
+  if (before.kind !== "file") return explain(before, real);
+  const seen = scope.seen(real);
+  if (seen === undefined) return `You have not read ${real}. Read it before editing it.`;
+  if (seen !== before.hash) return `${real} has changed since you read it. Read it again first.`;
+  if (!isUtf8(before.bytes)) return `${real} is not valid UTF-8; editing it as text would damage it.`;
+  const text = before.bytes.toString();
+  const replacement = replacementIn(text, input);
+  const { places } = replacement;
+  if (places.length === 0) return explainMiss(text, input, real);
+  if (places.length > 1 && input.replace_all !== true) return explainMany(text, places, real);
+  return { ...replacement, real, before, text };
+}
 
 function edited(after: Buffer, real: string, where: string): ToolResult {
   return { ok: true, text: `Edited ${real} (${where}).`, seen: { [real]: sha256(after) } };

@@ -59,6 +59,8 @@ export type Tool<I = any> = {
   operand?(input: I, place: ToolPlace): string | undefined;
   /** What the call would make of its file, for the person who is asked. Undefined when that cannot be told. */
   preview?(input: I, place: ToolPlace): Preview | undefined;
+  /** Why the call cannot work, in the words of its result, if that shows already: then nobody is asked about it. */
+  preflight?(input: I, scope: ToolPlace & Pick<ToolScope, "seen">): Promise<string | undefined>;
   /** A pure description of what only a person can supply: the loop opens it and hands the resolution to `answered`. */
   request?(input: I): RequestBody;
   answered?(input: I, resolution: Resolution): ToolResult;

@@ -12,11 +12,12 @@ import {
   replaceFile,
   sha256,
   showSize,
+  type FileState,
 } from "./file.ts";
 import { pathSchema } from "./path.ts";
 import { previewWrite } from "./preview.ts";
 import { attempt, failed } from "./result.ts";
-import type { Tool } from "./tool.ts";
+import type { Tool, ToolPlace } from "./tool.ts";
 
 const inputSchema = z.strictObject({
   file_path: pathSchema.describe("The file, absolute or relative to the working directory"),
@@ -34,19 +35,17 @@ export const write: Tool<Input> = {
   operand: (input, place) => operandOf(input.file_path, place),
   preview: (input, place) => previewWrite(input.file_path, place, input.content),
 
+  preflight: async (input, scope) => {
+    const found = await lookBefore(input, scope);
+    return typeof found === "string" ? found : undefined;
+  },
+
   execute: (input, scope) =>
     attempt("Write", async () => {
-      const { real } = canonicalPath(input.file_path, scope);
-      const before = await readState(real);
-      if (before.kind !== "file" && before.kind !== "missing") return failed(explain(before, real));
-      if (before.kind === "file") {
-        const seen = scope.seen(real);
-        if (seen === undefined)
-          return failed(`${real} exists and you have not read it. Read it before overwriting it.`);
-        if (seen !== before.hash) return failed(`${real} has changed since you read it. Read it again first.`);
-      }
-      await replaceFile(real, Buffer.from(input.content), before);
-      return written(input, real);
+      const found = await lookBefore(input, scope);
+      if (typeof found === "string") return failed(found);
+      await replaceFile(found.real, Buffer.from(input.content), found.before);
+      return written(input, found.real);
     }),
 
   async reconcile(input, { before, ...place }) {
@@ -57,6 +56,21 @@ export const write: Tool<Input> = {
     return hash === before ? "again" : undefined;
   },
 };
+
+/** The file as it is, or why it cannot be written. */
+async function lookBefore(
+  { file_path: path }: Input,
+  scope: ToolPlace & { seen(path: string): string | undefined },
+): Promise<{ real: string; before: FileState } | string> {
+  const { real } = canonicalPath(path, scope);
+  const before = await readState(real);
+  if (before.kind === "missing") return { real, before };
+  if (before.kind !== "file") return explain(before, real);
+  const seen = scope.seen(real);
+  if (seen === undefined) return `${real} exists and you have not read it. Read it before overwriting it.`;
+  if (seen !== before.hash) return `${real} has changed since you read it. Read it again first.`;
+  return { real, before };
+}
 
 function written({ content }: Input, real: string): ToolResult {
   const text = `Wrote ${showSize(Buffer.byteLength(content))} to ${real}.`;

@@ -2,6 +2,7 @@ import type {
   Call,
   Compaction,
   FactData,
+  InputChange,
   InputRequest,
   Reason,
   Resolution,
@@ -102,9 +103,6 @@ export type CallItem = {
   /** All calls of the subagents below it, in order. */
   inner: CallItem[];
 };
-
-/** Who changed the input of a call. */
-export type InputChange = { by: "hook" } | { by: "person"; who: Sender };
 
 /** A request that no call of this turn has made: a question of Sage's own, or one carried over from an earlier turn. */
 export type AskedItem = {

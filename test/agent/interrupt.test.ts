@@ -255,7 +255,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     sessionRules: [],
     lifecycle: new LifecycleManager(),
     memory: new Memory(undefined),
-    tree: { permits: [], waiting: [], usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+    tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
     activity: { during: <T>(work: () => Promise<T>) => work() },
     loop: () => assert.fail("no subagent is run here"),
   };
@@ -267,7 +267,8 @@ test("a subagent's context refuses questions with a clear error and shows its an
   const log = openSession(store, "s");
   const bashCall = { type: "call" as const, id: "2", ...bash("make") };
   assert.deepEqual(
-    openRequest(log.branch("t0/0/0"), context, bashCall, judgeCall(context, bashCall), 0).request.agent,
+    openRequest(log.branch("t0/0/0"), context, bashCall, { verdict: judgeCall(context, bashCall), number: 0 }).request
+      .agent,
     ["explore"],
   );
 });

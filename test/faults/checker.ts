@@ -189,9 +189,10 @@ function* timeOnlyPasses(history: History): Generator<Violation> {
   }
 }
 
-/** I12: after a call's request was cancelled, or its turn has ended, it does not start. */
+/** I12: while a call's request is open, after it was cancelled, and after its turn has ended, it does not start. */
 function* cancelIsFinal(history: History): Generator<Violation> {
-  const cancelled = [...requestsOf(history)].filter(([, { resolution }]) => resolution?.outcome === "cancelled");
+  const requests = requestsOf(history);
+  const cancelled = [...requests].filter(([, { resolution }]) => resolution?.outcome === "cancelled");
   for (const [session, facts] of history.journal)
     for (const fact of facts) {
       if (fact.type !== "call.started") continue;
@@ -199,10 +200,12 @@ function* cancelIsFinal(history: History): Generator<Violation> {
       for (const [id, { resolvedSeq }] of cancelled)
         if (id.startsWith(`${session}/${call}/`) && fact.seq > resolvedSeq)
           yield broken("I12", `${session}: ${fact.key} was started after ${id} was cancelled`);
+      for (const [id, { seq, resolvedSeq }] of requests)
+        if (id.startsWith(`${session}/${call}/`) && fact.seq > seq && fact.seq < resolvedSeq)
+          yield broken("I12", `${session}: ${fact.key} was started while ${id} was open`);
       const turn = facts.find(({ key }) => key === `${fact.key.split("/")[0]}.ended`);
       if (turn && fact.seq > turn.seq) yield broken("I12", `${session}: ${fact.key} was started after its turn`);
     }
-  const requests = requestsOf(history);
   for (const { surface, response, reply, n } of eventsOf(history, "answered")) {
     const ended = history.events.find(
       (event) =>

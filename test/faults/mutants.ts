@@ -143,19 +143,14 @@ export const mutants: Mutant[] = [
     name: "runs a call whose request was cancelled",
     changes: [
       {
-        file: "src/agent/call/call.ts",
-        from: 'resolution.outcome !== "superseded") return',
-        to: '!["superseded", "cancelled"].includes(resolution.outcome)) return',
+        file: "src/agent/call/state.ts",
+        from: 'if (!grant) return { at: "over"',
+        to: 'if (!grant && resolution.outcome === "cancelled")\n    return { at: "allowed", number, verdict, approval: { by: "person" }, waited: false, run: 0 };\n  if (!grant) return { at: "over"',
       },
       {
         file: "src/agent/call/request.ts",
         from: 'if (resolution.outcome === "cancelled") durable.stop',
         to: 'if (resolution.by === "") durable.stop',
-      },
-      {
-        file: "src/agent/call/call.ts",
-        from: "if (!granted || judged.behavior",
-        to: 'if (!granted) return { ...judged, behavior: "allow" as const };\n      if (judged.behavior',
       },
     ],
     scene: "cancel",
@@ -197,10 +192,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: "runs what the person edited away",
-    changes: [
-      { file: "src/agent/call/request.ts", from: "verdict.input ?? call.input", to: "call.input" },
-      { file: "src/agent/call/perform.ts", from: "!isStill(context, tool, input, digest)", to: "!isStill" },
-    ],
+    changes: [{ file: "src/agent/call/request.ts", from: "verdict.input ?? call.input", to: "call.input" }],
     scene: "edited",
   },
 ];

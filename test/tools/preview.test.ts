@@ -163,7 +163,11 @@ test("a request to write carries its preview, and a tool whose preview fails is 
     dir: here.dir,
     tools: [broken],
     rules: [allow("Read")],
-    script: [{ calls: [call("Write"), call("Broken"), outside] }, { text: "ok" }],
+    script: [
+      { calls: [{ tool: "Read", input: { file_path: "a" } }] },
+      { calls: [call("Write"), call("Broken"), outside] },
+      { text: "ok" },
+    ],
   });
   await sage.say("go");
   const previews = (await sage.open(3)).map((request) => (request.kind === "permission" ? request.preview : "?"));

@@ -1,28 +1,28 @@
 import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import {
-  isSameReason,
-  reason,
-  type Call,
-  type InputResponse,
-  type Resolution,
-  type ToolResult,
-  type Verdict,
-} from "../../protocol/index.ts";
+import { finishedKey, startedKey, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { judgeCall, readyToJudge } from "./judge.ts";
-import { perform } from "./perform.ts";
-import { addRules, closePermit, endTurnIfSaid, inputOf, openRequest } from "./request.ts";
-import { waitForPerson } from "../state/states.ts";
-import { notApproved, notRun, refused, withContext, withEnd } from "./words.ts";
+import { weighAgain } from "./drift.ts";
+import { judgeAgain } from "./judge.ts";
+import { perform, runKey } from "./perform.ts";
+import { openRequest, waitForAnswer } from "./request.ts";
+import { notRun, resultWithoutRun } from "./results.ts";
+import { firstState, nextState, type CallState } from "./state.ts";
 
-type Judged = { verdict: Verdict; asked: Opened | undefined; before: Promise<unknown> | undefined };
+/** `judgedAt`: how many writers of the session had started when it was judged; undefined when another attempt judged it. */
+export type Judged = {
+  verdict: Verdict;
+  judgedAt: number | undefined;
+  asked: Opened | undefined;
+  /** The writer of the same reply that goes first. */
+  before: Promise<unknown> | undefined;
+};
 
 /** One call from its verdict to its result. Every way through ends in exactly one `call.finished`. */
 export function runCall(durable: Durable, context: ExecutionContext, call: Call, judged: Judged): Promise<ToolResult> {
   // It has its result, whatever else is known of it.
   if (durable.known("done")) return Promise.resolve(durable.decide("done", "call.finished", () => notRun(undefined)));
-  return throughPermission(durable, context, call, judged).then(
+  return fromVerdictToResult(durable, context, call, judged).then(
     (result) => context.memory.remember(result, judged.verdict.effect),
     (error: unknown) => {
       if (!(error instanceof Stopped) || error.why === "leaving") throw error;
@@ -32,75 +32,77 @@ export function runCall(durable: Durable, context: ExecutionContext, call: Call,
   );
 }
 
-async function throughPermission(
+async function fromVerdictToResult(
   durable: Durable,
   context: ExecutionContext,
   call: Call,
-  { verdict, asked, before }: Judged,
+  { verdict, judgedAt, asked, before }: Judged,
 ): Promise<ToolResult> {
-  const finish = (result: ToolResult) => durable.decide("done", "call.finished", () => result);
-  let comment: string | undefined;
-  let approved = false;
-  for (let round = 0; verdict.behavior === "ask"; round++) {
-    const opened: Opened = asked ?? openRequest(durable, context, call, verdict, round);
-    asked = undefined;
-    const resolution = await waitForPerson(context, opened);
-    closePermit(context, opened.request.id);
-    endTurnIfSaid(durable, resolution, opened.request);
-    const tool = context.config.tools.get(call.tool);
-    if (tool?.answered && opened.request.kind !== "permission")
-      return finish(withEnd(tool.answered(inputOf(tool, call, verdict), resolution), "not-run"));
-    const granted = grantOf(resolution);
-    if (!granted && resolution.outcome !== "superseded") return finish(notApproved(resolution));
-    comment = granted?.comment;
-    approved = granted !== undefined;
-    if (granted) await addRules(durable, context, granted, { round, by: resolution.by });
-    const shown = { ...verdict, digest: opened.request.digest };
-    if (granted && !granted.input && !tool?.operand) {
-      verdict = { ...shown, behavior: "allow" };
-      break;
+  let state = firstState(verdict);
+  for (;;) {
+    switch (state.at) {
+      case "asking": {
+        const opened: Opened = asked ?? openRequest(durable, context, call, state);
+        asked = undefined;
+        state = nextState(state, await waitForAnswer(durable, context, opened, state.number));
+        break;
+      }
+      case "judging": {
+        const stale = durable.known(judgedKey(state));
+        judgedAt = stale ? undefined : context.tree.writersStarted;
+        const again: Verdict = await rejudge(durable, context, call, state);
+        state = nextState(state, { type: "judged", verdict: again, stale });
+        break;
+      }
+      case "allowed":
+        if (state.verdict.effect === "writes") await before;
+        state = nextState(state, { type: "turn-came", fresh: isFresh(durable, context, state, judgedAt) });
+        break;
+      case "running":
+        state = nextState(state, { type: "ended", result: await perform(durable, context, call, state) });
+        break;
+      case "over": {
+        const { end } = state;
+        return end.how === "ran"
+          ? end.result
+          : durable.decide("done", "call.finished", () => resultWithoutRun(context, call, end));
+      }
+      default:
+        return state satisfies never;
     }
-    await (tool?.operand && before); // an earlier writer of this batch may change the same file
-    verdict = await rejudge(durable, call, `judged${round + 1}`, () => {
-      const judged = {
-        ...judgeCall(context, call, granted?.input ?? shown.input),
-        ...(shown.context && { context: shown.context }),
-      };
-      if (!granted || judged.behavior === "deny") return judged;
-      return granted.input ? afterEdit(judged, shown) : ifUnchanged(judged, shown, context);
-    });
   }
-  if (verdict.behavior === "deny") return finish(withContext(refused(verdict), verdict));
-  if (verdict.effect === "writes") await before;
-  return perform(durable, context, call, { verdict, comment, approved });
 }
 
-function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) | undefined {
-  const response = "response" in resolution ? resolution.response : undefined;
-  return response?.type === "granted" ? response : undefined;
-}
+const judgedKey = ({ number }: { number: number }): string => `judged${number}`;
 
-async function rejudge(durable: Durable, call: Call, key: string, judge: () => Verdict): Promise<Verdict> {
-  const { verdicts } = await durable.step(key, "calls.judged", async () => {
-    await readyToJudge(call);
-    return { verdicts: [judge()] };
+/** As a fact under the next number, without hooks: those had their say. */
+async function rejudge(
+  durable: Durable,
+  context: ExecutionContext,
+  call: Call,
+  state: CallState & { at: "judging" },
+): Promise<Verdict> {
+  const { shown, again } = state;
+  const input = again.because === "edited" ? again.input : shown.input;
+  const { verdicts } = await durable.step(judgedKey(state), "calls.judged", async () => {
+    const now = await judgeAgain(context, call, input);
+    return { verdicts: [weighAgain(now, shown, again, (path) => context.memory.wrote(path))] };
   });
   return verdicts[0] as Verdict;
 }
 
-/** The edit is the grant, unless a rule refuses it or it raises something only a person may allow and has not seen. */
-function afterEdit(judged: Verdict, shown: Verdict): Verdict {
-  if (judged.behavior !== "ask" || (judged.hard && !isSameReason(judged.reason, shown.reason))) return judged;
-  return { ...judged, behavior: "allow", reason: reason("approved-edited", {}) };
-}
-
-/** What runs must be what was approved. A file that this session itself wrote since is no surprise to anyone. */
-function ifUnchanged(judged: Verdict, shown: Verdict, context: ExecutionContext): Verdict {
-  const ownWrite =
-    judged.operand !== undefined &&
-    judged.operand === shown.operand &&
-    context.memory.wrote(judged.operand) === judged.before;
-  if (judged.digest === shown.digest || ownWrite)
-    return { ...judged, behavior: "allow", reason: reason("approved-unchanged", {}) };
-  return { ...judged, behavior: "ask", reason: reason("changed-since-approval", {}) };
+/**
+ * Nothing has happened since the judgement that could have changed what the call means: no other writer of the session started,
+ * nobody was waited for, and it was judged in this attempt. What has been started is not judged any more.
+ */
+function isFresh(
+  durable: Durable,
+  context: ExecutionContext,
+  { verdict, waited, run }: CallState & { at: "allowed" },
+  judgedAt: number | undefined,
+): boolean {
+  if (verdict.effect === "waits") return true;
+  const key = runKey(run);
+  if (durable.known(startedKey(key)) || durable.known(finishedKey(key)) || durable.known(key)) return true;
+  return !waited && judgedAt === context.tree.writersStarted;
 }

@@ -3,18 +3,25 @@ import type { StepScope } from "../../journal/durable.ts";
 import { reason, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { notify } from "./words.ts";
-import { judgeCall, readyToJudge } from "./judge.ts";
+import { notify } from "./results.ts";
+import { judgeCall, readyToJudge, withFailure } from "./judge.ts";
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
-export async function judgeHooked(context: ExecutionContext, call: Call, scope: StepScope): Promise<Verdict> {
+export async function judgeHooked(
+  context: ExecutionContext,
+  call: Call,
+  { scope, settled }: { scope: StepScope; settled: boolean },
+): Promise<Verdict> {
   const { hooks } = context.config;
   await readyToJudge(call);
   if (context.memory.refused(call)) return refusedBefore;
+  // Whether it can work is not known while calls before it may still see to that.
+  const checked = (verdict: Verdict) => (settled ? withFailure(context, call, verdict) : verdict);
   if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool))
-    return judgeCall(context, call);
+    return checked(judgeCall(context, call));
   const before = await hooks.run("beforeCall", eventOf(context, call), scope.signal);
-  let verdict = weigh(judgeCall(context, call, before.input), before);
+  const judged = judgeCall(context, call, before.input);
+  let verdict = await checked(weigh(before.input ? { ...judged, changed: { by: "hook" } } : judged, before));
   if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
     const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
     const asked = await hooks.run("permissionRequest", { ...event, why: sentence(verdict.reason, "en") }, scope.signal);
@@ -66,7 +73,7 @@ function weigh(verdict: Verdict, { decision, reason: why, context, problems }: H
     };
   if (decision === "ask") return { ...told, behavior: "ask", hard: true, hooked: true, reason: why };
   if (decision === "allow" && verdict.behavior === "ask" && !verdict.hard)
-    return { ...told, behavior: "allow", reason: why };
+    return { ...told, behavior: "allow", allowedBy: "hook", reason: why };
   return told;
 }
 

@@ -1,14 +1,19 @@
-import { z } from "zod";
+import { hash } from "node:crypto";
 import { judge } from "../../permission/decide.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
+import type { Finding } from "../../permission/finding.ts";
+import { openDisk } from "../../permission/paths/canonical.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
-import { reason, type Call, type Reason, type Rule, type ToolInput, type Verdict } from "../../protocol/index.ts";
+import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
+import { reason, said, type Call, type Reason, type Rule, type ToolInput, type Verdict } from "../../protocol/index.ts";
 import type { Tool, ToolPlace } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { digestOf, hashFile } from "../state/digest.ts";
 
 /** A skill that narrows the tools leaves these: they touch nothing. */
 const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
+
+const MOST_LINKS = 40;
 
 /** What has to be there before a call is judged, which itself never waits. */
 export async function readyToJudge({ tool }: Call): Promise<void> {
@@ -32,17 +37,36 @@ export function judgeCall(context: ExecutionContext, call: Call, edited?: ToolIn
     return refuse(
       reason("malformed-arguments", { tool: call.tool, text: JSON.stringify(call.malformed.slice(0, 200)) }),
     );
-  const parsed = tool.inputSchema.safeParse(edited ?? call.input);
-  if (!parsed.success)
-    return refuse(reason("unfit-input", { tool: call.tool, problem: z.prettifyError(parsed.error) }));
-  return judgeInput(context, tool, parsed.data as ToolInput, edited);
+  const parsed = context.memory.parse(tool, edited ?? call.input);
+  if (!parsed.ok) return refuse(reason("unfit-input", { tool: call.tool, problem: parsed.problem }));
+  return judgeInput(context, tool, parsed.input, edited);
+}
+
+/** Once more, without hooks, and with what the tool itself knows of the call's chances. */
+export async function judgeAgain(context: ExecutionContext, call: Call, edited?: ToolInput): Promise<Verdict> {
+  await readyToJudge(call);
+  return withFailure(context, call, judgeCall(context, call, edited));
+}
+
+/** Nobody is asked about a call that cannot work: that is its result at once. */
+export async function withFailure(context: ExecutionContext, call: Call, verdict: Verdict): Promise<Verdict> {
+  const tool = context.config.tools.get(call.tool);
+  if (verdict.behavior !== "ask" || !tool?.preflight) return verdict;
+  const input = context.memory.parse(tool, verdict.input ?? call.input);
+  if (!input.ok) return verdict;
+  const scope = { ...placeOf(context), seen: (path: string) => context.memory.seen(path) };
+  const failure = await tool.preflight(input.input, scope).catch(() => undefined); // whatever it is, running it will tell
+  return failure === undefined ? verdict : { ...verdict, behavior: "deny", reason: said(failure), failure };
 }
 
 function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edited: ToolInput | undefined): Verdict {
-  const judgement = judge(decisionInput(context, tool, input));
-  const { result } = judgement;
+  const disk = openDisk();
+  const judgement = judge({ ...decisionInput(context, tool, input), disk });
+  const { result, finding } = judgement;
   const file = operandOf(context, tool, input);
-  const digest = digestOf(tool, schemaOf(context, tool), input, file);
+  const scripts = scriptsOf(context, finding);
+  const digest = digestOf(tool, schemaOf(context, tool), input, { ...(file && { file }), ...(scripts && { scripts }) });
+  const links = fewest(disk.links());
   const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
   if (behavior === "ask" && result.hard !== true) context.memory.keepJudgement(digest, judgement);
   const grant = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
@@ -51,15 +75,16 @@ function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edi
     behavior,
     effect: tool.effect,
     digest,
-    ...(grant !== undefined && { behavior: "allow", reason: reason("approved-earlier", { request: grant }) }),
+    ...(grant !== undefined && {
+      behavior: "allow",
+      allowedBy: "person",
+      reason: reason("approved-earlier", { request: grant }),
+    }),
+    ...(Object.keys(links).length > 0 && { links }),
+    ...(scripts && { scripts }),
     ...(file && { operand: file.path, before: file.hash }),
     ...(edited && { input: edited }),
   };
-}
-
-/** Is this, right now, what the digest stands for? */
-export function isStill(context: ExecutionContext, tool: Tool, input: ToolInput, digest: string): boolean {
-  return digestOf(tool, schemaOf(context, tool), input, operandOf(context, tool, input)) === digest;
 }
 
 export function decisionInput(context: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
@@ -110,6 +135,21 @@ function operandOf(
 ): { path: string; hash: string } | undefined {
   const path = tool.operand?.(input, placeOf(context));
   return path === undefined ? undefined : { path, hash: hashFile(path) };
+}
+
+/** What a command would run of the workspace, as it is. */
+function scriptsOf(context: ExecutionContext, finding: Finding | undefined): Record<string, string> | undefined {
+  const possible = finding?.shell?.reading.possible;
+  const paths = possible ? namedScripts(possible, context.options.workingDirectory, context.config.roots) : [];
+  return paths.length === 0 ? undefined : Object.fromEntries(paths.map((path) => [path, hashFile(path)]));
+}
+
+/** Of very many links the first are kept, and a hash of the rest. */
+function fewest(links: Record<string, string>): Record<string, string> {
+  const entries = Object.entries(links).sort(([left], [right]) => (left < right ? -1 : 1));
+  if (entries.length <= MOST_LINKS) return Object.fromEntries(entries);
+  const rest = hash("sha256", JSON.stringify(entries.slice(MOST_LINKS)), "hex");
+  return { ...Object.fromEntries(entries.slice(0, MOST_LINKS)), "…": rest };
 }
 
 function schemaOf({ config }: ExecutionContext, tool: Tool): () => unknown {

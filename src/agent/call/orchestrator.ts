@@ -4,9 +4,11 @@ import { Stopped } from "../../journal/session.ts";
 import { reason, SageError, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
+import { canonicalPath } from "../../permission/paths/canonical.ts";
 import { judgeHooked } from "./hooked.ts";
+import { placeOf } from "./judge.ts";
 import { openRequest } from "./request.ts";
-import { notRun } from "./words.ts";
+import { notRun } from "./results.ts";
 
 /**
  * One reply's calls: judge all, open all requests in the model's order, then each goes its own way.
@@ -21,18 +23,20 @@ export async function runCalls(
   const over = calls.map((_, n) => durable.branch(`${n}`)).filter((line) => line.known("done"));
   if (over.length === calls.length && !durable.known("judged"))
     return over.map((line) => line.decide("done", "call.finished", () => notRun(undefined)));
+  // Judged by an attempt before this one: what was looked at then may be different now.
+  const judgedAt = durable.known("judged") ? undefined : context.tree.writersStarted;
   const verdicts = await judgeAll(durable, context, calls);
   if (verdicts instanceof Stopped)
     return calls.map((_, n) => durable.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
   const lines = calls.map((call, n) => ({ call, line: durable.branch(`${n}`), verdict: verdicts[n] as Verdict }));
   const asked = lines.map(({ line, verdict, call }) =>
     verdict.behavior === "ask" && !durable.stopped && !line.known("done")
-      ? openRequest(line, context, call, verdict, 0)
+      ? openRequest(line, context, call, { verdict, number: 0 })
       : undefined,
   );
   let before: Promise<unknown> | undefined;
   const results = lines.map(({ line, verdict, call }, n) => {
-    const result = runCall(line, context, call, { verdict, asked: asked[n], before });
+    const result = runCall(line, context, call, { verdict, judgedAt, asked: asked[n], before });
     if (verdict.effect === "writes") before = result;
     return result;
   });
@@ -63,13 +67,34 @@ async function judgeAll(
   try {
     const { verdicts } = await durable.step("judged", "calls.judged", async (scope) => {
       const judged: Verdict[] = [];
-      for (const call of calls) judged.push(await judgeHooked(context, call, scope)); // hooks in order
+      // Hooks in order.
+      for (const [n, call] of calls.entries())
+        judged.push(await judgeHooked(context, call, { scope, settled: isSettled(context, calls.slice(0, n), call) }));
       return { verdicts: judged };
     });
     return verdicts;
   } catch (error) {
     if (error instanceof Stopped && error.why !== "leaving") return error;
     throw error;
+  }
+}
+
+/** No earlier call of the reply reads or changes the file that this one is about. */
+function isSettled(context: ExecutionContext, earlier: readonly Call[], call: Call): boolean {
+  const file = fileOf(context, call);
+  return earlier.every((one) => {
+    const other = fileOf(context, one);
+    const effect = context.config.tools.get(one.tool)?.effect ?? "reads";
+    return other === undefined ? effect === "reads" : other !== file;
+  });
+}
+
+function fileOf(context: ExecutionContext, { input }: Call): string | undefined {
+  const path = input["file_path"];
+  try {
+    return typeof path === "string" ? canonicalPath(path, placeOf(context)).real : undefined;
+  } catch {
+    return undefined;
   }
 }
 

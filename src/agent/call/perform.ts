@@ -15,53 +15,56 @@ import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { delegate } from "../subagent/delegate.ts";
 import { afterCall } from "./hooked.ts";
-import { anchorOf, isStill, placeOf, rulesOf } from "./judge.ts";
+import { anchorOf, placeOf, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
-import { changedSince, notify, withComment, withContext, withEnd } from "./words.ts";
+import { notify, withChange, withComment, withContext, withEnd } from "./results.ts";
+import type { CallState } from "./state.ts";
 
-/** Runs an allowed call in the way its effect permits. */
+/** The key of a run; a call that a person wants to run again has several. */
+export const runKey = (run: number): string => `run${run}`;
+
+/** Runs an allowed call in the way its effect permits. `rerun`: it was cut off, and a person wants it to run once more. */
 export async function perform(
   durable: Durable,
   context: ExecutionContext,
   call: Call,
-  { verdict, comment, approved }: { verdict: Verdict; comment: string | undefined; approved: boolean },
-): Promise<ToolResult> {
+  { verdict, approval, run }: CallState & { at: "running" },
+): Promise<ToolResult | "rerun"> {
   const tool = toolFor(context, call);
-  const input = inputOf(tool, call, verdict);
-  const run = async (scope: ToolScope) => {
-    const result = await execute(tool, input, scope);
-    return withContext(withComment({ ...result, text: context.config.redact(result.text) }, comment), verdict);
+  const input = inputOf(context, tool, call, verdict);
+  const told = (result: ToolResult) => {
+    const comment = approval.by === "person" ? approval.comment : undefined;
+    return withContext(withComment(withChange(result, call, verdict), comment), verdict);
+  };
+  const execute = async (scope: ToolScope) => {
+    const result = await outcomeOf(tool, input, scope);
+    return told({ ...result, text: context.config.redact(result.text) });
   };
   const timed = (scope: StepScope) =>
     context.activity.during(async () =>
-      afterCall(context, { ...call, input }, await run(effectScope(context, scope)), scope),
+      afterCall(context, { ...call, input }, await execute(effectScope(context, scope)), scope),
     );
+  const key = runKey(run);
   switch (verdict.effect) {
     case "reads":
-      return durable.step("run0", "call.finished", timed);
+      return durable.step(key, "call.finished", timed);
     case "waits": {
       // Loop code on its own branch: entered again on replay, everything it asks is keyed below its call.
-      const result = await run(waitingScope(context, durable));
+      const result = await execute(waitingScope(context, durable));
       return durable.decide("done", "call.finished", () => result);
     }
-    case "writes":
-      for (let round = 0; ; round++) {
-        const once = await durable
-          .once(`run${round}`, timed, onceOptions(context, tool, input, { verdict, approved }))
-          .catch(unlessChanged);
-        if (once === "changed") return durable.decide("done", "call.finished", changedSince);
-        if (once.ok) return once.value;
-        const result = await recover(durable, context, { tool, input, verdict, round, ...once }).catch(endUnknown);
-        if (result !== "rerun") return durable.decide("done", "call.finished", () => withComment(result, comment));
-      }
+    case "writes": {
+      const once = await durable.once(key, timed, onceOptions(context, tool, input, verdict));
+      if (once.ok) return once.value;
+      const result = await recover(durable, context, { tool, input, verdict, round: run, ...once }).catch(endUnknown);
+      return result === "rerun" ? result : durable.decide("done", "call.finished", () => told(result));
+    }
     default:
       return verdict.effect satisfies never;
   }
 }
-
-class Changed extends Error {}
 
 /** The turn was stopped before anybody could say what became of it: then that is what the model hears. */
 function endUnknown(error: unknown): ToolResult {
@@ -77,15 +80,12 @@ function onceOptions(
   context: ExecutionContext,
   tool: Tool,
   input: ToolInput,
-  { verdict, approved }: { verdict: Verdict; approved: boolean },
+  { digest, effect, before }: Verdict,
 ): OnceOptions<ToolResult> {
-  const { digest, effect, before } = verdict;
   const reconcile = tool.reconcile?.bind(tool);
   return {
     started() {
-      // The last look before the effect, and only then: on replay it has happened, whatever the world looks like now.
-      // Where only a rule allowed it, an earlier call of the same reply may have changed the file.
-      if ((approved || !tool.operand) && !isStill(context, tool, input, digest)) throw new Changed();
+      context.tree.writersStarted++;
       return { tool: tool.name, effect, digest, ...(before !== undefined && { before }) };
     },
     ...(reconcile && {
@@ -97,13 +97,8 @@ function onceOptions(
   };
 }
 
-function unlessChanged(error: unknown): "changed" {
-  if (error instanceof Changed) return "changed";
-  throw error;
-}
-
 /** A tool that throws has failed, and a failure is a result. Only what the loop itself raised passes through. */
-async function execute(tool: Tool, input: ToolInput, scope: ToolScope): Promise<ToolResult> {
+async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope): Promise<ToolResult> {
   try {
     return withEnd(await tool.execute(input, scope), failureIn(scope));
   } catch (error) {

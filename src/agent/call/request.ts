@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { ask } from "../../input/ask.ts";
 import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
@@ -20,6 +19,8 @@ import type {
 } from "../../protocol/index.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
+import { waitForPerson } from "../state/states.ts";
+import type { CallEvent } from "./state.ts";
 import { decisionInput, judgeCall, placeOf, readyToJudge } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
@@ -27,14 +28,13 @@ export function openRequest(
   durable: Durable,
   context: ExecutionContext,
   call: Call,
-  verdict: Verdict,
-  round: number,
+  { verdict, number }: { verdict: Verdict; number: number },
 ): Opened {
   const tool = toolFor(context, call);
-  const input = inputOf(tool, call, verdict);
+  const input = inputOf(context, tool, call, verdict);
   const frame = { agent: context.agent, why: verdict.reason, digest: verdict.digest };
   if (tool.request)
-    return ask(durable, `ask${round}`, { ...frame, source: "tool", ...tool.request(input) }, context.asking);
+    return ask(durable, `ask${number}`, { ...frame, source: "tool", ...tool.request(input) }, context.asking);
   const request: NewRequest = {
     ...frame,
     source: "approval",
@@ -53,7 +53,7 @@ export function openRequest(
     ).flatMap((one) => inEveryPlace(one, context));
   const preview = previewOf(tool, input, context);
   if (preview) request.preview = preview;
-  const opened = ask(durable, `permit${round}`, request, context.asking);
+  const opened = ask(durable, `permit${number}`, request, context.asking);
   // What a hook asked about, no rule answers.
   if (!opened.resolution && !verdict.hooked) {
     const permit = { request: opened.request, judge: () => judgeCall(context, call, verdict.input) };
@@ -83,6 +83,22 @@ function previewOf(tool: Tool, input: ToolInput, context: ExecutionContext): Pre
   }
 }
 
+/** Waits for the end of a call's request, and keeps the rules that a person gave with it. */
+export async function waitForAnswer(
+  durable: Durable,
+  context: ExecutionContext,
+  opened: Opened,
+  number: number,
+): Promise<CallEvent & { type: "resolved" }> {
+  const { request } = opened;
+  const resolution = await waitForPerson(context, opened);
+  closePermit(context, request.id);
+  endTurnIfSaid(durable, resolution, request);
+  if ("response" in resolution && resolution.response?.type === "granted")
+    await addRules(durable, context, resolution.response, { number, by: resolution.by });
+  return { type: "resolved", resolution, own: request.kind !== "permission" };
+}
+
 /** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */
 export function endTurnIfSaid(durable: Durable, resolution: Resolution, request: InputRequest): void {
   if (resolution.outcome === "cancelled") durable.stop(new Stopped("cancelled", resolution.reason));
@@ -95,10 +111,10 @@ export async function addRules(
   durable: Durable,
   context: ExecutionContext,
   { rules = [] }: InputResponse & { type: "granted" },
-  { round, by }: { round: number; by: string },
+  { number, by }: { number: number; by: string },
 ): Promise<void> {
   for (const [n, grant] of rules.entries()) {
-    const rule = await durable.step(`rule${round}.${n}`, "rule.added", async () => ({
+    const rule = await durable.step(`rule${number}.${n}`, "rule.added", async () => ({
       ...grant,
       by,
       ...save(context, grant),
@@ -138,9 +154,9 @@ export function toolFor(context: ExecutionContext, call: Call): Tool {
 }
 
 /** It was judged by what the tool took then; a skill or a subagent may be gone since, and the turn waits for it as for a tool. */
-export function inputOf(tool: Tool, call: Call, verdict: Verdict): ToolInput {
-  const parsed = tool.inputSchema.safeParse(verdict.input ?? call.input);
-  if (parsed.success) return parsed.data as ToolInput;
-  const problem = z.prettifyError(parsed.error);
-  throw new Stopped("leaving", reason("tool-unfit", { tool: call.tool, problem }));
+export function inputOf(context: ExecutionContext, tool: Tool, call: Call, verdict: Verdict): ToolInput {
+  const sent = verdict.input ?? call.input;
+  const parsed = context.memory.parse(tool, sent);
+  if (parsed.ok) return parsed.input;
+  throw new Stopped("leaving", reason("tool-unfit", { tool: call.tool, problem: parsed.problem }));
 }

@@ -82,6 +82,8 @@ export type ExecutionContext = {
     permits: readonly Permit[];
     /** For a person, oldest first. */
     waiting: readonly InputRequest[];
+    /** Calls that may have changed something, by number; what was judged before one of them may mean something else. */
+    writersStarted: number;
     usage: Usage;
     usd: number | undefined;
     modelCalls: number;

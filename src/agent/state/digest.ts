@@ -3,15 +3,18 @@ import { readFileSync } from "node:fs";
 import type { ToolInput } from "../../protocol/index.ts";
 import type { Tool } from "../../tools/tool.ts";
 
-/** What an approval is bound to: the tool, its exact input, the file it changes (by its real path), and what the tool promised to take. */
-export function digestOf(
-  tool: Tool,
-  schema: () => unknown,
-  input: ToolInput,
-  file: { path: string; hash: string } | undefined,
-): string {
+/** Files that an approval is bound to: the one that the call changes, and the scripts that it runs, by their real paths. */
+type Files = { file?: { path: string; hash: string }; scripts?: Record<string, string> };
+
+/** Binds an approval to the tool, its exact input, the files above and what the tool promised to take. */
+export function digestOf(tool: Tool, schema: () => unknown, input: ToolInput, { file, scripts }: Files): string {
   const changed = file ? `${file.path}\n${file.hash}` : "";
-  return hash("sha256", `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(tool, schema)}`, "base64url");
+  const run = scripts ? `\n${canonical(scripts)}` : "";
+  return hash(
+    "sha256",
+    `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(tool, schema)}${run}`,
+    "base64url",
+  );
 }
 
 /** sha-256 of a file's content; "" when it cannot be read, which for a file to be created is the same as not there. */

@@ -1,10 +1,14 @@
+import { z } from "zod";
 import type { Judgement } from "../../permission/decide.ts";
 import { callEndOf } from "../../protocol/index.ts";
-import type { Call, Effect, InputRequest, ToolResult, Verdict } from "../../protocol/index.ts";
+import type { Call, Effect, InputRequest, ToolInput, ToolResult, Verdict } from "../../protocol/index.ts";
+import type { Tool } from "../../tools/tool.ts";
 import { canonical } from "./digest.ts";
 
 /** An open permission request, to be judged again when a rule is added. */
 export type Permit = { request: InputRequest; judge(): Verdict };
+
+type Parsed = { ok: true; input: ToolInput } | { ok: false; problem: string };
 
 /** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
 export class Memory {
@@ -13,6 +17,7 @@ export class Memory {
   #refused: Set<string> | undefined;
   #grants: Map<string, string> | undefined;
   #judgements: Map<string, Judgement> | undefined;
+  #parsed: WeakMap<ToolInput, Parsed> | undefined;
   #last: string | undefined;
   #repeats = 0;
   refusalsInRow = 0;
@@ -45,6 +50,18 @@ export class Memory {
       if (effect === "writes") (this.#wrote ??= new Map()).set(path, hash);
     }
     return result;
+  }
+
+  /** An input as its tool takes it. Each is checked once. */
+  parse(tool: Tool, sent: ToolInput): Parsed {
+    const known = this.#parsed?.get(sent);
+    if (known) return known;
+    const result = tool.inputSchema.safeParse(sent);
+    const parsed: Parsed = result.success
+      ? { ok: true, input: result.data as ToolInput }
+      : { ok: false, problem: z.prettifyError(result.error) };
+    (this.#parsed ??= new WeakMap()).set(sent, parsed);
+    return parsed;
   }
 
   /** How often in a row the same calls had the same results. */

@@ -16,7 +16,7 @@ import type { ExecutionContext } from "../state/context.ts";
 import { fold, type Folded } from "./projection.ts";
 import { addRules, endTurnIfSaid } from "../call/request.ts";
 import { waitForPerson } from "../state/states.ts";
-import { notApproved } from "../call/words.ts";
+import { notApproved } from "../call/results.ts";
 
 const LONGEST = 500;
 
@@ -37,7 +37,7 @@ export async function carry(
       const end = await waitForPerson(context, { ...opened, wait: () => rejoin(opened, context.asking) });
       endTurnIfSaid(durable, end, request);
       if (end.outcome === "answered" && end.response.type === "granted")
-        await addRules(durable.branch(`${n}`), context, end.response, { round: 0, by: end.by });
+        await addRules(durable.branch(`${n}`), context, end.response, { number: 0, by: end.by });
       return { request, end };
     }),
   );

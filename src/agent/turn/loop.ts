@@ -1,9 +1,9 @@
 import { Stopped, type Durable } from "../../journal/durable.ts";
-import { callsOf, reason, textOf, type OutcomeStatus } from "../../protocol/index.ts";
+import { callsOf, reason, textOf, type OutcomeStatus, type ToolResult } from "../../protocol/index.ts";
 import { count, nextReply } from "./compact.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { runCalls } from "../call/orchestrator.ts";
-import { assistantMessage, between, toolMessage } from "./projection.ts";
+import { assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
 import { spend } from "./spend.ts";
 import { askIfSpinning } from "./spinning.ts";
 import { enterPhase } from "../state/states.ts";
@@ -32,9 +32,7 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     enterPhase(context, "processingResponse");
     context.tree.toolCalls += calls.length;
     progress.messages.push(toolMessage(calls, results));
-    calls.forEach(({ tool, input }, n) =>
-      progress.toolHistory.push({ tool, input, result: results[n] ?? { ok: false, text: "" } }),
-    );
+    progress.toolHistory.push(...calls.map((call, n) => toolUse(call, results[n] as ToolResult)));
     await askIfSpinning(line, context, { calls, results });
   }
   return { status: "max-steps", steps: progress.maxSteps };

@@ -8,6 +8,7 @@ import {
   type Rule,
   type Summary,
   type ToolResult,
+  type ToolUse,
   type TurnEnd,
 } from "../../protocol/index.ts";
 
@@ -145,4 +146,10 @@ export function toolMessage(calls: readonly Call[], results: readonly ToolResult
     role: "tool",
     results: calls.map(({ id, tool }, n) => ({ call: id, tool, result: results[n] as ToolResult })),
   };
+}
+
+/** A call as an outcome tells it: with the input that ran. */
+export function toolUse({ tool, input: sent }: Call, result: ToolResult): ToolUse {
+  const { ran } = result;
+  return ran ? { tool, input: ran.input, result, changed: { ...ran.changed, sent } } : { tool, input: sent, result };
 }

@@ -123,7 +123,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       sessionRules: folded.rules,
       lifecycle,
       memory: new Memory(folded.seen),
-      tree: { permits: [], waiting: [], usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+      tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
       activity: createActivity(limit, () =>
         log.stop(new Stopped("timeout", reason("time-up", { limitMs: limit ?? 0 }))),
       ),

@@ -74,6 +74,8 @@ export type Disk = {
    * link is what a write would create, and `realpath` gives up on it. Dots are taken as the system takes them: after links.
    */
   follow(path: string): string;
+  /** The paths followed so far that led elsewhere, and where. */
+  links(): Record<string, string>;
 };
 
 export function openDisk(): Disk {
@@ -84,12 +86,16 @@ export function openDisk(): Disk {
     if (real === undefined) reals.set(path, (real = realpathSync.native(path)));
     return real;
   };
+  const links = new Map<string, string>();
   return {
     follow(path) {
       if (path.length > longestPath) throw new PathError(reason("path-too-long", {}), "the path is too long");
       const { base, rest } = follow(path, { walked, links: 0 });
-      return rest === "" ? realOf(base) : join(realOf(base), rest);
+      const real = rest === "" ? realOf(base) : join(realOf(base), rest);
+      if (real !== path && real !== resolve(path)) links.set(path, real);
+      return real;
     },
+    links: () => Object.fromEntries(links),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { InputChange } from "../../../view/item.ts";
+import type { InputChange } from "../../../protocol/index.ts";
 import type { Standing } from "../../../view/standing.ts";
 import { changeLine } from "../../../texts/resolution.ts";
 import { whoOf } from "./closed.ts";

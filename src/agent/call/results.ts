@@ -1,12 +1,46 @@
 import type { StepScope } from "../../journal/durable.ts";
 import type { Stopped } from "../../journal/session.ts";
-import type { CallEnd, Reason, Resolution, ToolResult, Verdict } from "../../protocol/index.ts";
+import {
+  canonicalJson,
+  type Call,
+  type CallEnd,
+  type Reason,
+  type Resolution,
+  type ToolInput,
+  type ToolResult,
+  type Verdict,
+} from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
+import type { ExecutionContext } from "../state/context.ts";
+import { inputOf } from "./request.ts";
+import type { CallOver } from "./state.ts";
 
-/** What the model reads when a call did not run. Plain about what happened, so that nothing can be taken for consent. */
+/** The result of a call that is over without having run. */
+export function resultWithoutRun(
+  context: ExecutionContext,
+  call: Call,
+  end: Exclude<CallOver, { how: "ran" }>,
+): ToolResult {
+  switch (end.how) {
+    case "refused":
+      return withContext(withChange(refused(end.verdict), call, end.verdict), end.verdict);
+    case "not-approved":
+      return notApproved(end.resolution);
+    case "answered": {
+      const tool = context.config.tools.get(call.tool);
+      if (!tool?.answered) return notApproved(end.resolution);
+      return withEnd(tool.answered(inputOf(context, tool, call, end.verdict), end.resolution), "not-run");
+    }
+    default:
+      return end satisfies never;
+  }
+}
+
+/** Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
+  if (verdict.failure !== undefined) return { ok: false, text: verdict.failure, end: "failed" };
   const rule = verdict.rule ? " Do not try to get round the rule; choose another way or ask." : "";
-  return didNotRun(`${sentence(verdict.reason, "en")}.${rule}`, refusalOf(verdict));
+  return didNotRun(`${sentence(verdict.reason, "en").replace(/\.$/, "")}.${rule}`, refusalOf(verdict));
 }
 
 function refusalOf({ repeated, digest }: Verdict): CallEnd {
@@ -57,10 +91,6 @@ export function notRun(stopped: Stopped | undefined): ToolResult {
   return didNotRun(`${because[stopped?.why ?? "interrupted"]} before it started.`);
 }
 
-export function changedSince(): ToolResult {
-  return didNotRun("what would run is not what was approved. Make the call again.");
-}
-
 export function withEnd(result: ToolResult, otherwise: CallEnd): ToolResult {
   return { ...result, end: result.ok ? "done" : otherwise };
 }
@@ -69,10 +99,33 @@ export function withContext(result: ToolResult, { context }: Verdict): ToolResul
   return context ? { ...result, text: [result.text, ...context].join("\n") } : result;
 }
 
+/** Tells the model what ran in the place of what it sent. */
+export function withChange(result: ToolResult, call: Call, { input, changed }: Verdict): ToolResult {
+  if (input === undefined || changed === undefined || canonicalJson(input) === canonicalJson(call.input)) return result;
+  const who = changed.by === "hook" ? "A hook of the person" : "The person";
+  const text = `${result.text}\n(${who} changed this call. In the place of what you sent: ${differenceOf(input, call.input)})`;
+  return { ...result, text, ran: { input, changed } };
+}
+
+const LONGEST_FIELD = 4_000;
+
+/** The fields that are not as they were sent, each as JSON. */
+function differenceOf(ran: ToolInput, sent: ToolInput): string {
+  const fields = [...new Set([...Object.keys(ran), ...Object.keys(sent)])];
+  const changes = fields.flatMap((field) => {
+    const value = canonicalJson(ran[field]);
+    if (value === canonicalJson(sent[field])) return [];
+    if (ran[field] === undefined) return [`${field} left out`];
+    const more = value.length - LONGEST_FIELD;
+    return [`${field} = ${more > 0 ? `${value.slice(0, LONGEST_FIELD)} … and ${more} more characters` : value}`];
+  });
+  return changes.join(", ");
+}
+
 /** The person's own words, marked as theirs, in the result of the same call. */
 export function withComment(result: ToolResult, comment: string | undefined): ToolResult {
-  return comment
-    ? { ...result, text: `${result.text}${quote("\nThe person approved this and said", comment)}` }
+  return comment?.trim()
+    ? { ...result, text: `${result.text}\nThe person approved this and said: "${comment}"` }
     : result;
 }
 

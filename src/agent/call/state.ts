@@ -1,0 +1,114 @@
+import type { InputChange, InputResponse, Resolution, ToolInput, ToolResult, Verdict } from "../../protocol/index.ts";
+
+/** How a call came to be allowed. */
+export type Approval =
+  /** By rules, the mode or the tool itself. */
+  | { by: "rules" }
+  | { by: "hook" }
+  /** A person who saw it, in this turn or in one before an update. `comment`: their word to the agent. */
+  | { by: "person"; comment?: string };
+
+/** Why a call is judged once more. */
+export type Again =
+  /** The person edited it. */
+  | { because: "edited"; input: ToolInput; changed: InputChange; comment?: string }
+  /** A rule was added that decides it. */
+  | { because: "ruled" }
+  /** It is about to run, and something may have changed since it was judged. */
+  | { because: "last-look"; approval: Approval; run: number };
+
+/** Where a call is between its verdict and its result. `number` counts its judgements. */
+export type CallState =
+  | { at: "asking"; number: number; verdict: Verdict }
+  | { at: "judging"; number: number; shown: Verdict; again: Again }
+  /** Waits for its turn: writers of one reply run in the model's order. `waited`: for a person, since it was judged. */
+  | { at: "allowed"; number: number; verdict: Verdict; approval: Approval; waited: boolean; run: number }
+  | { at: "running"; number: number; verdict: Verdict; approval: Approval; run: number }
+  | { at: "over"; end: CallOver };
+
+/** Everything that a result is made of. */
+export type CallOver =
+  | { how: "refused"; verdict: Verdict }
+  | { how: "not-approved"; resolution: Resolution }
+  /** A person answered the tool's own request. */
+  | { how: "answered"; verdict: Verdict; resolution: Resolution }
+  | { how: "ran"; result: ToolResult };
+
+export type CallEvent =
+  | { type: "resolved"; resolution: Resolution; own: boolean }
+  /** `stale`: by an attempt before this one. */
+  | { type: "judged"; verdict: Verdict; stale: boolean }
+  /** Its turn has come. `fresh`: nothing has happened since it was judged that could have changed what it means. */
+  | { type: "turn-came"; fresh: boolean }
+  | { type: "ended"; result: ToolResult | "rerun" };
+
+/** The state of a call that was judged with all calls of its reply. */
+export function firstState(verdict: Verdict): CallState {
+  return judgedState(verdict, 0, { by: verdict.allowedBy ?? "rules" });
+}
+
+/** The state that follows. An event that a state does not expect is a mistake of ours. */
+export function nextState(state: CallState, event: CallEvent): CallState {
+  if (state.at === "asking" && event.type === "resolved") return resolved(state, event);
+  if (state.at === "judging" && event.type === "judged") return judgedAgain(state, event);
+  if (state.at === "allowed" && event.type === "turn-came") return turnCame(state, event.fresh);
+  if (state.at === "running" && event.type === "ended") {
+    if (event.result !== "rerun") return { at: "over", end: { how: "ran", result: event.result } };
+    return { ...state, at: "allowed", waited: true, run: state.run + 1 };
+  }
+  throw new Error(`a call that is ${state.at} does not expect "${event.type}"`);
+}
+
+function resolved(
+  { number, verdict }: CallState & { at: "asking" },
+  { resolution, own }: CallEvent & { type: "resolved" },
+): CallState {
+  if (own) return { at: "over", end: { how: "answered", verdict, resolution } };
+  if (resolution.outcome === "superseded")
+    return { at: "judging", number: number + 1, shown: verdict, again: { because: "ruled" } };
+  const grant = grantOf(resolution);
+  if (!grant) return { at: "over", end: { how: "not-approved", resolution } };
+  const comment = grant.comment === undefined ? {} : { comment: grant.comment };
+  if (grant.input === undefined)
+    return { at: "allowed", number, verdict, approval: { by: "person", ...comment }, waited: true, run: 0 };
+  const changed: InputChange = { by: "person", who: { by: resolution.by, surface: resolution.surface } };
+  const again: Again = { because: "edited", input: grant.input, changed, ...comment };
+  return { at: "judging", number: number + 1, shown: verdict, again };
+}
+
+function judgedAgain(
+  { number, again }: CallState & { at: "judging" },
+  { verdict, stale }: CallEvent & { type: "judged" },
+): CallState {
+  if (again.because === "last-look" && verdict.behavior === "allow") {
+    const { approval, run } = again;
+    if (stale) return { at: "allowed", number, verdict, approval, waited: true, run };
+    return { at: "running", number, verdict, approval, run };
+  }
+  const comment = "comment" in again && again.comment !== undefined ? { comment: again.comment } : {};
+  return judgedState(verdict, number, again.because === "edited" ? { by: "person", ...comment } : { by: "rules" });
+}
+
+function judgedState(verdict: Verdict, number: number, approval: Approval): CallState {
+  switch (verdict.behavior) {
+    case "deny":
+      return { at: "over", end: { how: "refused", verdict } };
+    case "ask":
+      return { at: "asking", number, verdict };
+    case "allow":
+      return { at: "allowed", number, verdict, approval, waited: false, run: 0 };
+    default:
+      return verdict.behavior satisfies never;
+  }
+}
+
+function turnCame(state: CallState & { at: "allowed" }, fresh: boolean): CallState {
+  const { number, verdict, approval, run } = state;
+  if (fresh) return { at: "running", number, verdict, approval, run };
+  return { at: "judging", number: number + 1, shown: verdict, again: { because: "last-look", approval, run } };
+}
+
+function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) | undefined {
+  const response = "response" in resolution ? resolution.response : undefined;
+  return response?.type === "granted" ? response : undefined;
+}
