@@ -99,8 +99,10 @@ Permissions
                               import rules from Claude Code
 
 Serving
-  sage serve [--port <n>] [--host <address>] [--model <provider/name>]
+  sage serve [--port <n>] [--host <address>] [--model <provider/name>] [--log json]
                               listens on 127.0.0.1:8787; all settings are in docs/feishu.md
+  sage serve install|status|uninstall
+                              as a service of your user (systemd, launchd)
 
 Environment
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
@@ -212,6 +214,8 @@ const zh: HelpTexts = {
 服务
   sage serve [--port <n>] [--host <地址>] [--model <提供方/名称>]
                               监听 127.0.0.1:8787；全部设置见 docs/feishu.zh.md
+  sage serve install|status|uninstall
+                              作为你的用户服务运行（systemd、launchd）
 
 环境变量
   ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL

@@ -16,6 +16,13 @@ const en = {
   portTaken: `the port is in use, perhaps by another \`${sage("serve")}\`; choose another with --port`,
   portRights: "this port needs elevated privileges",
   folderGone: (path: string) => `the folder of this session is gone: ${path}`,
+  installed: (file: string) => `written: ${file}`,
+  isInstalled: (file: string) => `installed: ${file}`,
+  notInstalled: `not installed; \`${sage("serve install")}\` does it`,
+  uninstalled: (file: string) => `removed: ${file}; sessions and settings stay`,
+  silent: (url: string) => `${url}: nobody answers`,
+  runYourself: (command: string) => `this did not work here; run it yourself: ${command}`,
+  noManager: (platform: string) => `there is no way to install it on ${platform}; docs/feishu.md says how to run it`,
 };
 
 export type ServeTexts = typeof en;
@@ -32,6 +39,13 @@ const zh: ServeTexts = {
   portTaken: `端口已被占用，也许是另一个 \`${sage("serve")}\`；可用 --port 更换`,
   portRights: "使用这个端口需要更高的权限",
   folderGone: (path) => `本会话的目录已不存在：${path}`,
+  installed: (file) => `已写入：${file}`,
+  isInstalled: (file) => `已安装：${file}`,
+  notInstalled: `没有安装；可用 \`${sage("serve install")}\` 安装`,
+  uninstalled: (file) => `已移除：${file}；会话和设置保留`,
+  silent: (url) => `${url}：无人应答`,
+  runYourself: (command) => `在这里没有成功，请自己运行：${command}`,
+  noManager: (platform) => `在 ${platform} 上无法安装；怎样运行见 docs/feishu.zh.md`,
 };
 
 const tables = { en, zh } satisfies Record<Lang, ServeTexts>;

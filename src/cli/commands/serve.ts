@@ -28,6 +28,9 @@ const options = {
 
 /** `sage serve`: sessions of many folders in one process that stays, for people who are elsewhere. */
 export async function serve(args: string[]): Promise<number> {
+  const [what, ...rest] = args;
+  if (what === "install" || what === "status" || what === "uninstall")
+    return (await import("./serve/install.ts"))[what](rest);
   const { values, positionals, lang, t: cli } = readFlags(args, options);
   noWords("serve", positionals, cli);
   const t = serveTexts(lang);
