@@ -7,8 +7,11 @@ import { isHarmlessVariable } from "./program.ts";
  * is known what programs inherit, there is none.
  */
 export function isOwnVariable(name: string, environment: ReadonlySet<string> | undefined): boolean {
-  return environment?.has(name) === false && !meansSomething(name) && !isOften.test(name);
+  return isName.test(name) && environment?.has(name) === false && !meansSomething(name) && !isOften.test(name);
 }
+
+/** No index: commands in one run, even inside of quotes. */
+const isName = /^[A-Za-z_]\w*$/;
 
 /** Often read by programs: should one of these be inherited after all, it would change what they do. */
 const isOften =

@@ -1,4 +1,6 @@
-import { isHarmlessVariable } from "../../programs/program.ts";
+import { isHarmlessVariable, rebinding } from "../../programs/program.ts";
+import { setsVariable } from "../../programs/readers.ts";
+import { transparent, unwrapped } from "../../programs/wrappers.ts";
 import type { Command, Item, Loop, Script } from "../read/script.ts";
 import { literalWord } from "../read/word.ts";
 import type { Piece, Word } from "../read/word.ts";
@@ -25,6 +27,9 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
   const sources = new Map<string, Source[]>();
   const certain = new Map<string, Span[]>();
   const looped = new Map<Loop, readonly string[] | undefined>();
+  /** Words that name a program, or a variable that a builtin sets, and are not literal. */
+  const indirect: Word[] = [];
+  let anySet = false;
   const add = <T>(map: Map<string, T[]>, name: string, one: T) => void map.set(name, [...(map.get(name) ?? []), one]);
 
   function collect({ items }: Script, isTop: boolean): void {
@@ -37,7 +42,10 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
             if (span) add(certain, name, span);
           }
         }
-        for (const name of setByRead(command.words)) add(sources, name, { type: "opaque" });
+        const words = unwrapped(command.words);
+        for (const name of setByBuiltin(words)) add(sources, name, { type: "opaque" });
+        if (maySetAny(words)) anySet = true;
+        if (words[0] && words[0].text === undefined) indirect.push(words[0]);
       }
       if (command.kind === "loop" && command.over) {
         const { name, words } = command.over;
@@ -51,10 +59,10 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
 
   function textsOf(name: string, at: number, seen: ReadonlySet<string>): readonly string[] | undefined {
     const known = sources.get(name);
-    if (known === undefined || seen.has(name) || environment?.has(name) !== false) return undefined;
+    if (anySet || known === undefined || seen.has(name) || environment?.has(name) !== false) return undefined;
     const within = new Set([...seen, name]);
     const texts = new Set<string>();
-    if (certain.get(name)?.some(({ from, to }) => from < at && at <= to) !== true) texts.add("");
+    if (certain.get(name)?.some(({ from, to }) => from < at && at < to) !== true) texts.add("");
     for (const source of known) {
       if (source.type === "opaque") return undefined;
       const found = source.type === "loop" ? looped.get(source.loop) : choicesOf(source.word, within);
@@ -95,12 +103,22 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
     });
   }
 
+  /** A program that is named by a variable may be a builtin that sets others. */
+  function setsUnseen(): boolean {
+    return indirect.some((word) => {
+      const names = choicesOf(word, new Set());
+      return (
+        names === undefined || names.some((name) => rebinding.has(name) || transparent.has(name) || name === "printf")
+      );
+    });
+  }
+
   return {
     goesThrough: (loop, texts) => void looped.set(loop, texts),
     resolve(word) {
       if (word.text !== undefined || word.glob !== undefined || word.pipe) return word;
       const printable = isPrintable(word, new Set());
-      const choices = choicesOf(word, new Set());
+      const choices = setsUnseen() ? undefined : choicesOf(word, new Set());
       const scripts = word.scripts;
       if (choices?.length === 1) return { ...literalWord(choices[0]!, word), scripts };
       if (choices === undefined) return printable ? { ...word, printable } : word;
@@ -118,7 +136,9 @@ function wordsOf(source: Source): readonly Word[] {
 /** From an assignment to the end of the text, or of the `&&` chain that it is part of. */
 function spanOf(items: readonly Item[], n: number, from: number): Span | undefined {
   const next = items[n + 1]?.op;
-  if (next === "&" || next === "|" || next === "|&" || items[n]!.op.startsWith("|")) return undefined;
+  if (next === "|" || next === "|&" || items[n]!.op.startsWith("|")) return undefined;
+  // All of `x=a && b &` runs in a shell of its own.
+  if (items.find(({ op }, i) => i > n && (op === ";" || op === "&"))?.op === "&") return undefined;
   if (items[n]!.op === ";") return { from, to: Infinity };
   if (items[n]!.op !== "&&") return undefined;
   const end = items.findIndex(({ op }, i) => i > n && op !== "&&" && op !== "|" && op !== "|&");
@@ -131,6 +151,8 @@ function startOf(command: Command): number {
     const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
     return Math.min(...all.map(({ start }) => start));
   }
+  const list = command.kind === "loop" ? command.over?.words[0] : undefined;
+  if (list) return list.start;
   const scripts = command.kind === "if" || command.kind === "loop" ? command.scripts : [command.body];
   return startOf(scripts[0]!.items[0]!.command);
 }
@@ -171,12 +193,25 @@ export function scriptsIn(command: Command): Script[] {
   }
 }
 
-/** Names that `read` sets. */
-export function setByRead(words: readonly Word[]): string[] {
-  if (words[0]?.text !== "read") return [];
-  const names = words.slice(1).flatMap(({ text }) => (text !== undefined && /^[A-Za-z_]\w*$/.test(text) ? [text] : []));
+/** Names that `read` and `export` set. */
+function setByBuiltin([name, ...args]: readonly Word[]): string[] {
+  const find = (pattern: RegExp) => args.flatMap(({ text }) => pattern.exec(text ?? "")?.[0] ?? []);
+  if (name?.text === "export") return find(/^[A-Za-z_]\w*(?=\+?=)/);
+  if (name?.text !== "read") return [];
+  const names = find(/^[A-Za-z_]\w*$/);
   return names.length > 0 ? names : ["REPLY"];
 }
+
+/** A builtin that may set any variable, or one that is told by a variable which. */
+function maySetAny(words: readonly Word[]): boolean {
+  const name = words[0]?.text ?? "";
+  if (name === "printf") return setsVariable(words);
+  if (name === "wait") return words.length > 1;
+  if (name === "read" || name === "export") return words.some(({ text }) => text === undefined);
+  return rebinding.has(name) && !leavesVariables.has(name);
+}
+
+const leavesVariables = new Set("cd pushd popd dirs set".split(" "));
 
 /** Inherited variables that hold no secret. */
 function isPublic(name: string): boolean {

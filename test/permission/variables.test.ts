@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bash } from "./asking.ts";
+
+test("A1 an index in a name that read sets is code, and runs only when a person says so", () => {
+  const commands = [
+    "read 'a[$(touch x)]' <<< y",
+    "read -r b 'a[`touch x`]'",
+    "n='a[$(touch x)]'; read \"$n\"",
+    "for n in a 'a[$(touch x)]'; do read $n; done",
+  ];
+  for (const command of commands) assert.equal(bash(command), "ask", command);
+  assert.equal(bash("read -r a b <<< y"), "allow");
+});
+
+test("A1 a variable that a builtin sets, by whatever way it is called, may hold anything", () => {
+  const setters = [
+    ...["command read x <<< push", "time read x <<< push", "r=read; $r x <<< push", "n=x; read $n <<< push"],
+    ...["for n in x; do read $n <<< push; done", "c=command; $c read x <<< push", "declare x=push", "eval x=push"],
+    ...["printf -v x push", "p=printf; $p -v x push", "mapfile x < f", "getopts a x", "unset x", "trap x=push DEBUG"],
+  ];
+  for (const setter of setters) {
+    assert.equal(bash(`x=status; ${setter}; git $x`, "+ Bash(git:*)", "- Bash(git push:*)"), "ask", setter);
+    assert.notEqual(bash(`x=status; ${setter}; git $x`, "+ Bash", "- Bash(git push:*)"), "allow", setter);
+    assert.equal(bash(`x=a; ${setter}; cat $x`), "ask", setter);
+  }
+  const exported = "NODE_ENV=status; export NODE_ENV=push; git $NODE_ENV";
+  assert.notEqual(bash(exported, "+ Bash(git:*)", "- Bash(git push:*)"), "allow");
+  assert.equal(bash("x=a; cat $x; wait; cd b; cat $x"), "allow");
+  assert.equal(bash("p=cat; x=a; $p $x"), "allow");
+});
+
+test("A1 an assignment that another shell makes, or nobody, leaves a variable empty", () => {
+  const rules = ["+ Bash(git:*)", "+ Bash(rm:*)", "+ Edit(./**)", "- Bash(git push:*)"];
+  const commands = [
+    ...["x=status && true & git $x push", "x=status || true & git $x push", 'x=a && true & cat "$x"/etc/passwd'],
+    ...['true && x=a && true & rm "$x"/b', 'false && x=a; for y in "$x"/b; do rm "$y"; done'],
+    ...['false && x=a; for y in b "$x"/b; do rm "$y"; done', 'false && x=a; "$x"/b'],
+  ];
+  for (const command of commands) assert.notEqual(bash(command, ...rules), "allow", command);
+  for (const command of ['x=a && rm "$x"/b &', 'x=a; true & rm "$x"/b', 'true && x=a && rm "$x"/b'])
+    assert.equal(bash(command, ...rules), "allow", command);
+});
