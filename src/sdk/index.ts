@@ -147,6 +147,7 @@ export type {
 } from "../protocol/index.ts";
 
 // ## Models, stores, recordings
+export { aiSdkModel, type AiSdkLanguageModel } from "../models/ai-sdk/model.ts";
 export type { Model, ModelRequest, ModelScope } from "../models/model.ts";
 export type { Price, Prices } from "../models/prices.ts";
 export { scripted, type Script, type ScriptedTurn } from "../models/scripted.ts";

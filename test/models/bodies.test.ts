@@ -1,12 +1,14 @@
 // Our own wire clients send what the AI SDK's providers would send, and understand what those understand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import * as fc from "fast-check";
 import { anthropic } from "../../src/models/wire/anthropic.ts";
 import { openai } from "../../src/models/wire/chat.ts";
 import { responses } from "../../src/models/wire/responses.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import type { Message, Part, ProviderMetadata } from "../../src/protocol/index.ts";
+import { aiSdkModel, SageAgentSDK } from "../../src/sdk/index.ts";
 import { modelServer, type ServedReply } from "../support/model-server.ts";
 import { oldWay } from "./old-way.ts";
 
@@ -170,4 +172,15 @@ test("what servers reply is understood as the AI SDK understands it", { timeout:
     };
     for (const reply of replies) await compare(server, pair, request, reply);
   }
+});
+
+test("a model of any AI SDK provider is a model of ours", async () => {
+  await using server = await modelServer({ text: "hi" });
+  const provider = createOpenAICompatible({ name: "other", baseURL: server.openaiURL, includeUsage: true });
+  const sage = new SageAgentSDK({ model: aiSdkModel(provider.chatModel("m"), { id: "other/m" }) });
+  const { text, messages } = await sage.run("hello");
+  assert.equal(text, "hi");
+  const last = messages.at(-1);
+  assert.equal(last?.role === "assistant" && last.model, "other/m");
+  await sage.close();
 });

@@ -3,7 +3,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { aiSdkModel } from "../../src/models/ai-sdk/model.ts";
+import { fromLanguageModel } from "../../src/models/ai-sdk/language-model.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
 
 type Address = { modelId: string; baseURL: string };
@@ -12,17 +12,17 @@ export const oldWay = {
   anthropic({ modelId, baseURL }: Address): Model {
     const provider = createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: "k" });
     const callId = (id: string) => id.replace(/[^\w-]/g, "_");
-    return aiSdkModel(provider(modelId), { id: `anthropic/${modelId}`, callId, adapt: adaptAnthropic });
+    return fromLanguageModel(provider(modelId), { id: `anthropic/${modelId}`, callId, adapt: adaptAnthropic });
   },
   chat({ modelId, baseURL }: Address): Model {
     const provider = createOpenAICompatible({ name: "openai", baseURL, includeUsage: true, apiKey: "k" });
-    return aiSdkModel(provider.chatModel(modelId), { id: `openai/${modelId}` });
+    return fromLanguageModel(provider.chatModel(modelId), { id: `openai/${modelId}` });
   },
   responses({ modelId, baseURL }: Address): Model {
     const provider = createOpenAI({ baseURL, apiKey: "k" });
     const openai = { store: false, include: ["reasoning.encrypted_content"], reasoningSummary: "auto" };
     const adapt = (options: LanguageModelV4CallOptions) => ({ ...options, providerOptions: { openai } });
-    return aiSdkModel(provider.responses(modelId), { id: `openai/${modelId}`, adapt });
+    return fromLanguageModel(provider.responses(modelId), { id: `openai/${modelId}`, adapt });
   },
 };
 

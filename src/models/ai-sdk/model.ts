@@ -1,39 +1,19 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import type { Model, ModelRequest } from "../model.ts";
-import { collect } from "./collect.ts";
-import { createPrompts, toTool } from "./prompt.ts";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Model } from "../model.ts";
+import { fromLanguageModel } from "./language-model.ts";
 
-/** The differences between providers of the AI SDK. */
-export type AiSdkOptions = {
-  /** provider/model, by default as the model names itself. Reasoning of a message with another id is never sent. */
-  id?: string;
-  /** Call ids of another provider in the form this one accepts. */
-  callId?(id: string): string;
-  /** The last touch on what is sent. */
-  adapt?(options: LanguageModelV4CallOptions, request: ModelRequest): LanguageModelV4CallOptions;
+/** A language model of the AI SDK (`LanguageModelV4`), as far as Sage looks at it. */
+export type AiSdkLanguageModel = {
+  readonly specificationVersion: "v4";
+  readonly provider: string;
+  readonly modelId: string;
+  doStream(options: never): PromiseLike<{ stream: unknown }>;
 };
 
-/** A model of any AI SDK provider, such as Gemini or Bedrock. Anthropic, OpenAI and servers like them need none: see `model`. */
-export function aiSdkModel(model: LanguageModelV4, options: AiSdkOptions = {}): Model {
-  const { id = `${model.provider}/${model.modelId}`, adapt = (given) => given } = options;
-  const toPrompt = createPrompts({ ...options, id });
-  return {
-    id,
-    async reply(request, scope) {
-      const { maxOutputTokens, temperature } = request.options;
-      const { stream } = await model.doStream(
-        adapt(
-          {
-            prompt: toPrompt(request.system, request.messages),
-            tools: request.tools.map(toTool),
-            abortSignal: scope.signal,
-            ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-            ...(temperature !== undefined && { temperature }),
-          },
-          request,
-        ),
-      );
-      return { ...(await collect(stream, scope)), model: id };
-    },
-  };
+/**
+ * A model of any provider of the AI SDK, such as Gemini or Bedrock. Anthropic, OpenAI and servers like them need none. `id` is
+ * provider/model, by default as the model names itself.
+ */
+export function aiSdkModel(model: AiSdkLanguageModel, options: { id?: string } = {}): Model {
+  return fromLanguageModel(model as unknown as LanguageModelV4, options);
 }
