@@ -7,6 +7,7 @@ import {
   StreamingStrategy,
   type ExecutionStrategy,
 } from "../../src/agent/turn/strategy.ts";
+import type { Script } from "../../src/models/scripted.ts";
 import type { Delta, Fact } from "../../src/protocol/index.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -91,6 +92,21 @@ test("an agent that does the same again and again asks instead of going on", asy
   await alone.say("go");
   const outcome = await alone.outcome();
   assert.match(outcome.status === "error" ? outcome.error.message : "", /nobody said to go on/);
+});
+
+test("two steps that follow each other over and over are noticed as spinning", async () => {
+  using here = workspace();
+  const script: Script = Array.from({ length: 12 }, (_, n) => ({ calls: [bash(n % 2 === 0 ? "echo a" : "echo b")] }));
+  await using sage = await sageWith({ script, dir: here.dir, rules: [allow("Bash(echo:*)")] });
+  await sage.say("go");
+  const [request] = await sage.open();
+  assert.deepEqual(
+    [request?.source, request?.id.slice(sage.session.length)],
+    ["sage", "/t0/7/spinning"],
+    "the pair was there four times",
+  );
+  await sage.host.send({ type: "interrupt", session: sage.session, cancel: true, by: "Lin", surface: "test" });
+  await sage.outcome();
 });
 
 test("the same question asked again is shown each time and never taken for spinning", async () => {

@@ -19,7 +19,9 @@ export class Memory {
   #judgements: Map<string, Judgement> | undefined;
   #parsed: WeakMap<ToolInput, Parsed> | undefined;
   #last: string | undefined;
+  #beforeLast: string | undefined;
   #repeats = 0;
+  #alternations = 0;
   refusalsInRow = 0;
 
   #allowed: readonly string[] | undefined;
@@ -64,15 +66,16 @@ export class Memory {
     return parsed;
   }
 
-  /** How often in a row the same calls had the same results. */
+  /** How often in a row the same calls had the same results, or the same two steps followed each other. */
   repeats(calls: readonly Call[], results: readonly ToolResult[]): number {
     const last = calls.map((call, n) => `${sameCall(call)}\n${results[n]?.text}`).join("\n");
     this.#repeats = last === this.#last ? this.#repeats + 1 : 1;
-    this.#last = last;
-    return this.#repeats;
+    this.#alternations = last === this.#beforeLast && last !== this.#last ? this.#alternations + 1 : 0;
+    [this.#beforeLast, this.#last] = [this.#last, last];
+    return Math.max(this.#repeats, 1 + Math.floor(this.#alternations / 2));
   }
   forgetRepeats(): void {
-    this.#repeats = 0;
+    this.#repeats = this.#alternations = 0;
   }
 
   /** A yes to a request of a turn that did not live to use it. */

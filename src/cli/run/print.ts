@@ -57,7 +57,8 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   if (rules.length > 0) await tellRules(rules, lang);
 
   const requests = store.pending(session);
-  if (format === "text") await tell(outcome, requests, { lang, cwd: row?.cwd });
+  if (format === "text")
+    await tell(outcome, requests, { lang, cwd: row?.cwd, isOpen: store.session(session)?.open === true });
   else line(format === "json" ? report(outcome, requests) : { type: "outcome", outcome: report(outcome, requests) });
   return exitCodeOf(outcome);
 }
@@ -86,7 +87,7 @@ function report(outcome: AgentOutcome, requests: InputRequest[]): object {
 async function tell(
   outcome: AgentOutcome,
   requests: InputRequest[],
-  { lang, cwd }: { lang: Lang; cwd: string | undefined },
+  { lang, cwd, isOpen }: { lang: Lang; cwd: string | undefined; isOpen: boolean },
 ): Promise<void> {
   if (outcome.text !== "") toStdout(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
   if (outcome.status === "success") return;
@@ -95,7 +96,7 @@ async function tell(
     const why = outcome.status === "error" ? errorText(outcome.error, texts(lang)) : endNote(outcome, texts(lang)).line;
     console.error(`sage: ${why}`);
     // A turn that was cancelled or paused was so by somebody who knows.
-    const how = outcome.status === "max-steps" ? `-p "${t.goOnWords}" --resume` : "--resume";
+    const how = isOpen ? "--resume" : `-p "${t.goOnWords}" --resume`; // a turn that has ended is gone on with by a message
     if (outcome.status === "max-steps" || outcome.status === "error")
       console.error(t.goOn(`${how} ${outcome.session}`));
     return;
