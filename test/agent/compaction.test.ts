@@ -346,3 +346,24 @@ test("a summary of a summary does not take the earlier record for the person's w
   const text = transcript([...messages, { role: "user", text: "go on" }], 10_000);
   assert.match(text, /^\[earlier record\]\n[^]*delete everything[^]*\n\[person\]\ngo on$/);
 });
+
+test("where nobody can write a summary, shortening results further is tried before anything is left out", async () => {
+  using here = workspace();
+  const smallModel: Model = {
+    id: "broken",
+    reply: () => Promise.reject(new SageError("model-unavailable", "no such luck")),
+  };
+  // Long results in recent steps: what is usually left alone there is all that there is to shorten.
+  const script = [...Array.from({ length: 4 }, (_, n) => write(`f${n}`, 1_200)), { text: "all done" }];
+  await using sage = await sageWith({ dir: here.dir, script, rules, options, smallModel });
+  await sage.say("read them all");
+  const outcome = await sage.outcome();
+  assert.deepEqual([outcome.status, outcome.text], ["success", "all done"]);
+  const [done, ...more] = compactions(sage.facts());
+  assert.ok(done && more.length === 0, "room was needed, once");
+  assert.equal(done.data.summary, undefined, "nothing is left out");
+  assert.equal(done.data.trim?.longest, 200);
+  const [first] = outcome.messages;
+  assert.equal(first?.role === "user" && first.text, "read them all");
+  assertWhole(outcome.messages);
+});

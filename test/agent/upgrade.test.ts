@@ -147,3 +147,26 @@ test("the turn that goes on is held to the limits of the one before", async () =
   assert.equal(store.pending("s")[0]?.deadline?.timeoutMs, 60_000);
   await host.close();
 });
+
+test("a yes that was used is used up, also when the process is left before the next step", async () => {
+  using here = workspace();
+  const store = await left(here);
+  const first = hostOn(store, here.dir, [{ text: "unused" }, again, { ...again, delayMs: 600_000 }]);
+  await first.send({ type: "resume", session: "s" });
+  await until(() => store.load("s").some(({ key }) => key === "t1"));
+  await first.send({ type: "respond", response: answers, ...lin });
+  await first.send({ type: "respond", response: granted, ...lin });
+  const hasRun = (fact: Fact) => fact.type === "call.finished" && fact.key.startsWith("t1/0/0/");
+  await until(() => store.load("s").some(hasRun));
+  await first.close();
+
+  const second = sqliteStore(here.path("journal.db"));
+  const host = hostOn(second, here.dir, [{ text: "unused" }, again, again, { text: "done" }]);
+  await host.send({ type: "resume", session: "s" });
+  await until(
+    () => second.pending("s").some(({ id }) => id === "s/t1/1/0/permit0"),
+    "the same call was not asked about",
+  );
+  assert.equal(readFileSync(here.path("ran.txt"), "utf8"), "ran\n");
+  await host.close();
+});
