@@ -3,10 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { callEndOf, type CallEnd, type Fact } from "../../src/protocol/index.ts";
 import { allow, bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
-
-const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-};
+import { until } from "../support/until.ts";
 
 /** How each call of the first reply ended, in the model's order. */
 function ends(sage: TestSage): (CallEnd | undefined)[] {
