@@ -99,7 +99,7 @@ function fileOf(context: ExecutionContext, { input }: Call): string | undefined 
 }
 
 /** Waits for every call, also when one of them failed: nothing of a step goes on behind the loop's back. */
-async function allOf(running: readonly Promise<ToolResult>[]): Promise<ToolResult[]> {
+export async function allOf(running: readonly Promise<ToolResult>[]): Promise<ToolResult[]> {
   const settled = await Promise.allSettled(running);
   const failures = settled.filter((one) => one.status === "rejected").map((one) => one.reason as unknown);
   if (failures.length > 0) throw failures.find((reason) => !(reason instanceof NeedsInput)) ?? failures[0];
