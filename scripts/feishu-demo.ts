@@ -18,7 +18,7 @@ const en = {
   end: "Done: `test.js` is gone and **newFile.js** is there.\n\n```js\nexport const ready = true;\n```",
   scenes: [
     "A mention in a group begins a task in a thread of its own. One card streams what happens; it can be stopped.",
-    "Before the dangerous command runs, a card asks: what would run, why it asks, and which rule “always” would keep.",
+    "Before the dangerous command runs, a card asks: what would run, why it asks, and which rule “for this session” would keep.",
     "Mei may give tasks and may not approve: her click is refused, and nothing changes.",
     "Lin, an approver, allows it once. The card says who answered, the task goes on, and the next card asks for a text.",
     "A plain message answers the only open request. Two questions come as one form.",
@@ -39,7 +39,7 @@ const zh: typeof en = {
   end: "完成：`test.js` 已删除，**newFile.js** 已创建。\n\n```js\nexport const ready = true;\n```",
   scenes: [
     "在群里 @ 机器人，任务就在自己的话题里开始。一张卡片实时显示进展，随时可以停止。",
-    "危险命令执行之前，卡片先询问：要运行什么、为什么询问、“始终允许”会保存哪条规则。",
+    "危险命令执行之前，卡片先询问：要运行什么、为什么询问、“本会话内允许”会保存哪条规则。",
     "Mei 可以下达任务，但不能审批：她的点击被拒绝，什么都没有改变。",
     "审批人林允许一次。卡片写明是谁回答的，任务继续，下一张卡片请求文字。",
     "直接回复消息，就回答了唯一未回答的请求。两个问题在同一张表单里。",

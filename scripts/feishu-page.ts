@@ -93,7 +93,22 @@ function diffHtml(text: string): string {
     .join("\n");
 }
 
-function runningHtml(text: string): string {
+/** Tags of the client, as it draws them. */
+function drawn(text: string): string {
+  return text
+    .replace(
+      /<local_datetime millisecond='(\d+)' format_type='(\w+)'><\/local_datetime>/g,
+      (_, at: string, type: string) => {
+        const [day = "", time = ""] = new Date(Number(at)).toISOString().split("T");
+        return type === "time" ? time.slice(0, 5) : day;
+      },
+    )
+    .replace(/<person [^>]*><\/person>/g, "@…")
+    .replace(/<at id=\w+><\/at>/g, "@审批人");
+}
+
+function runningHtml(given: string): string {
+  const text = drawn(given);
   const decoded = text.replaceAll("<br>", "\n").replace(/&#(\d+);/g, (_, code: string) => `\u0000${code}\u0001`);
   return esc(decoded.trim())
     .replace(/`([^`\n]+)`/g, "<code>$1</code>")
@@ -121,4 +136,5 @@ code{background:#f5f6f7;border-radius:4px;padding:0 4px;font-family:ui-monospace
 .primary_filled{background:#3370ff;color:#fff;border-color:#3370ff}.primary,.primary_text{color:#3370ff}.danger{color:#f54a45;border-color:#f54a45}.danger_text{color:#f54a45;border:0}.text.button{border:0}
 .form{display:flex;flex-direction:column;gap:8px;align-items:flex-start}.field{border:1px solid #d0d3d6;border-radius:6px;padding:4px 10px;color:#8f959e;width:95%}.field small{display:block}
 details{border:1px solid #dee0e3;border-radius:6px;padding:4px 10px}summary{color:#646a73}hr{border:0;border-top:1px solid #dee0e3;width:100%}
+@media(max-width:480px){main{padding:8px}h1{font-size:18px}.chat{padding:8px}.message{max-width:100%}.card{width:100%}}
 .toast{align-self:center;background:#1f2329;color:#fff;border-radius:8px;padding:6px 14px}`;

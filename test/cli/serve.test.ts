@@ -221,7 +221,7 @@ test("the log is one JSON object a line where that is asked for, and a refused c
   const env = feishuEnv(feishu, { FEISHU_APPROVERS: lin.openId });
   const model = machine.script({ calls: [mark] }, { text: "done" });
   const daemon = machine.start(["serve", "--port", "0", "--log", "json", "--model", model], { env });
-  await daemon.until(/serves at/);
+  await daemon.until(/listening on/);
   await until(() => feishu.sockets.count() > 0);
   lin.say("go", { chat: group, mentionBot: true });
   const card = await feishu.until(group, ({ buttons }) => buttons.includes("Allow once"));
