@@ -12,7 +12,10 @@ export type Progress = {
   /** Calls that have begun and have no result yet, by where they stand. */
   running: Map<string, string>;
   usage: Usage;
+  /** Cost of the turns whose price is known. */
   usd: number;
+  /** The price of some turn is not known: it cost more than `usd`. */
+  unpriced: boolean;
   /** The folder the session works in. */
   cwd: string | undefined;
   /** What the session is called, if it has a name. */
@@ -33,6 +36,7 @@ export function createProgress(): Progress {
     running: new Map(),
     usage: noUsage,
     usd: 0,
+    unpriced: false,
     cwd: undefined,
     title: "",
     model: undefined,
@@ -73,6 +77,7 @@ export function createProgress(): Progress {
           // What nobody has read yet begins the next turn.
           Object.assign(progress, { working: said > seen, open: false, last: fact.data });
           progress.usd += fact.data.cost?.usd ?? 0;
+          progress.unpriced ||= fact.data.cost === undefined && fact.data.usage.outputTokens > 0;
           progress.running.clear();
           break;
         default:

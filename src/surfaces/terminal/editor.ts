@@ -69,6 +69,8 @@ export function createWriting({ tui, theme, placeholder, sources, history, submi
 const unwritable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const steering = /[\x80-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-function clean(data: string): string {
+function clean(pressed: string): string {
+  // The line break at the end of copied lines ends the last one, and begins none.
+  const data = pressed.replace(/\r?[\n\r](?=\x1b\[201~$)/, "");
   return data.length > 1 || data > "\x7f" ? data.replace(steering, "") : data;
 }

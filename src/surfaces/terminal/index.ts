@@ -316,10 +316,14 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   /** Unfolds what still changes and what comes; what has scrolled by is shown again, whole. */
   function unfold(): void {
     to({ type: "unfold" });
-    const last = scroll.recent().at(-1);
+    const last = scroll.latest();
     const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
     if (!state.unfolded || !last || live) return;
-    scroll.add({ type: "box", title: tt.whole(oneLine(last.call.tool)), text: last.result?.text ?? "", done: true });
+    const box =
+      last.type === "call"
+        ? { title: tt.whole(oneLine(last.call.tool)), text: last.result?.text ?? "" }
+        : { title: tt.whole(tt.thought("")), text: last.text.trim() };
+    scroll.add({ type: "box", ...box, done: true });
   }
 
   async function write(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Delta, Fact } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
-import type { CallItem, Item } from "../../view/item.ts";
+import type { CallItem, Item, ThoughtItem } from "../../view/item.ts";
 import type { Tone } from "../../view/note.ts";
 import { isOver, lastTurn } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
@@ -37,18 +37,16 @@ export type Scroll = {
   live(): readonly Entry[];
   /** Takes the entries at the beginning that change no more: they are drawn once and forgotten. */
   take(): Entry[];
-  /** The last calls with a result. */
-  recent(): readonly CallItem[];
+  /** The last call with a result, or the thought that came after it. */
+  latest(): CallItem | ThoughtItem | undefined;
 };
-
-const RECENT = 5;
 
 export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
   const transcript = createTranscript({ now });
   let entries: Entry[] = [];
   let before: string | undefined;
   const known = new WeakSet<Item>();
-  const recent: CallItem[] = [];
+  let latest: CallItem | ThoughtItem | undefined;
 
   const push = (item: Entry["item"], apart = item.type === "said" || item.type === "text"): Entry => {
     const kind = kindOf(item);
@@ -74,7 +72,8 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
   };
 
   const show = (item: Item): void => {
-    if (item.type === "call" && item.result && !recent.includes(item)) remember(item);
+    if ((item.type === "call" && item.result) || (item.type === "thought" && item.done && item.text !== ""))
+      latest = item;
     if (!isDrawn(item)) return;
     if (known.has(item)) {
       const entry = item.type === "text" ? entries.find((one) => one.item === item) : undefined;
@@ -85,17 +84,13 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
     if (item.type === "text" && item.restarts > 0) note("warn", t.startsAgain);
     push(item);
   };
-  const remember = (item: CallItem): void => {
-    recent.push(item);
-    if (recent.length > RECENT) recent.shift();
-  };
   const fact = (one: Fact): void => transcript.fact(one).forEach(show);
 
   return {
     note,
     fact,
     live: () => entries,
-    recent: () => recent,
+    latest: () => latest,
     delta: (delta) => transcript.delta(delta).forEach(show),
     add(item, options) {
       push(item, options?.apart);

@@ -81,9 +81,12 @@ function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): st
 }
 
 /** Tokens and money so far, and what this is. */
-export function footRow({ usage, usd }: Progress, name: string, { theme, tt, width }: Look): string {
+export function footRow({ usage, usd, unpriced }: Progress, name: string, { theme, tt, width }: Look): string {
   const tokens = usage.inputTokens + usage.outputTokens;
-  const left = [...(tokens > 0 ? [tt.tokens(tokens)] : []), ...(usd > 0 ? [dollars({ usd })] : [])].join(" · ");
+  const left = [
+    ...(tokens > 0 ? [tt.tokens(tokens)] : []),
+    ...(usd > 0 ? [unpriced ? `> ${dollars({ usd })}` : dollars({ usd })] : []),
+  ].join(" · ");
   const right = clipped(name, Math.max(8, width - visibleWidth(left) - 2));
   const blank = " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));
   return theme.dim(`${left}${blank}${right}`);

@@ -8,6 +8,7 @@ import type { Theme } from "./draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
 import type { Entry } from "./scroll.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";
+import { changeOf, type Hunk } from "../../view/change.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { isOpen, type Standing } from "../../view/standing.ts";
 import { briefOf, isAsking } from "../../view/summary.ts";
@@ -29,7 +30,9 @@ export type View = {
 const FOLDED_ROWS = 6;
 const SAID_LINES = 12;
 const INNER_ROWS = 3;
-const UNFOLDED_LINES = 2_000;
+/** While it still grows; what is finished is shown whole. */
+const LIVE_LINES = 2_000;
+const CHANGE_ROWS = 12;
 
 /** The rows of one entry. Column one and two are Sage's own; whatever is foreign stands to the right of them. */
 export function rowsOf(entry: Entry, view: View): string[] {
@@ -179,7 +182,7 @@ function detailRows(item: CallItem, view: View): string[] {
   if (standing === "refused-by-person" || (item.turnStopped && item.runs.length === 0)) return inner;
   if (item.result !== undefined)
     return [...inner, ...folded(item.result.text, view, { from: standing === "failed" ? "end" : "start" })];
-  return [...inner, ...folded(item.output, view, { from: "end" })];
+  return [...inner, ...folded(item.output, view, { from: "end", live: true })];
 }
 
 /** A tool's name comes from the model, and from servers. */
@@ -202,36 +205,51 @@ function innerRows({ inner }: CallItem, view: View): string[] {
   ];
 }
 
-/** A change that was made: its lines, as the call has them. */
-function changeRows({ call: { tool }, input }: CallItem, view: View): string[] {
-  const { old_string: gone, new_string: come, content } = input;
-  const lines = (text: unknown, mark: string) =>
-    typeof text === "string" && text !== ""
-      ? text
-          .replace(/\n$/, "")
-          .split("\n")
-          .map((line) => `${mark} ${line}`)
-      : [];
-  const all =
-    tool === "Edit" ? [...lines(gone, "-"), ...lines(come, "+")] : tool === "Write" ? lines(content, "+") : [];
-  const { theme, width, tt } = view;
-  const shown = view.unfolded ? all.slice(0, UNFOLDED_LINES) : all.slice(0, FOLDED_ROWS);
+/** The change that was made, with the lines around it, numbered where their place in the file is known. */
+function changeRows(item: CallItem, view: View): string[] {
+  const { theme, width, tt, unfolded } = view;
+  const all = changeOf(item).flatMap(numbered);
+  const first = all.findIndex(({ mark }) => mark !== " ");
+  const from = unfolded ? 0 : Math.max(0, first - 1);
+  const shown = unfolded ? all : all.slice(from, from + CHANGE_ROWS);
+  const digits = Math.max(0, ...shown.map(({ number }) => `${number ?? ""}`.length));
+  const paints = { " ": theme.dim, "+": theme.added, "-": theme.removed };
+  const left = all.length - from - shown.length;
   return [
-    ...shown.flatMap((line) => {
-      const paint = line.startsWith("+") ? theme.added : theme.removed;
-      return margined([line], { width, theme, paint, clip: !view.unfolded });
+    ...shown.flatMap(({ mark, text, number }) => {
+      const place = digits > 0 ? `${`${number ?? ""}`.padStart(digits)} ` : "";
+      return margined([`${place}${mark} ${text}`], { width, theme, paint: paints[mark], clip: !unfolded });
     }),
-    ...(shown.length < all.length ? [theme.dim(`  ${tt.hidden(all.length - shown.length)}`)] : []),
+    ...(left > 0 ? [theme.dim(`  ${tt.hidden(left)}`)] : []),
   ];
 }
 
+/** Lines that stay or go have their number in the file as it was, lines that come the one they have now. */
+function numbered({ from, lines }: Hunk): (Hunk["lines"][number] & { number?: number })[] {
+  if (from === undefined) return lines;
+  let [was, is] = [from, from];
+  return lines.map((line) => {
+    const number = line.mark === "+" ? is : was;
+    if (line.mark !== "+") was++;
+    if (line.mark !== "-") is++;
+    return { ...line, number };
+  });
+}
+
 /** The first or the last lines of foreign text, each on one row; unfolded, all of it. */
-function folded(text: string, view: View, { from }: { from: "start" | "end" }): string[] {
+function folded(text: string, view: View, { from, live = false }: { from: "start" | "end"; live?: boolean }): string[] {
   const { theme, tt, width, unfolded } = view;
   const whole = text.trimEnd();
   if (whole === "") return [];
   const lines = whole.split("\n");
-  if (unfolded) return margined(lines.slice(0, UNFOLDED_LINES), { width, theme, paint: theme.dim });
+  if (unfolded) {
+    const last = live ? lines.slice(-LIVE_LINES) : lines;
+    const above = lines.length - last.length;
+    return [
+      ...(above > 0 ? [theme.dim(`  ${tt.above(above)}`)] : []),
+      ...margined(last, { width, theme, paint: theme.dim }),
+    ];
+  }
   const count = lines.length <= FOLDED_ROWS + 1 ? lines.length : FOLDED_ROWS;
   const shown = from === "start" ? lines.slice(0, count) : lines.slice(-count);
   const rows = margined(shown, { width, theme, paint: theme.dim, clip: true });

@@ -119,7 +119,7 @@ suite("the screen", () => {
     await using at = await sageOnScreen([{ text: "Thanks." }]);
     const lines = Array.from({ length: 40 }, (_, n) => `pasted ${n} \x9b2J`);
     await at.until("What would you like to do?");
-    at.press(`\x1b[200~${lines.join("\r")}\x1b[201~`);
+    at.press(`\x1b[200~${lines.join("\r")}\r\x1b[201~`); // as an editor copies whole lines
     await at.until("[paste #1 +40 lines]");
     at.press("\r");
     await at.until("Thanks.");

@@ -179,6 +179,16 @@ suite("a session on a terminal", () => {
     assert.match(await at.until("End."), /● Task look around[^\n]*\n {2}⎿ Glob \*\n {2}⎿ ✗ Bash touch x\n/);
   });
 
+  test("Ctrl-O after a thought shows the thought", async () => {
+    await using at = await sageOnScreen([{ reasoning: "First this.\nThen that.", text: "Done thinking." }], {
+      task: "go",
+    });
+    await at.until("Done: ");
+    assert.doesNotMatch(await at.screen.text(), /Then that/);
+    at.press("\x0f");
+    await at.until(/Thought:\n {2}│ First this\.\n {2}│ Then that\./);
+  });
+
   test("Ctrl-C: clears what is typed, then asks, then leaves", async () => {
     await using at = await sageOnScreen([]);
     await at.until("What would you like to do?");

@@ -14,6 +14,10 @@ import { rowsOf, type View } from "../../../src/surfaces/terminal/view.ts";
 import { terminalTexts } from "../../../src/texts/terminal.ts";
 import { texts } from "../../../src/texts/texts.ts";
 import type { CallItem } from "../../../src/view/item.ts";
+import { createProgress } from "../../../src/view/progress.ts";
+import type { Preview } from "../../../src/protocol/index.ts";
+import { footRow } from "../../../src/surfaces/terminal/status.ts";
+import { permission } from "./asked.ts";
 import type { Standing } from "../../../src/view/standing.ts";
 
 const look = (more: Partial<View> = {}): View => ({
@@ -140,6 +144,41 @@ suite("what is drawn", () => {
     const thought = entry({ ...item, since: 0, until: 3_000 });
     assert.deepEqual(bare(rowsOf(thought, look())), ["∴ Thought for 3 s"]);
     assert.deepEqual(bare(rowsOf(thought, look({ unfolded: true }))), ["∴ Thought for 3 s", "  │ First.", "  │ Then."]);
+  });
+
+  test("a change is drawn after it ran as it was before: numbered, with what stayed", () => {
+    const edit = { file_path: "a.ts", old_string: "one\ntwo\nthree", new_string: "one\n2\nthree" };
+    const rows = (more: Partial<CallItem>) => bare(rowsOf(entry(callItem("Edit", edit, more)), look())).slice(1);
+    assert.deepEqual(rows({}), ["  │   one", "  │ - two", "  │ + 2", "  │   three"]);
+    const preview: Preview = {
+      path: "/p/a.ts",
+      firstLine: 9,
+      lines: [
+        { mark: " ", text: "one" },
+        { mark: "-", text: "two" },
+        { mark: "+", text: "2" },
+        { mark: " ", text: "three" },
+      ],
+    };
+    const asked = [{ request: permission("Edit", edit, { preview }) }];
+    assert.deepEqual(rows({ asked }), ["  │  9   one", "  │ 10 - two", "  │ 10 + 2", "  │ 11   three"]);
+    const changed = { by: "hook" } as const;
+    assert.deepEqual(rows({ asked, changed }).slice(1), ["  │   one", "  │ - two", "  │ + 2", "  │   three"]);
+  });
+
+  test("a cost that is known in part says so", () => {
+    const progress = createProgress();
+    const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const stats = { steps: 1, toolCalls: 0, modelCalls: 1, durationMs: 1 };
+    const ended = (cost?: { usd: number }) =>
+      progress.note({
+        ...{ session: "s", seq: 1, key: "t0.ended", type: "turn.ended", at: 1 },
+        data: { status: "success", text: "", usage, stats, ...(cost && { cost }) },
+      });
+    ended({ usd: 0.5 });
+    assert.match(bare([footRow(progress, "m", look())])[0] ?? "", /^\$0\.5000 +m$/);
+    ended();
+    assert.match(bare([footRow(progress, "m", look())])[0] ?? "", /^> \$0\.5000 +m$/);
   });
 
   test("without colour there is none, and nothing is told by colour alone", () => {
