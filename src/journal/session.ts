@@ -34,6 +34,8 @@ export class SessionLog {
   #loaded: readonly Fact[] | undefined;
   /** Messages of people, loaded or heard since; oldest first. */
   readonly said: Fact<"user.said">[] = [];
+  /** Rules of this session that were taken back while it was open. */
+  readonly rulesTakenBack: string[] = [];
   /** The model has seen messages up to this seq. */
   sawUpTo = 0;
   #replay: Map<string, Fact> | undefined;
@@ -113,6 +115,7 @@ export class SessionLog {
     this.lastSeq = fact.seq;
     this.#saw(fact);
     if (fact.type === "user.said") this.said.push(fact);
+    else if (fact.type === "rule.removed") this.rulesTakenBack.push(fact.data.rule);
     else if (fact.type === "turn.interrupted") {
       this.#interrupts.push(fact.seq);
       this.stop(

@@ -11,7 +11,8 @@ export type InboundType =
   | "turn.interrupted"
   | "draft.saved"
   | "session.titled"
-  | "model.chosen";
+  | "model.chosen"
+  | "rule.removed";
 
 export type InboundFact = Extract<NewFact, { type: InboundType }>;
 

@@ -69,6 +69,8 @@ export type FactData = {
     destination: RuleDestination;
     by: string;
   };
+  /** A rule of this session was taken back: from the next call on it allows nothing. */
+  "rule.removed": { rule: string; by: string; surface: string };
   "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };
   "turn.interrupted": { to: "pause" | "cancel"; by: string; surface: string };
   "turn.ended": TurnEnd;

@@ -129,6 +129,7 @@ export const draftKeys = (requestKey: string): { prefix: string; end: string } =
 });
 export const interruptKey = (id: string): string => `interrupt/${id}`;
 export const titleKey = (id: string): string => `title/${id}`;
+export const ruleRemovedKey = (id: string): string => `rule-removed/${id}`;
 export const modelChosenKey = (id: string): string => `model/${id}`;
 
 /** A request's id names its session and its key: `session/t0/3/1/permit0`. */

@@ -187,6 +187,7 @@ export const en = {
   ruleNotSaved: (rule: string, why: string) => `Rule added for this session only: ${rule} (not saved: ${why})`,
   compacted: (before: number, after: number) =>
     `Conversation compacted: about ${before.toLocaleString("en")} → ${after.toLocaleString("en")} tokens.`,
+  ruleRemoved: (rule: string, who: string) => `Rule taken back: ${rule} (${who}).`,
   modelChosen: (model: string, who: string) => `Model changed ${who}: ${model} from the next turn.`,
   unknownEnd: (why: string) => `How it ended is unknown: ${why}`,
   interrupted: (who: string) => `Interrupted ${who}. Say what to do instead, or /resume.`,

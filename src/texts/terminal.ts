@@ -83,6 +83,8 @@ const en = {
   // Commands of the command line
   modelIs: (model: string) => `${model}. Change it with /model provider/name.`,
   noRules: "No rules.",
+  takeBack: "/permissions remove RULE takes back a rule of this session.",
+  noSuchRule: (rule: string) => `This session has no rule ${rule}.`,
   noAgents: "No subagents.",
   noSkills: "No skills.",
   exported: (path: string) => `Saved to ${path}`,
@@ -169,6 +171,8 @@ const zh: TerminalTexts = {
   ],
   modelIs: (model) => `${model}。可用 /model provider/name 更换。`,
   noRules: "没有规则。",
+  takeBack: "/permissions remove 规则 可收回本会话的规则。",
+  noSuchRule: (rule) => `本会话没有规则 ${rule}。`,
   noAgents: "没有子智能体。",
   noSkills: "没有技能。",
   exported: (path) => `已保存到 ${path}`,

@@ -160,6 +160,7 @@ export const zh: Texts = {
   ruleNotSaved: (rule, why) => `规则仅在本会话有效：${rule}（未保存：${sentence(why, "zh")}）`,
   compacted: (before, after) => `对话已压缩：约 ${number(before)} → ${number(after)} 个 token。`,
   unknownEnd: (why) => `结果未知：${why}`,
+  ruleRemoved: (rule, who) => `规则已收回：${rule}（${who}）。`,
   modelChosen: (model, who) => `${who}更换了模型：下一轮起使用 ${model}。`,
   interrupted: (who) => `${who}已中断。请说明接下来做什么，或用 /resume 继续。`,
   stopping: (who) => `${who}已停止本轮。`,

@@ -22,6 +22,7 @@ export type Item =
   | CallItem
   | AskedItem
   | ({ type: "rule"; at: number } & Pick<FactData["rule.added"], "rule" | "saved" | "problem" | "destination" | "by">)
+  | ({ type: "ruleRemoved"; at: number; rule: string } & Sender)
   | { type: "compacted"; at: number; tokens: Compaction["tokens"] }
   | ({ type: "interrupted"; at: number; to: "pause" | "cancel" } & Sender)
   | ({ type: "model"; at: number; model: string } & Sender)

@@ -15,6 +15,8 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
   switch (item.type) {
     case "rule":
       return ruleNote(item, t);
+    case "ruleRemoved":
+      return { tone: "dim", line: t.ruleRemoved(oneLine(item.rule), whoOf(item, t, me)) };
     case "compacted":
       return { tone: "dim", line: t.compacted(item.tokens.before, item.tokens.after) };
     case "interrupted":

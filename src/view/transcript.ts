@@ -197,6 +197,8 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           calls.get(callOfKey(key) ?? "")?.rules.push(fact.data);
           return [{ type: "rule", at, ...ruleOf(fact.data) }];
         }
+        case "rule.removed":
+          return [{ type: "ruleRemoved", at, ...fact.data }];
         case "context.compacted":
           return isInSubagent(key) ? [] : [{ type: "compacted", at, tokens: fact.data.tokens }];
         case "turn.interrupted":

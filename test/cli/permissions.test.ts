@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { convertRule, type Origin } from "../../src/cli/commands/permissions/claude-code.ts";
 import { knownTools } from "../../src/config/config.ts";
-import { Machine } from "../support/cli.ts";
+import { bash, Machine } from "../support/cli.ts";
 
 const put = (path: string, value: unknown) => {
   mkdirSync(dirname(path), { recursive: true });
@@ -364,4 +364,22 @@ suite("sage permissions import", () => {
       /None of these files exists:\n {2}\S+\/\.claude\/settings\.json\n {2}\S+project\/\.claude\/settings\.json/,
     );
   });
+});
+
+test("B6 a rule of a session is taken back, and the next call of its kind asks again", async () => {
+  using here = new Machine();
+  const again = { calls: [bash("env echo one")] };
+  const model = here.script(again, { text: "done" }, again, { text: "done" }, again, { text: "done" });
+  assert.equal((await here.sage(["-p", "go", "--model", model])).code, 3);
+  const [one] = await here.pending();
+  assert.ok(one);
+  assert.equal((await here.sage(["answer", one.id, "--always"])).code, 0);
+  assert.equal((await here.sage(["-p", "--continue"])).code, 0);
+  assert.equal((await here.sage(["-p", "more", "--continue"])).code, 0, "the rule holds");
+  const rule = "Bash(env echo one)";
+  const { code, out } = await here.sage(["permissions", "remove", rule]);
+  assert.equal(code, 0);
+  assert.match(out, /Bash\(env echo one\)/);
+  assert.equal((await here.sage(["permissions", "remove", rule])).code, 2, "it is gone");
+  assert.equal((await here.sage(["-p", "more", "--continue"])).code, 3, "it asks again");
 });

@@ -108,15 +108,13 @@ export function decisionInput(context: ExecutionContext, tool: Tool, input: Tool
   };
 }
 
-const joined = new WeakMap<readonly Rule[], { of: readonly Rule[]; rules: readonly Rule[] }>();
-
-/** The same list as long as there are the same rules: what was made of it once is found again by it. */
-export function rulesOf({ config: { rules }, sessionRules }: ExecutionContext): readonly Rule[] {
-  if (sessionRules.length === 0) return rules;
-  let known = joined.get(sessionRules);
-  if (known?.of !== rules || known.rules.length !== rules.length + sessionRules.length)
-    joined.set(sessionRules, (known = { of: rules, rules: [...rules, ...sessionRules] }));
-  return known.rules;
+/** Configured rules and those of the session, without rules that the person took back meanwhile. */
+export function rulesOf({ config: { rules }, sessionRules, rulesTakenBack = [] }: ExecutionContext): readonly Rule[] {
+  for (const gone of rulesTakenBack.splice(0)) {
+    const kept = sessionRules.filter(({ text }) => text !== gone);
+    sessionRules.splice(0, sessionRules.length, ...kept);
+  }
+  return sessionRules.length === 0 ? rules : [...rules, ...sessionRules];
 }
 
 /** A subagent may work elsewhere, and rules still mean the folder that the session began in. */

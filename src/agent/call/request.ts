@@ -21,7 +21,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { waitForPerson } from "../state/states.ts";
 import type { CallEvent } from "./state.ts";
-import { decisionInput, judgeCall, placeOf, readyToJudge } from "./judge.ts";
+import { decisionInput, judgeCall, placeOf, readyToJudge, rulesOf } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(
@@ -113,6 +113,7 @@ export async function addRules(
   { rules = [] }: InputResponse & { type: "granted" },
   { number, by }: { number: number; by: string },
 ): Promise<void> {
+  rulesOf(context); // a rule that was taken back earlier must not take this one with it
   for (const [n, grant] of rules.entries()) {
     const rule = await durable.step(`rule${number}.${n}`, "rule.added", async () => ({
       ...grant,

@@ -76,6 +76,8 @@ export type ExecutionContext = {
   asksRoot: boolean;
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
+  /** Texts of session rules that were taken back since, until they are out of `sessionRules`. */
+  rulesTakenBack?: string[];
   memory: Memory;
   /** What is open and what was used, in the whole tree of agents. */
   tree: {

@@ -121,6 +121,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       agent: [],
       asksRoot: false,
       sessionRules: folded.rules,
+      rulesTakenBack: log.rulesTakenBack,
       lifecycle,
       memory: new Memory(folded.seen),
       tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },

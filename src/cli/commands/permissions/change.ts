@@ -8,6 +8,8 @@ import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { destinationOf, destinations } from "./destination.ts";
 import { rulesIn } from "../../rules-in.ts";
+import { sessionRules, takeBack } from "../../session-rules.ts";
+import { openJournal, person } from "../../journal.ts";
 
 const options = { to: { type: "string" } } as const;
 
@@ -45,7 +47,23 @@ export async function remove(args: string[]): Promise<number> {
   );
   if (places.length > 1) throw usage(texts.inSeveral(oneLine(rule), places));
   const file = places[0] && config.dropRule(rule, places[0]);
-  if (file === undefined) throw new SageError("config-invalid", texts.notFound(oneLine(rule)));
+  if (file === undefined) {
+    const session = asked === undefined ? await takenBack(rule) : undefined;
+    if (session === undefined) throw new SageError("config-invalid", texts.notFound(oneLine(rule)));
+    console.log(texts.removed(oneLine(rule), session));
+    return exitCodes.success;
+  }
   console.log(texts.removed(oneLine(rule), oneLine(file)));
   return exitCodes.success;
+}
+
+/** Takes the rule back in the newest session of this folder that has it, and returns that session. */
+async function takenBack(rule: string): Promise<string | undefined> {
+  const { host, store } = openJournal(process.env);
+  const here = store.sessions().filter(({ cwd }) => cwd === process.cwd());
+  const newest = here.toSorted((a, b) => b.lastAt - a.lastAt);
+  const found = newest.find(({ id }) => sessionRules(store.load(id)).some((one) => one.rule === rule));
+  if (found) await takeBack(store, found.id, rule, { by: person(), surface: "cli" });
+  await host.close();
+  return found?.id;
 }

@@ -9,6 +9,7 @@ import type { Lang } from "../../../texts/language.ts";
 import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
 import { ask, person } from "../../journal.ts";
 import { rulesIn } from "../../rules-in.ts";
+import { sessionRules, takeBack } from "../../session-rules.ts";
 import { modelOfSession } from "../../model-choice.ts";
 import type { Sage } from "../../wiring.ts";
 import { titleOf } from "../../../view/summary.ts";
@@ -25,7 +26,13 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
       await sage.chooseModel(session, args, { by: person(), surface: "tui" });
       return undefined; // that it was chosen is a fact, which every surface shows
     },
-    permissions: async () => text(ruleLines(sage, store.load(session)), tt.noRules),
+    permissions: async (args) => {
+      const rule = /^remove\s+(.+)$/.exec(args)?.[1];
+      if (rule === undefined) return text([...ruleLines(sage, store.load(session)), tt.takeBack], tt.noRules);
+      if (!sessionRules(store.load(session)).some((one) => one.rule === rule)) return { text: tt.noSuchRule(rule) };
+      await takeBack(store, session, rule, { by: person(), surface: "tui" });
+      return undefined; // that it was taken back is a fact, which every surface shows
+    },
     agents: async () =>
       text(
         [...builtinSubagents, ...sage.subagents].map(({ name, description }) => `${name}: ${description}`),
@@ -73,11 +80,7 @@ function ruleLines({ config, home }: Sage, facts: readonly Fact[]): string[] {
   const kept = rulesIn(config, home.settings)
     .filter(({ counts }) => counts)
     .map(({ behavior, rule, file }) => `${behavior}  ${rule}  (${file})`);
-  const session = facts.flatMap((fact) =>
-    fact.type === "rule.added" && fact.data.destination === "session"
-      ? [`${fact.data.behavior}  ${fact.data.rule}`]
-      : [],
-  );
+  const session = sessionRules(facts).map(({ behavior, rule }) => `${behavior}  ${rule}  (session)`);
   return [...session, ...kept];
 }
 
