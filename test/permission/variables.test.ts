@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bash } from "./asking.ts";
+import { answer, bash } from "./asking.ts";
 
 test("A1 an index in a name that read sets is code, and runs only when a person says so", () => {
   const commands = [
@@ -40,4 +40,26 @@ test("A1 an assignment that another shell makes, or nobody, leaves a variable em
   for (const command of commands) assert.notEqual(bash(command, ...rules), "allow", command);
   for (const command of ['x=a && rm "$x"/b &', 'x=a; true & rm "$x"/b', 'true && x=a && rm "$x"/b'])
     assert.equal(bash(command, ...rules), "allow", command);
+});
+
+test("A4 a secret that the line inherits is not printed by way of a here-document either", () => {
+  const commands = [
+    ...["cat <<< $API_TOKEN", 'cat <<< "a${API_TOKEN}b"', "cat <<E\n$API_TOKEN\nE", "cat <<E\n${API_TOKEN:-x}\nE"],
+    ...["x=$API_TOKEN; cat <<< $x", "read x <<< $API_TOKEN; echo $x", "{ cat; } <<< $API_TOKEN"],
+    ...["while read x; do echo $x; done <<< $API_TOKEN", "(cat) <<E\n$API_TOKEN\nE"],
+  ];
+  for (const command of commands) assert.equal(bash(command), "ask", command);
+  for (const command of ["cat <<< $HOME", "cat <<'E'\n$API_TOKEN\nE", "x=a; cat <<E\n$x\nE", "cat <<E\n$(ls)\nE"])
+    assert.equal(bash(command), "allow", command);
+});
+
+test("A6 git and sed write a protected file under an option or in a script, and bypass asks too", () => {
+  const bypass = (command: string) => answer([], "Bash", { command }, { mode: "bypass" }).behavior;
+  const commands = [
+    ...["git diff --output=.git/hooks/x", "git log -p --output .git/hooks/x", "git show --outp=.git/config"],
+    ...["sed -n 'w .git/config' a", "sed 's/a/b/w .git/config' a", "sed -e '/x/w.git/config' a"],
+  ];
+  for (const command of commands) assert.equal(bypass(command), "ask", command);
+  for (const command of ["git diff --output=a.patch", "git log -- .gitattributes", "sed -n 'w out' a", "sed s/a/b/ a"])
+    assert.equal(bypass(command), "allow", command);
 });

@@ -43,7 +43,7 @@ type Rules = {
 };
 
 export function viewOf(
-  { command, bases, moves }: Step,
+  { command, bases, moves, secret }: Step,
   { book, exact, session, disk, settled, environment }: Rules,
 ): CommandView {
   const words = unwrapped(command.words);
@@ -66,7 +66,7 @@ export function viewOf(
     if ("to" in moves) return { ...view, allowed: true, reason: reason("stays-inside", {}) };
     return { ...view, blocks: { exactly: false }, reason: moves.why };
   }
-  if (isPlainBuiltin(words, command.assignments, isOwn))
+  if (!secret && isPlainBuiltin(words, command.assignments, isOwn))
     return { ...view, allowed: true, reason: reason("sets-nothing", {}) };
   if (rebinding.has(name) || (name === "printf" && setsVariable(words)))
     return { ...view, blocks: { exactly: true }, reason: reason("changes-names", { name }) };
@@ -95,7 +95,7 @@ export function viewOf(
   const nearly = held.find(({ by }) => typeof by === "object")?.by as Reason | undefined;
   if (nearly) return { ...view, reason: nearly, unfit: true };
   if (escalates(given, none)) return { ...view, reason: reason("option-unnamed", { program: name }), unfit: true };
-  if (program.use?.readOnly !== true) return { ...view, reason: uncovered };
+  if (program.use?.readOnly !== true || secret) return { ...view, reason: uncovered };
   const locks = command.assignments.some(({ name }) => name === "GIT_OPTIONAL_LOCKS");
   const trouble = program.git && (locks ? reason("repository-locks", {}) : gitTrouble(program.git, bases, session));
   if (trouble !== undefined) return { ...view, reason: reason("repository-unsafe", { why: trouble }) };

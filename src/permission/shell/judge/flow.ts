@@ -18,6 +18,8 @@ export type Step = {
   moves?: Move;
   /** What it reads from its standard input. */
   fed: Fed;
+  /** It, or what it is part of, is given a text that may hold a secret which the line inherits. */
+  secret: boolean;
   /** It may run again after everything else in its loop. */
   repeats: boolean;
 };
@@ -51,6 +53,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
   let loose: Loose[] = [];
   const lists: Flow["lists"] = [];
   let loops = 0;
+  let secrets = 0;
   let walked = 0;
   walk(script, unique([cwd, disk.follow(cwd)]));
   return { steps, loose, lists };
@@ -82,9 +85,22 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     }
     const redirects = command.redirects.map((one) => ({ ...one, target: variables.resolve(one.target) }));
     if (command.kind !== "simple" && redirects.length > 0) loose.push({ redirects, bases });
+    const given = redirects.filter(isSecret).length;
+    secrets += given;
+    const ends = within({ ...command, redirects }, bases, before);
+    secrets -= given;
+    return ends;
+  }
+
+  /** A here-document or a here-string with a secret in it that the line inherits. */
+  function isSecret({ op, target, heredoc }: Redirect): boolean {
+    return (heredoc !== undefined || op === "<<<") && !variables.isPrintable((heredoc ?? target).pieces);
+  }
+
+  function within(command: Command, bases: readonly string[], before: Command | undefined): readonly string[] {
     switch (command.kind) {
       case "simple":
-        return run({ ...command, redirects }, bases, before);
+        return run(command, bases, before);
       case "subshell":
         walk(command.body, bases);
         return bases;
@@ -108,7 +124,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     const resolved: Simple = { ...command, words, assignments };
     const moves = moveOf(resolved, bases);
     const fed = fedTo(resolved, before && resolvedOf(before));
-    steps.push({ command: resolved, bases, fed, repeats: loops > 0, ...(moves && { moves }) });
+    steps.push({ command: resolved, bases, fed, secret: secrets > 0, repeats: loops > 0, ...(moves && { moves }) });
     return moves !== undefined && "to" in moves ? moves.to : bases;
   }
 

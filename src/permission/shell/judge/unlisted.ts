@@ -59,10 +59,14 @@ function guardedPart(view: CommandView, given: readonly Word[], where: Where, re
   return undefined;
 }
 
-/** Of git the words of subcommands that write what they are given; the rest look, or keep files under version control. */
+/**
+ * Of git the words of subcommands that write what they are given; the rest look, or keep files under version control, and
+ * write only what `--output` names.
+ */
 function pathsOfGit(texts: readonly string[], given: readonly Word[]): readonly Word[] {
   const args = texts.slice(1);
-  if (onlyKeeps.has(args[subcommandAt(args)] ?? "")) return [];
+  if (onlyKeeps.has(args[subcommandAt(args)] ?? ""))
+    return given.filter(({ lead }, n) => /^--o/.test(lead) || /^--o[a-z]*$/.test(given[n - 1]?.text ?? ""));
   return given.filter((_, n) => !/^(-[a-z]*m|--message|--author|--date)$/.test(given[n - 1]?.text ?? ""));
 }
 

@@ -9,6 +9,8 @@ import type { Piece, Word } from "../read/word.ts";
 export type Variables = {
   /** The word with its variables replaced by their values, as far as those are known. */
   resolve(word: Word): Word;
+  /** False when one of these may be a secret that the line inherits. */
+  isPrintable(pieces: readonly Piece[]): boolean;
   /** Keeps the texts that the variable of a loop goes through; undefined when they are not known. */
   goesThrough(loop: Loop, texts: readonly string[] | undefined): void;
 };
@@ -92,14 +94,14 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
   }
 
   /** Holds no inherited variable that could be a secret, nor one that was made of such a variable. */
-  function isPrintable({ pieces }: Word, seen: ReadonlySet<string>): boolean {
+  function isPrintable(pieces: readonly Piece[], seen: ReadonlySet<string> = new Set()): boolean {
     return pieces.every((piece) => {
       const name = piece.type === "variable" || piece.type === "other" ? piece.name : undefined;
       if (name === undefined || isPublic(name) || seen.has(name)) return true;
       if (environment?.has(name) !== false) return false;
       const within = new Set([...seen, name]);
       const made = sources.get(name)?.flatMap(wordsOf);
-      return made !== undefined && made.every((word) => isPrintable(word, within));
+      return made !== undefined && made.every((word) => isPrintable(word.pieces, within));
     });
   }
 
@@ -114,10 +116,11 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
   }
 
   return {
+    isPrintable: (pieces) => isPrintable(pieces),
     goesThrough: (loop, texts) => void looped.set(loop, texts),
     resolve(word) {
       if (word.text !== undefined || word.glob !== undefined || word.pipe) return word;
-      const printable = isPrintable(word, new Set());
+      const printable = isPrintable(word.pieces);
       const choices = setsUnseen() ? undefined : choicesOf(word, new Set());
       const scripts = word.scripts;
       if (choices?.length === 1) return { ...literalWord(choices[0]!, word), scripts };

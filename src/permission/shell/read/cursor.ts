@@ -1,6 +1,7 @@
 import { reason } from "../../../protocol/index.ts";
 import type { Construct, Reason } from "../../../protocol/index.ts";
 import type { Closer, Script } from "./script.ts";
+import type { Piece } from "./word.ts";
 
 /** The text is not understood: a reason to ask, never a failure. */
 export class Unclear extends Error {
@@ -33,8 +34,8 @@ export type Cursor = {
 /** A here-document whose body comes after the line. */
 export type PendingHeredoc = { delimiter: string; tabs: boolean; raw: boolean; heredoc: Heredoc };
 
-/** `literal`: nothing in it is replaced when it runs. */
-export type Heredoc = { scripts: Script[]; literal: boolean; text: string };
+/** `literal`: nothing in it is replaced when it runs. `pieces`: what it is made of, unless it is literal. */
+export type Heredoc = { scripts: Script[]; literal: boolean; text: string; pieces: readonly Piece[] };
 
 export function openCursor(text: string, home: string, script: Cursor["script"]): Cursor {
   return { text, home, script, at: 0, ticks: 0, depth: 0, marks: [], pending: [] };

@@ -114,7 +114,7 @@ export function takeDelimiter(cursor: Cursor, tabs: boolean): { target: Word; he
   if (cursor.pending.length > 0) throw unclear("heredocs-on-one-line");
   if (cursor.ticks > 0) throw unclear("heredoc-in-backticks");
   const raw = /['"\\]/.test(source);
-  const heredoc: Heredoc = { scripts: [], literal: true, text: "" };
+  const heredoc: Heredoc = { scripts: [], literal: true, text: "", pieces: [] };
   cursor.pending.push({ delimiter: target.text, tabs, raw, heredoc });
   return { target, heredoc };
 }

@@ -118,6 +118,7 @@ export function takeBody(cursor: Cursor, end: number, heredoc: Heredoc): void {
   if (cursor.at > end) throw unclear("heredoc-end-in-substitution");
   heredoc.scripts.push(...word.scripts);
   heredoc.literal = !word.other;
+  if (word.other) heredoc.pieces = word.pieces;
 }
 
 type Building = {

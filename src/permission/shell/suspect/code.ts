@@ -90,6 +90,7 @@ const others =
   /^(awk|gawk|mawk|nawk|sqlite3?|psql|mysql|mariadb|ed|ex|vim|vi|nvim|emacs|bc|gdb|expect|make|gmake|duckdb)$/;
 
 function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] {
+  if (name === "sed" || name === "gsed") return args.flatMap(writtenBySed);
   const isFull = interpreters.test(name.toLowerCase());
   if (!isFull && !others.test(name)) return [];
   const code = args.flatMap((arg, n): string[] => {
@@ -104,6 +105,12 @@ function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] 
   return isFull && args.every((arg) => arg === "-" || !/^-(h|V|v|-help|-version)/.test(arg))
     ? fromInput(name, fed, "program")
     : programs;
+}
+
+/** Files that `w` of a script for sed names, up to the end of its line. */
+function writtenBySed(script: string): Code[] {
+  const names = [...script.matchAll(/[wW](?:[ \t]+|(?=\.))([^\n]+)/g)].map(([, name = ""]) => name.trim());
+  return names.map((name) => ({ type: "program", text: `"${name}"` }));
 }
 
 const codeOption = /^(-[A-Za-z]*[cerEp]|-ex|--eval|--print|--command|--execute)$/;
