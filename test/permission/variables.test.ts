@@ -63,3 +63,14 @@ test("A6 git and sed write a protected file under an option or in a script, and 
   for (const command of ["git diff --output=a.patch", "git log -- .gitattributes", "sed -n 'w out' a", "sed s/a/b/ a"])
     assert.equal(bypass(command), "allow", command);
 });
+
+test("A1 beside a deny rule, words are split as the line says, and scripts of sed and editors are looked into", () => {
+  const commands = [
+    ...["IFS=,; x=rm,f; $x", "export IFS=,; x=rm,f; $x", "for IFS in ,; do x=rm,f; $x; done", "IFS=, ; x=rm,f; $x"],
+    ...["sed '1e rm f' a", "sed 's/x/rm f/e' a", "sed -n '/x/s,a,rm f,ge' a", "vim +'!rm f' a", "less '+!rm f' a"],
+    ...["rg --pre rm x", "sqlite3 a '.shell rm f'"],
+  ];
+  for (const command of commands) assert.notEqual(bash(command, "+ Bash", "- Bash(rm:*)"), "allow", command);
+  for (const command of ["sed 's/a/b/g' a", "sed -e 's/the/one/' a", "IFS=, read x y; ls", "vim a"])
+    assert.equal(bash(command, "+ Bash", "- Bash(rm:*)"), "allow", command);
+});

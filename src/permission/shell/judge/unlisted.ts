@@ -66,7 +66,7 @@ function guardedPart(view: CommandView, given: readonly Word[], where: Where, re
 function pathsOfGit(texts: readonly string[], given: readonly Word[]): readonly Word[] {
   const args = texts.slice(1);
   if (onlyKeeps.has(args[subcommandAt(args)] ?? ""))
-    return given.filter(({ lead }, n) => /^--o/.test(lead) || /^--o[a-z]*$/.test(given[n - 1]?.text ?? ""));
+    return given.filter(({ lead }, n) => lead.startsWith("--o") || /^--o[a-z]*$/.test(given[n - 1]?.text ?? ""));
   return given.filter((_, n) => !/^(-[a-z]*m|--message|--author|--date)$/.test(given[n - 1]?.text ?? ""));
 }
 

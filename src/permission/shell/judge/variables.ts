@@ -46,11 +46,14 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
         }
         const words = unwrapped(command.words);
         for (const name of setByBuiltin(words)) add(sources, name, { type: "opaque" });
-        if (maySetAny(words)) anySet = true;
+        // With other separators a value is other words.
+        const separates = words.length === 0 && command.assignments.some(({ name }) => name === "IFS");
+        if (separates || setsSeparator(words) || maySetAny(words)) anySet = true;
         if (words[0] && words[0].text === undefined) indirect.push(words[0]);
       }
       if (command.kind === "loop" && command.over) {
         const { name, words } = command.over;
+        if (name === "IFS") anySet = true;
         add(sources, name, { type: "loop", loop: command });
         add(certain, name, { from: words[0]?.start ?? 0, to: endOf(command) });
       }
@@ -203,6 +206,10 @@ function setByBuiltin([name, ...args]: readonly Word[]): string[] {
   if (name?.text !== "read") return [];
   const names = find(/^[A-Za-z_]\w*$/);
   return names.length > 0 ? names : ["REPLY"];
+}
+
+function setsSeparator(words: readonly Word[]): boolean {
+  return setByBuiltin(words).includes("IFS");
 }
 
 /** A builtin that may set any variable, or one that is told by a variable which. */

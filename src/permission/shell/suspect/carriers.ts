@@ -18,6 +18,7 @@ export function handedOn(words: readonly string[]): string[][] {
     const value = runsValue.exec(word)?.slice(1).find(Boolean) ?? (at > 0 ? /^!(.+)$/.exec(word)?.[1] : undefined);
     if (value !== undefined) found.push([value, ...rest]);
     if (/^-[xX]$/.test(word) && /^fd(find)?$/.test(name)) found.push([...rest]);
+    if (word === "--pre" && name === "rg") found.push([...rest]);
     if (/\s/.test(word) && (isCode(at) || takesScripts.has(name))) found.push(...scriptsIn(word));
     else if (isCode(at)) found.push(words.slice(at));
     const bound = binds.get(name)?.(word, words[at - 1]);
@@ -80,7 +81,9 @@ const carriers = new Map(
   }),
 );
 
-const takesScripts = new Set("tmux screen script nix-shell expect gdb at batch entr".split(" "));
+const takesScripts = new Set(
+  "tmux screen script nix-shell expect gdb at batch entr vim vi nvim ex less sqlite3".split(" "),
+);
 
 const codeOption = /^(-c|-lc|-e|-E|-x|-P|-ex|--run|--exec|--command|--eval)$/;
 
@@ -98,6 +101,6 @@ function afterOptions(words: readonly string[]): string[][] {
 
 /** Lines of code, also in another language: `system "curl x"`. */
 function scriptsIn(word: string): string[][] {
-  const words = word.split(/[\s"'(){};|&]+/).filter((text) => text !== "" && text !== "!");
+  const words = word.split(/[\s"'(){};|&!]+/).filter((text) => text !== "" && text !== "!");
   return words.slice(0, 20).map((_, at) => words.slice(at));
 }

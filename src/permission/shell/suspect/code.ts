@@ -90,7 +90,7 @@ const others =
   /^(awk|gawk|mawk|nawk|sqlite3?|psql|mysql|mariadb|ed|ex|vim|vi|nvim|emacs|bc|gdb|expect|make|gmake|duckdb)$/;
 
 function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] {
-  if (name === "sed" || name === "gsed") return args.flatMap(writtenBySed);
+  if (name === "sed" || name === "gsed") return args.flatMap(inSed);
   const isFull = interpreters.test(name.toLowerCase());
   if (!isFull && !others.test(name)) return [];
   const code = args.flatMap((arg, n): string[] => {
@@ -107,7 +107,16 @@ function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] 
     : programs;
 }
 
-/** Files that `w` of a script for sed names, up to the end of its line. */
+/** Files that `w` of a script names, up to the end of its line, and commands that `e` runs. */
+function inSed(script: string): Code[] {
+  const run = [...script.matchAll(/(?:^|[\s;{}\d$/!])e[ \t]+([^\n]+)/g)].flatMap(([, code = ""]) =>
+    shellCode("sed", code),
+  );
+  // `s/…/…/e` runs what comes of it.
+  const isRun = /(?:^|[\s;{}\d$/!])s([^\w\s]).*\1.*\1[gpiImM\d]*e/.test(script);
+  return [...run, ...(isRun ? shellCode("sed", "\0") : []), ...writtenBySed(script)];
+}
+
 function writtenBySed(script: string): Code[] {
   const names = [...script.matchAll(/[wW](?:[ \t]+|(?=\.))([^\n]+)/g)].map(([, name = ""]) => name.trim());
   return names.map((name) => ({ type: "program", text: `"${name}"` }));
