@@ -74,3 +74,11 @@ test("A1 beside a deny rule, words are split as the line says, and scripts of se
   for (const command of ["sed 's/a/b/g' a", "sed -e 's/the/one/' a", "IFS=, read x y; ls", "vim a"])
     assert.equal(bash(command, "+ Bash", "- Bash(rm:*)"), "allow", command);
 });
+
+test("A1 an option or a script that a loop goes through is spelled out", () => {
+  for (const command of ["for x in all -fa.mk; do make $x; done", 'for x in all SHELL=a; do make "$x"; done'])
+    assert.equal(bash(command, "+ Bash(make:*)"), "ask", command);
+  assert.equal(bash("for x in all test; do make $x; done", "+ Bash(make:*)"), "allow");
+  assert.equal(bash("cd sub && for x in a b; do bash scripts/$x; done", "+ Bash(bash scripts/*)"), "ask");
+  assert.equal(bash("for x in a b; do bash scripts/$x; done", "+ Bash(bash scripts/*)"), "allow");
+});

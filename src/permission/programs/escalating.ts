@@ -73,7 +73,8 @@ export function escalates(words: readonly Word[], literal: ReadonlySet<string>):
     if (rest.some(mild.has(program) ? isUnfinished : isUnsure)) return true;
     // One that is not known keeps its place, or the next would be taken for it, and how it begins counts.
     const all = rest.map(({ text, lead }) => text ?? `${lead}\0`);
-    const args = all.filter((arg) => !literal.has(arg));
+    // One that may be several is any of them.
+    const args = [...all, ...rest.flatMap(({ choices = [] }) => choices)].filter((arg) => !literal.has(arg));
     if (checks.get(program)?.(args, all, literal) === true) return true;
     if (args.some((arg) => arg.startsWith("-") && risky.some((option) => uses(arg, option)))) return true;
   }

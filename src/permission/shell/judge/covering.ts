@@ -71,7 +71,8 @@ function otherScript(
 ): Reason | undefined {
   const program = words[0]!.text!;
   if (!runsScript(baseName(program))) return undefined;
-  for (const word of words.slice(1)) {
+  const each = ({ choices, ...word }: Word) => choices?.map((text): Word => ({ ...word, text })) ?? [word];
+  for (const word of words.slice(1).flatMap(each)) {
     const { text } = word;
     if (text === undefined || text.startsWith("-") || isAbsolute(text)) continue;
     const token = pattern.slice(1).find((one) => typeof one !== "symbol" && !isLoneStar(one) && sameWord(one, word));

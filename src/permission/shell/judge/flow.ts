@@ -87,7 +87,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     if (command.kind !== "simple" && redirects.length > 0) loose.push({ redirects, bases });
     const given = redirects.filter(isSecret).length;
     secrets += given;
-    const ends = within({ ...command, redirects }, bases, before);
+    const ends = command.kind === "simple" ? run({ ...command, redirects }, bases, before) : within(command, bases);
     secrets -= given;
     return ends;
   }
@@ -97,10 +97,8 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     return (heredoc !== undefined || op === "<<<") && !variables.isPrintable((heredoc ?? target).pieces);
   }
 
-  function within(command: Command, bases: readonly string[], before: Command | undefined): readonly string[] {
+  function within(command: Exclude<Command, Simple>, bases: readonly string[]): readonly string[] {
     switch (command.kind) {
-      case "simple":
-        return run(command, bases, before);
       case "subshell":
         walk(command.body, bases);
         return bases;
