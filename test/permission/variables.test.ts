@@ -82,3 +82,18 @@ test("A1 an option or a script that a loop goes through is spelled out", () => {
   assert.equal(bash("cd sub && for x in a b; do bash scripts/$x; done", "+ Bash(bash scripts/*)"), "ask");
   assert.equal(bash("for x in a b; do bash scripts/$x; done", "+ Bash(bash scripts/*)"), "allow");
 });
+
+test("A6 a root that a variable holds is not removed in passing", () => {
+  const roots = [
+    ...["x=~; rm -rf $x", 'x=$HOME; rm -rf "$x"', 'for x in ~; do rm -rf "$x"; done', "x=/; rm -r $x"],
+    ...["for x in *; do rm -rf $x; done", 'for x in ~/*; do rm -rf "$x"; done', 'for x in a ./*; do rm -rf "$x"; done'],
+  ];
+  const bypass = (command: string) => answer([], "Bash", { command }, { mode: "bypass" }).behavior;
+  for (const command of roots) assert.equal(bypass(command), "ask", command);
+  for (const command of [
+    "x=dist; rm -rf $x",
+    "for x in dist build; do rm -rf $x; done",
+    "for x in *.o; do rm -r $x; done",
+  ])
+    assert.equal(bypass(command), "allow", command);
+});

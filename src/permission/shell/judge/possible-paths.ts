@@ -8,7 +8,7 @@ import type { PossibleCommands } from "../suspect/possible.ts";
 import { baseName } from "../../text/tokens.ts";
 import { isWriter } from "../../programs/writers.ts";
 
-type Scene = { cwd: string; home: string; disk: Disk; reach: Reach; possible: PossibleCommands };
+type Scene = { cwd: string; home: string; disk: Disk; reach: Reach; possible: PossibleCommands; command: string };
 
 /** Rules against a path that one of these words may name, for commands whose words are not understood. */
 export function rulesAgainst(words: readonly string[], scene: Scene): { deny?: Rule; ask?: Rule } {
@@ -67,7 +67,8 @@ export function rootRemoval(scene: Scene): Reason | undefined {
     const at = words.findIndex((word, i) => (i === 0 || anywhere) && /^rm(dir)?$/.test(baseName(word)));
     const operands = at < 0 ? foundIn(words) : words.slice(at + 1);
     if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
-    for (const operand of operands) {
+    const held = isDeep(operands) && operands.some((word) => /^\$\{?\w+\}?$/.test(word)) ? heldIn(scene.command) : [];
+    for (const operand of [...operands, ...held]) {
       if (operand.startsWith("-") && operand !== "-") continue;
       if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return reason("removes-anything", { operand });
       // All that a folder holds is the folder.
@@ -82,7 +83,19 @@ export function rootRemoval(scene: Scene): Reason | undefined {
 
 /** Whole folders, and nothing says which. */
 function isBlind(operands: readonly string[]): boolean {
-  return operands.every((word) => word.startsWith("-")) && operands.some((word) => /^-[A-Za-z]*[rR]|^--rec/.test(word));
+  return operands.every((word) => word.startsWith("-")) && isDeep(operands);
+}
+
+function isDeep(operands: readonly string[]): boolean {
+  return operands.some((word) => /^-[A-Za-z]*[rR]|^--rec/.test(word));
+}
+
+/** Texts that variables of a line may hold, by their looks: what is assigned, and what a loop goes through. */
+function heldIn(command: string): string[] {
+  const assigned = [...command.matchAll(/(?<=(?:^|[\s;&|(])\w+=)[^\s;&|)]+/g)].map(([value]) => value);
+  const listed = [...command.matchAll(/(?<=\bin\s)[^;\n]+/g)].flatMap(([list]) => list.split(/\s+/));
+  const plain = [...assigned, ...listed].map((text) => text.replace(/["']/g, "").replace(/^\$\{?HOME\b\}?/, "~"));
+  return plain.filter((text) => text !== "");
 }
 
 /** `find . -delete`, where nothing chooses among what is found. */
