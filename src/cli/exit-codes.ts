@@ -9,6 +9,7 @@ export const exitCodes = {
   needsPerson: 3,
   timeout: 4,
   maxSteps: 5,
+  incomplete: 6,
   interrupted: 130,
 } as const satisfies Record<ExitName, number>;
 
@@ -20,6 +21,8 @@ export function exitCodeOf(outcome: OutcomeStatus): number {
       return exitCodes.needsPerson;
     case "max-steps":
       return exitCodes.maxSteps;
+    case "incomplete":
+      return exitCodes.incomplete;
     case "cancelled":
     case "paused":
       return exitCodes.interrupted;

@@ -149,7 +149,7 @@ export function folderParts({
   const config = loadConfig(home, cwd, env, settings);
   const { rules, hooks, saveRule, ruleFiles, trust } = config;
   const { skills, subagents, warnings } = loadContent(home, trust);
-  const { maxContextTokens, autoCompactThreshold } = settings;
+  const { maxContextTokens, maxOutputTokens, autoCompactThreshold } = settings;
   const small = smallModelOf(installation);
   const namer = small && (() => models(small));
   const counts = asked || trust.state === "trusted" || trust.state === "nothing-to-trust";
@@ -173,6 +173,7 @@ export function folderParts({
     },
     options: {
       ...(maxContextTokens !== undefined && { maxContextTokens }),
+      ...(maxOutputTokens !== undefined && { llmOptions: { maxOutputTokens } }),
       ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
     },
     namer,

@@ -142,6 +142,9 @@ const userSchema = z.strictObject({
       "Writes summaries of long conversations (the model itself by default) and titles of sessions (their first message by default)",
     ),
   maxContextTokens: limit.describe("How long a prompt may grow; what the model can take by default"),
+  maxOutputTokens: limit.describe(
+    "How long one reply may grow, in tokens; by default what the model is known to write",
+  ),
   autoCompactThreshold: z
     .number()
     .gt(0)

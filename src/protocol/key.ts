@@ -154,10 +154,11 @@ export function shortRequestId(id: string): string {
   return requestId(splitRequestId(id).session, code);
 }
 
-/** The key without what follows its dot: of the request that was resolved, of the run that has finished. */
+const ends = /\.(?:started|finished|resolved|ended)$/;
+
+/** The key without its end: of the request that was resolved, of the run that has finished. `lost0.running` has none. */
 export function withoutEnd(key: string): string {
-  const slash = key.lastIndexOf("/") + 1;
-  return key.slice(0, slash) + splitEnd(key.slice(slash))[0];
+  return key.replace(ends, "");
 }
 
 function splitEnd(segment: string): [string, string | undefined] {

@@ -10,6 +10,8 @@ export type OutcomeStatus =
   /** Interrupted: the turn is open and goes on with `say` or `resume`. */
   | { status: "paused"; reason: Reason }
   | { status: "max-steps"; steps: number }
+  /** The last reply is not whole: cut at the token limit, withheld by a filter of the provider, or empty. */
+  | { status: "incomplete"; lack: "length" | "filtered" | "empty" }
   /** A person was needed and may not be asked here; the turn stays open in the journal. */
   | { status: "needs-input"; requests: string[] }
   | { status: "error"; error: TurnError };

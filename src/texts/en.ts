@@ -203,6 +203,11 @@ export const en = {
   turnCancelled: (why: string) => `Turn cancelled: ${why}`,
   youCancelled: "Turn cancelled.",
   turnPaused: (why: string) => `Turn paused: ${why}`,
+  turnIncomplete: {
+    length: "The reply was cut off at the token limit. Say “continue” for the rest, or raise maxOutputTokens.",
+    filtered: "The model's provider withheld the reply. Rephrase the task, or choose another model.",
+    empty: "The model sent an empty reply. Say “continue” to try again.",
+  },
   turnMaxSteps: (steps: number) => `Stopped at the limit of ${plural(steps, "step")}. Say “continue” to go on.`,
   turnNeedsInput: "Waiting for a person.",
   turnFailed: (why: string) => `Turn failed: ${why}`,

@@ -1,6 +1,14 @@
 import type { Lang } from "./language.ts";
 
-export type ExitName = "success" | "failure" | "usage" | "needsPerson" | "timeout" | "maxSteps" | "interrupted";
+export type ExitName =
+  | "success"
+  | "failure"
+  | "usage"
+  | "needsPerson"
+  | "timeout"
+  | "maxSteps"
+  | "incomplete"
+  | "interrupted";
 
 export type HelpTexts = {
   usage: string;
@@ -40,6 +48,7 @@ Running
                               scripted/<file> plays a script (JSON) instead
   --fallback-model <p/name>   used when the model is unavailable
   --max-steps <n>             model replies per turn (100)
+  --max-tokens <n>            tokens per reply (what the model is known to write)
   --timeout <d>               working time per turn; time spent waiting for you does not count
   --prompt-timeout <d>        how long a request waits (default: forever)
                               durations: 30s, 5m, 2h, or milliseconds
@@ -119,6 +128,7 @@ Environment
     needsPerson: "waiting for a person: `sage inbox`, `sage answer`, then `sage --resume`",
     timeout: "timed out",
     maxSteps: "step limit reached",
+    incomplete: "the last reply was cut off, withheld or empty",
     interrupted: "interrupted or cancelled",
   },
 };
@@ -153,6 +163,7 @@ const zh: HelpTexts = {
                               scripted/<文件> 改为播放脚本（JSON）
   --fallback-model <提供方/名称> 模型不可用时使用
   --max-steps <n>             每轮的模型回复数（100）
+  --max-tokens <n>            每次回复的 token 数（默认为模型已知的上限）
   --timeout <时长>            每轮的工作时间；等你的时间不计
   --prompt-timeout <时长>     请求等待多久（默认一直等）
                               时长：30s、5m、2h，或毫秒数
@@ -232,6 +243,7 @@ const zh: HelpTexts = {
     needsPerson: "等待人处理：`sage inbox`、`sage answer`，然后 `sage --resume`",
     timeout: "超时",
     maxSteps: "达到步数上限",
+    incomplete: "最后的回复被截断、被拦下或为空",
     interrupted: "被中断或取消",
   },
 };

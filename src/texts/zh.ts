@@ -175,6 +175,11 @@ export const zh: Texts = {
   turnCancelled: (why) => `本轮已取消：${why}`,
   youCancelled: "本轮已取消。",
   turnPaused: (why) => `本轮已暂停：${why}`,
+  turnIncomplete: {
+    length: "回复达到 token 上限而被截断。说“继续”可接着写，或调大 maxOutputTokens。",
+    filtered: "模型服务商拦下了这次回复。请换个说法，或换一个模型。",
+    empty: "模型的回复为空。说“继续”可再试一次。",
+  },
   turnMaxSteps: (steps) => `已达到 ${number(steps)} 步的上限。说“继续”可接着做。`,
   turnNeedsInput: "需要人来回答。",
   turnFailed: (why) => `本轮失败：${why}`,

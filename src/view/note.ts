@@ -63,6 +63,8 @@ export function endNote(end: TurnEnd | (OutcomeStatus & { status: "error" }), t:
       return { tone: "warn", line: t.turnCancelled(oneLine(t.because(end.reason))) };
     case "paused":
       return { tone: "warn", line: t.turnPaused(oneLine(t.because(end.reason))) };
+    case "incomplete":
+      return { tone: "warn", line: t.turnIncomplete[end.lack] };
     case "max-steps":
       return { tone: "warn", line: t.turnMaxSteps(end.steps) };
     case "needs-input":

@@ -70,6 +70,13 @@ export function createProgress(): Progress {
         case "call.unknown":
           progress.running.delete(callOfKey(fact.key) ?? fact.key);
           break;
+        case "state.changed":
+          // A paused turn works again once somebody has resumed it.
+          if (!progress.open) break;
+          if (fact.data.to.state === "paused") progress.working = false;
+          if (fact.data.to.state === "executing" || fact.data.to.state === "waitingForConfirmation")
+            progress.working = true;
+          break;
         case "turn.interrupted":
           if (fact.data.to === "pause") progress.working = false;
           break;

@@ -119,7 +119,7 @@ suite("in a terminal", () => {
     assert.deepEqual([machine.file("one.txt"), machine.file("two.txt")], ["one\n", "two\n"]);
   });
 
-  test("Ctrl-C interrupts, a second one leaves; the same turn is resumed", async () => {
+  test("Ctrl-C interrupts, a second one leaves; the same turn stays paused until it is resumed", async () => {
     using machine = new Machine();
     const model = machine.script({ text: "one two three four five six seven eight", delayMs: 2_500 });
     const terminal = machine.terminal(["--model", model, "go"]);
@@ -132,8 +132,19 @@ suite("in a terminal", () => {
     assert.equal(await terminal.code, 130);
     const session = /sage --resume (\w+)/.exec(terminal.screen())?.[1] ?? "";
     const again = machine.terminal(["--model", model, "--resume", session]);
+    await again.until(/Interrupted [^]*\/resume/);
+    await again.until(idle);
+    const states = (await machine.facts("state.changed")).length;
+    again.type("/resume\r");
     await again.until("seven eight");
     await again.until("Done:");
+    assert.deepEqual(
+      (await machine.facts("state.changed")).slice(states - 1, states + 1).map(({ data }) => data["to"]),
+      [
+        { state: "paused", reason: { code: "interrupted", args: {} } },
+        { state: "executing", phase: "preparingContext" },
+      ],
+    );
     assert.equal((await machine.facts("turn.begun")).length, 1);
   });
 

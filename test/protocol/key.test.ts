@@ -35,5 +35,10 @@ test("calls of subagents know the call above them and the root's", () => {
     [callOfKey(key), parentCallOfKey(key), rootCallOfKey(key), withoutEnd(key)],
     ["t0/3/1/sub/0/2/sub/4/0", "t0/3/1/sub/0/2", "t0/3/1", "t0/3/1/sub/0/2/sub/4/0/run0"],
   );
+  assert.deepEqual(["t0/3/1/lost0.running.resolved", "t0/3/1/lost0.running", "t0/3/1/lost0.ended"].map(withoutEnd), [
+    "t0/3/1/lost0.running",
+    "t0/3/1/lost0.running",
+    "t0/3/1/lost0",
+  ]);
   assert.deepEqual([rootCallOfKey("t0/3/1/done"), parentCallOfKey("t0/3/1/done")], ["t0/3/1", undefined]);
 });

@@ -6,10 +6,12 @@ import { runCalls } from "../call/orchestrator.ts";
 import { assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
 import { spend } from "./spend.ts";
 import { askIfSpinning } from "./spinning.ts";
+import { finishOf } from "./finish.ts";
 import { enterPhase } from "../state/states.ts";
 
 /** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
 export async function loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus> {
+  let rests = 0; // replies in a row whose rest was asked for
   while (progress.steps < progress.maxSteps) {
     if (durable.stopped) throw durable.stopped;
     if (context.lifecycle.checkInterrupt()) throw new Stopped("interrupted", reason("interrupted", {}));
@@ -24,9 +26,16 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     count(context, progress, reply.usage);
     progress.steps++;
     spend(context, reply);
-    progress.text = textOf(reply) || progress.text;
+    progress.text = rests > 0 ? progress.text + textOf(reply) : textOf(reply) || progress.text;
     const calls = callsOf(reply);
-    if (calls.length === 0) return { status: "success" };
+    if (calls.length === 0) {
+      const finish = finishOf(reply, rests);
+      if ("ended" in finish) return finish.ended;
+      progress.messages.push(finish.asks);
+      rests++;
+      continue;
+    }
+    rests = 0;
     enterPhase(context, "executingTools");
     const results = await runCalls(line, context, calls);
     enterPhase(context, "processingResponse");

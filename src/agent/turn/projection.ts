@@ -1,3 +1,4 @@
+import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
 import {
   callsOf,
@@ -90,18 +91,27 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
       );
     [calls, results, known] = [[], [], []];
   };
+  let rest: Message | undefined;
+  // Only a reply that another one follows was asked to go on.
+  const askForRest = () => {
+    if (rest) folded.messages.push(rest);
+    rest = undefined;
+  };
   for (const fact of facts) {
     const place = /^t\d+\/\d+\/(?:model$|compact1?$|(\d+)\/[^/]+$)/.exec(fact.key); // deeper keys are a subagent's own conversation
     if (fact.type === "turn.begun") hear(fact.data.sawUpTo);
     else if (!place) continue;
     else if (fact.type === "model.replied") {
+      askForRest();
       close();
       hear(fact.data.sawUpTo);
       folded.messages.push(assistantMessage(fact.data));
       calls = callsOf(fact.data);
+      rest = restMessage(fact.data);
       const { inputTokens, outputTokens } = fact.data.usage;
       if (inputTokens > 0) folded.counted = { messages: folded.messages.length, tokens: inputTokens + outputTokens };
     } else if (fact.type === "context.compacted") {
+      askForRest();
       close();
       folded.messages = applyCompaction(folded.messages, fact.data);
       folded.summary = fact.data.summary ?? folded.summary;

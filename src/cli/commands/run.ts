@@ -23,6 +23,7 @@ const options = {
   model: { type: "string" },
   "fallback-model": { type: "string" },
   "max-steps": { type: "string" },
+  "max-tokens": { type: "string" },
   timeout: { type: "string" },
   "prompt-timeout": { type: "string" },
   continue: { type: "boolean", short: "c" },
@@ -151,11 +152,13 @@ function formatOf(values: Values, t: CliTexts): Format {
 
 function executionOptions(values: Values, t: CliTexts): Partial<ExecutionOptions> {
   const maxSteps = count("--max-steps", values["max-steps"], t);
+  const maxOutputTokens = count("--max-tokens", values["max-tokens"], t);
   const executionTimeout = duration("--timeout", values.timeout, t);
   const promptTimeout = duration("--prompt-timeout", values["prompt-timeout"], t);
   return {
     mode: modeOf(values),
     ...(maxSteps !== undefined && { maxSteps }),
+    ...(maxOutputTokens !== undefined && { llmOptions: { maxOutputTokens } }),
     ...(executionTimeout !== undefined && { executionTimeout }),
     ...(promptTimeout !== undefined && { promptTimeout }),
   };

@@ -97,7 +97,7 @@ async function tell(
     console.error(`sage: ${why}`);
     // A turn that was cancelled or paused was so by somebody who knows.
     const how = isOpen ? "--resume" : `-p "${t.goOnWords}" --resume`; // a turn that has ended is gone on with by a message
-    if (outcome.status === "max-steps" || outcome.status === "error")
+    if (["max-steps", "incomplete", "error"].includes(outcome.status))
       console.error(t.goOn(`${how} ${outcome.session}`));
     return;
   }

@@ -131,6 +131,8 @@ function finishOfTurn(outcome: TurnEnd, { t, words, lang }: Speech, { late, limi
       return { title: t.cancelledTitle, template: "grey", notes: [nobody ?? sentence(outcome.reason, lang)] };
     case "paused":
       return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(sentence(outcome.reason, lang))] };
+    case "incomplete":
+      return { title: t.cancelledTitle, template: "orange", notes: [words.turnIncomplete[outcome.lack], cost] };
     case "max-steps":
       return { title: t.cancelledTitle, template: "orange", notes: [t.maxSteps(outcome.steps), cost] };
     case "needs-input":

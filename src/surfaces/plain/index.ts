@@ -122,7 +122,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
           to({ type: "joined", requests: event.requests });
           progress.running.clear(); // a process that is gone runs nothing
           if (options.task !== undefined) talking.speak(options.task, { echoed: true });
-          else if (progress.open || progress.working) talking.resume(); // also a message whose turn was never begun
+          else if (progress.working) talking.resume(); // a paused turn waits for a word of the person
         }
         if (options.once && progress.last) finish("ended");
         settleSoon();

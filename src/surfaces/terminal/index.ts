@@ -182,7 +182,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     desk.begin(requests);
     if (requests[0]) tell(requests[0].request);
     if (options.task !== undefined) talk.speak(options.task);
-    else if (progress.open || progress.working) talk.resume(); // also a message whose turn was never begun
+    else if (progress.working) talk.resume(); // a paused turn waits for a word of the person
   }
 
   function ownerChanged(owner: Owner): void {

@@ -1,0 +1,39 @@
+import { callsOf, textOf, type Message, type OutcomeStatus, type Reply } from "../../protocol/index.ts";
+
+/** Times in a row that the model is asked for the rest of a reply, before the turn ends without it. */
+const MOST = 3;
+
+/** The turn ends like this, or the model is asked for the rest with this message. */
+export type Finishing = { ended: OutcomeStatus } | { asks: Message };
+
+/** `asked`: how often in a row the rest has been asked for already. A reply with calls goes on with their results. */
+export function finishOf(reply: Reply, asked: number): Finishing {
+  const lack = lackOf(reply);
+  if (lack === undefined) return { ended: { status: "success" } };
+  const asks = asked < MOST ? restMessage(reply) : undefined;
+  return asks ? { asks } : { ended: { status: "incomplete", lack } };
+}
+
+/** The message that asks for the rest of this reply; the fold of earlier turns puts the same one back in its place. */
+export function restMessage(reply: Reply): Message | undefined {
+  switch (lackOf(reply)) {
+    case "length":
+      return ask(
+        "Your reply was cut off at the token limit. Go on exactly where it stopped, without repeating anything.",
+      );
+    case "empty":
+      return ask("Your reply was empty. Go on with the task, or say what you did and what is left.");
+    default:
+      return undefined; // what a filter withheld is not asked for again
+  }
+}
+
+function lackOf(reply: Reply): "length" | "filtered" | "empty" | undefined {
+  if (callsOf(reply).length > 0) return undefined;
+  if (reply.finish === "length" || reply.finish === "filtered") return reply.finish;
+  return textOf(reply).trim() === "" ? "empty" : undefined;
+}
+
+function ask(text: string): Message {
+  return { role: "user", text };
+}
