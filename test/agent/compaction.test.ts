@@ -212,13 +212,16 @@ test("a subagent's conversation is made shorter too, and stays its own", async (
 test("kill -9 while the summary is written, or right behind it: the same messages, and one summary", async () => {
   const story = async (killed?: "while" | "behind") => {
     using here = workspace();
-    const run = (summary: { text: string; delayMs?: number }) => {
-      writeFileSync(here.path("script.json"), JSON.stringify({ "": long(11), summary: [summary] }));
+    const run = (summary: { text: string; delayMs?: number }, { slow } = { slow: false }) => {
+      // The reply behind the summary takes its time, or the kill might hit the call that it makes.
+      const turns = long(11).map((turn, n) => (slow && n === 9 ? { ...turn, delayMs: 60_000 } : turn));
+      writeFileSync(here.path("script.json"), JSON.stringify({ "": turns, summary: [summary] }));
       const env = { ANSWER: "self", OPTIONS: JSON.stringify({ maxContextTokens: 9_000 }) };
       return startRunner([here.dir, "s"], { env });
     };
     if (killed) {
-      const first = run({ text: "What was.", ...(killed === "while" && { delayMs: 60_000 }) });
+      const delayed = { text: "What was.", ...(killed === "while" && { delayMs: 60_000 }) };
+      const first = run(delayed, { slow: killed === "behind" });
       await first.until(killed === "while" ? /call.finished t0\/8\/0\/run0/ : /context.compacted t0\/9\/compact/);
       first.child.kill("SIGKILL");
       assert.equal((await first.ended).signal, "SIGKILL");

@@ -72,6 +72,9 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     const session = /sage --resume (\w+)/.exec(term.all())?.[1] ?? "";
     term.shell("clear");
     term.sage(`--resume ${session}`);
+    await term.until("Paused.");
+    term.type("/resume");
+    term.press("Enter");
     await term.until("nine ten");
     await term.until(idle);
     term.type("and now");

@@ -28,7 +28,7 @@ test("two people read the same inbox: who comes second allows nothing, and is to
 
   const second = await here.sage(typed);
   assert.equal(second.code, 1);
-  assert.match(second.err, /Answered by \S+ by command at \d\d:\d\d: allowed/);
+  assert.match(second.err, /Answered by \S+ on the command line at \d\d:\d\d: allowed/);
   const twice = await here.sage(typed); // ↑ Enter
   assert.deepEqual([twice.code, twice.out], [1, ""]);
   assert.deepEqual([here.file("ran.txt"), (await here.pending()).length], ["seen\n", 1]);
@@ -63,7 +63,7 @@ test("an answer that comes while -p still works is taken up by it, as the one wh
   running.end();
   const request = await until(async () => (await here.pending())[0]);
   const answered = await here.sage(["answer", request.id, "--yes"]);
-  assert.match(answered.out, /takes it up now/);
+  assert.match(answered.out, /The running session continues with it\./);
   writeFileSync(join(here.cwd, "go"), "");
   const { code, out, err } = await running.ended;
   assert.deepEqual([code, out, here.file("ran.txt")], [0, "all done\n", "ran\n"], err);
