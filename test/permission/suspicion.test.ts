@@ -66,7 +66,15 @@ test("brace lists are spelled out as the shell does, and no list makes more than
 
 test("git is asked about where it would show a tracked file that a rule is against, and only there", (t) => {
   const { where, git, cwd } = repository(t);
-  const showing = ["git diff", "git diff HEAD~1", "git show", "git log -p", "git log --patch -1", "git stash show -p"];
+  const showing = [
+    "git diff",
+    "git diff HEAD~1",
+    "git show",
+    "git log -p",
+    "git log --patch -1",
+    "git rev-list -p HEAD",
+    "git stash show -p",
+  ];
   const judge = (command: string) => bashIn(where, command, ...rules);
   // Not tracked, so that git has nothing to show of it.
   for (const command of showing) assert.equal(judge(command).behavior, "allow", command);

@@ -67,6 +67,11 @@ function isPlainSet(args: string): boolean {
   return /^([-+][euxvC]*o (errexit|nounset|pipefail|xtrace|verbose|noclobber)( |$)|[-+][euxvC]+( |$))+$/.test(args);
 }
 
+/** `set -x`: every word after it is printed as it turns out. */
+export function tracesWords([name, ...args]: readonly Word[]): boolean {
+  return name?.text === "set" && args.some(({ text }) => /^-[a-zA-Z]*[xv]|^(xtrace|verbose)$/.test(text ?? ""));
+}
+
 function isPlainExport(text: string | undefined): boolean {
   const name = /^([A-Za-z_]\w*)(=|$)/.exec(text ?? "")?.[1];
   return name !== undefined && isHarmlessVariable(name) && !changesReading(name);

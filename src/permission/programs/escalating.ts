@@ -93,9 +93,9 @@ function isSafely({ lead, splits, glob, tame }: Word, words: readonly Word[], at
   return program !== "find" && program !== "gfind" && before.includes("--");
 }
 
-/** An option whose very name is not known to its end, such as `--scr$x`; `-j$(nproc)` is none. */
-function isUnfinished({ text, lead }: Word): boolean {
-  return text === undefined && /^-(-[^=]*|[A-Za-z]{2,})$/.test(lead);
+/** An option whose very name is not known to its end, such as `-$x` or `--scr$x`; `-j$(nproc)` is none. */
+function isUnfinished({ text, lead, choices }: Word): boolean {
+  return text === undefined && choices === undefined && /^-(-[^=]*|[A-Za-z]{2,})?$/.test(lead);
 }
 
 function uses(arg: string, option: string): boolean {

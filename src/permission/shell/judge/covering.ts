@@ -74,15 +74,15 @@ function otherScript(
   const each = ({ choices, ...word }: Word) => choices?.map((text): Word => ({ ...word, text })) ?? [word];
   for (const word of words.slice(1).flatMap(each)) {
     const { text } = word;
-    if (text === undefined || text.startsWith("-") || isAbsolute(text)) continue;
+    if (text === undefined || text.startsWith("-")) continue;
     const token = pattern.slice(1).find((one) => typeof one !== "symbol" && !isLoneStar(one) && sameWord(one, word));
     if (token === undefined || typeof token === "symbol") continue;
-    if (bases.some((base) => disk.follow(base) !== session))
+    if (!isAbsolute(text) && bases.some((base) => disk.follow(base) !== session))
       return reason("program-moved", { program: text, folder: session });
     if (typeof token === "string") continue;
     const folder = dirname(`${untilStar(token)}x`);
-    const [real, allowed] = [disk.follow(join(session, text)), disk.follow(join(session, folder))];
-    if (!isInside(allowed, real)) return reason("link-leads", { path: text, target: real });
+    const [real, allowed] = [text, folder].map((path) => disk.follow(isAbsolute(path) ? path : join(session, path)));
+    if (!isInside(allowed!, real!)) return reason("link-leads", { path: text, target: real! });
   }
   return undefined;
 }

@@ -80,6 +80,7 @@ const shows: Record<string, (args: readonly string[]) => boolean> = {
   diff: unlessSummary,
   show: unlessSummary,
   log: asPatch,
+  "rev-list": asPatch,
   whatchanged: unlessSummary,
   stash: asPatch,
   reflog: asPatch,

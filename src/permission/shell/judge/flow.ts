@@ -10,6 +10,8 @@ import { expandPattern } from "./patterns.ts";
 import { fedTo } from "./input.ts";
 import type { Fed } from "../suspect/code.ts";
 import { variablesOf } from "./variables.ts";
+import { tracesWords } from "../../programs/builtins.ts";
+import { unwrapped } from "../../programs/wrappers.ts";
 
 /** One simple command with its variables replaced, and the folders it may find itself in. */
 export type Step = {
@@ -18,7 +20,7 @@ export type Step = {
   moves?: Move;
   /** What it reads from its standard input. */
   fed: Fed;
-  /** It, or what it is part of, is given a text that may hold a secret which the line inherits. */
+  /** It, or what it is part of, is given a text that may hold a secret which the line inherits, or prints one. */
   secret: boolean;
   /** It may run again after everything else in its loop. */
   repeats: boolean;
@@ -122,7 +124,8 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     const resolved: Simple = { ...command, words, assignments };
     const moves = moveOf(resolved, bases);
     const fed = fedTo(resolved, before && resolvedOf(before));
-    steps.push({ command: resolved, bases, fed, secret: secrets > 0, repeats: loops > 0, ...(moves && { moves }) });
+    const secret = secrets > 0 || (tracesWords(unwrapped(words)) && variables.holdSecret());
+    steps.push({ command: resolved, bases, fed, secret, repeats: loops > 0, ...(moves && { moves }) });
     return moves !== undefined && "to" in moves ? moves.to : bases;
   }
 

@@ -11,6 +11,8 @@ export type Variables = {
   resolve(word: Word): Word;
   /** False when one of these may be a secret that the line inherits. */
   isPrintable(pieces: readonly Piece[]): boolean;
+  /** A word somewhere in the line may be a secret that the line inherits. */
+  holdSecret(): boolean;
   /** Keeps the texts that the variable of a loop goes through; undefined when they are not known. */
   goesThrough(loop: Loop, texts: readonly string[] | undefined): void;
 };
@@ -31,12 +33,15 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
   const looped = new Map<Loop, readonly string[] | undefined>();
   /** Words that name a program, or a variable that a builtin sets, and are not literal. */
   const indirect: Word[] = [];
+  const all: Word[] = [];
   let anySet = false;
   const add = <T>(map: Map<string, T[]>, name: string, one: T) => void map.set(name, [...(map.get(name) ?? []), one]);
 
   function collect({ items }: Script, isTop: boolean): void {
     for (const [n, { command }] of items.entries()) {
+      all.push(...command.redirects.map(({ target }) => target));
       if (command.kind === "simple") {
+        all.push(...command.words, ...command.assignments.map(({ value }) => value));
         for (const { name, value } of command.assignments) {
           add(sources, name, { type: "word", word: value });
           if (isTop && command.words.length === 0) {
@@ -54,6 +59,7 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
       if (command.kind === "loop" && command.over) {
         const { name, words } = command.over;
         if (name === "IFS") anySet = true;
+        all.push(...words);
         add(sources, name, { type: "loop", loop: command });
         add(certain, name, { from: words[0]?.start ?? 0, to: endOf(command) });
       }
@@ -120,6 +126,7 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
 
   return {
     isPrintable: (pieces) => isPrintable(pieces),
+    holdSecret: () => !all.every(({ pieces }) => isPrintable(pieces)),
     goesThrough: (loop, texts) => void looped.set(loop, texts),
     resolve(word) {
       if (word.text !== undefined || word.glob !== undefined || word.pipe) return word;
