@@ -1,5 +1,6 @@
 import {
   reasonFrom,
+  requestId,
   type Effect,
   type Fact,
   type FactData,
@@ -82,7 +83,7 @@ function ofCall(
   const files = [...new Set([...(operand === undefined ? [] : [operand]), ...writes])];
   const seen = runs.length > 0 ? (result?.seen ?? {}) : {};
   return {
-    id: `${session}/${item.key}`,
+    id: requestId(session, item.key),
     session,
     at: judgedAt,
     agent: [...item.agent],
@@ -107,7 +108,7 @@ function ofCall(
 /** A question that Sage itself asks, such as whether to go on with an agent that repeats itself. */
 function ofQuestion(session: string, { key, at, request, resolution }: AskedItem): Receipt {
   return {
-    id: `${session}/${key}`,
+    id: requestId(session, key),
     session,
     at,
     agent: [...request.agent],

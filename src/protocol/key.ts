@@ -74,6 +74,19 @@ export function stepOfKey(key: string): string | undefined {
   return placeOfKey(key)?.step;
 }
 
+/**
+ * The place of a key in the root agent's own conversation: a reply or a compaction, or something right below a call, with that
+ * call's number in the reply. Undefined for anything else, such as what a subagent wrote.
+ */
+export function placeInConversation(key: string): { call?: number } | undefined {
+  const { step, call, what, end, within } = placeOfKey(key) ?? {};
+  if (step === undefined || within?.length !== 0) return undefined;
+  const above = key.slice(0, key.lastIndexOf("/"));
+  if (call !== undefined) return above === call ? { call: Number(call.slice(step.length + 1)) } : undefined;
+  const isSpoken = what === "model" || what === "compact" || what === "compact1";
+  return above === step && isSpoken && end === undefined ? {} : undefined;
+}
+
 /** The call of a step by its place in the reply. */
 export function callKey(step: string, index: number): string {
   return `${step}/${index}`;

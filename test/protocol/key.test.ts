@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { callOfKey, parentCallOfKey, placeOfKey, rootCallOfKey, withoutEnd } from "../../src/protocol/key.ts";
+import {
+  callOfKey,
+  parentCallOfKey,
+  placeInConversation,
+  placeOfKey,
+  rootCallOfKey,
+  withoutEnd,
+} from "../../src/protocol/key.ts";
 
 const places: Record<string, ReturnType<typeof placeOfKey>> = {
   t0: { turn: "t0", what: "turn", within: [] },
@@ -27,6 +34,30 @@ const places: Record<string, ReturnType<typeof placeOfKey>> = {
 
 test("a key is taken apart into turn, step, call and what stands there", () => {
   assert.deepEqual(Object.fromEntries(Object.keys(places).map((key) => [key, placeOfKey(key)])), places);
+});
+
+test("the root agent's conversation is its replies, its compactions and what stands right below its calls", () => {
+  const inside = {
+    "t0/3/model": {},
+    "t0/3/compact": {},
+    "t0/3/compact1": {},
+    "t0/3/1/permit0.resolved": { call: 1 },
+    "t0/3/12/run0.finished": { call: 12 },
+    "t0/3/0/done": { call: 0 },
+  };
+  for (const [key, place] of Object.entries(inside)) assert.deepEqual(placeInConversation(key), place, key);
+  const outside = [
+    "t0",
+    "t0.ended",
+    "t0/3/judged",
+    "t0/3/spin0.resolved",
+    "t0/3/model.started",
+    "t0/3/compact2",
+    "t0/model",
+  ];
+  const deeper = ["t0/3/1/sub/0/model", "t0/3/1/sub/0/2/done", "t0/3/1/hook/model", "t0/3/hook/model", "t0/3/1/2/done"];
+  const elsewhere = ["said/t0/3/model", "draft/t0/3/1/permit0/1", "t0/carried/0/done", ""];
+  for (const key of [...outside, ...deeper, ...elsewhere]) assert.equal(placeInConversation(key), undefined, key);
 });
 
 test("calls of subagents know the call above them and the root's", () => {

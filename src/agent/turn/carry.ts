@@ -2,9 +2,13 @@ import { rejoin } from "../../input/ask.ts";
 import type { SessionLog } from "../../journal/session.ts";
 import {
   SageError,
+  isWithinKey,
   noUsage,
   reason,
   requestId,
+  saidKey,
+  turnEndedKey,
+  turnKey,
   type Fact,
   type InputRequest,
   type Resolution,
@@ -47,7 +51,7 @@ export async function carry(
   const text = [note, ...ends.map(({ request, end }) => `- ${asked(request)}\n  ${answer(request, end)}`)].join("\n");
   // Under a key of its own: told once, however often the turn is begun again.
   await log.store.append(log.id, {
-    key: `said/${turn.key}.carried`,
+    key: saidKey(`${turn.key}.carried`),
     type: "user.said",
     at: Date.now(),
     data: { text, by: "sage", surface: "update" },
@@ -60,7 +64,7 @@ export function endForeign(
   folded: Folded,
   { facts, loop }: { facts: readonly Fact[]; loop: number },
 ): Folded {
-  const key = `t${folded.turn}.ended`;
+  const key = turnEndedKey(turnKey(folded.turn));
   const message = `this turn was begun by another version of Sage (loop ${folded.open?.data.loop}, this is ${loop}) and goes on in a new one`;
   const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
   const data: TurnEnd = { status: "error", error: { code: "turn-failed", message }, text: "", usage: noUsage, stats };
@@ -71,8 +75,8 @@ export function endForeign(
 
 /** What is asked in it: the next one carries these on. */
 export function openIn(log: SessionLog, folded: Folded): string[] {
-  const below = requestId(log.id, `t${folded.turn}/`);
-  return log.pending().flatMap(({ id }) => (id.startsWith(below) ? [id] : []));
+  const turn = requestId(log.id, turnKey(folded.turn));
+  return log.pending().flatMap(({ id }) => (isWithinKey(id, turn) ? [id] : []));
 }
 
 const note =

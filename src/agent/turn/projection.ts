@@ -2,6 +2,7 @@ import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
 import {
   callsOf,
+  placeInConversation,
   type Call,
   type Fact,
   type Message,
@@ -98,7 +99,7 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
     rest = undefined;
   };
   for (const fact of facts) {
-    const place = /^t\d+\/\d+\/(?:model$|compact1?$|(\d+)\/[^/]+$)/.exec(fact.key); // deeper keys are a subagent's own conversation
+    const place = placeInConversation(fact.key);
     if (fact.type === "turn.begun") hear(fact.data.sawUpTo);
     else if (!place) continue;
     else if (fact.type === "model.replied") {
@@ -116,10 +117,11 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
       folded.messages = applyCompaction(folded.messages, fact.data);
       folded.summary = fact.data.summary ?? folded.summary;
       folded.counted = { messages: 0, tokens: 0 };
-    } else if (fact.type === "call.started" || fact.type === "call.unknown" || fact.type === "input.resolved") {
-      known[Number(place[1])] = fact.type;
+    } else if (place.call === undefined) continue;
+    else if (fact.type === "call.started" || fact.type === "call.unknown" || fact.type === "input.resolved") {
+      known[place.call] = fact.type;
     } else if (fact.type === "call.finished") {
-      results[Number(place[1])] = fact.data;
+      results[place.call] = fact.data;
       for (const [path, hash] of Object.entries(fact.data.seen ?? {})) (folded.seen ??= new Map()).set(path, hash);
     }
   }

@@ -5,6 +5,8 @@ import {
   messageOf,
   noUsage,
   reason,
+  turnEndedKey,
+  turnKey,
   type AgentOutcome,
   type ExecutionOptions,
   type Fact,
@@ -84,7 +86,7 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
 
 function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[]): Turn {
   const { config, options, asking, lifecycle } = input;
-  const key = `t${folded.turn}`;
+  const key = turnKey(folded.turn);
   const { maxSteps, sawUpTo, carries } = log.branch("").decide(key, "turn.begun", () => ({
     loop: LOOP,
     maxSteps: options.maxSteps,
@@ -167,7 +169,7 @@ async function end(
     if (log.closed) return outcome; // somebody else's turn now, or nobody's: nothing of it may be ended from here
     const root = log.branch("");
     root.withdraw(status.status === "cancelled" ? status.reason : reason("turn-ended", {}));
-    root.decide(`${key}.ended`, "turn.ended", () => ended);
+    root.decide(turnEndedKey(key), "turn.ended", () => ended);
     const written = log.flush();
     if (written) await written;
     return outcome;

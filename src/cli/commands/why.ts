@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { SessionRow, Store } from "../../journal/store.ts";
-import { oneLine, SageError } from "../../protocol/index.ts";
+import { oneLine, requestId, SageError, splitRequestId } from "../../protocol/index.ts";
 import { integrityOf, type Integrity } from "../../archive/integrity.ts";
 import { changed, receiptsOf, type Receipt } from "../../archive/receipts.ts";
 import { ownRedaction } from "../redaction.ts";
@@ -102,15 +102,15 @@ function find(store: Store, target: string | undefined, t: CliTexts, w: WhyTexts
   if (exact) return ofSession(store, exact);
   const path = realOf(target);
   if (existsSync(path)) return ofFile(store, path);
-  const [prefix = "", ...key] = target.split("/");
+  const { session: prefix, key } = splitRequestId(target);
   if (store.sessions().some(({ id }) => id.startsWith(prefix)) && prefix !== "") {
     const session = sessionBy(store, prefix, t);
     const whole = ofSession(store, session);
-    if (key.length === 0) return whole;
-    const receipts = whole.receipts.filter(({ id, asked }) => {
-      const wanted = `${session.id}/${key.join("/")}`;
-      return id === wanted || asked.some(({ request }) => request.id === wanted);
-    });
+    if (prefix === target) return whole;
+    const wanted = requestId(session.id, key);
+    const receipts = whole.receipts.filter(
+      ({ id, asked }) => id === wanted || asked.some(({ request }) => request.id === wanted),
+    );
     if (receipts.length > 0) return { receipts, sessions: [session] };
   }
   const deleted = ofDeleted(store, target);
