@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
-import { SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
+import { SageError, errorOf, type Command, type CommandReply, type Host } from "../protocol/index.ts";
 import { sageHome } from "../config/home.ts";
 import { createHost, type LocalHost } from "../host/host.ts";
 import { version } from "../config/version.ts";
@@ -20,7 +20,7 @@ export function openJournal(
 export async function ask<C extends Command>(host: Host, command: C): Promise<CommandReply<C["type"]> & { ok: true }> {
   const reply = await host.send(command);
   if (reply.ok) return reply;
-  throw new SageError(reply.code, reply.message);
+  throw errorOf(reply);
 }
 
 /** Who is at the keyboard. */

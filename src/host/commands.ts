@@ -11,8 +11,8 @@ import {
   SageError,
   draftKeys,
   interruptKey,
-  messageOf,
   reason,
+  refusalOf,
   saidKey,
   splitRequestId,
   unseenMessages,
@@ -207,7 +207,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
       const failed = ({ code }: SageError) => code === "journal-locked" && performance.now() < giveUp;
       return await untilWritten(async () => handle(command), { signal: leaving, failed });
     } catch (error) {
-      return refusal(error);
+      return refusalOf(error);
     }
   };
 }
@@ -287,16 +287,4 @@ function alreadyResolved(resolution: Resolution): SageError {
   const { outcome, by, surface, at } = resolution;
   const message = `already ${outcome} by ${by} from ${surface} at ${new Date(at).toISOString()}`;
   return new SageError("request-resolved", message, { cause: resolution });
-}
-
-function refusal(error: unknown): CommandReply & { ok: false } {
-  if (!(error instanceof SageError)) return { ok: false, code: "turn-failed", message: messageOf(error) };
-  const { code, message, cause, reason: why } = error;
-  return {
-    ok: false,
-    code,
-    message,
-    ...(why && { reason: why }),
-    ...(code === "request-resolved" && { resolution: cause as Resolution }),
-  };
 }

@@ -51,7 +51,8 @@ export type SessionSummary = {
   pending: number;
 };
 
-type Refused = {
+/** The reply to a command that was not carried out. */
+export type Refused = {
   ok: false;
   code: SageErrorCode;
   message: string;

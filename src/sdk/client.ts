@@ -22,6 +22,7 @@ import type { Script } from "../models/scripted.ts";
 import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
 import {
   SageError,
+  errorOf,
   isSuccess,
   messageOf,
   noUsage,
@@ -270,7 +271,7 @@ export class SageAgentSDK {
   async #send<C extends Command>(command: C): Promise<CommandReply<C["type"]> & { ok: true }> {
     const reply = await this.host.send(command);
     if (reply.ok) return reply;
-    throw new SageError(reply.code, reply.message);
+    throw errorOf(reply);
   }
 
   /** One host for all runs: they differ in their settings, which are found under their session. */

@@ -1,6 +1,6 @@
 import { createEventQueue } from "../host/socket/event-queue.ts";
 import type { Store } from "../journal/store.ts";
-import { SageError, type AgentOutcome, type Delta, type Fact, type Host } from "../protocol/index.ts";
+import { errorOf, type AgentOutcome, type Delta, type Fact, type Host } from "../protocol/index.ts";
 
 /** A fact that was written, or a delta that was streamed. */
 export type RunEvent = { type: "fact"; fact: Fact } | { type: "delta"; delta: Delta };
@@ -37,7 +37,7 @@ export function createRun<Result, Event = RunEvent>(parts: RunParts<Result, Even
     async interrupt({ cancel = false, by = "caller" }: InterruptOptions = {}) {
       const reply = await host().send({ type: "interrupt", session, cancel, by, surface: "sdk" });
       if (reply.ok) return reply.to;
-      throw new SageError(reply.code, reply.message);
+      throw errorOf(reply);
     },
     [Symbol.asyncIterator]: () => eventsOf(parts) as AsyncGenerator<Event>,
   });

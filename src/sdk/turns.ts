@@ -2,6 +2,7 @@ import { spellOut } from "../input/validate.ts";
 import type { Store } from "../journal/store.ts";
 import {
   SageError,
+  errorOf,
   type AgentOutcome,
   type Fact,
   type Host,
@@ -69,7 +70,7 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
   const send = async (response: InputResponse, by: string): Promise<Resolution> => {
     const reply = await host.send({ type: "respond", response, ...sender, by });
     if (reply.ok) return reply.resolution;
-    throw new SageError(reply.code, reply.message, { cause: reply.resolution });
+    throw errorOf(reply);
   };
 
   const decide = async (request: PermissionRequest, confirm: NonNullable<TurnOptions["confirm"]>): Promise<void> => {
@@ -131,7 +132,7 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
       const turn = async (): Promise<TurnResult> => {
         if (input !== "") {
           const said = await host.send({ type: "say", session, text: input, ...sender });
-          if (!said.ok) throw new SageError(said.code, said.message);
+          if (!said.ok) throw errorOf(said);
           running = undefined;
         }
         const result = await endOfTurn(options);

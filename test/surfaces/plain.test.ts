@@ -1,5 +1,6 @@
 import { said, reasonFrom } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
 import { suite, test } from "node:test";
 import type {
   Answers,
@@ -13,7 +14,13 @@ import type {
   Question,
   ToolInput,
 } from "../../src/protocol/index.ts";
-import { noUsage } from "../../src/protocol/index.ts";
+import { errorOf, noUsage, reason, refusalOf } from "../../src/protocol/index.ts";
+import { attachPlain } from "../../src/surfaces/plain/index.ts";
+import { errorBecause } from "../../src/texts/error.ts";
+import { createDesk } from "../../src/surfaces/terminal/desk.ts";
+import type { Panel } from "../../src/surfaces/terminal/panels/panel.ts";
+import { sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 import { begin, editable, hear, type Dialog } from "../../src/surfaces/plain/input.ts";
 import { createPaint, type Style } from "../../src/view/lines/paint.ts";
 import { dialogLines } from "../../src/surfaces/plain/choices.ts";
@@ -624,4 +631,51 @@ test("the language is SAGE_LANG's, else the locale's", () => {
   assert.equal(languageOf({ LC_ALL: "zh_CN.UTF-8" }), "zh");
   assert.equal(languageOf({ LC_ALL: "", LC_MESSAGES: "", LANG: "zh_TW" }), "zh");
   assert.equal(languageOf({ LANG: "C" }), "en");
+});
+
+suite("a reason is told in the reader's language", () => {
+  const problem = errorBecause("request-invalid", reason("empty-text", {}));
+  const chinese = "空白不算答复；请写点什么，或选择不答";
+
+  test("it survives the way through a reply", () => {
+    const { code, message, reason: why } = errorOf(refusalOf(problem));
+    assert.deepEqual([code, message, why], [problem.code, problem.message, problem.reason]);
+  });
+
+  test("a turn that cannot begin says why", async () => {
+    using here = workspace();
+    const { host, session } = await sageWith({ script: [], dir: here.dir });
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const { signal } = new AbortController();
+    const plain = attachPlain(host, { session, input, output, lang: "zh", color: false, by: "林", signal });
+    plain.failed(refusalOf(problem));
+    assert.equal((await plain.done).why, "failed");
+    await host.close();
+    assert.match(String(output.read()), new RegExp(chinese));
+  });
+
+  test("an answer that is refused says why on its panel", async () => {
+    const told: string[] = [];
+    const request = questions(colour);
+    const desk = createDesk({
+      t: texts("zh"),
+      respond: async () => refusalOf(problem),
+      createPanel({ respond }) {
+        const shown = {
+          requestId: request.id,
+          refused: (why: string) => void told.push(why),
+          update() {},
+          dispose() {},
+        };
+        setImmediate(() => respond({ type: "denied", requestId: request.id }));
+        return shown as unknown as Panel;
+      },
+      saveDraft() {},
+      focus() {},
+      taken() {},
+    });
+    desk.begin([{ request }]);
+    await until(() => told.length > 0);
+    assert.deepEqual(told, [chinese]);
+  });
 });

@@ -1,4 +1,4 @@
-import { SageError, messageOf } from "../../protocol/index.ts";
+import { refusalOf } from "../../protocol/index.ts";
 import { version } from "../../config/version.ts";
 import { attachPlain, type PlainEnd } from "../../surfaces/plain/index.ts";
 import { cliTexts } from "../../texts/cli.ts";
@@ -43,7 +43,7 @@ async function plainly({ host, store, modelOf }: Sage, { session, task, lang, la
     by: person(),
     signal: leaving.signal,
   });
-  late.failed = (error) => plain.failed(messageOf(error), error instanceof SageError ? error.code : "turn-failed");
+  late.failed = (error) => plain.failed(refusalOf(error));
   process.on("SIGINT", plain.interrupt);
   const end = await plain.done;
   if (leaving.signal.aborted) return leaving.code;

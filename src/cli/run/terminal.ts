@@ -1,4 +1,4 @@
-import { SageError, messageOf } from "../../protocol/index.ts";
+import { refusalOf } from "../../protocol/index.ts";
 import { ownRedaction } from "../redaction.ts";
 import { version } from "../../config/version.ts";
 import { attachTerminal, type TerminalOptions } from "../../surfaces/terminal/index.ts";
@@ -32,7 +32,7 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
       commands: slashCommands(sage, session, lang),
       signal: leaving.signal,
     });
-    late.failed = (error) => terminal.failed(messageOf(error), error instanceof SageError ? error.code : "turn-failed");
+    late.failed = (error) => terminal.failed(refusalOf(error));
     process.on("SIGINT", terminal.interrupt);
     const end = await terminal.done;
     process.off("SIGINT", terminal.interrupt);

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { SageError, messageOf, type Command, type CommandReply, type Host } from "../../protocol/index.ts";
+import { SageError, messageOf, refusalOf, type Command, type CommandReply, type Host } from "../../protocol/index.ts";
 import { parseCall, parseCommand, type Call, type Said } from "./messages.ts";
 import { createWire } from "./wire.ts";
 
@@ -49,8 +49,7 @@ export function serve(
     try {
       return await host.send(admit(parseCommand(command)));
     } catch (error) {
-      const code = error instanceof SageError ? error.code : "turn-failed";
-      return { ok: false, code, message: messageOf(error) };
+      return refusalOf(error);
     }
   }
 

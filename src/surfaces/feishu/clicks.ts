@@ -1,4 +1,12 @@
-import { messageOf, type Host, type InputRequest, type Resolution, type Sender } from "../../protocol/index.ts";
+import {
+  messageOf,
+  reasonOf,
+  type Host,
+  type InputRequest,
+  type Resolution,
+  type Sender,
+} from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
 import { endOf, unknownCard, whoOf } from "./cards/closed.ts";
 import type { CardAnswer, CardClick } from "./channel.ts";
 import type { CommandHandler } from "./command-handler.ts";
@@ -110,14 +118,14 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
       const said = toastOf(reply.resolution);
       return { ...toast("success", ({ t }) => t.toast[said]), card: follow.asker.closed(request, reply.resolution) };
     }
-    const { resolution, message } = reply;
-    return resolution ? late(follow, request, resolution, click) : toast("error", ({ t }) => t.toast.failed(message));
+    if (reply.resolution) return late(follow, request, reply.resolution, click);
+    return toast("error", ({ t, words }) => t.toast.failed(errorText(reply, words)));
   };
 
   return (click) =>
     clicked(click).catch((error: unknown) => {
       log(`a click could not be handled: ${messageOf(error)}`);
-      return toastIn(click)("error", ({ t }) => t.toast.failed(messageOf(error)));
+      return toastIn(click)("error", ({ t, words }) => t.toast.failed(words.because(reasonOf(error))));
     });
 }
 

@@ -1,4 +1,5 @@
 import { messageOf, type Deadline, type TurnEnd } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { whereOf, whoOf } from "./cards/closed.ts";
 import type { Finish, ProgressView } from "./cards/progress.ts";
@@ -139,7 +140,8 @@ function finishOfTurn(outcome: TurnEnd, { t, words, lang }: Speech, { late, limi
       return { title: t.waiting, template: "grey", notes: [] };
     case "error": {
       const slow = outcome.error.code === "timeout" && limit !== undefined && t.taskTimeout(words.duration(limit));
-      return { title: t.failed, template: "red", notes: [nobody ?? (slow || t.failedBecause(outcome.error.message))] };
+      const why = nobody ?? (slow || t.failedBecause(errorText(outcome.error, words)));
+      return { title: t.failed, template: "red", notes: [why] };
     }
     default:
       return outcome satisfies never;

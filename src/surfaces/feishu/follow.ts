@@ -1,5 +1,7 @@
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import { messageOf, type Host, type InputRequest } from "../../protocol/index.ts";
+import { noticeText } from "../../texts/error.ts";
+import type { Texts } from "../../texts/texts.ts";
 import { createAsker, type Asker, type AskerParts } from "./asker.ts";
 import { restartCard } from "./cards/closed.ts";
 import { plainWords } from "./cards/escape.ts";
@@ -47,7 +49,7 @@ export function followSession(
   const home = homeOf(session, parts);
   const leaving = new AbortController();
   const handle = createExecutionHandle(host, session, AbortSignal.any([parts.signal, leaving.signal]));
-  const view = createView();
+  const view = createView(() => parts.speak(home().chat)[0].words);
   const streamer = createStreamer(parts, home);
   const asker = createAsker(parts, home);
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
@@ -113,9 +115,9 @@ export function followSession(
       case "conclude":
         return queue.next(conclusionOf(effect.ending, { parts, view, streamer, home }), effect.ending.seq);
       case "tell-refusal": {
-        const why = parts.redaction.text(effect.text);
-        const text = inLocales(parts.speak(home().chat), ({ t }) => plainWords(t.failedBecause(why)));
-        const uuid = uuidOf(session, "failed", last.seq, why);
+        const why = (words: Texts) => parts.redaction.text(noticeText(effect, words));
+        const text = inLocales(parts.speak(home().chat), ({ t, words }) => plainWords(t.failedBecause(why(words))));
+        const uuid = uuidOf(session, "failed", last.seq, parts.redaction.text(effect.text));
         return queue.next(() => channel.sendText({ ...targetOf(home()), uuid, text }));
       }
       case "tidy":
@@ -173,7 +175,8 @@ export function followSession(
           const refused = delta.kind === "notice" && delta.key === "host";
           if (refused) view.failed();
           const chat = view.state();
-          happen(refused ? { type: "refused", text: delta.text, chat } : { type: "delta", chat });
+          const { text, reason } = delta;
+          happen(refused ? { type: "refused", text, ...(reason && { reason }), chat } : { type: "delta", chat });
           break;
         }
         case "owner":

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { messageOf, type InputRequest, type Sender } from "../../protocol/index.ts";
+import { messageOf, reasonOf, type InputRequest, type Sender } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
 import { plainWords } from "./cards/escape.ts";
 import { whoOf } from "./cards/closed.ts";
 import { helpCard } from "./cards/lists.ts";
@@ -142,9 +143,11 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     }
     if (reply.ok) return records.setSaid(message.messageId, follow.handle.session, message.sender.openId);
     if (reply.code === "queue-full") return say(message, ({ t }) => t.queueFull);
-    const why = reply.message;
+    const why = reply;
     const unknown = reply.code === "input-invalid" && /^\/\S+$/.test(whole.trim());
-    return say(message, ({ t }) => (unknown ? t.unknownCommand(whole.trim()) : t.failedToSay(why)));
+    return say(message, ({ t, words }) =>
+      unknown ? t.unknownCommand(whole.trim()) : t.failedToSay(errorText(why, words)),
+    );
   };
 
   const answer = async (
@@ -171,9 +174,9 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     const reply = await follow.handle.sendAnswer(response, from);
     if (reply.ok) return void channel.react(message.messageId, "DONE"); // nothing waits for a courtesy
     // The same message, come again after a restart, has won already.
-    const { resolution: won, message: why } = reply;
+    const { resolution: won } = reply;
     if (won && won.by === from.by && won.surface === from.surface) return;
-    return say(message, ({ t }) => (won ? t.raceLost(whoOf(won, t)) : t.failedToSay(why)));
+    return say(message, ({ t, words }) => (won ? t.raceLost(whoOf(won, t)) : t.failedToSay(errorText(reply, words))));
   };
 
   return {
@@ -246,7 +249,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
       } catch (error) {
         signal.throwIfAborted();
         log(`a command failed: ${messageOf(error)}`);
-        say(message, ({ t }) => t.failedToSay(messageOf(error)), "failed");
+        say(message, ({ t, words }) => t.failedToSay(words.because(reasonOf(error))), "failed");
       }
       return;
     }
@@ -259,7 +262,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
     try {
       await deliver(message, going);
     } catch (error) {
-      if (!signal.aborted) say(message, ({ t }) => t.failedToSay(messageOf(error)), "failed");
+      if (!signal.aborted) say(message, ({ t, words }) => t.failedToSay(words.because(reasonOf(error))), "failed");
       throw error; // it is kept, and tried again
     }
   }

@@ -1,4 +1,4 @@
-import type { Fact, InputRequest, Resolution } from "../../protocol/index.ts";
+import type { Fact, InputRequest, Reason, Resolution } from "../../protocol/index.ts";
 import type { ChatState } from "./state.ts";
 
 /** A turn that ended or was paused: what the chat is told last about it. */
@@ -20,7 +20,7 @@ export type Happening =
   | { type: "fact"; fact: Fact; chat: ChatState }
   | { type: "delta"; chat: ChatState }
   /** The host cannot begin a turn with what was said. */
-  | { type: "refused"; text: string; chat: ChatState }
+  | { type: "refused"; text: string; reason?: Reason; chat: ChatState }
   /** All facts so far are known. */
   | { type: "ready"; chat: ChatState }
   | { type: "draw-due" }
@@ -45,7 +45,7 @@ export type Effect =
   | { do: "ask-again" }
   | { do: "fold"; resolution: Resolution }
   | { do: "conclude"; ending: Ending }
-  | { do: "tell-refusal"; text: string }
+  | { do: "tell-refusal"; text: string; reason?: Reason }
   /** Cards that a process before this one has left behind. */
   | { do: "tidy"; goesOn: boolean }
   | { do: "resume" }
@@ -95,8 +95,10 @@ function follow(phase: Following, happening: Exclude<Happening, { type: "ended" 
       return afterFact(phase, happening.fact, happening.chat);
     case "delta":
       return schedule(phase, "usual");
-    case "refused":
-      return { phase: restOrWork(happening.chat), effects: [{ do: "tell-refusal", text: happening.text }] };
+    case "refused": {
+      const { text, reason, chat } = happening;
+      return { phase: restOrWork(chat), effects: [{ do: "tell-refusal", text, ...(reason && { reason }) }] };
+    }
     case "draw-due":
       if (phase.name !== "working") return { phase, effects: [] };
       return { phase: { name: "working", draw: "queued" }, effects: [{ do: "draw" }] };

@@ -1,4 +1,11 @@
-import { SageError, messageOf, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
+import {
+  SageError,
+  errorOf,
+  messageOf,
+  type CommandReply,
+  type Host,
+  type InputRequest,
+} from "../../protocol/index.ts";
 import { restartCard, unknownCard } from "./cards/closed.ts";
 import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
@@ -187,5 +194,5 @@ export function must<C extends Parameters<Host["send"]>[0]["type"]>(
   reply: CommandReply<C>,
 ): Exclude<CommandReply<C>, { ok: false }> {
   if (reply.ok) return reply as Exclude<CommandReply<C>, { ok: false }>;
-  throw new SageError(reply.code, reply.message);
+  throw errorOf(reply);
 }

@@ -7,6 +7,8 @@ import {
   type PendingRequest,
   type Resolution,
 } from "../../protocol/index.ts";
+import { noticeText } from "../../texts/error.ts";
+import type { Texts } from "../../texts/texts.ts";
 import type { CallItem, Item, TextItem } from "../../view/item.ts";
 import { createProgress } from "../../view/progress.ts";
 import { isOpen } from "../../view/standing.ts";
@@ -42,14 +44,15 @@ export type SessionView = {
   failed(): void;
 };
 
-export function createView(): SessionView {
+/** `words`: what streams has one text for all readers, in the first language of its chat. */
+export function createView(words: () => Texts): SessionView {
   const transcript = createTranscript();
   const far = createProgress();
   const requests = new Map<string, { request: InputRequest; resolution?: Resolution }>();
   const open = new Map<string, InputRequest>();
   /** Texts and calls of the present turn, in their order. */
   const items = new Set<TextItem | CallItem>();
-  let notice = "";
+  let notice: (Item & { type: "notice" }) | undefined;
   /** Messages that no turn has begun with, and the one that the present turn has. */
   const said = new Map<string, FactData["user.said"]>();
   let begunWith: FactData["user.said"] | undefined;
@@ -60,8 +63,8 @@ export function createView(): SessionView {
   const note = (changed: readonly Item[]): void => {
     for (const item of changed) {
       if ((item.type === "text" || item.type === "call") && item.within.length === 0) items.add(item);
-      if (item.type === "call" && item.within.length === 0) notice = "";
-      if (item.type === "notice") notice = item.text;
+      if (item.type === "call" && item.within.length === 0) notice = undefined;
+      if (item.type === "notice") notice = item;
       if (item.type === "said" && item.read) said.delete(item.key);
     }
   };
@@ -94,7 +97,9 @@ export function createView(): SessionView {
           ...{ tool: item.call.tool, about: briefOf(item), standing: item.standing },
           ...(item.changed && { changed: item.changed }),
         })),
-      live: lastRows(notice === "" ? (calls().findLast(({ standing }) => isOpen(standing))?.output ?? "") : notice),
+      live: lastRows(
+        notice ? noticeText(notice, words()) : (calls().findLast(({ standing }) => isOpen(standing))?.output ?? ""),
+      ),
     }),
     working: isWorking,
     begunBy: () => (far.open ? begunWith : said.values().next().value)?.surface,
@@ -111,7 +116,7 @@ export function createView(): SessionView {
         const [first] = said;
         if (first) [begunKey, begunWith] = first;
         else if (!fact.data.carries) begunKey = begunWith = undefined;
-        [expired, notice] = [undefined, ""];
+        expired = notice = undefined;
         items.clear();
       }
       if (fact.type === "input.requested") {

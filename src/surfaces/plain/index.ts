@@ -5,8 +5,9 @@ import {
   type InputRequest,
   type InputResponse,
   type OutcomeStatus,
-  type SageErrorCode,
+  type TurnError,
 } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { createAsking } from "./asking.ts";
@@ -52,7 +53,7 @@ export type Plain = {
   /** Ctrl-C: interrupts; the second one within two seconds, or one with nothing to interrupt, leaves. */
   interrupt(): void;
   /** No turn can begin: that is said, and the end. */
-  failed(message: string, code?: SageErrorCode): void;
+  failed(error: TurnError): void;
 };
 
 const LAST_WORDS_MS = 2_500;
@@ -258,7 +259,7 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
       say(recorded(reply.resolution, style));
       if (!reply.running) talking.resume();
     } else if (reply.resolution) say(paint.yellow(headline(reply.resolution, t, sender)));
-    else say(paint.red(t.sendingFailed(oneLine(reply.message))));
+    else say(paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
     settle();
   }
 
@@ -274,8 +275,8 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     settle();
   }
 
-  function failed(message: string, code: SageErrorCode = "turn-failed"): void {
-    const last = { status: "error", error: { code, message } } as const;
+  function failed(error: TurnError): void {
+    const last = { status: "error", error } as const;
     progress.last = last;
     say(...noteLines(endNote(last, t), style));
     finish("failed");

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { oneLine, saidKey, type Command, type Host, type Sender } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { wholeRequest } from "../../view/lines/request.ts";
 import type { Progress } from "../../view/progress.ts";
@@ -39,7 +40,7 @@ export function createTalking(parts: Parts): Talking {
     if (reply.ok) return;
     progress.working = before;
     const unknown = reply.code === "input-invalid" && command.type === "say" && command.text.trim().startsWith("/");
-    say(unknown ? t.unknownCommand(oneLine(command.text)) : paint.red(t.sendingFailed(oneLine(reply.message))));
+    say(unknown ? t.unknownCommand(oneLine(command.text)) : paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
     parts.done();
   };
   const resume = () => void send({ type: "resume", session });
@@ -50,7 +51,7 @@ export function createTalking(parts: Parts): Talking {
   };
   const inbox = async () => {
     const reply = await host.send({ type: "pending" });
-    if (!reply.ok) say(paint.red(oneLine(reply.message)));
+    if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
     else if (reply.requests.length === 0) say(t.inboxEmpty);
     else
       for (const { request } of reply.requests)
@@ -61,7 +62,7 @@ export function createTalking(parts: Parts): Talking {
   // What it did is a fact, and shown as one.
   const compact = async () => {
     const reply = await host.send({ type: "compact", session });
-    if (!reply.ok) say(paint.red(oneLine(reply.message)));
+    if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
     parts.done();
   };
 

@@ -1,4 +1,6 @@
-import type { Draft, InputRequest, InputResponse, PendingRequest, Resolution } from "../../protocol/index.ts";
+import type { Draft, InputRequest, InputResponse, PendingRequest, Refused } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
+import type { Texts } from "../../texts/texts.ts";
 import type { Panel, PanelOptions } from "./panels/panel.ts";
 
 /** The open requests of a session, and the panel for the one that is shown. */
@@ -19,8 +21,9 @@ export type Desk = {
 };
 
 type Parts = {
+  t: Texts;
   createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
-  respond(response: InputResponse): Promise<{ ok: true } | { ok: false; message: string; resolution?: Resolution }>;
+  respond(response: InputResponse): Promise<{ ok: true } | Refused>;
   saveDraft(requestId: string, draft: Draft): void;
   /** The keyboard is for this panel now, or for the editor. */
   focus(panel: Panel | undefined): void;
@@ -28,7 +31,7 @@ type Parts = {
   taken(): void;
 };
 
-export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Parts): Desk {
+export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }: Parts): Desk {
   let open: PendingRequest[] = [];
   let panel: Panel | undefined;
   let aside: string | undefined;
@@ -79,7 +82,7 @@ export function createDesk({ createPanel, respond, saveDraft, focus, taken }: Pa
     answering.delete(id);
     // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
     if (reply.ok || reply.resolution) return remove(id);
-    if (panel?.requestId === id) panel.refused(reply.message);
+    if (panel?.requestId === id) panel.refused(errorText(reply, t));
   };
 
   const remove = (id: string) => {

@@ -1,4 +1,5 @@
-import { oneLine, type Fact, type Host, type SageErrorCode, type WatchEvent } from "../../protocol/index.ts";
+import { oneLine, type Fact, type Host, type TurnError, type WatchEvent } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
 import { terminalTexts } from "../../texts/terminal.ts";
 import { texts } from "../../texts/texts.ts";
 import { createDesk } from "./desk.ts";
@@ -88,6 +89,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     submit: talk.submit,
   });
   const desk = createDesk({
+    t,
     createPanel: (own) =>
       createPanel({
         ...own,
@@ -307,7 +309,7 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   async function interrupt(): Promise<void> {
     const reply = await host.send({ type: "interrupt", session, ...sender });
     cancelling = undefined;
-    if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(reply.message)));
+    if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
     to({ type: "stopped" });
     desk.hold(false);
     redraw();
@@ -335,9 +337,9 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
     }
   }
 
-  function failed(message: string, code: SageErrorCode = "turn-failed"): void {
-    progress.last = { status: "error", error: { code, message } };
-    scroll.note("danger", t.turnFailed(oneLine(message)));
+  function failed(error: TurnError): void {
+    progress.last = { status: "error", error };
+    scroll.note("danger", t.turnFailed(oneLine(errorText(error, t))));
     finish({ why: "failed" });
   }
 

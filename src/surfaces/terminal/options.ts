@@ -1,4 +1,4 @@
-import type { OutcomeStatus, SageErrorCode } from "../../protocol/index.ts";
+import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { Terminal as Device } from "./draw/tui.ts";
 
@@ -60,5 +60,5 @@ export type Terminal = {
   /** As Ctrl-C does. */
   interrupt(): void;
   /** No turn can begin: that is said, and the end. */
-  failed(message: string, code?: SageErrorCode): void;
+  failed(error: TurnError): void;
 };

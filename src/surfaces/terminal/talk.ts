@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, oneLine, type Command, type Host, type Sender } from "../../protocol/index.ts";
+import { oneLine, reasonOf, type Command, type Host, type Sender } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { SlashCommand, TerminalOptions } from "./options.ts";
@@ -50,7 +51,7 @@ export function createTalk(parts: Parts): Talk {
     if (command.type === "compact") progress.working = before;
     if (!reply.ok) {
       progress.working = before;
-      scroll.note("danger", t.sendingFailed(oneLine(reply.message)));
+      scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
     }
     redraw();
     return reply.ok;
@@ -67,7 +68,7 @@ export function createTalk(parts: Parts): Talk {
 
   const inbox = async () => {
     const reply = await host.send({ type: "pending" });
-    if (!reply.ok) scroll.note("danger", oneLine(reply.message));
+    if (!reply.ok) scroll.note("danger", oneLine(errorText(reply, t)));
     else if (reply.requests.length === 0) scroll.note("dim", t.inboxEmpty);
     else
       for (const { request } of reply.requests)
@@ -95,7 +96,7 @@ export function createTalk(parts: Parts): Talk {
       if ("text" in result) scroll.note("dim", ...result.text.split("\n").map(oneLine));
       else parts.switchTo(result.session);
     } catch (error) {
-      scroll.note("danger", tt.commandFailed(name, oneLine(messageOf(error))));
+      scroll.note("danger", tt.commandFailed(name, oneLine(t.because(reasonOf(error)))));
     } finally {
       redraw();
     }
@@ -126,7 +127,7 @@ export function createTalk(parts: Parts): Talk {
       box.note = code === 0 ? tt.shellPrefix : `${tt.printed(code)} · ${tt.shellPrefix}`;
       ran.push(toldOf(line, code === 0 ? told : `${told}\n(${tt.printed(code)})`, tt));
     } catch (error) {
-      box.note = oneLine(messageOf(error));
+      box.note = oneLine(t.because(reasonOf(error)));
     } finally {
       box.done = true;
       running = undefined;

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { reason } from "../../../src/protocol/index.ts";
+import { errorBecause } from "../../../src/texts/error.ts";
 import { bash } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";
 
@@ -85,4 +87,15 @@ test("a card that the platform fails on each time is said in words, and the task
   const code = /\/allow (#\d+)/.exec(asked.text)?.[1] ?? "";
   lin.say(`/allow ${code}`);
   await sage.sees(lin.chat, /the end/);
+});
+
+test("a turn that fails for a known reason says why in the language of its reader", async () => {
+  const failing = () => {
+    throw errorBecause("turn-failed", reason("nobody-said-go-on", { times: 3 }));
+  };
+  await using sage = await team({ script: [failing], lang: "zh" });
+  const { lin } = sage;
+  lin.say("开始");
+  const card = await sage.sees(lin.chat, /失败/);
+  assert.match(card.text, /失败：代理把同一件事做了 3 次/);
 });
