@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bash } from "./asking.ts";
+import { answer, bash } from "./asking.ts";
 
 test("A4 a line that prints its words as they turn out holds no inherited secret", () => {
   const commands = [
@@ -39,4 +39,56 @@ test("A1 a star at the beginning of a script's name stays in the workspace", () 
   assert.equal(bash("python /tmp/x.py", "+ Bash(python /tmp/*.py)"), "allow");
   assert.equal(bash("python /tmp/x.py", "+ Bash(python /tmp/x.py)"), "allow");
   assert.equal(bash("cd sub && python /w/x/x.py", "+ Bash(python /w/x/x.py)"), "allow");
+});
+
+const bypass = (command: string) => answer([], "Bash", { command }, { mode: "bypass" }).behavior;
+
+test("A6 a root is not removed in passing by find, by mv, or under the name of the folder before", () => {
+  const roots = [
+    ...[
+      "find ~ -type f -delete",
+      "find . -mindepth 1 -delete",
+      "find . -type f,l -print -delete",
+      "find / -maxdepth 3 -delete",
+    ],
+    ...["mv ~ /tmp", "mv $HOME /tmp/x", "mv -t /tmp ~", "mv --target-directory=/tmp a ~", "sudo mv /w/x /tmp"],
+    ...["rm -rf $OLDPWD", 'rm -rf "$OLDPWD"', "rm -r ${OLDPWD}", "rm -rf ~-"],
+  ];
+  for (const command of roots) assert.equal(bypass(command), "ask", command);
+  const others = [
+    ...["find dist -type f -delete", "find . -type f -name '*.o' -delete", "find . -type d -empty -delete"],
+    ...[
+      "find . -xtype l -delete",
+      "find . -type l -delete",
+      "mv a b",
+      "mv a .",
+      "mv a /tmp",
+      "mv -t . a b",
+      "mv a /tmp 2>/dev/null",
+    ],
+    ...["mv sub/* .", "mv * sub", "cd sub && mv a ..", "mv a ~ && ls", "mv a ~; ls", "mv a /tmp > log", "rm $OLDPWD/a"],
+  ];
+  for (const command of others) assert.equal(bypass(command), "allow", command);
+});
+
+test("A6 after a cd to a folder that is not known, a file named like a hook may be one", () => {
+  const commands = [
+    ...["cd $(git rev-parse --git-dir)/hooks && cp /tmp/x pre-commit", 'cd "$d" && echo x > hooks/post-checkout'],
+    ...[
+      "cd $d; cp /tmp/pre-push .",
+      "cd - && tee config < a",
+      "pushd $d && mv a commit-msg",
+      "cd /etc && cp /tmp/x passwd",
+    ],
+    ...["cd / && cd etc && cp /tmp/x passwd"],
+  ];
+  for (const command of commands) assert.equal(bypass(command), "ask", command);
+  const others = [
+    "cd $(mktemp -d) && cp /tmp/x a",
+    "cd $d && mkdir config",
+    "cd $d && cat config",
+    "cp a config; cd $d",
+  ];
+  for (const command of [...others, "cd /tmp && cp a b", "cd sub && cp a config", "cd $d && cp a /tmp/config"])
+    assert.equal(bypass(command), "allow", command);
 });

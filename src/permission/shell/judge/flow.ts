@@ -29,8 +29,8 @@ export type Step = {
 /** Redirections of a group, which belong to no command in it. */
 export type Loose = { redirects: readonly Redirect[]; bases: readonly string[] };
 
-/** A `cd`: the folders it leads to, or why rules cannot cover it. */
-export type Move = { to: readonly string[] } | { why: Reason };
+/** A `cd`: the folders it leads to, or why rules cannot cover it, and where it leads if that is known. */
+export type Move = { to: readonly string[] } | { why: Reason; led?: readonly string[] };
 
 type Scene = { reach: Reach; disk: Disk; environment?: ReadonlySet<string> | undefined };
 
@@ -126,7 +126,8 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     const fed = fedTo(resolved, before && resolvedOf(before));
     const secret = secrets > 0 || (tracesWords(unwrapped(words)) && variables.holdSecret());
     steps.push({ command: resolved, bases, fed, secret, repeats: loops > 0, ...(moves && { moves }) });
-    return moves !== undefined && "to" in moves ? moves.to : bases;
+    if (moves === undefined) return bases;
+    return "to" in moves ? moves.to : unique([...bases, ...(moves.led ?? [])]);
   }
 
   function resolvedOf(command: Command): Command {
@@ -182,8 +183,9 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     // The shell first takes dots as they are written, and the system takes them after links.
     const led = bases.flatMap((base) => [resolve(base, to), disk.follow(isAbsolute(to) ? to : join(base, "/") + to)]);
     const outside = led.find((path) => !reach.inside({ lexical: path, real: disk.follow(path) }));
-    if (outside !== undefined) return { why: reason("outside", { path: outside }) };
     const all = unique(led);
+    if (outside !== undefined)
+      return { why: reason("outside", { path: outside }), led: all.length > mostBases ? [] : all };
     return all.length > mostBases ? { why: reason("moves-too-many", {}) } : { to: all };
   }
 }

@@ -60,16 +60,17 @@ function mayWrite(text: string, { names }: PossibleCommands): boolean {
 /** Removal of a root: `/`, a folder right below it, home, the workspace or what is above it. Asked about whoever allows it. */
 export function rootRemoval(scene: Scene): Reason | undefined {
   const { possible, cwd, home, disk } = scene;
-  if (!["rm", "rmdir", "-delete"].some((word) => possible.names.has(word))) return undefined;
+  if (!["rm", "rmdir", "mv", "-delete"].some((word) => possible.names.has(word))) return undefined;
   const roots = [cwd, home].flatMap((path) => [path, safely(() => disk.follow(path)) ?? path]);
   const bases = basesOf(scene);
   for (const { words, anywhere } of possible.readings.flat()) {
     const at = words.findIndex((word, i) => (i === 0 || anywhere) && /^rm(dir)?$/.test(baseName(word)));
-    const operands = at < 0 ? foundIn(words) : words.slice(at + 1);
+    const operands = at < 0 ? [...foundIn(words), ...movedIn(words, anywhere)] : words.slice(at + 1);
     if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
     const held = isDeep(operands) && operands.some((word) => /^\$\{?\w+\}?$/.test(word)) ? heldIn(scene.command) : [];
     for (const operand of [...operands, ...held]) {
       if (operand.startsWith("-") && operand !== "-") continue;
+      if (isDeep(operands) && /^(\$\{?(OLD)?PWD\}?|~-)$/.test(operand)) return reason("removes-anything", { operand });
       if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return reason("removes-anything", { operand });
       // All that a folder holds is the folder.
       const named = operand.replace(/(^|\/)(\*|\.\*|\*\*|\{\*,\.\*\}|\.\[!\.\]\*)\/*$/, "$1");
@@ -102,8 +103,22 @@ function heldIn(command: string): string[] {
 function foundIn([name = "", ...args]: readonly string[]): string[] {
   if (baseName(name) !== "find" || !args.includes("-delete")) return [];
   const first = args.findIndex((arg) => /^[-(!]/.test(arg));
-  const chooses = args.slice(first).some((arg) => arg.startsWith("-") && !/^-(delete|depth|xdev|mount)$/.test(arg));
+  const chooses = args.slice(first).some((arg, n, tests) => {
+    if (arg === "-type") return !/^[fd](,|$)/.test(tests[n + 1] ?? "");
+    return arg.startsWith("-") && !/^-(delete|depth|xdev|mount|mindepth|maxdepth|print0?|true)$/.test(arg);
+  });
   return chooses ? [] : first === 0 ? ["."] : args.slice(0, first);
+}
+
+/** What `mv` takes from its place. A pattern is more often a folder that is sorted than one that goes. */
+function movedIn(words: readonly string[], anywhere: boolean): string[] {
+  const at = words.findIndex((word, i) => (i === 0 || anywhere) && baseName(word) === "mv");
+  if (at < 0) return [];
+  const args = words.slice(at + 1);
+  const isTarget = (word: string | undefined) => /^(-[a-zA-Z]*t|--target-directory)$/.test(word ?? "");
+  const operands = args.filter((word, n) => !word.startsWith("-") && !isTarget(args[n - 1]));
+  const named = args.some((word) => /^(-[a-zA-Z]*t|--target)/.test(word)) ? operands : operands.slice(0, -1);
+  return named.filter((word) => !word.includes("*"));
 }
 
 function rootIn(path: string, base: string, roots: readonly string[], disk: Disk): string | undefined {

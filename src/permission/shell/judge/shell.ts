@@ -24,7 +24,7 @@ import { unwrapped } from "../../programs/wrappers.ts";
 import { gather, mayRun, waysToRun, commandPatternOf } from "../suspect/possible.ts";
 import type { PossibleCommand } from "../suspect/possible.ts";
 import { protectedPath, protectedWrite, rootRemoval, rulesAgainst } from "./possible-paths.ts";
-import { judgeTarget, marked } from "./target-view.ts";
+import { judgeTarget, marked, mayBeHook } from "./target-view.ts";
 import { gluedTo, namesIn, operandTargets, redirectTargets } from "./targets.ts";
 import type { Target, Where } from "./targets.ts";
 import { isOwnVariable } from "../../programs/builtins.ts";
@@ -188,6 +188,7 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
   const common = { home: call.home, disk, source, busy: steps.length > 1 || repeats, carries };
   const words: string[] = [];
   const linking: Linking[] = [];
+  let lost = false;
   const judged: { at: number; parts: JudgedPart[] }[] = loose.map(({ redirects, bases }) => ({
     at: redirects[0]!.target.start,
     parts: redirectTargets(redirects, { ...common, bases }).flatMap((target) => judgeTarget(target, reach)),
@@ -204,6 +205,9 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     const where = { ...common, bases: step.bases };
     if (view.blocks && !(exact && view.blocks.exactly)) finding.blocked ??= view.reason;
     const targets = targetsOf(step, view, where, reach.watchful);
+    if (step.moves && "why" in step.moves && !step.moves.led) lost = true;
+    const hook = lost ? targets.find(mayBeHook) : undefined;
+    if (hook) finding.mustAsk ??= reason("protected", { path: hook.shown, kind: "git" });
     const opens = !view.program.git && targets.some(({ text }) => text !== ".");
     linking.push({ words: view.words, opens, moves: step.moves !== undefined });
     const parts = targets.flatMap((target) => judgeTarget(target, reach, view.meant));

@@ -43,6 +43,15 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
   return [{ ...part, behavior: "ask", reason: openReason(views[Math.max(open, 0)], writes, path), need }];
 }
 
+/** A file that git would run or obey, if the folder is the one that git looks into. */
+export function mayBeHook({ writes, content, shown, paths }: Target): boolean {
+  if (!writes || !content || /^["']?[/~]/.test(shown)) return false;
+  return paths.some(({ lexical }) => hookNames.test(lexical));
+}
+
+const hookNames =
+  /\/(config|config\.worktree|(pre|post)-(applypatch|commit|merge-commit|rebase|checkout|merge|push|receive|rewrite|auto-gc|index-change)|(applypatch|commit|prepare-commit)-msg|update|fsmonitor-watchman|reference-transaction|push-to-checkout|sendemail-validate)$/i;
+
 function openReason(view: Access | undefined, writes: boolean, path: string): Reason {
   if (!writes) return reason("reads-outside", { path });
   return reason(view?.later ? "runs-later" : "no-rule-write", { path });

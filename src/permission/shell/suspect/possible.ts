@@ -45,7 +45,7 @@ function unescaped(command: string): string {
 
 /** Other ways to write `$PWD` and its like. */
 function withPlainNames(command: string): string {
-  return command.replace(/\$\{(HOME|PWD)\}/g, "$$$1").replace(/\$\(\s*pwd\s*\)|`\s*pwd\s*`/g, "$$PWD");
+  return command.replace(/\$\{(HOME|PWD|OLDPWD)\}/g, "$$$1").replace(/\$\(\s*pwd\s*\)|`\s*pwd\s*`/g, "$$PWD");
 }
 
 /** The ways in which one known command may be meant. */
