@@ -9,6 +9,7 @@ import { errorBecause } from "../texts/error.ts";
 import { readRule } from "../permission/rules/rules.ts";
 import {
   SageError,
+  errorOf,
   draftKeys,
   interruptKey,
   reason,
@@ -159,7 +160,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
       leaving.addEventListener("abort", leave);
       try {
         const outcome = await agent.compact({ log });
-        if (outcome.status === "error") throw new SageError(outcome.error.code, outcome.error.message);
+        if (outcome.status === "error") throw errorOf({ ok: false, ...outcome.error });
         if ("reason" in outcome) throw errorBecause("input-invalid", outcome.reason); // interrupted, or left
         if (outcome.text !== "") throw new SageError("input-invalid", outcome.text);
         return { ok: true };
