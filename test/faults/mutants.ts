@@ -160,8 +160,8 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: "src/agent/turn/projection.ts",
-        from: "results[Number(place[1])] = fact.data;",
-        to: 'results[Number(place[1])] = { ...fact.data, text: "" };',
+        from: "results[place.call] = fact.data;",
+        to: 'results[place.call] = { ...fact.data, text: "" };',
       },
     ],
     scene: "calm",
