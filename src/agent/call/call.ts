@@ -18,7 +18,7 @@ export type Judged = {
   before: Promise<unknown> | undefined;
 };
 
-/** One call from its verdict to its result. Every way through ends in exactly one `call.finished`. */
+/** Takes a call from its verdict to its result. Every way through ends in exactly one `call.finished`. */
 export function runCall(durable: Durable, context: ExecutionContext, call: Call, judged: Judged): Promise<ToolResult> {
   // It has its result, whatever else is known of it.
   if (durable.known("done")) return Promise.resolve(durable.decide("done", "call.finished", () => notRun(undefined)));

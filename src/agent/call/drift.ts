@@ -8,7 +8,7 @@ type Wrote = (path: string) => string | undefined;
 export function weighAgain(now: Verdict, shown: Verdict, again: Again, wrote: Wrote): Verdict {
   const judged: Verdict = { ...now, ...keptOf(shown, again) };
   if (judged.behavior === "deny" || again.because === "ruled") return judged;
-  // What only a person may allow, and nobody has seen.
+  // Only a person may allow this, and nobody has seen it.
   const unseen = judged.behavior === "ask" && judged.hard === true && !isSameReason(judged.reason, shown.reason);
   if (again.because === "edited")
     return unseen || judged.behavior === "allow"
@@ -76,7 +76,7 @@ function changedBecause({ reason: why }: Verdict, changes: readonly Drift[]): Ve
   return changes.length === 0 ? why : reason("changed-since-approval", { changes, why });
 }
 
-/** What hooks and people left on a verdict stays on the next one. */
+/** Keeps on the next verdict what hooks and people left on the last one. */
 function keptOf({ context, changed }: Verdict, again: Again): Pick<Verdict, "context" | "changed"> {
   const by = again.because === "edited" ? again.changed : changed;
   return { ...(context && { context }), ...(by && { changed: by }) };

@@ -15,7 +15,7 @@ export async function judgeHooked(
   const { hooks } = context.config;
   await readyToJudge(call);
   if (context.memory.refused(call)) return refusedBefore;
-  // Whether it can work is not known while calls before it may still see to that.
+  // An earlier call of the same reply may still make it work, so nobody can tell yet.
   const checked = (verdict: Verdict) => (settled ? withFailure(context, call, verdict) : verdict);
   if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool))
     return checked(judgeCall(context, call));

@@ -15,7 +15,7 @@ const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
 
 const MOST_LINKS = 40;
 
-/** What has to be there before a call is judged, which itself never waits. */
+/** Loads the shell grammar a command is judged with; judging itself never waits. */
 export async function readyToJudge({ tool }: Call): Promise<void> {
   if (tool === "Bash") await loadGrammar();
 }
@@ -135,7 +135,7 @@ function operandOf(
   return path === undefined ? undefined : { path, hash: hashFile(path) };
 }
 
-/** What a command would run of the workspace, as it is. */
+/** Hashes of the workspace scripts that a command names. */
 function scriptsOf(context: ExecutionContext, finding: Finding | undefined): Record<string, string> | undefined {
   const possible = finding?.shell?.reading.possible;
   const paths = possible ? namedScripts(possible, context.options.workingDirectory, context.config.roots) : [];

@@ -11,7 +11,7 @@ import { openRequest } from "./request.ts";
 import { notRun } from "./results.ts";
 
 /**
- * One reply's calls: judge all, open all requests in the model's order, then each goes its own way.
+ * Runs the calls of a reply: judges all, opens all requests in the model's order, then lets each go its own way.
  * Readers start at once; writers keep the model's order, so one that waits for a person holds the later ones.
  */
 export async function runCalls(
@@ -52,7 +52,7 @@ const TOO_MANY = 5;
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
 function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionContext): void {
   if (memory.refusalsInRow < TOO_MANY || durable.known("paused")) return;
-  // What the person says next is for the main agent: a subagent would never hear it, and gives its task back.
+  // The person's next message goes to the main agent. A subagent would never hear it, so it gives its task back.
   if (agent.length > 0)
     throw new SageError("turn-failed", "the person refused five of its calls in a row; ask them how to go on");
   durable.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
