@@ -1,17 +1,18 @@
 import { createCompletion, type Sources } from "./completion.ts";
 import type { Theme } from "./draw/theme.ts";
 import { CURSOR_MARKER, Editor, truncateToWidth, type Component, type TUI } from "./draw/tui.ts";
+import { readTyped } from "./input.ts";
+import type { TerminalOptions } from "./options.ts";
 
-/** Where the person writes. */
+/** The editor for messages and commands. */
 export type Writing = Component & {
   focused: boolean;
   handleInput(data: string): void;
-  /** What is written, pastes in full. */
+  /** The text, pastes in full. */
   text(): string;
   set(text: string): void;
   /** A list of completions is open: Esc and Enter are for it. */
   choosing(): boolean;
-  remember(text: string): void;
 };
 
 type Options = {
@@ -19,8 +20,7 @@ type Options = {
   theme: Theme;
   placeholder: string;
   sources: Sources;
-  /** What was sent before, oldest first. */
-  history: readonly string[];
+  history: TerminalOptions["history"];
   submit(text: string): void;
 };
 
@@ -41,8 +41,14 @@ export function createWriting({ tui, theme, placeholder, sources, history, submi
     { paddingX: 0, autocompleteMaxVisible: 7 },
   );
   editor.setAutocompleteProvider(createCompletion(sources));
-  editor.onSubmit = submit;
-  for (const text of history) editor.addToHistory(text);
+  for (const text of history?.load() ?? []) editor.addToHistory(text);
+  editor.onSubmit = (text) => {
+    if (readTyped(text).type !== "nothing") {
+      editor.addToHistory(text);
+      history?.add(text);
+    }
+    submit(text);
+  };
   return {
     get focused() {
       return editor.focused;
@@ -61,7 +67,6 @@ export function createWriting({ tui, theme, placeholder, sources, history, submi
     text: () => editor.getExpandedText(),
     set: (text) => editor.setText(text.replace(unwritable, "")),
     choosing: () => editor.isShowingAutocomplete(),
-    remember: (text) => editor.addToHistory(text),
   };
 }
 

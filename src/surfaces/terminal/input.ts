@@ -1,6 +1,6 @@
 import { matchesKey } from "./draw/tui.ts";
 
-/** What a submitted text is. */
+/** A submitted text, read: a message, a command to Sage, or one for the person's shell. */
 export type Typed =
   | { type: "nothing" }
   | { type: "say"; text: string }
@@ -34,10 +34,12 @@ export function keyOf(data: string): Key | undefined {
   return undefined;
 }
 
-/** Where things are when somebody wants to stop them. */
+/** The session and the editor at the moment somebody wants to stop something. */
 export type Situation = {
-  /** A turn runs, or a command of the person's own. */
+  /** A turn runs. */
   working: boolean;
+  /** A command of the person's own runs. */
+  shell: boolean;
   /** Requests are open. */
   waiting: boolean;
   /** Something is typed and not sent. */
@@ -46,12 +48,24 @@ export type Situation = {
   again: boolean;
 };
 
-export type Stop = "interrupt" | "clear" | "ask" | "leave" | "waits" | "nothing";
+export type Stop =
+  | "interrupt"
+  /** Interrupts the turn together with its open requests, once no second Ctrl-C has come. */
+  | "cancel"
+  | "shell"
+  | "clear"
+  | "ask"
+  | "leave"
+  | "waits"
+  | "nothing";
 
 /** Esc never ends what waits for a person: it is the key that folds a panel away, and a second one is pressed easily. */
-export function stopOf(key: "interrupt" | "escape", { working, waiting, typed, again }: Situation): Stop {
-  if (key === "escape") return waiting ? "waits" : working ? "interrupt" : "nothing";
-  if (again) return "leave";
-  if (working || waiting) return "interrupt";
+export function stopOf(key: "interrupt" | "escape", { working, shell, waiting, typed, again }: Situation): Stop {
+  if (key === "escape" && waiting) return "waits";
+  if (key === "interrupt" && again) return "leave";
+  if (waiting) return "cancel";
+  if (working) return "interrupt";
+  if (shell) return "shell";
+  if (key === "escape") return "nothing";
   return typed ? "clear" : "ask";
 }

@@ -1,11 +1,13 @@
 import type { TerminalEnd } from "./options.ts";
 import { stopOf, type Situation, type Stop } from "./input.ts";
 
-/** Everything about the person and the screen that decides what a key means. What the session does is in `Progress`. */
+/** Everything about the person and the screen that decides what a key means. `Progress` has the state of the session. */
 export type State = {
   phase: "joining" | "attached" | "leaving";
-  /** A line that says what the last key led to. */
+  /** The line about the last key. */
   hint: "none" | "again" | "waits" | "interrupting" | "cancelling";
+  /** Open requests are being cancelled: no other key takes that hint away. */
+  cancelling: boolean;
   /** When Ctrl-C was pressed last. */
   interruptedAt: number;
   /** When a panel was closed because somebody else had answered it. */
@@ -19,7 +21,7 @@ export type State = {
 
 export type Event =
   | { type: "joined" }
-  | { type: "stop"; key: "interrupt" | "escape"; stop: Stop; waiting: boolean; at: number }
+  | { type: "stop"; key: "interrupt" | "escape"; stop: Stop; at: number }
   | { type: "stopped" }
   | { type: "key" }
   /** A panel was answered elsewhere. */
@@ -33,6 +35,7 @@ export type Event =
 export const joining: State = {
   phase: "joining",
   hint: "none",
+  cancelling: false,
   interruptedAt: -Infinity,
   takenAt: -Infinity,
   unfolded: false,
@@ -51,13 +54,15 @@ export function next(state: State, event: Event): State {
     case "stop":
       return {
         ...state,
-        hint: hintOf(state, event),
+        hint: hintOf(state, event.stop),
+        cancelling: state.cancelling || event.stop === "cancel",
         // Having cleared what was typed, the next Ctrl-C is a first one again.
         interruptedAt: event.key === "escape" ? state.interruptedAt : event.stop === "clear" ? -Infinity : event.at,
       };
     case "stopped":
+      return { ...state, hint: "none", cancelling: false };
     case "key":
-      return { ...state, hint: "none" };
+      return state.cancelling ? state : { ...state, hint: "none" };
     case "taken":
       // Unless the person cancelled it: then they know.
       return isSecond(state, event.at) ? state : { ...state, takenAt: event.at };
@@ -90,14 +95,17 @@ export function stopIn(state: State, key: "interrupt" | "escape", situation: Sit
   return key === "interrupt" ? "leave" : "nothing";
 }
 
-function hintOf(state: State, { stop, waiting }: Event & { type: "stop" }): State["hint"] {
+function hintOf(state: State, stop: Stop): State["hint"] {
   switch (stop) {
     case "ask":
       return "again";
     case "waits":
       return "waits";
     case "interrupt":
-      return waiting ? "cancelling" : "interrupting";
+    case "shell":
+      return "interrupting";
+    case "cancel":
+      return "cancelling";
     default:
       return state.hint;
   }

@@ -15,7 +15,7 @@ export type Doing =
   | { type: "waiting"; since: number }
   | { type: "working"; what: string; since: number };
 
-type Look = { theme: Theme; t: Texts; tt: TerminalTexts; width: number; now: number };
+export type Look = { theme: Theme; t: Texts; tt: TerminalTexts; width: number; now: number };
 
 /** What it does and for how long; nothing when it does nothing. */
 export function statusRow(doing: Doing, { theme, t, tt, width, now }: Look): string[] {

@@ -29,7 +29,6 @@ type Parts = {
   progress: Progress;
   now(): number;
   redraw(): void;
-  remember(text: string): void;
   leave(): void;
   switchTo(session: string): void;
 };
@@ -142,7 +141,6 @@ export function createTalk(parts: Parts): Talk {
     commands: () => [...all, ...(options.skills ?? [])],
     submit(text) {
       const typed = readTyped(text);
-      if (typed.type !== "nothing") parts.remember(text);
       switch (typed.type) {
         case "nothing":
           return;

@@ -12,9 +12,9 @@ import {
 
 const after = (...events: Event[]): State => events.reduce(next, joining);
 const joined: Event = { type: "joined" };
-const ctrlC = (stop: (Event & { type: "stop" })["stop"], at = 100, waiting = false): Event => ({
+const ctrlC = (stop: (Event & { type: "stop" })["stop"], at = 100): Event => ({
   ...{ type: "stop", key: "interrupt" },
-  ...{ stop, waiting, at },
+  ...{ stop, at },
 });
 
 suite("the person at the terminal", () => {
@@ -23,11 +23,14 @@ suite("the person at the terminal", () => {
       [[], "none"],
       [[joined, ctrlC("ask")], "again"],
       [[joined, ctrlC("interrupt")], "interrupting"],
-      [[joined, ctrlC("interrupt", 100, true)], "cancelling"],
-      [[joined, { type: "stop", key: "escape", stop: "waits", waiting: true, at: 1 }], "waits"],
+      [[joined, ctrlC("cancel")], "cancelling"],
+      [[joined, { type: "stop", key: "escape", stop: "waits", at: 1 }], "waits"],
       [[joined, ctrlC("interrupt"), { type: "stopped" }], "none"],
       [[joined, ctrlC("ask"), { type: "key" }], "none"],
       [[joined, ctrlC("clear")], "none"],
+      [[joined, ctrlC("shell")], "interrupting"],
+      [[joined, ctrlC("cancel"), { type: "key" }], "cancelling"],
+      [[joined, ctrlC("cancel"), { type: "stopped" }, ctrlC("ask"), { type: "key" }], "none"],
     ];
     for (const [events, hint] of table) assert.equal(after(...events).hint, hint);
   });
@@ -48,10 +51,10 @@ suite("the person at the terminal", () => {
   });
 
   test("before the session is there Ctrl-C leaves, and leaving is for good", () => {
-    const nothing = { working: true, waiting: true, typed: true, again: false };
+    const nothing = { working: true, shell: true, waiting: true, typed: true, again: false };
     assert.equal(stopIn(joining, "interrupt", nothing), "leave");
     assert.equal(stopIn(joining, "escape", nothing), "nothing");
-    assert.equal(stopIn(after(joined), "interrupt", nothing), "interrupt");
+    assert.equal(stopIn(after(joined), "interrupt", nothing), "cancel");
     const left = after({ type: "left", end: { why: "left" } }, joined);
     assert.deepEqual([left.phase, left.end.why], ["leaving", "left"]);
   });

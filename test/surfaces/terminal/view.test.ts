@@ -259,14 +259,17 @@ suite("what the person did", () => {
   });
 
   test("Esc never ends what waits for a person; Ctrl-C clears, interrupts, asks, and the second one leaves", () => {
-    const idle = { working: false, waiting: false, typed: false, again: false };
+    const idle = { working: false, shell: false, waiting: false, typed: false, again: false };
     assert.equal(stopOf("escape", idle), "nothing");
     assert.equal(stopOf("escape", { ...idle, working: true }), "interrupt");
     assert.equal(stopOf("escape", { ...idle, working: true, waiting: true, again: true }), "waits");
     assert.equal(stopOf("interrupt", idle), "ask");
     assert.equal(stopOf("interrupt", { ...idle, typed: true }), "clear");
     assert.equal(stopOf("interrupt", { ...idle, typed: true, working: true }), "interrupt");
-    assert.equal(stopOf("interrupt", { ...idle, waiting: true }), "interrupt");
+    assert.equal(stopOf("interrupt", { ...idle, waiting: true, working: true, shell: true }), "cancel");
+    assert.equal(stopOf("interrupt", { ...idle, working: true, shell: true, typed: true }), "interrupt");
+    assert.equal(stopOf("interrupt", { ...idle, shell: true, typed: true }), "shell");
+    assert.equal(stopOf("escape", { ...idle, shell: true }), "shell");
     assert.equal(stopOf("interrupt", { ...idle, working: true, again: true }), "leave");
   });
 

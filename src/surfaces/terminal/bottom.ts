@@ -1,0 +1,44 @@
+import { oneLine } from "../../protocol/index.ts";
+import { nameOf } from "../../view/summary.ts";
+import { clipped } from "./draw/rows.ts";
+import type { Parts } from "./parts.ts";
+import { footRow, statusRow, type Doing, type Look } from "./status.ts";
+
+/** Rows below the transcript: a panel, or else status, hint, editor and foot. */
+export function bottomRows(parts: Parts, width: number): string[] {
+  const { desk, lifetime, options, progress, theme, tt, writing } = parts;
+  if (!lifetime.mine()) return [];
+  const { hint } = parts.state();
+  const hints = hint === "none" ? [] : [theme.warn(clipped(tt.hints[hint], width))];
+  const panel = desk.panel();
+  if (panel) return ["", ...panel.render(width), ...hints];
+  const look = lookOf(parts, width);
+  return [
+    "",
+    ...(desk.open().length > 0 ? [asideRow(parts, width)] : statusRow(doingOf(parts), look)),
+    ...hints,
+    ...writing.render(width),
+    footRow(progress, `${oneLine(progress.model ?? options.model)} · ${options.session}`, look),
+  ];
+}
+
+export function doingOf({ activity, desk, state, talk }: Parts): Doing {
+  return activity.doing({
+    waitingSince: desk.open()[0]?.request.at,
+    shellSince: talk.shell()?.since,
+    attached: state().phase === "attached",
+  });
+}
+
+export function lookOf({ theme, t, tt, now }: Parts, width: number): Look {
+  return { theme, t, tt, width, now: now() };
+}
+
+/** Names the first open request while no panel shows it. */
+function asideRow({ desk, t, theme, tt, now }: Parts, width: number): string {
+  const open = desk.open();
+  const [first] = open;
+  if (!first) return "";
+  const age = t.duration(Math.max(0, now() - first.request.at));
+  return theme.warn(clipped(`◆ ${tt.collapsed(open.length, nameOf(first.request, t), age)}`, width));
+}

@@ -1,0 +1,137 @@
+import { oneLine } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
+import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
+import { keyOf, type Key, type Situation } from "./input.ts";
+import type { Parts } from "./parts.ts";
+import { isSecond, isSwallowed, stopIn } from "./state.ts";
+
+/** Keys that mean the same whatever has the keyboard. */
+export type Keys = {
+  pressed(data: string): { consume: true } | undefined;
+  stopWith(key: "interrupt" | "escape"): void;
+  dispose(): void;
+};
+
+/** A person who presses Ctrl-C twice wants to leave, and leaving answers nothing: open requests are cancelled only after this. */
+const SECOND_MS = 700;
+
+export function createKeys(parts: Parts): Keys {
+  const { desk, now, redraw, state, to } = parts;
+  let cancel: NodeJS.Timeout | undefined;
+
+  const stopWith = (key: "interrupt" | "escape"): void => {
+    const { cancelling } = state();
+    const stop = stopIn(state(), key, situationOf(parts));
+    to({ type: "stop", key, stop, at: now() });
+    switch (stop) {
+      case "shell":
+        return parts.talk.shell()?.stop();
+      case "interrupt":
+        return void interrupt(parts);
+      case "cancel":
+        // Text typed from here on is a message: the panel takes no more keys.
+        desk.hold(true);
+        if (!cancelling) cancel = setTimeout(() => void interrupt(parts), SECOND_MS);
+        return;
+      case "clear":
+        return parts.writing.set("");
+      case "leave":
+        return parts.finish({ why: "interrupted" });
+      case "ask":
+      case "waits":
+      case "nothing":
+        return;
+      default:
+        return stop satisfies never;
+    }
+  };
+
+  return {
+    stopWith,
+    dispose: () => clearTimeout(cancel),
+    pressed(data) {
+      if (isKeyRelease(data)) return { consume: true };
+      const key = keyOf(data);
+      if (key !== "interrupt" && desk.panel() === undefined && isSwallowed(state(), now())) {
+        to({ type: "swallowed", at: now() });
+        return { consume: true };
+      }
+      if (key !== "interrupt") to({ type: "key" });
+      if (!key || !takes(parts, key)) return undefined;
+      if (!isKeyRepeat(data)) act(parts, key, stopWith);
+      redraw();
+      return { consume: true };
+    },
+  };
+}
+
+function situationOf({ desk, progress, talk, writing, state, now }: Parts): Situation {
+  return {
+    working: progress.working,
+    shell: talk.shell() !== undefined,
+    waiting: desk.open().length > 0,
+    typed: writing.text() !== "",
+    again: isSecond(state(), now()),
+  };
+}
+
+async function interrupt({ host, options, sender, scroll, desk, t, to, signal, redraw }: Parts): Promise<void> {
+  if (signal.aborted) return; // the person has left, and leaving answers nothing
+  const reply = await host.send({ type: "interrupt", session: options.session, ...sender });
+  if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
+  to({ type: "stopped" });
+  desk.hold(false);
+  redraw();
+}
+
+/** Is this key for Sage, or for the panel or editor that has the keyboard? */
+function takes({ desk, writing }: Parts, key: Key): boolean {
+  const panel = desk.panel() !== undefined;
+  if (key === "escape") return !panel && !writing.choosing();
+  if (key === "leave") return panel || writing.text() === "";
+  if (key === "editor" || key === "request") return !panel;
+  return true;
+}
+
+function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
+  const { lifetime, options } = parts;
+  switch (key) {
+    case "interrupt":
+    case "escape":
+      return stopWith(key);
+    case "unfold":
+      return unfold(parts);
+    case "request":
+      return parts.desk.reopen();
+    case "leave":
+      return parts.finish({ why: "left" });
+    case "editor":
+      return void lifetime.lend(() => edit(parts));
+    case "sleep":
+      return void lifetime.lend(async () => options.sleep?.());
+    default:
+      return key satisfies never;
+  }
+}
+
+/** Unfolds entries that still change and those to come; the last one that has scrolled by is shown again, whole. */
+function unfold({ scroll, state, to, tt }: Parts): void {
+  to({ type: "unfold" });
+  const last = scroll.latest();
+  const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
+  if (!state().unfolded || !last || live) return;
+  const box =
+    last.type === "call"
+      ? { title: tt.whole(oneLine(last.call.tool)), text: last.result?.text ?? "" }
+      : { title: tt.whole(tt.thought("")), text: last.text.trim() };
+  scroll.add({ type: "box", ...box, done: true });
+}
+
+async function edit({ options, scroll, tt, writing }: Parts): Promise<void> {
+  if (!options.edit) return scroll.note("warn", tt.editorNone);
+  try {
+    writing.set(await options.edit(writing.text()));
+  } catch (error) {
+    scroll.note("danger", tt.editorFailed(oneLine(String(error))));
+  }
+}

@@ -1,0 +1,167 @@
+import type { Host, Sender } from "../../protocol/index.ts";
+import { terminalTexts, type TerminalTexts } from "../../texts/terminal.ts";
+import { texts, type Texts } from "../../texts/texts.ts";
+import { createProgress, type Progress } from "../../view/progress.ts";
+import { bottomRows, doingOf, lookOf } from "./bottom.ts";
+import { createDesk, type Desk } from "./desk.ts";
+import { backgroundOf, colorOf, createTheme, type Theme } from "./draw/theme.ts";
+import { KeepScrollback, setCapabilityOverrides, type Terminal as Device } from "./draw/tui.ts";
+import { createWriting, type Writing } from "./editor.ts";
+import { createLifetime, type Lifetime } from "./lifetime.ts";
+import { title } from "./notify.ts";
+import type { TerminalOptions } from "./options.ts";
+import { createPanel } from "./panels/panel.ts";
+import { createPulse, type Pulse } from "./pulse.ts";
+import { Screen, type Compose } from "./screen.ts";
+import { createScroll, type Scroll } from "./scroll.ts";
+import { createStage, type Stage } from "./stage.ts";
+import { joining, next, type Event, type State } from "./state.ts";
+import { createActivity, type Activity } from "./status.ts";
+import { createTalk, type Talk } from "./talk.ts";
+import { rowsOf } from "./view.ts";
+
+/** Fixed for as long as the terminal is attached. */
+type Setting = {
+  host: Host;
+  options: TerminalOptions;
+  sender: Sender;
+  t: Texts;
+  tt: TerminalTexts;
+  theme: Theme;
+  device: Device;
+  /** Aborts when the terminal is left. */
+  signal: AbortSignal;
+  now(): number;
+};
+
+/** The state machine of the person and the screen. */
+type Machine = {
+  state(): State;
+  to(event: Event): void;
+  /** Leaves the session. */
+  finish(end: State["end"]): void;
+};
+
+/** Everything an attached terminal consists of. */
+export type Parts = Setting &
+  Machine & {
+    progress: Progress;
+    activity: Activity;
+    scroll: Scroll;
+    screen: Screen;
+    lifetime: Lifetime;
+    pulse: Pulse;
+    talk: Talk;
+    writing: Writing;
+    desk: Desk;
+    redraw(): void;
+  };
+
+export function createParts(host: Host, options: TerminalOptions): Parts {
+  const stop = new AbortController();
+  const setting = createSetting(host, options, stop.signal);
+  const machine = createMachine(stop);
+  const progress = createProgress();
+  const scroll = createScroll(setting);
+  const redraw = () => {
+    if (parts.lifetime.mine()) parts.pulse.now();
+  };
+  const compose: Compose = (width, rows, fresh) => stage.compose(width, rows, fresh);
+  const screen = new Screen(setting.device, options.logDirectory, compose);
+  const talk = createTalk({
+    ...setting,
+    ...{ scroll, progress, redraw },
+    leave: () => machine.finish({ why: "left" }),
+    switchTo: (session) => machine.finish({ why: "switched", session }),
+  });
+  const parts: Parts = {
+    ...setting,
+    ...machine,
+    ...{ progress, scroll, screen, redraw },
+    activity: createActivity({ ...setting, progress }),
+    lifetime: createLifetime({ device: setting.device, screen, redraw }),
+    pulse: createPulse({
+      doing: () => doingOf(parts),
+      title: (text) => setting.device.write(title(text)),
+      name: () => progress.title,
+      tt: setting.tt,
+      draw: () => screen.requestRender(),
+    }),
+    talk,
+    writing: createWriting({
+      tui: screen,
+      theme: setting.theme,
+      placeholder: setting.tt.placeholder,
+      sources: { commands: talk.commands, ...(options.files && { files: options.files }) },
+      history: options.history,
+      submit: talk.submit,
+    }),
+    desk: deskOf({ ...setting, ...machine, screen, redraw }, () => parts),
+  };
+  const stage = stageOf(parts);
+  return parts;
+}
+
+function createSetting(host: Host, options: TerminalOptions, stopped: AbortSignal): Setting {
+  const { lang, env } = options;
+  // A link shows its address, and nothing is drawn but text.
+  setCapabilityOverrides({ images: null, hyperlinks: false });
+  return {
+    host,
+    options,
+    sender: { by: options.by, surface: "tui" },
+    t: texts(lang),
+    tt: terminalTexts(lang),
+    theme: createTheme({ color: colorOf(env), background: backgroundOf(env) }),
+    device: options.device ?? new KeepScrollback(),
+    signal: AbortSignal.any([options.signal, stopped]),
+    now: () => Date.now(),
+  };
+}
+
+function createMachine(stop: AbortController): Machine {
+  let state = joining;
+  const to = (event: Event) => void (state = next(state, event));
+  return {
+    state: () => state,
+    to,
+    finish(end) {
+      to({ type: "left", end });
+      stop.abort();
+    },
+  };
+}
+
+function stageOf(parts: Parts): Stage {
+  const { scroll, sender, theme, tt, redraw } = parts;
+  return createStage({
+    scroll,
+    rowsOf: (entry, width) =>
+      rowsOf(entry, { ...lookOf(parts, width), me: sender, unfolded: parts.state().unfolded, loaded: redraw }),
+    bottom: (width) => bottomRows(parts, width),
+    above: (rows) => theme.dim(`  ${tt.above(rows)}`),
+  });
+}
+
+/** `parts` is complete only after the desk is made. */
+function deskOf(early: Setting & Machine & Pick<Parts, "screen" | "redraw">, parts: () => Parts): Desk {
+  const { host, sender, options, t, theme, device, now, redraw, screen, to } = early;
+  return createDesk({
+    t,
+    createPanel: (own) =>
+      createPanel({
+        ...own,
+        ...{ theme, lang: options.lang, cwd: parts().progress.cwd, now, redraw },
+        rows: () => Math.max(6, device.rows - 3),
+        early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
+      }),
+    async respond(response) {
+      const reply = await host.send({ type: "respond", response, ...sender });
+      if (reply.ok && !reply.running) parts().talk.resume(); // no process runs the session: this one takes it up
+      return reply;
+    },
+    saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
+    focus: (panel) => screen.setFocus(panel ?? parts().writing),
+    taken: () => to({ type: "taken", at: now() }),
+  });
+}
