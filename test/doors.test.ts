@@ -17,7 +17,7 @@ const doors: Record<string, string[]> = {
   input: ["protocol", "journal", "texts"],
   permission: ["protocol"],
   tools: ["protocol", "permission", "texts"],
-  models: ["protocol"],
+  models: ["protocol", "texts"],
   context: ["protocol"],
   hooks: ["protocol"],
   agent: [...heart, "texts"],

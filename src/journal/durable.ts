@@ -1,9 +1,11 @@
-import type { Delta, FactData, FactType, InputRequest, NewRequest, Reason, Resolution } from "../protocol/index.ts";
+import type { FactData, FactType, InputRequest, NewRequest, Reason, Resolution } from "../protocol/index.ts";
 
 export type StepScope = {
   readonly signal: AbortSignal;
-  /** Live progress; never journaled. `reason` is the text as data, for readers of another language. */
-  delta(kind: Delta["kind"], text: string, reason?: Reason): void;
+  /** Live progress; never journaled. */
+  delta(kind: "text" | "reasoning" | "output", text: string): void;
+  /** A word to everybody who watches; each reads it in their own language. Never journaled. */
+  notice(why: Reason): void;
   /** Clears the text shown so far under this key. */
   restart(): void;
   /** Notes a process group that was started, for recovery to look for. The command must not begin before this is done. */

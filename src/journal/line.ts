@@ -13,6 +13,7 @@ import {
   type Reason,
   type Resolution,
 } from "../protocol/index.ts";
+import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
 import { isRetryable, untilWritten } from "./retry.ts";
 import type { SessionLog } from "./session.ts";
@@ -164,13 +165,18 @@ class Scope implements StepScope {
   get signal(): AbortSignal {
     return this.#log.signal;
   }
-  delta(kind: Delta["kind"], text: string, why?: Reason): void {
+  delta(kind: Delta["kind"], text: string): void {
+    this.#show({ kind, text });
+  }
+  notice(why: Reason): void {
+    this.#show({ kind: "notice", text: sentence(why, "en"), reason: why });
+  }
+  #show(what: Pick<Delta, "kind" | "text" | "reason">): void {
     if (this.#log.closed) return; // nobody looks any more
     if (this.#n === 0) this.#log.tick(); // what led here is told before what comes of it
     // A new owner's attempt must outrank every restart of the one before it.
     const attempt = this.#log.epoch * 1_000 + this.#restarts;
-    const delta = { session: this.#log.id, key: this.#key, attempt, n: this.#n++, kind, text };
-    this.#log.show(why === undefined ? delta : { ...delta, reason: why });
+    this.#log.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, ...what });
   }
   restart(): void {
     this.#restarts++;

@@ -1,17 +1,7 @@
-import { classify, isServersFault, sentence } from "./failure.ts";
+import { reason, type Reason } from "../protocol/index.ts";
+import { CircuitOpen, classify } from "./failure.ts";
 import type { Model, ModelScope } from "./model.ts";
 import { realClock, type Clock } from "./sleep.ts";
-
-/** The server failed so often in a row that it is left in peace for a while. */
-export class CircuitOpen extends Error {
-  override readonly name = "CircuitOpen";
-  readonly retryable = true;
-  readonly retryAfterMs: number;
-  constructor(message: string, retryAfterMs: number) {
-    super(message);
-    this.retryAfterMs = retryAfterMs;
-  }
-}
 
 export type BreakerOptions = {
   /** Failures in a row that open it. */
@@ -30,9 +20,9 @@ export function createBreaker(options: BreakerOptions = {}): Breaker {
   let openUntil = 0;
   let probe: { done: Promise<void>; end(): void } | undefined;
 
-  const open = (why = "") =>
+  const open = (problem?: Reason) =>
     new CircuitOpen(
-      `${why} The server failed ${failures} times in a row and is left in peace for now.`.trimStart(),
+      reason("server-rests", { failures, ...(problem && { problem }) }),
       Math.max(0, openUntil - clock.now()),
     );
 
@@ -58,7 +48,7 @@ export function createBreaker(options: BreakerOptions = {}): Breaker {
         answered = true;
         failures = 0;
         if (!probing) return;
-        scope.retry(`${model.id}: the server answers again.`);
+        scope.retry(reason("server-answers-again", { model: model.id }));
         leave();
       };
       const leave = () => {
@@ -72,13 +62,13 @@ export function createBreaker(options: BreakerOptions = {}): Breaker {
       } catch (error) {
         if (scope.signal.aborted) throw error; // it says nothing about the server
         const failure = classify(error, secret);
-        if (!isServersFault(failure)) {
+        if (!failure.serversFault) {
           alive();
           throw error;
         }
         if (++failures < limit) throw error;
         if (failures === limit || probing) openUntil = clock.now() + restMs;
-        throw open(sentence(failure));
+        throw open(failure.problem);
       } finally {
         leave();
       }
@@ -101,7 +91,7 @@ function listening(scope: ModelScope, alive: () => void): ModelScope {
       alive();
       scope.reasoning(delta);
     },
-    retry: (reason) => scope.retry(reason),
+    retry: (why) => scope.retry(why),
   };
 }
 

@@ -1,20 +1,22 @@
-import { SageError } from "../protocol/index.ts";
+import { reason, SageError, type Reason, type RequestFailure } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import { sentence } from "../texts/reasons.ts";
 
 /** A server that asks for more patience than this gets none: a person should know and decide. */
 export const longestWaitMs = 2 * 60_000;
 
 /** A request that failed. */
 export type Failure = {
-  status: number | undefined;
-  code: string | undefined;
-  said: string;
+  problem: Reason;
   retryable: boolean;
   retryAfterMs: number | undefined;
-  /** No request was sent at all. */
-  unasked: boolean;
+  /** The server, or the way to it, is in trouble: any other answer shows that it is there. */
+  serversFault: boolean;
+  /** Left out where it is an error of the SDK: those carry the whole prompt, which has no place in a log. */
+  cause: unknown;
 };
 
-/** Reads a failure off the errors of the AI SDK, of Node's network and our own. */
+/** Fields by which the errors of the AI SDK, of Node's network and our own tell what happened. */
 type Thrown = {
   message?: string;
   code?: unknown;
@@ -23,36 +25,92 @@ type Thrown = {
   isRetryable?: boolean;
   retryable?: boolean;
   responseHeaders?: Record<string, string>;
-  retryAfterMs?: number;
+  silence?: { host: string; ms: number };
 };
 
 export function classify(error: unknown, secret?: string): Failure {
+  if (error instanceof CircuitOpen)
+    return {
+      problem: error.reason,
+      retryable: true,
+      retryAfterMs: error.retryAfterMs,
+      serversFault: false,
+      cause: error,
+    };
   const thrown = Object(error) as Thrown;
-  const { statusCode: status, responseHeaders: headers = {} } = thrown;
+  const { statusCode, responseHeaders: headers = {} } = thrown;
   const network = networkError(thrown);
+  // A stream that breaks has a status too: the 200 it began with.
+  const status = network ? undefined : statusCode;
   const mayWork =
     thrown.isRetryable === true || thrown.retryable === true || network !== undefined || isRetryableStatus(status);
+  const detail = redact(network ? network.message || network.code : (thrown.message ?? String(error)), secret);
+  const kind = kindOf({ status, code: network?.code, detail, mayWork });
+  const known = error instanceof SageError && error.reason?.code === "request-failed" ? error.reason : undefined;
   return {
-    // A stream that breaks has a status too: the 200 it began with.
-    status: network ? undefined : status,
-    code: network?.code,
-    said: redact(network ? network.message || network.code : (thrown.message ?? String(error)), secret),
+    problem:
+      known ??
+      reason("request-failed", {
+        kind,
+        ...(status !== undefined && { status }),
+        detail,
+        ...(network?.silence && { silence: network.silence }),
+      }),
     retryable: mayWork && headers["x-should-retry"] !== "false",
-    retryAfterMs: thrown.retryAfterMs ?? parseRetryAfter(headers),
-    unasked: thrown.retryAfterMs !== undefined,
+    retryAfterMs: parseRetryAfter(headers),
+    serversFault: network !== undefined || (status ?? 0) >= 500,
+    cause: network === undefined && status === undefined ? error : undefined,
   };
 }
 
-/** The server, or the way to it, is in trouble: any other answer shows that it is there. */
-export function isServersFault({ status = 0, code }: Failure): boolean {
-  return code !== undefined || status >= 500;
+/** The server failed so often in a row that it is left in peace for a while. */
+export class CircuitOpen extends Error {
+  override readonly name = "CircuitOpen";
+  readonly retryable = true;
+  readonly reason: Reason;
+  readonly retryAfterMs: number;
+  constructor(reason: Reason, retryAfterMs: number) {
+    super(sentence(reason, "en"));
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
-function networkError(error: Thrown): { code: string; message?: string } | undefined {
+type Signs = { status: number | undefined; code: string | undefined; detail: string; mayWork: boolean };
+
+function kindOf({ status, code, detail, mayWork }: Signs): RequestFailure {
+  if (code === "ETIMEDOUT") return "silent";
+  if (code === "ECONNRESET" || code === "EPIPE") return "disconnected";
+  if (code !== undefined) return "unreachable";
+  if (status === undefined) return mayWork ? "cut-off" : "not-sent";
+  const named = kinds[status];
+  if (named) return named;
+  if (status >= 500) return "server-failed";
+  if (status < 400) return "unknown-model"; // another server answers there
+  return isTooLong.test(detail) ? "too-large" : "refused";
+}
+
+const kinds: Record<number, RequestFailure> = {
+  401: "key-refused",
+  403: "access-refused",
+  404: "unknown-model",
+  407: "proxy-refused",
+  413: "too-large",
+  // "Too large" is also what a rate limit says of a single request; waiting helps there, not a shorter prompt.
+  429: "rate-limited",
+  503: "overloaded",
+  529: "overloaded",
+};
+
+/** Providers refuse a prompt that is too long in words of their own, and few with a status. */
+const isTooLong =
+  /prompt is too long|(context|input).{0,24}(length|window|too long)|maximum context|too many (input )?tokens|exceed_context/i;
+
+function networkError(error: Thrown): ({ code: string } & Pick<Thrown, "message" | "silence">) | undefined {
   for (let at: Thrown | undefined = error; at; at = at.cause as Thrown | undefined) {
-    const { code, message } = at;
+    const { code, message, silence } = at;
     if (typeof code === "string" && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_AGAIN|ENOTFOUND)/.test(code))
-      return { code, ...(message && { message }) };
+      return { code, ...(message && { message }), ...(silence && { silence }) };
   }
   return undefined;
 }
@@ -81,51 +139,13 @@ function redact(text: string, secret: string | undefined): string {
   return known.replace(/\b(sk|pk|rk)-[\w*.-]{6,}|\bBearer\s+\S{8,}/gi, "[key]").slice(0, 500);
 }
 
-export function giveUp(id: string, failure: Failure, error: unknown): SageError {
-  const { status, code, retryable } = failure;
-  // The errors of the SDK carry the whole prompt, which has no place in a log.
-  const cause = status === undefined && code === undefined ? error : undefined;
-  return new SageError("model-unavailable", `${id}: ${sentence(failure)} ${advice(failure, id)}`, { retryable, cause });
-}
-
-export function sentence(failure: Failure): string {
-  const { status, said } = failure;
-  if (failure.unasked) return said;
-  const detail = [status, said].filter((part) => part !== undefined && part !== "").join(": ");
-  return `${headline(failure)}${detail && ` (${detail})`}.`;
-}
-
-function headline({ status, code, retryable }: Failure): string {
-  if (code === "ETIMEDOUT") return "The server went silent";
-  if (code === "ECONNRESET" || code === "EPIPE") return "The connection broke off";
-  if (code !== undefined) return "The server could not be reached";
-  if (status === undefined) return retryable ? "The reply broke off" : "The request could not be made";
-  if (status === 401) return "The server refused the key";
-  if (status === 407) return "The proxy wants a name and a password";
-  if (status === 403) return "The server refused access";
-  if (status === 404) return "The server does not know this model or address";
-  if (status === 413) return "The conversation is too large for the server";
-  if (status === 429) return "The server allows no more for now";
-  if (status === 503 || status === 529) return "The server is overloaded";
-  return status >= 500 ? "The server failed" : "The server refused the request";
-}
-
-function advice({ status, code, retryable, retryAfterMs = 0 }: Failure, id: string): string {
-  if (retryAfterMs > longestWaitMs)
-    return `Try again in ${inWords(retryAfterMs)}, after ${new Date(Date.now() + retryAfterMs).toLocaleString()}.`;
-  if (status === 407) return "Check the address in HTTPS_PROXY: http://name:password@host:port.";
-  if (status === 401 || status === 403) return "Check the API key, and that it may use this model.";
-  if (status === 404 || (status !== undefined && status < 400))
-    return `Check the name of the model (--model ${id.split("/")[0]}/<name>) and the base URL.`;
-  if (status === 429) return "Go on later, or raise the limits of the account.";
-  if (code !== undefined) return "Check the network, the base URL and that the server is running, then go on.";
-  return retryable
-    ? "Go on in a while."
-    : "The same request will fail again: change what it names, or use another model.";
-}
-
-export function inWords(ms: number): string {
-  if (ms < 90_000) return `${Math.ceil(ms / 1000)} s`;
-  if (ms < 90 * 60_000) return `${Math.ceil(ms / 60_000)} minutes`;
-  return `${Math.ceil(ms / 3_600_000)} hours`;
+export function giveUp(model: string, { problem, retryable, retryAfterMs = 0, cause }: Failure): SageError {
+  const late = retryAfterMs > longestWaitMs;
+  const why = reason("model-failed", {
+    model,
+    problem,
+    again: retryable,
+    ...(late && { waitMs: retryAfterMs, at: Date.now() + retryAfterMs }),
+  });
+  return errorBecause("model-unavailable", why, { retryable, cause });
 }

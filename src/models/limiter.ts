@@ -1,3 +1,4 @@
+import { reason } from "../protocol/index.ts";
 import { unlessAborted } from "./breaker.ts";
 import type { Model, ModelRequest } from "./model.ts";
 import { realClock, type Clock } from "./sleep.ts";
@@ -52,7 +53,7 @@ export function createLimiter(limits: Limits, clock: Clock = realClock): Limiter
     async reply(request, scope) {
       const admitted = new AbortController();
       clock.sleep(QUIET_MS, AbortSignal.any([scope.signal, admitted.signal])).then(
-        () => scope.retry(`${model.id} is allowed ${inWords(limits)} a minute: waiting for the next.`),
+        () => scope.retry(reason("waits-for-limit", { model: model.id, ...limits })),
         () => {}, // admitted before anybody had to know
       );
       const tokens = tokensPerMinute === Infinity ? 0 : estimate(request);
@@ -71,12 +72,4 @@ function estimate({ system, messages, tools }: ModelRequest): number {
   let tokens = 0;
   for (let n = 0; n < text.length; n++) tokens += text.charCodeAt(n) < 0x2e80 ? 0.27 : 0.75;
   return Math.ceil(tokens);
-}
-
-function inWords({ requestsPerMinute, tokensPerMinute }: Limits): string {
-  const parts = [
-    requestsPerMinute !== undefined && `${requestsPerMinute} requests`,
-    tokensPerMinute !== undefined && `${tokensPerMinute} tokens`,
-  ];
-  return parts.filter((part) => part !== false).join(" and ");
 }

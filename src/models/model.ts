@@ -1,4 +1,4 @@
-import type { LlmOptions, Message, Reply } from "../protocol/index.ts";
+import type { LlmOptions, Message, Reason, Reply } from "../protocol/index.ts";
 
 /** A tool as the model sees it. */
 export type ToolOffer = { name: string; description: string; inputSchema: Record<string, unknown> };
@@ -19,7 +19,7 @@ export type ModelScope = {
   text(delta: string): void;
   reasoning(delta: string): void;
   /** A new attempt begins, for this reason: text that was shown so far is void. */
-  retry(reason: string): void;
+  retry(reason: Reason): void;
 };
 
 /** A model: one whole reply to each request. A stream that was cut is an error, never a shorter reply. */

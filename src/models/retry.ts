@@ -1,6 +1,5 @@
-import { SageError } from "../protocol/index.ts";
-import { CircuitOpen } from "./breaker.ts";
-import { backOff, classify, giveUp, inWords, longestWaitMs, sentence } from "./failure.ts";
+import { reason, SageError } from "../protocol/index.ts";
+import { backOff, CircuitOpen, classify, giveUp, longestWaitMs } from "./failure.ts";
 import type { Model } from "./model.ts";
 import { sleep as realSleep } from "./sleep.ts";
 
@@ -14,7 +13,7 @@ export type RetryOptions = {
   standby?: boolean;
 };
 
-/** Tries again what may work the next time, and says in plain words why it gave up. */
+/** Tries again what may work the next time, and says why it gave up. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
   const { retries = 5, sleep = realSleep, secret, standby = false } = options;
   return {
@@ -31,8 +30,9 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
           const failure = classify(error, secret);
           const waitMs = failure.retryAfterMs ?? backOff(retry);
           const pointless = !failure.retryable || (standby && error instanceof CircuitOpen);
-          if (pointless || retry === retries || waitMs > longestWaitMs) throw giveUp(model.id, failure, error);
-          scope.retry(`${sentence(failure)} Trying again in ${inWords(waitMs)} (${retry + 1} of ${retries}).`);
+          if (pointless || retry === retries || waitMs > longestWaitMs) throw giveUp(model.id, failure);
+          const { problem } = failure;
+          scope.retry(reason("tries-again", { problem, waitMs, attempt: retry + 1, of: retries }));
           await sleep(waitMs, signal);
         }
       }

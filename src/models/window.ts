@@ -1,4 +1,5 @@
-import { SageError } from "../protocol/index.ts";
+import { SageError, type Reason } from "../protocol/index.ts";
+import { classify } from "./failure.ts";
 
 const UNKNOWN = 200_000;
 
@@ -14,17 +15,15 @@ export function contextWindow(model: string): number {
   return windows.find(([name]) => name.test(model))?.[1] ?? UNKNOWN;
 }
 
-/** Did the provider refuse the prompt because it is too long? Each says so in words of its own, and few with a code. */
+/** Did the provider refuse the prompt because it is too long? */
 export function isOverflow(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { statusCode } = error as { statusCode?: number };
-  if (statusCode === 413) return true;
-  // "Too large" is also what a rate limit says of a single request; waiting helps there, not a shorter prompt.
-  if (statusCode === 429 || /\(429\b/.test(error.message)) return false;
-  return (
-    (error instanceof SageError || statusCode !== undefined) &&
-    /\(413\b|prompt is too long|(context|input).{0,24}(length|window|too long)|maximum context|too many (input )?tokens|exceed_context/i.test(
-      error.message,
-    )
-  );
+  if (error instanceof SageError) return error.reason !== undefined && isTooLarge(error.reason);
+  // An error of a model that nobody wrapped in retries.
+  return (Object(error) as { statusCode?: unknown }).statusCode !== undefined && isTooLarge(classify(error).problem);
+}
+
+function isTooLarge({ code, args }: Reason): boolean {
+  if (code === "model-failed") return isTooLarge(args.problem);
+  if (code === "fallback-failed") return isTooLarge(args.fallback);
+  return code === "request-failed" && args.kind === "too-large";
 }

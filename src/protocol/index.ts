@@ -3,6 +3,7 @@ export * from "./error.ts";
 export * from "./fact.ts";
 export * from "./host.ts";
 export * from "./journal-reason.ts";
+export * from "./model-reason.ts";
 export * from "./key.ts";
 export * from "./lines.ts";
 export * from "./message.ts";

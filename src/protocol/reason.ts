@@ -1,5 +1,6 @@
 import { canonicalJson } from "./canonical-json.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
+import type { ModelReasonArgs } from "./model-reason.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
 import type { TurnReasonArgs } from "./turn-reason.ts";
 
@@ -9,6 +10,7 @@ import type { TurnReasonArgs } from "./turn-reason.ts";
  */
 export type ReasonArgs = PermissionReasonArgs &
   JournalReasonArgs &
+  ModelReasonArgs &
   TurnReasonArgs & {
     /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
     said: { text: string };

@@ -1,6 +1,7 @@
 import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reason.ts";
 import type { Lang } from "./language.ts";
 import { journalReasons } from "./journal-reasons.ts";
+import { modelReasons } from "./model-reasons.ts";
 import { permissionReasons } from "./permission-reasons.ts";
 import { turnReasons } from "./turn-reasons.ts";
 
@@ -16,6 +17,18 @@ export function sentence(stored: Reason | string, lang: Lang): string {
 type Sentences = { [C in ReasonCode]: (args: ReasonArgs[C], say: (inner: Reason) => string) => string };
 
 const tables: Record<Lang, Sentences> = {
-  en: { ...permissionReasons.en, ...journalReasons.en, ...turnReasons.en, said: ({ text }) => text },
-  zh: { ...permissionReasons.zh, ...journalReasons.zh, ...turnReasons.zh, said: ({ text }) => text },
+  en: {
+    ...permissionReasons.en,
+    ...journalReasons.en,
+    ...modelReasons.en,
+    ...turnReasons.en,
+    said: ({ text }) => text,
+  },
+  zh: {
+    ...permissionReasons.zh,
+    ...journalReasons.zh,
+    ...modelReasons.zh,
+    ...turnReasons.zh,
+    said: ({ text }) => text,
+  },
 };

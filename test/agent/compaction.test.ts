@@ -6,7 +6,8 @@ import { applyCompaction, transcript } from "../../src/context/compaction.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
-import { SageError, noUsage, type Fact, type Message } from "../../src/protocol/index.ts";
+import { SageError, noUsage, reason, type Fact, type Message } from "../../src/protocol/index.ts";
+import { errorBecause } from "../../src/texts/error.ts";
 import { startRunner } from "../support/process.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -158,9 +159,9 @@ function strict(model: Model, longest: number, asked: number[]): Model {
       const size = JSON.stringify(request.messages).length;
       if (request.agent.length === 0) asked.push(size);
       if (size > longest)
-        throw new SageError(
+        throw errorBecause(
           "model-unavailable",
-          "x/y: The server refused the request (400: prompt is too long: 9 > 8).",
+          reason("request-failed", { kind: "too-large", status: 400, detail: "prompt is too long: 9 > 8" }),
         );
       return model.reply(request, scope);
     },

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { estimateTokens, messageTokens, totalTokens } from "../../src/context/tokens.ts";
+import { classify, giveUp } from "../../src/models/failure.ts";
 import { contextWindow, isOverflow } from "../../src/models/window.ts";
-import { SageError, type Message } from "../../src/protocol/index.ts";
+import { reason, reasonOf, SageError, type Message } from "../../src/protocol/index.ts";
+import { errorBecause } from "../../src/texts/error.ts";
 
 test("text is estimated by its characters, Chinese ones counting almost three times as much", () => {
   assert.equal(estimateTokens(""), 0);
@@ -21,10 +23,20 @@ test("a message is counted once, and a list from where it was counted last", () 
 });
 
 test("a prompt that was too long is told from everything else a provider refuses", () => {
-  const refused = (message: string) =>
-    new SageError("model-unavailable", `x/y: The server refused the request (${message}).`);
+  const refused = (told: string) => {
+    const [, status, message] = /^(\d+): (.*)$/.exec(told) ?? [];
+    return giveUp("x/y", classify(Object.assign(new Error(message), { statusCode: Number(status) })));
+  };
+  const behind = (problem: SageError, fallback: SageError) =>
+    errorBecause(
+      "model-unavailable",
+      reason("fallback-failed", { problem: reasonOf(problem), fallback: reasonOf(fallback) }),
+    );
+  const limited = refused("429: Request too large for this model: maximum context of tokens per minute");
+  const long = refused("400: prompt is too long: 210000 tokens > 200000 maximum");
   for (const error of [
-    refused("400: prompt is too long: 210000 tokens > 200000 maximum"),
+    long,
+    behind(limited, long),
     refused("400: This model's maximum context length is 128000 tokens"),
     refused("400: Your input exceeds the context window of this model"),
     refused("400: the request exceeds the available context size. exceed_context_size_error"),
@@ -33,9 +45,10 @@ test("a prompt that was too long is told from everything else a provider refuses
   ])
     assert.equal(isOverflow(error), true, error.message);
   for (const error of [
-    refused("429: Request too large for this model: maximum context of tokens per minute"),
+    limited,
     refused("401: invalid x-api-key"),
     new Error("prompt is too long"),
+    new SageError("model-unavailable", "x/y: The server refused the request (413: prompt is too long)."),
     undefined,
   ])
     assert.equal(isOverflow(error), false, String(error));

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CircuitOpen, createBreaker } from "../../src/models/breaker.ts";
+import { createBreaker } from "../../src/models/breaker.ts";
+import { CircuitOpen } from "../../src/models/failure.ts";
 import { throughEndpoint } from "../../src/models/choice/endpoint.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { withRetry } from "../../src/models/retry.ts";
 import { noUsage, type Reply } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 const request: ModelRequest = { system: "", messages: [], tools: [], options: {}, agent: [] };
 const fine: Reply = { parts: [], usage: noUsage, finish: "stop", model: "m" };
@@ -28,7 +30,7 @@ function guarded() {
   const breaker = createBreaker({ failures: 3, restMs: 10, clock });
   const guard = breaker.guard(model);
   const ask = (signal = new AbortController().signal) =>
-    guard.reply(request, { signal, text() {}, reasoning() {}, retry: (reason) => void notices.push(reason) });
+    guard.reply(request, { signal, text() {}, reasoning() {}, retry: (why) => void notices.push(sentence(why, "en")) });
   const answer = async (error?: unknown) => {
     const reply = ask();
     await new Promise(setImmediate);
@@ -116,7 +118,7 @@ test("retrying waits for the rest to end, unless another model stands by", async
     signal: new AbortController().signal,
     text() {},
     reasoning() {},
-    retry: (reason) => void reasons.push(reason),
+    retry: (why) => void reasons.push(sentence(why, "en")),
   };
   const sleep = async (ms: number) => {
     clock.at += ms;

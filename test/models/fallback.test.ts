@@ -4,6 +4,7 @@ import { chooseModel } from "../../src/models/choice/choose.ts";
 import type { ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { costOf } from "../../src/models/prices.ts";
 import { noUsage, type Message } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { modelServer, type Play } from "../support/model-server.ts";
 
 const busy: Play = { status: 429, headers: { "retry-after": "600" }, message: "Later" };
@@ -17,7 +18,7 @@ function listener() {
     signal: new AbortController().signal,
     text() {},
     reasoning() {},
-    retry: (reason) => void notices.push(reason),
+    retry: (why) => void notices.push(sentence(why, "en")),
   };
   return { scope, notices };
 }

@@ -4,6 +4,7 @@ import { createLimiter, type Limits } from "../../src/models/limiter.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
 import type { Clock } from "../../src/models/sleep.ts";
 import { noUsage } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 /** Time that passes only when the test says so. */
 function testClock(): Clock & { pass(ms: number): Promise<void> } {
@@ -50,7 +51,7 @@ function paced(limits: Limits, tokens = 0) {
       signal,
       text() {},
       reasoning() {},
-      retry: (reason) => void notices.push(`${system}: ${reason}`),
+      retry: (why) => void notices.push(`${system}: ${sentence(why, "en")}`),
     });
     reply.catch(() => {});
     return reply;

@@ -7,6 +7,7 @@ import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts"
 import { openai } from "../../src/models/wire/chat.ts";
 import { withRetry, type RetryOptions } from "../../src/models/retry.ts";
 import { SageError, textOf, type Reply } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";
 
 type Server = Awaited<ReturnType<typeof modelServer>>;
@@ -23,13 +24,15 @@ const hello: ModelRequest = {
 async function ask(model: Model, options: RetryOptions = {}, signal = new AbortController().signal) {
   const slept: number[] = [];
   const reasons: string[] = [];
+  const inChinese: string[] = [];
   let shown = "";
   const scope: ModelScope = {
     signal,
     text: (delta) => void (shown += delta),
     reasoning: () => {},
-    retry(reason) {
-      reasons.push(reason);
+    retry(why) {
+      reasons.push(sentence(why, "en"));
+      inChinese.push(sentence(why, "zh"));
       shown = "";
     },
   };
@@ -40,7 +43,7 @@ async function ask(model: Model, options: RetryOptions = {}, signal = new AbortC
       (reply: Reply) => ({ reply, error: undefined }),
       (error: SageError) => ({ reply: undefined, error }),
     );
-  return { ...outcome, slept, reasons, shown: () => shown };
+  return { ...outcome, slept, reasons, inChinese, shown: () => shown };
 }
 
 const overAnthropic = (server: Server) => anthropic({ modelId: "m", baseURL: server.anthropicURL, apiKey: "key-1" });
@@ -82,11 +85,12 @@ test("a rate limit is waited out for as long as the server says", async () => {
     limit({ "retry-after": new Date(Date.now() - 60_000).toUTCString() }),
     { text: "at last" },
   );
-  const { reply, slept, reasons } = await ask(overAnthropic(server));
+  const { reply, slept, reasons, inChinese } = await ask(overAnthropic(server));
   assert.equal(reply && textOf(reply), "at last");
   assert.deepEqual([slept[0], slept[1], slept[3]], [7000, 1500, 0]);
   assert.ok(slept[2]! > 50_000 && slept[2]! <= 60_000);
   assert.equal(reasons[0], "The server allows no more for now (429: Slow down). Trying again in 7 s (1 of 5).");
+  assert.equal(inChinese[0], "已达服务器的用量限制（429：Slow down）。7 秒后重试（第 1 次，共 5 次）。");
 });
 
 test("a wait of more than two minutes is the person's to decide", async () => {

@@ -3,7 +3,6 @@ import type { StepScope } from "../../journal/durable.ts";
 import { reason, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { notify } from "./results.ts";
 import { judgeCall, readyToJudge, withFailure } from "./judge.ts";
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
@@ -51,7 +50,7 @@ export async function afterCall(
     { ...eventOf(context, call), result: { ok: result.ok, text: result.text } },
     scope.signal,
   );
-  for (const problem of problems) notify(scope, problem);
+  for (const problem of problems) scope.notice(problem);
   return added.length > 0
     ? { ...result, text: [result.text, ...added.map(quoted).map(context.config.redact)].join("\n") }
     : result;

@@ -19,7 +19,7 @@ import { anchorOf, placeOf, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
-import { notify, withChange, withComment, withContext, withEnd } from "./results.ts";
+import { withChange, withComment, withContext, withEnd } from "./results.ts";
 import type { CallState } from "./state.ts";
 
 /** The key of a run; a call that a person wants to run again has several. */
@@ -119,7 +119,7 @@ function effectScope(context: ExecutionContext, scope: StepScope): ToolScope {
     },
     ...surroundings(context),
     output: (text) => scope.delta("output", context.config.redact(text)),
-    waiting: (question) => notify(scope, reason("command-waits", { question: context.config.redact(question) })),
+    waiting: (question) => scope.notice(reason("command-waits", { question: context.config.redact(question) })),
     spawned: (pid) => scope.spawned(pid),
     delegate: notHere,
     requestInput: notHere,

@@ -1,10 +1,8 @@
-import type { StepScope } from "../../journal/durable.ts";
 import type { Stopped } from "../../journal/session.ts";
 import {
   canonicalJson,
   type Call,
   type CallEnd,
-  type Reason,
   type Resolution,
   type ToolInput,
   type ToolResult,
@@ -135,9 +133,4 @@ function quote(lead: string, words: string | undefined): string {
 
 function didNotRun(why: string, end: CallEnd = "not-run"): ToolResult {
   return { ok: false, text: `Not run: ${why}`, end };
-}
-
-/** A word to whoever watches; each reads it in their own language. */
-export function notify(scope: StepScope, why: Reason): void {
-  scope.delta("notice", sentence(why, "en"), why);
 }

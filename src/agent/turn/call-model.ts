@@ -42,9 +42,9 @@ function modelScope(scope: StepScope): ModelScope {
     },
     text: (delta) => scope.delta("text", delta),
     reasoning: (delta) => scope.delta("reasoning", delta),
-    retry(reason) {
+    retry(why) {
       scope.restart();
-      scope.delta("notice", reason);
+      scope.notice(why);
     },
   };
 }

@@ -10,7 +10,8 @@ import { estimateTokens, totalTokens } from "../../context/tokens.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { Model } from "../../models/model.ts";
 import { contextWindow, isOverflow } from "../../models/window.ts";
-import { messageOf, noUsage, textOf, type Compaction, type FactData, type Usage } from "../../protocol/index.ts";
+import { noUsage, reason, reasonOf, textOf, type Compaction, type FactData, type Usage } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 import { callModel } from "./call-model.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";
@@ -99,7 +100,7 @@ async function carryOut(
 ): Promise<Compaction> {
   enterPhase(context, "preparingContext");
   const before = promptTokens(context, progress);
-  scope.delta("notice", `The conversation is long (about ${inWords(before)} tokens); room is being made.`);
+  scope.notice(reason("makes-room", { tokens: before }));
   const finish = (usage: Usage, { trim, cover }: Plan, text: string): Compaction => {
     const summary =
       cover === undefined ? undefined : { upTo: cover, text, ...preserved(progress.messages, cover, progress.summary) };
@@ -114,7 +115,7 @@ async function carryOut(
     return finish(usage, plan, text);
   } catch (error) {
     if (scope.signal.aborted) throw error;
-    scope.delta("notice", `It could not be summarised (${messageOf(error)}); older parts are left out instead.`);
+    scope.notice(reason("not-summarised", { problem: reasonOf(error) }));
     return finish(noUsage, plan.otherwise ?? plan, "");
   }
 }
@@ -142,12 +143,12 @@ async function summarise(
         },
         text() {},
         reasoning() {},
-        retry: (reason) => scope.delta("notice", reason),
+        retry: (why) => scope.notice(why),
       },
     ),
   );
   const summary = textOf(reply).trim();
-  if (summary === "") throw new Error("the model wrote nothing");
+  if (summary === "") throw errorBecause("model-unavailable", reason("empty-summary", {}));
   return { text: summary, usage: reply.usage };
 }
 
@@ -209,8 +210,4 @@ const fixed = new WeakMap<object, { system: string; tokens: number }>();
 
 function limitOf({ config, options }: ExecutionContext): number {
   return (options.maxContextTokens ?? contextWindow(config.model.id)) * options.autoCompactThreshold;
-}
-
-function inWords(tokens: number): string {
-  return Math.round(tokens).toLocaleString("en");
 }

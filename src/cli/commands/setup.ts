@@ -1,11 +1,12 @@
 import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choice/choose.ts";
 import { listModels } from "../../models/wire/list.ts";
-import { SageError, messageOf, oneLine } from "../../protocol/index.ts";
+import { messageOf, oneLine, reasonOf, SageError, type Reason } from "../../protocol/index.ts";
 import { sageHome, type Home } from "../../config/home.ts";
 import { saveKey, withKeys } from "../../config/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../../config/settings.ts";
 import { firstRunTexts, type FirstRunTexts } from "../../texts/first-run.ts";
 import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/texts.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
@@ -60,7 +61,7 @@ async function setUpModel(lang: Lang): Promise<boolean> {
     const draft = await describe(t);
     if (draft === "leave") return false;
     if (draft === "back") continue;
-    const problem = await tryOut(draft, home, t);
+    const problem = await tryOut(draft, home, lang);
     if (problem === undefined) say(t.works(draft.spec));
     else {
       say(t.fails(oneLine(problem)), `  a  ${t.again}`, `  k  ${t.keep}`, `  q  ${t.leave}`);
@@ -109,7 +110,7 @@ async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave
   if (!mayBeKey(key, t)) return "back";
   say(t.asking(baseURL));
   const models = await listModels(baseURL, key, process.env).catch((error: unknown) => {
-    say(t.noModels(oneLine(reasonOf(error))));
+    say(t.noModels(oneLine(networkCodeOf(error))));
     return [];
   });
   if (models.length > 0) {
@@ -130,7 +131,7 @@ function say(...lines: string[]): void {
 }
 
 /** `ECONNREFUSED` says more than the sentence around it. */
-function reasonOf(error: unknown): string {
+function networkCodeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   return typeof code === "string" ? code : messageOf(error);
 }
@@ -143,9 +144,9 @@ function mayBeKey(key: string, t: FirstRunTexts): boolean {
 }
 
 /** Why it does not work; undefined when the model said something. */
-async function tryOut(draft: Draft, home: Home, t: FirstRunTexts): Promise<string | undefined> {
-  say(t.trying(draft.spec));
-  let first: string | undefined;
+async function tryOut(draft: Draft, home: Home, lang: Lang): Promise<string | undefined> {
+  say(firstRunTexts(lang).trying(draft.spec));
+  let first: Reason | undefined;
   const enough = new AbortController();
   try {
     const stored = withKeys(process.env, home);
@@ -163,15 +164,15 @@ async function tryOut(draft: Draft, home: Home, t: FirstRunTexts): Promise<strin
         text() {},
         reasoning() {},
         // A person waits: what went wrong the first time is what they need to know.
-        retry(reason) {
-          first ??= reason;
+        retry(why) {
+          first ??= why;
           enough.abort();
         },
       },
     );
     return undefined;
   } catch (error) {
-    return first ?? messageOf(error);
+    return texts(lang).because(first ?? reasonOf(error));
   }
 }
 

@@ -1,5 +1,5 @@
 import { SageError, type AgentOutcome, type Delta, type FactData, type InputRequest } from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
+import { errorText, noticeText } from "../../texts/error.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
@@ -45,7 +45,7 @@ export async function print({ host, store }: Sage, { session, task, format, lang
             if (fact.type === "rule.added") rules.push(fact.data);
             if (format === "text") refusal(fact);
           },
-          delta: tellNotice,
+          delta: (delta) => tellNotice(delta, lang),
         },
   );
   if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
@@ -69,8 +69,8 @@ function isAnswered(store: Store, outcome: AgentOutcome): boolean {
 }
 
 /** Who waits for a result should know why it takes its time. What the host itself has to say ends the run, and is told there. */
-function tellNotice({ kind, key, text }: Delta): void {
-  if (kind === "notice" && key !== "host") console.error(`sage: ${text}`);
+function tellNotice(delta: Delta, lang: Lang): void {
+  if (delta.kind === "notice" && delta.key !== "host") console.error(`sage: ${noticeText(delta, texts(lang))}`);
 }
 
 async function tellRules(rules: readonly FactData["rule.added"][], lang: Lang): Promise<void> {

@@ -1,4 +1,5 @@
-import { SageError, messageOf, type Message } from "../../protocol/index.ts";
+import { reason, reasonOf, SageError, type Message } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 import type { Model } from "../model.ts";
 
 export type Standby = { id: string; load(): Promise<Model> };
@@ -21,15 +22,14 @@ export function withFallback(primary: Model, standby: Standby): Model {
         if (scope.signal.aborted || !isUnavailable(error)) throw error;
         cause = error;
       }
-      scope.retry(`${cause.message} Going on with ${standby.id} for this turn.`);
+      const problem = reasonOf(cause);
+      scope.retry(reason("fallback-goes-on", { problem, model: standby.id }));
       try {
         return await (await fallback()).reply(request, scope);
       } catch (error) {
         if (scope.signal.aborted || !(error instanceof SageError)) throw error;
-        throw new SageError(error.code, `${cause.message} Nor did the fallback work: ${messageOf(error)}`, {
-          retryable: error.retryable,
-          cause: error,
-        });
+        const why = reason("fallback-failed", { problem, fallback: reasonOf(error) });
+        throw errorBecause(error.code, why, { retryable: error.retryable, cause: error });
       }
     },
   };

@@ -1,14 +1,16 @@
 import {
   callsOf,
-  SageError,
+  reason,
   type Call,
   type Finish,
   type Part,
   type ProviderMetadata,
   type Reply,
+  type SageError,
   type ToolInput,
   type Usage,
 } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 import { isRetryableStatus } from "../failure.ts";
 import type { ModelScope } from "../model.ts";
 
@@ -89,11 +91,13 @@ export function settle(parts: Part[], finish: Finish): { parts: Part[]; finish: 
 }
 
 export function cutShort(): SageError {
-  return new SageError("model-unavailable", "the reply was cut off before it was complete", { retryable: true });
+  return errorBecause("model-unavailable", reason("request-failed", { kind: "cut-off", detail: "" }), {
+    retryable: true,
+  });
 }
 
 /** An error inside a stream. One that says nothing better is the server's trouble and worth another try. */
 export function streamError(message: string | undefined, status: number | undefined): Error {
-  const error = new Error(message ?? "the server reported an error without saying which");
+  const error = new Error(message);
   return Object.assign(error, { statusCode: status, isRetryable: status === undefined || isRetryableStatus(status) });
 }

@@ -30,8 +30,8 @@ export function request(url: URL, options: RequestOptions): Promise<IncomingMess
       signal,
     });
     outgoing.on("timeout", () => {
-      const message = `no data from ${url.host} for ${idleTimeoutMs / 1000} s`;
-      const error = Object.assign(new Error(message), { code: "ETIMEDOUT" });
+      const silence = { host: url.host, ms: idleTimeoutMs };
+      const error = Object.assign(new Error(`no data from ${url.host}`), { code: "ETIMEDOUT", silence });
       // Destroying the request alone would reach the reader of the response as a reset connection.
       response?.destroy(error);
       outgoing.destroy(error);

@@ -1,0 +1,44 @@
+import type { Reason } from "./reason.ts";
+
+/** Why a model did not reply, and what is done about it. */
+export type ModelReasonArgs = {
+  /** `detail` is the server's or the system's own text. */
+  "request-failed": {
+    kind: RequestFailure;
+    status?: number;
+    detail: string;
+    /** Of a server that went silent. */
+    silence?: { host: string; ms: number };
+  };
+  /** So many requests failed in a row that the server is asked no more for a while. */
+  "server-rests": { failures: number; problem?: Reason };
+  "server-answers-again": { model: string };
+  "tries-again": { problem: Reason; waitMs: number; attempt: number; of: number };
+  /** Given up. `again`: the same request may work later, after `waitMs` where the server has said so. */
+  "model-failed": { model: string; problem: Reason; again: boolean; waitMs?: number; at?: number };
+  "fallback-goes-on": { problem: Reason; model: string };
+  "fallback-failed": { problem: Reason; fallback: Reason };
+  "waits-for-limit": { model: string; requestsPerMinute?: number; tokensPerMinute?: number };
+
+  // Room in the conversation.
+  "makes-room": { tokens: number };
+  "not-summarised": { problem: Reason };
+  "empty-summary": {};
+};
+
+/** Ways for a request to fail, by which programs decide and people are advised. */
+export type RequestFailure =
+  | "silent"
+  | "disconnected"
+  | "unreachable"
+  | "cut-off"
+  | "not-sent"
+  | "key-refused"
+  | "proxy-refused"
+  | "access-refused"
+  | "unknown-model"
+  | "too-large"
+  | "rate-limited"
+  | "overloaded"
+  | "server-failed"
+  | "refused";

@@ -1,0 +1,185 @@
+import type { ModelReasonArgs, Reason, RequestFailure } from "../protocol/index.ts";
+import type { Lang } from "./language.ts";
+
+type Table = { [C in keyof ModelReasonArgs]: (args: ModelReasonArgs[C], say: (inner: Reason) => string) => string };
+
+const en: Table = {
+  "request-failed": ({ kind, status, detail, silence }) => {
+    const quiet = silence && `no data from ${silence.host} for ${silence.ms / 1000} s`;
+    const told = [status, quiet ?? detail].filter((part) => part !== undefined && part !== "").join(": ");
+    return `${failuresEn[kind]}${told && ` (${told})`}.`;
+  },
+  "server-rests": ({ failures, problem }, say) =>
+    `${problem ? `${say(problem)} ` : ""}The server failed ${failures} times in a row and is left in peace for now.`,
+  "server-answers-again": ({ model }) => `${model}: the server answers again.`,
+  "tries-again": ({ problem, waitMs, attempt, of }, say) =>
+    `${say(problem)} Trying again in ${durationEn(waitMs)} (${attempt} of ${of}).`,
+  "model-failed": ({ model, problem, again, waitMs, at }, say) => {
+    const advice =
+      waitMs === undefined
+        ? adviceEn(problem, model, again)
+        : `Try again in ${durationEn(waitMs)}${at === undefined ? "" : `, after ${new Date(at).toLocaleString("en")}`}.`;
+    return `${model}: ${say(problem)} ${advice}`;
+  },
+  "fallback-goes-on": ({ problem, model }, say) => `${say(problem)} Going on with ${model} for this turn.`,
+  "fallback-failed": ({ problem, fallback }, say) => `${say(problem)} Nor did the fallback work: ${say(fallback)}`,
+  "waits-for-limit": ({ model, requestsPerMinute, tokensPerMinute }) => {
+    const limits = [
+      ...(requestsPerMinute === undefined ? [] : [`${requestsPerMinute} requests`]),
+      ...(tokensPerMinute === undefined ? [] : [`${tokensPerMinute} tokens`]),
+    ];
+    return `${model} is allowed ${limits.join(" and ")} a minute: waiting for the next.`;
+  },
+
+  "makes-room": ({ tokens }) => `The conversation is long (about ${counted(tokens)} tokens); room is being made.`,
+  "not-summarised": ({ problem }, say) =>
+    `It could not be summarised (${say(problem)}); older parts are left out instead.`,
+  "empty-summary": () => "the model wrote nothing",
+};
+
+const zh: Table = {
+  "request-failed": ({ kind, status, detail, silence }) => {
+    const quiet = silence && `${silence.host} 已 ${silence.ms / 1000} 秒没有数据`;
+    const told = [status, quiet ?? detail].filter((part) => part !== undefined && part !== "").join("：");
+    return `${failuresZh[kind]}${told && `（${told}）`}。`;
+  },
+  "server-rests": ({ failures, problem }, say) =>
+    `${problem ? say(problem) : ""}服务器已连续失败 ${failures} 次，暂时不再请求它。`,
+  "server-answers-again": ({ model }) => `${model}：服务器恢复应答了。`,
+  "tries-again": ({ problem, waitMs, attempt, of }, say) =>
+    `${say(problem)}${durationZh(waitMs).trimStart()}后重试（第 ${attempt} 次，共 ${of} 次）。`,
+  "model-failed": ({ model, problem, again, waitMs, at }, say) => {
+    const advice =
+      waitMs === undefined
+        ? adviceZh(problem, model, again)
+        : `请在${durationZh(waitMs)}后再试${at === undefined ? "" : `（${new Date(at).toLocaleString("zh-CN")} 之后）`}。`;
+    return `${model}：${say(problem)}${advice}`;
+  },
+  "fallback-goes-on": ({ problem, model }, say) => `${say(problem)}本轮改用 ${model}。`,
+  "fallback-failed": ({ problem, fallback }, say) => `${say(problem)}备用模型也不行：${say(fallback)}`,
+  "waits-for-limit": ({ model, requestsPerMinute, tokensPerMinute }) => {
+    const limits = [
+      ...(requestsPerMinute === undefined ? [] : [`${requestsPerMinute} 次请求`]),
+      ...(tokensPerMinute === undefined ? [] : [`${tokensPerMinute} 个 token`]),
+    ];
+    return `${model} 每分钟限 ${limits.join("、")}，正在等下一个名额。`;
+  },
+
+  "makes-room": ({ tokens }) => `对话已很长（约 ${counted(tokens)} 个 token），正在腾出空间。`,
+  "not-summarised": ({ problem }, say) => `无法写出摘要（${say(problem)}），改为略去较早的内容。`,
+  "empty-summary": () => "模型什么也没写",
+};
+
+export const modelReasons = { en, zh } satisfies Record<Lang, Table>;
+
+const failuresEn: Record<RequestFailure, string> = {
+  silent: "The server went silent",
+  disconnected: "The connection broke off",
+  unreachable: "The server could not be reached",
+  "cut-off": "The reply broke off",
+  "not-sent": "The request could not be made",
+  "key-refused": "The server refused the key",
+  "proxy-refused": "The proxy wants a name and a password",
+  "access-refused": "The server refused access",
+  "unknown-model": "The server does not know this model or address",
+  "too-large": "The conversation is too large for the server",
+  "rate-limited": "The server allows no more for now",
+  overloaded: "The server is overloaded",
+  "server-failed": "The server failed",
+  refused: "The server refused the request",
+};
+
+const failuresZh: Record<RequestFailure, string> = {
+  silent: "服务器没有动静了",
+  disconnected: "连接中断",
+  unreachable: "连不上服务器",
+  "cut-off": "回复中途断了",
+  "not-sent": "请求发不出去",
+  "key-refused": "服务器不接受这个密钥",
+  "proxy-refused": "代理要求用户名和密码",
+  "access-refused": "服务器拒绝访问",
+  "unknown-model": "服务器不认识这个模型或地址",
+  "too-large": "对话太长，服务器装不下",
+  "rate-limited": "已达服务器的用量限制",
+  overloaded: "服务器过载",
+  "server-failed": "服务器出错",
+  refused: "服务器拒绝了请求",
+};
+
+function adviceEn(problem: Reason, model: string, again: boolean): string {
+  switch (adviceFor(problem)) {
+    case "proxy":
+      return "Check the address in HTTPS_PROXY: http://name:password@host:port.";
+    case "key":
+      return "Check the API key, and that it may use this model.";
+    case "name":
+      return `Check the name of the model (--model ${providerOf(model)}/<name>) and the base URL.`;
+    case "limit":
+      return "Go on later, or raise the limits of the account.";
+    case "network":
+      return "Check the network, the base URL and that the server is running, then go on.";
+    case "size":
+      return "Use a model with a larger window, or begin a new session.";
+    default:
+      return again
+        ? "Go on in a while."
+        : "The same request will fail again: change what it names, or use another model.";
+  }
+}
+
+function adviceZh(problem: Reason, model: string, again: boolean): string {
+  switch (adviceFor(problem)) {
+    case "proxy":
+      return "请检查 HTTPS_PROXY 里的地址：http://name:password@host:port。";
+    case "key":
+      return "请检查 API 密钥，以及它能否使用这个模型。";
+    case "name":
+      return `请检查模型名（--model ${providerOf(model)}/<name>）和 base URL。`;
+    case "limit":
+      return "请稍后继续，或提高账户的限额。";
+    case "network":
+      return "请检查网络、base URL，以及服务器是否在运行，然后继续。";
+    case "size":
+      return "请换用窗口更大的模型，或开始新的会话。";
+    default:
+      return again ? "请过一会儿再继续。" : "同样的请求还会失败：请改掉其中的问题，或换一个模型。";
+  }
+}
+
+type Advice = "proxy" | "key" | "name" | "limit" | "network" | "size" | undefined;
+
+function adviceFor({ code, args }: Reason): Advice {
+  return code === "request-failed" ? advices[args.kind] : undefined;
+}
+
+const advices: Partial<Record<RequestFailure, Advice>> = {
+  "proxy-refused": "proxy",
+  "key-refused": "key",
+  "access-refused": "key",
+  "unknown-model": "name",
+  "rate-limited": "limit",
+  silent: "network",
+  disconnected: "network",
+  unreachable: "network",
+  "too-large": "size",
+};
+
+function providerOf(model: string): string {
+  return model.split("/")[0] ?? model;
+}
+
+function counted(tokens: number): string {
+  return Math.round(tokens).toLocaleString("en");
+}
+
+function durationEn(ms: number): string {
+  if (ms < 90_000) return `${Math.ceil(ms / 1000)} s`;
+  if (ms < 90 * 60_000) return `${Math.ceil(ms / 60_000)} minutes`;
+  return `${Math.ceil(ms / 3_600_000)} hours`;
+}
+
+function durationZh(ms: number): string {
+  if (ms < 90_000) return ` ${Math.ceil(ms / 1000)} 秒`;
+  if (ms < 90 * 60_000) return ` ${Math.ceil(ms / 60_000)} 分钟`;
+  return ` ${Math.ceil(ms / 3_600_000)} 小时`;
+}
