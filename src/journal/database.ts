@@ -34,7 +34,7 @@ export type DatabaseOptions = {
 };
 
 export function openDatabase(path: string, { onCommit = () => {}, looks = false }: DatabaseOptions): Database {
-  const { db, readOnly, close } = explained(path, () => (looks ? openForReading : openForWriting)(path));
+  const { db, readOnly, close } = opened(path, looks);
   const identity = readOnly ? undefined : identityOf(path);
   const prepared = new Map<string, StatementSync>();
   const q = (sql: string) => {
@@ -45,23 +45,31 @@ export function openDatabase(path: string, { onCommit = () => {}, looks = false 
   // SQLite goes on writing to a file that nobody can open any more.
   const gone = () =>
     identityOf(path) === identity ? undefined : errorBecause("journal-damaged", reason("journal-gone", { path }));
-  const write = <T>(fn: () => T): T =>
-    explained(path, () => {
+  const write = <T>(fn: () => T): T => {
+    let begun = false;
+    try {
       if (readOnly) throw errorBecause("config-invalid", reason("journal-unwritable", { path }));
       const problem = gone();
       if (problem) throw problem;
       q("BEGIN IMMEDIATE").run();
-      try {
-        const value = fn();
-        onCommit("before");
-        q("COMMIT").run();
-        onCommit("after");
-        return value;
-      } catch (error) {
-        if (db.isTransaction) q("ROLLBACK").run();
-        throw error;
-      }
-    });
+      begun = true;
+      const value = fn();
+      onCommit("before");
+      q("COMMIT").run();
+      onCommit("after");
+      return value;
+    } catch (error) {
+      if (begun && db.isTransaction) q("ROLLBACK").run();
+      throw explained(path, error);
+    }
+  };
+  const found = <T>(look: () => T): T => {
+    try {
+      return look();
+    } catch (error) {
+      throw explained(path, error);
+    }
+  };
   const writeUnsynced = <T>(fn: () => T): T => {
     db.exec("PRAGMA synchronous=NORMAL");
     try {
@@ -72,9 +80,9 @@ export function openDatabase(path: string, { onCommit = () => {}, looks = false 
   };
   return {
     q,
-    all: <T>(sql: string, ...values: SQLInputValue[]) => explained(path, () => q(sql).all(...values) as T[]),
+    all: <T>(sql: string, ...values: SQLInputValue[]) => found(() => q(sql).all(...values) as T[]),
     cells: (sql, ...values) =>
-      explained(path, () => {
+      found(() => {
         const statement = q(sql);
         statement.setReturnArrays(true);
         return statement.all(...values) as unknown as SQLOutputValue[][];
@@ -92,6 +100,14 @@ export function openDatabase(path: string, { onCommit = () => {}, looks = false 
     gone: () => (readOnly ? undefined : gone()),
     close,
   };
+}
+
+function opened(path: string, looks: boolean): ReturnType<typeof openForWriting> {
+  try {
+    return looks ? openForReading(path) : openForWriting(path);
+  } catch (error) {
+    throw explained(path, error);
+  }
 }
 
 /** Tells one file from another in its place; undefined when there is none. */

@@ -13,16 +13,11 @@ import {
 import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
 import { chain, columns, firstBroken, inlineFor, rowOf, stored, whole, type HashedRow, type Row } from "./row.ts";
-import type { Appended, InboundFact, Store } from "./store.ts";
+import type { Hub } from "./hub.ts";
+import type { Appended, InboundFact, LocalStore, Store } from "./store.ts";
 
 type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "head" | "verify">;
-type Writing = {
-  create(...values: Parameters<Store["create"]>): boolean;
-  /** Gives the facts that were written: an answer that was there already stands, and ours is left out. */
-  commit(session: string, epoch: number, facts: readonly Fact[]): Fact[];
-  append(session: string, fact: InboundFact): Appended;
-  appendAll(facts: Parameters<Store["appendAll"]>[0]): (Appended | SageError)[];
-};
+type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll">;
 
 export type SessionHead = { epoch: number; head: string; process: string | null };
 
@@ -41,10 +36,12 @@ export type FactParts = Pick<Database, "q" | "all" | "cells" | "write"> & {
   index(fact: Fact): void;
   /** The facts of a session were read whole. */
   mend(session: string, facts: readonly Row[]): void;
+  /** Told once they are on disk. */
+  hub: Pick<Hub, "tell">;
 };
 
-/** The `fact` table: rows that are written once, each session a chain of hashes. Nobody is told anything here. */
-export function createFacts({ q, all, cells, write, path, index, mend }: FactParts): Facts {
+/** The `fact` table: rows that are written once, each session a chain of hashes. Write, then tell. */
+export function createFacts({ q, all, cells, write, path, index, mend, hub }: FactParts): Facts {
   const insert = (fact: Fact, head: string): string => {
     const text = JSON.stringify(fact.data);
     const data = inlineFor(text);
@@ -110,8 +107,8 @@ export function createFacts({ q, all, cells, write, path, index, mend }: FactPar
         advance(session, at, insert(fact, session));
         return true;
       }),
-    commit: (session, epoch, facts) =>
-      write(() => {
+    commit(session, epoch, facts) {
+      const written = write(() => {
         const owner = row(session);
         if (owner.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session }));
         // Somebody may have answered since: their answer stands.
@@ -121,10 +118,16 @@ export function createFacts({ q, all, cells, write, path, index, mend }: FactPar
         for (const fact of fresh) index(fact);
         advance(session, fresh.at(-1)?.at ?? 0, head);
         return fresh;
-      }),
-    append: (session, inbound) => write(() => appendOne(session, inbound)),
-    appendAll: (facts) =>
-      write(() =>
+      });
+      hub.tell(written);
+    },
+    append(session, inbound) {
+      const appended = write(() => appendOne(session, inbound));
+      if (appended.won) hub.tell([appended.fact]);
+      return appended;
+    },
+    appendAll(facts) {
+      const appended = write(() =>
         facts.map(({ session, fact }) => {
           try {
             return appendOne(session, fact);
@@ -133,7 +136,10 @@ export function createFacts({ q, all, cells, write, path, index, mend }: FactPar
             throw error;
           }
         }),
-      ),
+      );
+      hub.tell(appended.flatMap((one) => ("won" in one && one.won ? [one.fact] : [])));
+      return appended;
+    },
     load(session, { proven = false } = {}) {
       const { head } = row(session);
       const rows = rowsOf(session);

@@ -12,22 +12,35 @@ export type Hub = {
   /** Calls `wake` once, when the request is resolved. */
   wait(requestId: string, wake: (resolution: Resolution) => void): () => void;
   subscribe(session: string, listener: Listener): () => void;
-  fact(fact: Fact): void;
+  /** Facts that were just committed here. A listener may write in answer: its fact is told after these. */
+  tell(facts: readonly Fact[]): void;
   delta(delta: Delta): void;
   lost(session: string, problem: SageError): void;
   /** True when somebody here listens to the session or waits for the request. */
   cares(session: string, requestId: string): boolean;
 };
 
-/** `onInterest` hears when the first listener comes and when the last one leaves. */
-export function createHub(onInterest: (interested: boolean) => void = () => {}): Hub {
+/** The way in which a hub hears of other processes. */
+export type Others = {
+  /** The first listener has come, or the last one has left. */
+  interest(interested: boolean): void;
+  /** Facts of others that come before these. Undefined when they cannot be read now: then these are told later, with them. */
+  before(facts: readonly Fact[]): readonly Fact[] | undefined;
+};
+
+const nobody: Others = { interest() {}, before: () => [] };
+
+/** Tells facts in the order of their seq: whoever hears of one has heard of all before it. */
+export function createHub({ interest, before }: Others = nobody): Hub {
   // Lists are replaced, never changed: smaller than sets, and safe to walk while somebody joins or leaves.
   const waiting = new Map<string, readonly ((resolution: Resolution) => void)[]>();
   const listeners = new Map<string, readonly Listener[]>();
   let interested = false;
+  const news: Fact[] = [];
+  let telling = false;
   const review = () => {
     const now = waiting.size > 0 || listeners.size > 0;
-    if (now !== interested) onInterest((interested = now));
+    if (now !== interested) interest((interested = now));
   };
   const join = <T>(groups: Map<string, readonly T[]>, name: string, one: T) => {
     groups.set(name, [...(groups.get(name) ?? []), one]);
@@ -39,17 +52,29 @@ export function createHub(onInterest: (interested: boolean) => void = () => {}):
       review();
     };
   };
+  const tellOne = (fact: Fact) => {
+    for (const listener of listeners.get(fact.session) ?? []) aside(() => listener.fact(fact));
+    if (fact.type !== "input.resolved") return;
+    const woken = waiting.get(fact.data.requestId);
+    if (!woken) return;
+    waiting.delete(fact.data.requestId);
+    for (const wake of woken) wake(fact.data);
+    review();
+  };
   return {
     wait: (id, wake) => join(waiting, id, wake),
     subscribe: (session, listener) => join(listeners, session, listener),
-    fact(fact) {
-      for (const listener of listeners.get(fact.session) ?? []) aside(() => listener.fact(fact));
-      if (fact.type !== "input.resolved") return;
-      const woken = waiting.get(fact.data.requestId);
-      if (!woken) return;
-      waiting.delete(fact.data.requestId);
-      for (const wake of woken) wake(fact.data);
-      review();
+    tell(facts) {
+      const others = before(facts);
+      if (!others) return;
+      news.push(...others, ...facts);
+      if (telling) return;
+      telling = true;
+      try {
+        for (let fact = news.shift(); fact; fact = news.shift()) tellOne(fact);
+      } finally {
+        telling = false;
+      }
     },
     delta(delta) {
       for (const listener of listeners.get(delta.session) ?? []) aside(() => listener.delta?.(delta));

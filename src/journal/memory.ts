@@ -46,7 +46,7 @@ export function memoryStore(): LocalStore {
     if (had) return { won: false, fact: had };
     const fact = { session: id, seq: 0, ...inbound } as Fact;
     keep(session, fact);
-    hub.fact(fact);
+    hub.tell([fact]);
     return { won: true, fact };
   };
   const members = createMembers();
@@ -90,7 +90,7 @@ export function memoryStore(): LocalStore {
         keys.add(key);
       }
       for (const fact of fresh) keep(session, fact);
-      for (const fact of fresh) hub.fact(fact);
+      hub.tell(fresh);
     },
     append,
     appendAll: (facts) =>

@@ -5,77 +5,57 @@ import { stored, whole, type Row } from "./row.ts";
 
 const POLL_MS = 25;
 
-export type Poller = {
-  hub: Hub;
-  /** Tells facts that this process has just committed. */
-  tell(facts: readonly Fact[]): void;
-  stop(): void;
-};
-
 /**
- * Brings facts to the hub in the order of their seq, this process's own among those of others: whoever hears of a fact has
- * heard of all before it. `data_version` moves only when another connection has committed, so a quiet poll costs microseconds.
+ * A hub that also hears what other processes write. `data_version` moves only when another connection has committed, so a quiet
+ * poll costs microseconds.
  */
-export function createPoller({ all }: Pick<Database, "all">): Poller {
+export function createPoller({ all }: Pick<Database, "all">): { hub: Hub; stop(): void } {
   // This timer alone keeps a process alive that only waits for an answer from elsewhere.
   let timer: NodeJS.Timeout | undefined;
-  const hub = createHub((interested) => {
-    clearInterval(timer);
-    timer = interested ? setInterval(look, POLL_MS) : undefined;
-    if (interested) [version, last] = [dataVersion(all), newestSeq(all)];
-  });
   let version = 0;
-  /** Facts up to this seq are told, or wait in `news`. */
+  /** Facts up to this seq are told, or about to be. */
   let last = 0;
-  const news: Fact[] = [];
-  let telling = false;
 
-  const deliver = () => {
-    if (telling) return; // a listener may write in answer: its fact comes after this one
-    telling = true;
-    try {
-      for (let fact = news.shift(); fact; fact = news.shift()) hub.fact(fact);
-    } finally {
-      telling = false;
-    }
-  };
-  const readUpTo = (seq: number) => {
+  const readUpTo = (seq: number): Fact[] => {
     const rows = all<Row>("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, seq);
     const wanted = rows.flatMap((row) => {
       if (!hub.cares(row.session, requestId(row.session, withoutEnd(row.key)))) return [];
       return all<Row>("SELECT * FROM fact WHERE seq=?", row.seq).map((found) => stored(whole(all, found)));
     });
     last = Math.max(last, seq); // only now: a read that failed is repeated
-    news.push(...wanted);
+    return wanted;
   };
   const look = () => {
+    let news: Fact[];
     try {
       const now = dataVersion(all);
       if (now === version) return;
-      readUpTo(newestSeq(all));
+      news = readUpTo(newestSeq(all));
       version = now;
     } catch {
       return; // the disk failed for a moment: look again next time
     }
-    deliver();
+    hub.tell(news);
   };
-
-  return {
-    hub,
-    tell(facts) {
+  const hub = createHub({
+    interest(interested) {
+      clearInterval(timer);
+      timer = interested ? setInterval(look, POLL_MS) : undefined;
+      if (interested) [version, last] = [dataVersion(all), newestSeq(all)];
+    },
+    before(facts) {
       const [first, end] = [facts[0]?.seq ?? 0, facts.at(-1)?.seq ?? 0];
       try {
-        if (timer && first > last + 1) readUpTo(first - 1);
+        const others = timer && first > last + 1 ? readUpTo(first - 1) : [];
+        last = Math.max(last, end);
+        return others;
       } catch {
         version = -1; // the disk failed for a moment: the next look tells these facts with the others
-        return;
+        return undefined;
       }
-      last = Math.max(last, end);
-      news.push(...facts);
-      deliver();
     },
-    stop: () => clearInterval(timer),
-  };
+  });
+  return { hub, stop: () => clearInterval(timer) };
 }
 
 export function dataVersion(all: Database["all"]): number {

@@ -1,30 +1,26 @@
 import { messageOf, reason, SageError } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 
-/** Runs work on a database and turns SQLite's errors into ones that say what to do next. */
-export function explained<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof SageError) throw error;
-    const problem = messageOf(error);
-    const because = { cause: error };
-    switch (primaryCode(error)) {
-      case 5:
-      case 6:
-        throw errorBecause("journal-locked", reason("journal-busy", { path }), { retryable: true, ...because });
-      case 8:
-      case 14:
-        throw errorBecause("config-invalid", reason("journal-unwritable", { path }), because);
-      case 10:
-      case 13:
-        throw errorBecause("disk-full", reason("disk-full", { path, problem }), { retryable: true, ...because });
-      case 11:
-      case 26:
-        throw errorBecause("journal-damaged", reason("journal-damaged", { path, problem }), because);
-      default:
-        throw error;
-    }
+/** The error to throw for one that work on a database met: SQLite's own become ones that say what to do next. */
+export function explained(path: string, error: unknown): unknown {
+  if (error instanceof SageError) return error;
+  const problem = messageOf(error);
+  const because = { cause: error };
+  switch (primaryCode(error)) {
+    case 5:
+    case 6:
+      return errorBecause("journal-locked", reason("journal-busy", { path }), { retryable: true, ...because });
+    case 8:
+    case 14:
+      return errorBecause("config-invalid", reason("journal-unwritable", { path }), because);
+    case 10:
+    case 13:
+      return errorBecause("disk-full", reason("disk-full", { path, problem }), { retryable: true, ...because });
+    case 11:
+    case 26:
+      return errorBecause("journal-damaged", reason("journal-damaged", { path, problem }), because);
+    default:
+      return error;
   }
 }
 

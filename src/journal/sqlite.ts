@@ -13,14 +13,14 @@ import { createMembers, type SessionRow, type LocalStore } from "./store.ts";
 export function sqliteStore(path: string, options: DatabaseOptions = {}): LocalStore {
   const database = openDatabase(path, options);
   const { all } = database;
-  const { hub, tell, stop } = createPoller(database);
+  const { hub, stop } = createPoller(database);
   const indexes = createIndexes(database);
   const children = createChildren(database);
   const index = (fact: Fact) => {
     indexes.index(fact);
     children.index(fact);
   };
-  const { insert, advance, row, ...facts } = createFacts({ ...database, path, index, mend: indexes.mend });
+  const { insert, advance, row, ...facts } = createFacts({ ...database, path, index, mend: indexes.mend, hub });
   const lease = createLease({ ...database, row, lost: hub.lost });
   const over = new AbortController();
   const members = createMembers();
@@ -33,17 +33,6 @@ export function sqliteStore(path: string, options: DatabaseOptions = {}): LocalS
     claim: lease.claim,
     release: lease.release,
     owner: lease.owner,
-    commit: (session, epoch, batch) => tell(facts.commit(session, epoch, batch)),
-    append(session, inbound) {
-      const written = facts.append(session, inbound);
-      if (written.won) tell([written.fact]);
-      return written;
-    },
-    appendAll(batch) {
-      const written = facts.appendAll(batch);
-      tell(written.flatMap((one) => ("won" in one && one.won ? [one.fact] : [])));
-      return written;
-    },
     session: (id) => summaries(all, lease, "WHERE id=?", id)[0],
     sessions: () => summaries(all, lease, "WHERE id<>? ORDER BY last_at DESC", REMOVED),
     noteChild: children.note,

@@ -22,8 +22,8 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: sqlite,
-        from: "mend: indexes.mend });",
-        to: "mend: indexes.mend, write: (fn) => database.write(() => { const done = fn(); if (Array.isArray(done)) tell(done as Fact[]); return done; }) });",
+        from: "mend: indexes.mend, hub });",
+        to: "mend: indexes.mend, hub, write: (fn) => database.write(() => { const done = fn(); if (Array.isArray(done)) hub.tell(done as Fact[]); return done; }) });",
       },
     ],
     scene: "calm",
@@ -183,8 +183,8 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: "src/journal/poller.ts",
-        from: "      readUpTo(newestSeq(all));\n",
-        to: "      last = newestSeq(all);\n",
+        from: "      news = readUpTo(newestSeq(all));\n",
+        to: "      news = [];\n      last = newestSeq(all);\n",
       },
     ],
     scene: "elsewhere",
