@@ -17,6 +17,8 @@ export type State = {
   open: readonly PendingRequest[];
   /** When Ctrl-C was pressed last. */
   interruptedAt: number;
+  /** Everything appears as it happens, not only once it is a fact. */
+  live: boolean;
   why: Leaving;
 };
 
@@ -32,6 +34,7 @@ export type Event =
   | { type: "interrupted"; at: number }
   /** `cancelled`: it took the open requests and the turn with it. */
   | { type: "interrupt-replied"; cancelled: boolean }
+  | { type: "owner"; live: boolean }
   | { type: "left"; why: Leaving };
 
 export const joining: State = {
@@ -41,6 +44,7 @@ export const joining: State = {
   cancelling: false,
   open: [],
   interruptedAt: -Infinity,
+  live: true,
   why: "ended",
 };
 
@@ -66,6 +70,8 @@ export function next(state: State, event: Event): State {
       return { ...state, interruptedAt: event.at, cancelling: true, sending: true };
     case "interrupt-replied":
       return event.cancelled ? { ...state, sending: false, open: [] } : { ...state, sending: false, cancelling: false };
+    case "owner":
+      return { ...state, live: event.live };
     case "left":
       return { ...state, phase: "leaving", why: event.why };
     default:

@@ -1,0 +1,37 @@
+import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
+import type { Lang } from "../../texts/language.ts";
+import type { Input, Output } from "./lines.ts";
+import type { Leaving } from "./state.ts";
+
+export type PlainOptions = {
+  session: string;
+  input: Input;
+  output: Output;
+  lang: Lang;
+  color: boolean;
+  /** The person's name. */
+  by: string;
+  /** The first message. Without one, a turn that was left open goes on. */
+  task?: string | undefined;
+  /** Ends with the turn instead of asking what is next. */
+  once?: boolean;
+  /** Nothing of it is kept: no request waits for another time. */
+  fleeting?: boolean;
+  /** How a piped line is shown as the answer it became. */
+  echo?: (line: string) => string;
+  signal: AbortSignal;
+};
+
+export type PlainEnd = {
+  why: Leaving;
+  waiting: number;
+  last: OutcomeStatus | undefined;
+};
+
+export type Plain = {
+  done: Promise<PlainEnd>;
+  /** Ctrl-C: interrupts; the second one within two seconds, or one with nothing to interrupt, leaves. */
+  interrupt(): void;
+  /** No turn can begin: that is said, and the end. */
+  failed(error: TurnError): void;
+};

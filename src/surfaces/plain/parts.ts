@@ -1,0 +1,111 @@
+import type { Host, Sender } from "../../protocol/index.ts";
+import { texts } from "../../texts/texts.ts";
+import { createPaint, type Style } from "../../view/lines/paint.ts";
+import { createProgress, type Progress } from "../../view/progress.ts";
+import { createAsking, type Asking } from "./asking.ts";
+import { createLife, type Life } from "./life.ts";
+import { keyboard, pipe, type Lines } from "./lines.ts";
+import type { PlainOptions } from "./options.ts";
+import { createPrompts, type Prompts } from "./prompts.ts";
+import { createScreen, type Screen } from "./screen.ts";
+import { interrupt, respond } from "./sending.ts";
+import { joining, next, type Event, type Leaving, type State } from "./state.ts";
+import { createTalking, type Talking } from "./talking.ts";
+import { createView, type Piece, type View } from "./view.ts";
+
+/** Everything an attached session on lines consists of. */
+export type Parts = {
+  host: Host;
+  options: PlainOptions;
+  sender: Sender;
+  style: Style;
+  /** Aborts when the session is left. */
+  signal: AbortSignal;
+  state(): State;
+  to(event: Event): void;
+  /** Leaves the session. */
+  finish(why: Leaving): void;
+  progress: Progress;
+  screen: Screen;
+  lines: Lines;
+  view: View;
+  talking: Talking;
+  asking: Asking;
+  prompts: Prompts;
+  life: Life;
+  /** Ids of the requests that were answered here. */
+  answered: Set<string>;
+  print(pieces: readonly Piece[]): void;
+  say(...lines: string[]): void;
+};
+
+export function createParts(host: Host, options: PlainOptions): Parts {
+  const { session, input, output } = options;
+  const style = styleOf(options);
+  const sender = { by: options.by, surface: "plain" };
+  const machine = createMachine(options.signal);
+  const screen = createScreen(output, style);
+  const progress = createProgress();
+  const answered = new Set<string>();
+  const print = (pieces: readonly Piece[]) => {
+    if (pieces.every((piece) => ("stream" in piece ? piece.stream === "" : piece.lines.length === 0))) return;
+    if (machine.state().prompt.for === "message") prompts.close();
+    parts.life.written();
+    screen.write(pieces);
+  };
+  const say = (...said: string[]) => print([{ lines: said }]);
+  const prompts = createPrompts(() => parts);
+  const { line, early, end } = prompts;
+  const on = { line, early, end, interrupt: () => void interrupt(parts) };
+  const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
+  const talking = createTalking({
+    ...{ host, session, sender, style, progress, say },
+    echoes: input.isTTY === true,
+    done: prompts.settle,
+    leave: () => machine.finish("left"),
+  });
+  const parts: Parts = {
+    ...machine,
+    ...{ host, options, sender, style, progress, screen, lines, talking, prompts, answered, print, say },
+    life: createLife(() => parts, { isTerminal: output.isTTY === true }),
+    view: createView(style, sender, {
+      isEchoed: talking.isEchoed,
+      isAnswered: (id) => answered.has(id),
+      isCancelling: () => machine.state().cancelling,
+    }),
+    asking: createAsking({
+      ...{ style, lines, say },
+      cwd: () => progress.cwd,
+      prompted: screen.hold,
+      saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
+      respond: (request, response) => void respond(parts, request, response),
+    }),
+  };
+  return parts;
+}
+
+function styleOf({ lang, color, fleeting, output }: PlainOptions): Style {
+  const words = texts(lang);
+  return {
+    t: fleeting ? { ...words, ctrlC: words.ctrlCOnly } : words,
+    paint: createPaint(color),
+    get width() {
+      return output.isTTY ? output.columns || undefined : undefined; // some terminals say 0
+    },
+  };
+}
+
+function createMachine(given: AbortSignal): Pick<Parts, "state" | "to" | "finish" | "signal"> {
+  const stop = new AbortController();
+  let state = joining;
+  const to = (event: Event) => void (state = next(state, event));
+  return {
+    signal: AbortSignal.any([given, stop.signal]),
+    state: () => state,
+    to,
+    finish(why) {
+      to({ type: "left", why });
+      stop.abort();
+    },
+  };
+}

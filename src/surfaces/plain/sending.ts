@@ -1,0 +1,36 @@
+import { oneLine, type InputRequest, type InputResponse } from "../../protocol/index.ts";
+import { errorText } from "../../texts/error.ts";
+import { headline } from "../../texts/resolution.ts";
+import type { Parts } from "./parts.ts";
+import { onInterrupt } from "./state.ts";
+import { recorded } from "./view.ts";
+
+/** Sends an answer and says what became of it. */
+export async function respond(parts: Parts, request: InputRequest, response: InputResponse): Promise<void> {
+  const { host, sender, style, to, say } = parts;
+  const { t, paint } = style;
+  to({ type: "sent" });
+  parts.answered.add(request.id);
+  const reply = await host.send({ type: "respond", response, ...sender });
+  to({ type: "replied", ...((reply.ok || reply.resolution) && { ended: request.id }) });
+  if (reply.ok) {
+    say(recorded(reply.resolution, style));
+    if (!reply.running) parts.talking.resume();
+  } else if (reply.resolution) say(paint.yellow(headline(reply.resolution, t, sender)));
+  else say(paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
+  parts.prompts.settle();
+}
+
+/** Ctrl-C: interrupts the turn, or leaves. */
+export async function interrupt(parts: Parts): Promise<void> {
+  const { host, options, sender, style, state, to, prompts } = parts;
+  const now = performance.now();
+  if (onInterrupt(state(), { now, working: parts.progress.working }) === "leave") return parts.finish("interrupted");
+  const text = state().prompt.for === "request" ? style.t.cancelling : style.t.interrupting;
+  prompts.close();
+  to({ type: "interrupted", at: now });
+  parts.say(style.paint.yellow(text));
+  const reply = await host.send({ type: "interrupt", session: options.session, ...sender });
+  to({ type: "interrupt-replied", cancelled: reply.ok && reply.to === "cancel" });
+  prompts.settle();
+}
