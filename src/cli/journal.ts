@@ -1,9 +1,9 @@
-import { userInfo } from "node:os";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { SageError, errorOf, type Command, type CommandReply, type Host } from "../protocol/index.ts";
 import { sageHome } from "../config/home.ts";
 import { createHost, type LocalHost } from "../host/host.ts";
+import { accountGuard } from "./account.ts";
 import { version } from "../config/version.ts";
 
 /** The journal alone, for commands that look and answer but run no turn. A command that only looks also reads what it may not write. */
@@ -11,9 +11,10 @@ export function openJournal(
   env: NodeJS.ProcessEnv,
   options: { looks?: boolean } = {},
 ): { host: LocalHost; store: Store } {
-  const store = sqliteStore(sageHome(env).journal, options);
+  const home = sageHome(env);
+  const store = sqliteStore(home.journal, options);
   const executor = () => Promise.reject(new SageError("turn-failed", "this command runs no turn"));
-  return { store, host: createHost({ store, version, executor }) };
+  return { store, host: createHost({ store, version, executor, guard: accountGuard(home) }) };
 }
 
 /** A command's reply, or the reason why there is none as an error. */
@@ -21,15 +22,6 @@ export async function ask<C extends Command>(host: Host, command: C): Promise<Co
   const reply = await host.send(command);
   if (reply.ok) return reply;
   throw errorOf(reply);
-}
-
-/** Who is at the keyboard. */
-export function person(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return process.env["USER"] ?? "you"; // a container may know no name for its user
-  }
 }
 
 /** Only a person at a terminal can agree, and only by saying so. */

@@ -16,14 +16,16 @@ import type { Prices } from "../models/prices.ts";
 import {
   modelChosenKey,
   oneLine,
+  reason,
   type ExecutionOptions,
   type PermissionMode,
   type Sender,
   type SubagentDefinition,
 } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
-import { person } from "./journal.ts";
+import { accountGuard, accountMay, person } from "./account.ts";
 import { createModels, lastingSpec, modelOf, modelOfSession, nameOf, smallModelOf } from "./model-choice.ts";
 
 export type Sage = {
@@ -73,6 +75,9 @@ export type Run = {
 /** Everything that runs turns in one folder. */
 export function openSage(run: Run): Sage {
   const { installation, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
+  const answersItself = options.mode?.type === "nonInteractive" && options.mode.autoResponse !== "alwaysDeny";
+  if ((permissionMode === "bypass" || answersItself) && !accountMay(installation.settings, "approve"))
+    throw errorBecause("not-permitted", reason("may-not-approve", { by: person(installation.settings) }));
   const models = createModels();
   const folder = folderParts({ installation, cwd, lang, models, asked });
   const { config, skills, subagents, warnings, parts, options: folderOptions, namer } = folder;
@@ -90,7 +95,11 @@ export function openSage(run: Run): Sage {
   };
   const agent = createAgent({ ...parts, permissionMode, model: ({ id }) => model(id) });
   const settings = { agent, options: { ...folderOptions, ...options } };
-  const host = assembleEach(store, () => settings, { namer, turnEnded: anchoring(store, installation) });
+  const host = assembleEach(store, () => settings, {
+    guard: accountGuard(installation.home),
+    namer,
+    turnEnded: anchoring(store, installation),
+  });
   let closing: Promise<void> | undefined;
   return {
     host: { ...host, close: () => (closing ??= host.close()) },

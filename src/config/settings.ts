@@ -113,6 +113,16 @@ const people = z
       roles: z.array(z.enum(roles)).default([]).describe("An approver may also give tasks"),
     }),
   )
+  .superRefine((listed, context) => {
+    const seen = new Map<string, string>();
+    for (const [name, { ids }] of Object.entries(listed))
+      for (const id of new Set(ids)) {
+        const other = seen.get(id);
+        if (other !== undefined)
+          context.addIssue({ code: "custom", message: `${id} belongs to both ${other} and ${name}` });
+        seen.set(id, name);
+      }
+  })
   .describe("Who people are, by the name that receipts give them, for every surface");
 const serve = z
   .strictObject({

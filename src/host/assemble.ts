@@ -2,6 +2,7 @@ import { version } from "../config/version.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import { createAgent, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
+import type { Guard } from "./guard.ts";
 import { createHost, type LocalHost } from "./host.ts";
 
 const SLEEP_AFTER_MS = 60_000;
@@ -23,6 +24,7 @@ export function assemble({ store, options, channel, turnEnded, ...parts }: Parts
 }
 
 type Besides = {
+  guard?: Guard | undefined;
   namer?: (() => Promise<Model>) | undefined;
   sleepAfterMs?: number | undefined;
   /** Told when a turn of a session has ended and that is on disk. */
@@ -33,7 +35,7 @@ type Besides = {
 export function assembleEach(
   store: Store,
   runOf: (session: SessionRow) => RunSettings & { agent: Agent },
-  { namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded }: Besides = {},
+  { guard, namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded }: Besides = {},
 ): LocalHost {
   const warned = new Set<string>();
   const warn = (session: string, text: string) => {
@@ -47,6 +49,7 @@ export function assembleEach(
     version,
     skills: (session) => runOf(session).agent.skills,
     ...(namer && { namer }),
+    ...(guard && { guard }),
     sleepAfterMs,
     ...(turnEnded && { turnEnded }),
     async executor(session) {

@@ -30,6 +30,7 @@ import {
 } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import { batchAppends } from "./batched-appends.ts";
+import { checkSender, type Guard } from "./guard.ts";
 import { interruptOf, standingOf } from "./interrupt.ts";
 import type { Runner } from "./runner.ts";
 import { existingSession } from "./session-run.ts";
@@ -47,6 +48,7 @@ export type CommandParts = {
   skills(session: SessionRow): readonly Skill[];
   runner: Runner;
   executor(session: SessionRow): Promise<UnifiedExecutor>;
+  guard: Guard | undefined;
   /** Is a surface of this process attached to the session? */
   watched(session: string): boolean;
   /** Aborted when the host lets go of everything. */
@@ -55,7 +57,7 @@ export type CommandParts = {
 
 /** One handler for each command of a surface. */
 export function createCommands(parts: CommandParts): Host["send"] {
-  const { store, version, skills, runner, executor, watched, leaving } = parts;
+  const { store, version, skills, runner, executor, guard, watched, leaving } = parts;
   const append = batchAppends(store);
 
   /** In one commit: an agent must not go on after one request was cancelled before it hears that all of it was. */
@@ -200,6 +202,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
 
   return async (command) => {
     try {
+      if (guard) checkSender(guard, command, (id) => store.find(id)?.request);
       const handle = handlers[command.type] as unknown as (
         c: typeof command,
       ) => Promise<CommandReply<(typeof command)["type"]>>;

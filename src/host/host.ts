@@ -5,6 +5,7 @@ import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
 import { createBlocks } from "./blocks.ts";
 import { createCommands, pending } from "./commands.ts";
+import type { Guard } from "./guard.ts";
 import { createMoments } from "./moments.ts";
 import { createRunner } from "./runner.ts";
 import { existingSession } from "./session-run.ts";
@@ -32,6 +33,8 @@ export type HostParts = {
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   supervision?: Supervision;
   skills?(session: SessionRow): readonly Skill[];
+  /** Without one everybody may do everything: an embedder checks its own people. */
+  guard?: Guard;
   /** Told when a turn of a session has ended and that is on disk. */
   turnEnded?(session: string): void;
   /** Names sessions; without one a session is called by its first message. */
@@ -68,6 +71,7 @@ export function createHost(parts: HostParts): LocalHost {
     skills,
     runner,
     executor,
+    guard: parts.guard,
     watched: (session) => watchers.has(session),
     leaving: leaving.signal,
   });

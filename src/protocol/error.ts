@@ -11,6 +11,7 @@ export type SageErrorCode =
   | "lease-lost"
   | "model-unavailable"
   | "no-surface"
+  | "not-permitted"
   | "queue-full"
   | "request-invalid"
   | "request-pending"

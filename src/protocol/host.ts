@@ -4,8 +4,11 @@ import type { TurnLimits } from "./options.ts";
 import type { Reason } from "./reason.ts";
 import type { Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
 
-/** The person who sends a command, and the surface they are at. */
-export type Sender = { by: string; surface: string };
+/**
+ * The person who sends a command, and the surface they are at. `person` is an id of the settings' list of people, such as `feishu:ou_1`;
+ * a surface sets it where many people speak, so that the host can check what they may do. Facts hold the name.
+ */
+export type Sender = { by: string; surface: string; person?: string };
 
 /** The commands that a host takes. */
 export type Command =

@@ -63,6 +63,10 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "unfit-response": { kind: "question" | "permission" | "text"; got: string };
   "unknown-response": { got: string };
 
+  // A person without the role for it.
+  "may-not-talk": { by: string };
+  "may-not-approve": { by: string };
+
   // Who or what stopped a turn.
   "person-stopped": {};
   "stopped-by": { by: string };

@@ -65,6 +65,8 @@ const en: Table = {
   "unknown-response": ({ got }) => `a response is answers, granted, denied, text or cancelled; got "${got}"`,
 
   "person-stopped": () => "stopped by the person",
+  "may-not-talk": ({ by }) => `${by} has no role in "people" of the settings, and may not give tasks or stop them`,
+  "may-not-approve": ({ by }) => `${by} is no approver in "people" of the settings`,
   "stopped-by": ({ by }) => `${by} stopped the turn`,
   "interrupted-by": ({ by }) => `${by} interrupted`,
   interrupted: () => "the person interrupted",
@@ -153,6 +155,8 @@ const zh: Table = {
   "unknown-response": ({ got }) => `答复应为 answers、granted、denied、text 或 cancelled；收到的是 ${got}`,
 
   "person-stopped": () => "由人停止",
+  "may-not-talk": ({ by }) => `设置的 "people" 中没有给 ${by} 角色，不能下达或停止任务`,
+  "may-not-approve": ({ by }) => `${by} 不是设置的 "people" 中的审批人`,
   "stopped-by": ({ by }) => `${by} 停止了本轮`,
   "interrupted-by": ({ by }) => `${by} 打断了本轮`,
   interrupted: () => "被人打断",

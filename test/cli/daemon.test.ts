@@ -29,6 +29,7 @@ test("sessions of two folders run in one process, each by the rules of its own f
   const warned: string[] = [];
   const { host } = openDaemon({
     ...{ home, store, own: stores.of("serve"), env, lang: "en" as const, spec: `scripted/${script}` },
+    guard: () => true,
     warn: (text) => void warned.push(text),
   });
   await using _ = {
@@ -80,6 +81,7 @@ test("a message that was taken and not begun with is taken up at the next start,
     const stores = openSurfaceStores(home.surfaces);
     const daemon = openDaemon({
       ...{ home, store, own: stores.of("serve"), env, lang: "en" as const, spec },
+      guard: () => true,
       warn() {},
     });
     return {

@@ -6,10 +6,12 @@ import {
   splitRequestId,
   type CommandReply,
   type InputRequest,
+  type Refused,
   type Resolution,
 } from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
 import { readInstallation } from "../../config/installation.ts";
+import { errorText } from "../../texts/error.ts";
 import { ending, headline } from "../../texts/resolution.ts";
 import { cliTexts, type CliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -18,7 +20,8 @@ import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
 import { clipped } from "../../view/lines/safe.ts";
 import { nameOf } from "../../view/summary.ts";
-import { openJournal, person } from "../journal.ts";
+import { person } from "../account.ts";
+import { openJournal } from "../journal.ts";
 import { answerOptions, responseOf } from "../response.ts";
 
 const LONGEST_NAME = 80;
@@ -42,8 +45,9 @@ export async function answer(args: string[]): Promise<number> {
   }
 }
 
-function refused({ message, resolution }: { message: string; resolution?: Resolution }, lang: Lang): number {
-  console.error(`sage: ${resolution ? headline(resolution, texts(lang)) : message}`);
+function refused(reply: Omit<Refused, "ok" | "code">, lang: Lang): number {
+  const t = texts(lang);
+  console.error(`sage: ${reply.resolution ? headline(reply.resolution, t) : errorText(reply, t)}`);
   return exitCodes.failure;
 }
 

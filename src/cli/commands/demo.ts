@@ -16,7 +16,8 @@ import { demoScript } from "./demo/script.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { readFlags } from "../flags.ts";
 import { wantsColor } from "../style.ts";
-import { ask, person } from "../journal.ts";
+import { accountName } from "../account.ts";
+import { ask } from "../journal.ts";
 import { onLeave } from "../leaving.ts";
 import { isAsking } from "../../view/summary.ts";
 import { transcriptOf } from "../../view/transcript.ts";
@@ -54,7 +55,7 @@ export async function demo(args: string[]): Promise<number> {
   try {
     if (!drawn) console.log(t.intro.join("\n"));
     const { session } = await ask(host, { type: "open", cwd });
-    const given = { session, task: t.task, once: true, lang, by: person(), signal: leaving.signal };
+    const given = { session, task: t.task, once: true, lang, by: accountName(), signal: leaving.signal };
     const surface = drawn
       ? (await import("../../surfaces/terminal/index.ts")).attachTerminal(host, {
           ...given,
@@ -83,7 +84,7 @@ export async function demo(args: string[]): Promise<number> {
 
 function storyOf(facts: readonly Fact[], t: DemoTexts, lang: Lang, drawn: boolean): string[] {
   const words = texts(lang);
-  const me = { by: person(), surface: drawn ? "tui" : "plain" };
+  const me = { by: accountName(), surface: drawn ? "tui" : "plain" };
   return transcriptOf(facts).flatMap((item) => {
     if (item.type !== "call") return [];
     const asked = item.asked.flatMap(({ request, resolution }) => [

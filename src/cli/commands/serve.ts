@@ -10,7 +10,7 @@ import { webhookPath } from "./feishu/doctor.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
 import { openDaemon } from "./serve/daemon.ts";
-import { openBot, type Bot } from "./serve/feishu.ts";
+import { botGuard, openBot, type Bot } from "./serve/feishu.ts";
 import { createHttp, listen, type Readiness } from "./serve/http.ts";
 import { createLog } from "./serve/log.ts";
 import { metricsText } from "./serve/metrics.ts";
@@ -56,7 +56,9 @@ export async function serve(args: string[]): Promise<number> {
   const store = openStore(home);
   const surfaces = openSurfaceStores(home.surfaces);
   const own = surfaces.of("serve");
-  const daemon = openDaemon({ store, own, env: process.env, lang, spec, warn: (text) => log("warn", text) });
+  const bots: Bot[] = [];
+  const guard = botGuard(bots);
+  const daemon = openDaemon({ store, own, env: process.env, lang, spec, guard, warn: (text) => log("warn", text) });
   // Something of a library's went wrong where nobody waits for it: worth a line, not the end of everybody's turns.
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
 
@@ -64,7 +66,7 @@ export async function serve(args: string[]): Promise<number> {
   const { host } = daemon;
   const { output } = home;
   const parts = { host, surfaces, home, env, output, model: spec, config, log };
-  const bots = await Promise.all(configured.map((bot) => openBot(bot, parts)));
+  bots.push(...(await Promise.all(configured.map((bot) => openBot(bot, parts)))));
   const http = createHttp({
     ready: () => readinessOf(bots, leaving),
     metrics: () =>

@@ -7,7 +7,7 @@ import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { wantsColor } from "../style.ts";
-import { person } from "../journal.ts";
+import { person } from "../account.ts";
 import { onLeave } from "../leaving.ts";
 import type { Sage } from "../wiring.ts";
 

@@ -6,7 +6,7 @@ import { cliTexts } from "../../texts/cli.ts";
 import { sage as commandOf } from "../../texts/command.ts";
 import { texts } from "../../texts/texts.ts";
 import { codeOf, type Chat } from "./chat.ts";
-import { person } from "../journal.ts";
+import { person } from "../account.ts";
 import { onLeave } from "../leaving.ts";
 import type { Sage } from "../wiring.ts";
 import { createFiles } from "./terminal/files.ts";

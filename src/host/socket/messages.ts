@@ -4,7 +4,8 @@ import { SageError, type Command, type InputResponse, type WatchEvent } from "..
 /** Messages between processes: whatever comes from another process becomes a type here, once. */
 
 const text = z.string();
-const sender = { by: text, surface: text };
+/** Nobody says through a socket which person of the settings they are. */
+const sender = { by: text, surface: text, person: z.undefined().optional() };
 const requestId = text;
 const rule = z.strictObject({
   rule: text,

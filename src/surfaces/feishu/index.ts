@@ -78,7 +78,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     const shown = oneLine(name ?? "")
       .trim()
       .slice(0, LONGEST_NAME);
-    return { by: shown === "" ? openId : `${shown} (${openId})`, surface: "feishu" };
+    return { by: shown === "" ? openId : `${shown} (${openId})`, surface: "feishu", person: `feishu:${openId}` };
   };
 
   const sending = {

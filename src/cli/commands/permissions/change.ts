@@ -9,7 +9,8 @@ import { readFlags, usage } from "../../flags.ts";
 import { destinationOf, destinations } from "./destination.ts";
 import { rulesIn } from "../../rules-in.ts";
 import { sessionRules, takeBack } from "../../session-rules.ts";
-import { openJournal, person } from "../../journal.ts";
+import { person } from "../../account.ts";
+import { openJournal } from "../../journal.ts";
 
 const options = { to: { type: "string" } } as const;
 

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { readInstallation } from "../../../config/installation.ts";
 import { createAgent } from "../../../host/agent.ts";
 import { assembleEach } from "../../../host/assemble.ts";
+import type { Guard } from "../../../host/guard.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import { recover, type Recovered } from "../../../host/recovery.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
@@ -20,13 +21,15 @@ export type DaemonParts = {
   lang: Lang;
   /** For sessions that name no model of their own. */
   spec: string | undefined;
+  /** Decides what people of the surfaces may do. */
+  guard: Guard;
   warn(text: string): void;
 };
 
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
-export function openDaemon({ store, own, env, lang, spec, warn }: DaemonParts): Daemon {
+export function openDaemon({ store, own, env, lang, spec, guard, warn }: DaemonParts): Daemon {
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
     if (warned.has(text)) return;
@@ -50,6 +53,7 @@ export function openDaemon({ store, own, env, lang, spec, warn }: DaemonParts): 
   const installed = readInstallation(env);
   const small = smallModelOf(installed);
   const host = assembleEach(store, runOf, {
+    guard,
     namer: small && (() => models(small)),
     turnEnded: anchoring(store, installed),
   });

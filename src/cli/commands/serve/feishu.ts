@@ -5,8 +5,10 @@ import { loadConfig } from "../../../config/config.ts";
 import type { Home } from "../../../config/home.ts";
 import { receivedFor } from "../../../config/output.ts";
 import { createRedaction } from "../../../config/redact.ts";
+import type { Guard } from "../../../host/guard.ts";
 import type { SurfaceStores } from "../../../host/surface-store.ts";
-import type { Feishu } from "../../../surfaces/feishu/index.ts";
+import { mayApprove, mayTalk } from "../../../surfaces/feishu/people.ts";
+import type { Feishu, Team } from "../../../surfaces/feishu/index.ts";
 import { usual, type Log } from "../../../surfaces/feishu/transport/config.ts";
 import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
 import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
@@ -27,7 +29,7 @@ export type SurfaceParts = {
 };
 
 /** A bot as a surface of the daemon. */
-export type Bot = { name: string; channel: OpenFeishu; attach(signal: AbortSignal): Promise<Feishu> };
+export type Bot = { name: string; channel: OpenFeishu; team(): Team; attach(signal: AbortSignal): Promise<Feishu> };
 
 export async function openBot(bot: BotConfig, parts: SurfaceParts): Promise<Bot> {
   const { host, surfaces, home, env, output, model, config } = parts;
@@ -41,6 +43,7 @@ export async function openBot(bot: BotConfig, parts: SurfaceParts): Promise<Bot>
   return {
     name,
     channel,
+    team,
     async attach(signal) {
       const { attachFeishu } = await import("../../../surfaces/feishu/index.ts");
       const attached = attachFeishu(host, {
@@ -55,6 +58,17 @@ export async function openBot(bot: BotConfig, parts: SurfaceParts): Promise<Bot>
       await attached.ready;
       return attached;
     },
+  };
+}
+
+/** A person of a bot may do what one of the bots lets them. Everybody else may do nothing: a daemon has nobody at a keyboard. */
+export function botGuard(bots: readonly Pick<Bot, "team">[]): Guard {
+  return ({ person = "" }, act) => {
+    const openId = /^feishu:(.+)$/.exec(person)?.[1];
+    if (openId === undefined) return false;
+    const may = act === "talk" ? mayTalk : mayApprove;
+    // The surface has compared the organisation already: it alone sees the event.
+    return bots.some(({ team }) => may(team().people, { openId, tenantKey: team().people.tenant ?? "" }));
   };
 }
 

@@ -1,7 +1,6 @@
-import { statSync } from "node:fs";
-import { withRole } from "../../../config/people.ts";
+import { liveSettings, withRole } from "../../../config/people.ts";
 import type { Home } from "../../../config/home.ts";
-import { changeSettings, readSettings, type BotSettings, type Settings } from "../../../config/settings.ts";
+import { changeSettings, type BotSettings, type Settings } from "../../../config/settings.ts";
 import { messageOf } from "../../../protocol/index.ts";
 import type { ChangeTeam, ChatSettings, Team } from "../../../surfaces/feishu/index.ts";
 import type { Env } from "../../../models/proxy.ts";
@@ -14,16 +13,18 @@ export function liveTeam(
   bot: BotConfig,
   { home, env, config, warn }: { home: Home; env: Env; config: ConfigParts; warn(text: string): void },
 ): LiveTeam {
+  const keepOld = (error: unknown) => warn(config.t.settingsKept(messageOf(error)));
+  const settings = liveSettings(home.settings, keepOld);
   let { team } = bot;
-  let seen = stampOf(home.settings);
+  let seen = settings();
   const read = (): Team => {
-    const now = stampOf(home.settings);
+    const now = settings();
     if (now === seen) return team;
     seen = now;
     try {
-      team = teamOf(bot.name, readSettings(home.settings), env, config);
+      team = teamOf(bot.name, now, env, config);
     } catch (error) {
-      warn(config.t.settingsKept(messageOf(error)));
+      keepOld(error);
     }
     return team;
   };
@@ -38,11 +39,6 @@ export function liveTeam(
       read();
     },
   };
-}
-
-function stampOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat ? `${stat.ino}/${stat.size}/${stat.mtimeMs}` : "";
 }
 
 function withChat(

@@ -5,7 +5,8 @@ import { sessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { sessionBy } from "../../find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
-import { agrees, openJournal, person } from "../../journal.ts";
+import { person } from "../../account.ts";
+import { agrees, openJournal } from "../../journal.ts";
 import { titleOf } from "../../../view/summary.ts";
 
 export async function deleteSessions(args: string[]): Promise<number> {

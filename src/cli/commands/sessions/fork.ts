@@ -3,7 +3,8 @@ import { sessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { sessionBy } from "../../find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
-import { openJournal, person } from "../../journal.ts";
+import { person } from "../../account.ts";
+import { openJournal } from "../../journal.ts";
 
 export async function fork(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, { at: { type: "string" } });

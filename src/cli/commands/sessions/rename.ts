@@ -4,7 +4,8 @@ import { sessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { sessionBy } from "../../find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
-import { openJournal, person } from "../../journal.ts";
+import { person } from "../../account.ts";
+import { openJournal } from "../../journal.ts";
 
 export async function rename(args: string[]): Promise<number> {
   const { positionals, lang, t } = readFlags(args, {});

@@ -1,0 +1,30 @@
+import { userInfo } from "node:os";
+import { sageHome, type Home } from "../config/home.ts";
+import { accountHasRole, liveSettings, personWith } from "../config/people.ts";
+import { readSettings, type Settings } from "../config/settings.ts";
+import type { Act, Guard } from "../host/guard.ts";
+
+/** Name of the person at the keyboard: the one that `people` gives to their account, or the account's own. */
+export function person(settings: Settings = readSettings(sageHome(process.env).settings)): string {
+  const account = accountName();
+  return personWith(settings, `account:${account}`)?.name ?? account;
+}
+
+/** In a process that one person started, every command is theirs. The settings are read when the first one comes. */
+export function accountGuard({ settings: path }: Pick<Home, "settings">): Guard {
+  let settings: (() => Settings) | undefined;
+  return (_sender, act) => accountMay((settings ??= liveSettings(path))(), act);
+}
+
+export function accountMay(settings: Settings, act: Act): boolean {
+  return accountHasRole(settings, accountName(), act === "talk" ? "talker" : "approver");
+}
+
+/** The account that the system knows, never a variable: a list of roles would be worth nothing then. */
+export function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `${process.getuid?.() ?? "you"}`; // a container may know no name for its user
+  }
+}

@@ -1,0 +1,40 @@
+import { reason, type Command, type InputRequest, type Sender } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+
+/** `talk`: give tasks, stop them, answer questions about them. `approve`: let something run. */
+export type Act = "talk" | "approve";
+
+/** Decides what a sender may do. A surface may demand more than the guard, never less. */
+export type Guard = (sender: Sender, act: Act) => boolean;
+
+/** Throws when the sender may not do this: nothing is written then, and an open request stays open. */
+export function checkSender(guard: Guard, command: Command, requestOf: (id: string) => InputRequest | undefined): void {
+  const act = actOf(command, requestOf);
+  if (act === undefined || !("by" in command)) return;
+  const { by, surface, person } = command;
+  if (guard({ by, surface, ...(person !== undefined && { person }) }, act)) return;
+  throw errorBecause("not-permitted", reason(act === "talk" ? "may-not-talk" : "may-not-approve", { by }));
+}
+
+function actOf(command: Command, requestOf: (id: string) => InputRequest | undefined): Act | undefined {
+  switch (command.type) {
+    case "say":
+    case "interrupt":
+    case "saveDraft":
+      return "talk";
+    case "respond": {
+      const request = requestOf(command.response.requestId);
+      // A permission, or the repetition of an interrupted command, lets something run.
+      return request?.kind === "permission" || request?.source === "recovery" ? "approve" : "talk";
+    }
+    case "open":
+    case "resume":
+    case "compact":
+    case "sessions":
+    case "request":
+    case "pending":
+      return undefined; // they carry no sender
+    default:
+      return command satisfies never;
+  }
+}
