@@ -42,6 +42,7 @@ for (const name of readdirSync(join(root, "examples"))) {
 test("code shown in the docs is code that runs", () => {
   const pages = [
     "README.md",
+    "README.zh.md",
     ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".md"))
       .map((name) => `docs/${name}`),
@@ -64,6 +65,7 @@ test("links between the pages lead somewhere", async () => {
   const { dirname } = await import("node:path");
   const pages = [
     "README.md",
+    "README.zh.md",
     "AGENTS.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",

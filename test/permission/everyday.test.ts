@@ -47,7 +47,11 @@ test("the number of prompts on an ordinary day is the one that is published", ()
   const all = Object.values(everyday).flat();
   const count = (behavior: string) => all.filter((command) => judge(command).behavior === behavior).length;
   assert.ok(all.length >= 150 && new Set(all).size === all.length);
-  const page = readFileSync(new URL("../../docs/permissions.md", import.meta.url), "utf8");
-  const sentence = `Of ${all.length} everyday commands, ${count("allow")} run at once, ${count("ask")} ask and ${count("deny")} are denied.`;
-  assert.ok(page.includes(sentence), sentence);
+  const [allowed, asked, denied] = [count("allow"), count("ask"), count("deny")];
+  const published = {
+    "docs/permissions.md": `Of ${all.length} everyday commands, ${allowed} run at once, ${asked} ask and ${denied} are denied.`,
+    "docs/zh/permissions.md": `在 ${all.length} 条日常命令里，${allowed} 条直接运行，${asked} 条询问，${denied} 条拒绝。`,
+  };
+  for (const [page, sentence] of Object.entries(published))
+    assert.ok(readFileSync(new URL(`../../${page}`, import.meta.url), "utf8").includes(sentence), sentence);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { parseSync } from "rolldown/utils";
@@ -42,11 +42,15 @@ test("the published package installs in an empty folder: command, library and ty
     assert.deepEqual(manifest.repository, { type: "git", url: "git+https://example.org/sage.git" });
   });
 
-  await t.test("what its README links to is there", () => {
-    for (const [, link = ""] of readFileSync(here.path("package/README.md"), "utf8").matchAll(
-      /\]\(((?!http|#)[^)#]+)/g,
-    ))
-      assert.ok(existsSync(here.path(`package/${link}`)), link);
+  await t.test("its pages are there in English and Chinese, with everything they link to", () => {
+    const pages = globSync("**/*.md", { cwd: here.path("package") });
+    for (const page of ["README.md", "README.zh.md", join("docs", "guide.md"), join("docs", "zh", "guide.md")])
+      assert.ok(pages.includes(page), page);
+    for (const page of pages)
+      for (const [, link = ""] of readFileSync(here.path(`package/${page}`), "utf8").matchAll(
+        /\]\(((?!http|#)[^)#]+)/g,
+      ))
+        assert.ok(existsSync(join(here.path("package"), dirname(page), link)), `${page} links to ${link}`);
   });
 
   mkdirSync(here.path("empty"));
