@@ -20,7 +20,7 @@ import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";
 import { fallAsleep } from "./sleep.ts";
-import { supervise, type Supervision } from "./supervisor.ts";
+import { createSupervisor, type Supervision } from "./supervisor.ts";
 import type { Titles } from "./titles.ts";
 
 const RETRY_MS = 1_000;
@@ -132,8 +132,7 @@ export class SessionRun {
       if (this.#waitsFor !== error.code)
         this.notice("journal", reason("not-recorded-yet", { problem: reasonOf(error) }));
       this.#waitsFor = error.code;
-      const { clock = realClock } = this.#scope.supervision;
-      await clock.sleep(RETRY_MS, this.#hurried()).catch(() => {});
+      await this.#rest(RETRY_MS);
       return "again";
     }
   }
@@ -144,11 +143,24 @@ export class SessionRun {
     const agent = await executor(session); // made anew for each turn: somebody may have chosen another model
     this.#maySleep = agent.maySleep;
     moments.start(session, agent.hooks);
-    return supervise(({ supervised }) => this.#attempt(agent, supervised), {
-      ...supervision,
-      notice: (text) => this.notice("supervisor", said(text)),
-      hurry: () => this.#hurried(),
-    });
+    const supervisor = createSupervisor(supervision);
+    for (;;) {
+      try {
+        return await this.#attempt(agent, supervisor.supervised);
+      } catch (error) {
+        const rest = supervisor.rest(error);
+        if (!rest) throw error;
+        this.notice("supervisor", said(rest.notice));
+        await this.#rest(rest.ms);
+      }
+    }
+  }
+
+  /** A person who stops the turn or leaves does not wait for the next attempt: it begins at once and finds out why. */
+  async #rest(ms: number): Promise<void> {
+    const { clock = realClock } = this.#scope.supervision;
+    this.#resting ??= new AbortController();
+    await clock.sleep(ms, this.#resting.signal).catch(() => {});
   }
 
   async #attempt(agent: UnifiedExecutor, supervised: boolean): Promise<"again" | Round> {
@@ -199,10 +211,6 @@ export class SessionRun {
     }
   }
 
-  #hurried(): AbortSignal {
-    return (this.#resting ??= new AbortController()).signal;
-  }
-  /** Ends a rest between attempts: a person who stops the turn or leaves does not wait for it. */
   #hurry(): void {
     this.#resting?.abort();
     this.#resting = undefined;

@@ -8,33 +8,31 @@ export type Supervision = {
   clock?: Clock;
 };
 
-type Supervised = Supervision & {
-  notice(text: string): void;
-  /** Aborted when the person does not want to wait for the next attempt: it begins at once and finds out why. */
-  hurry(): AbortSignal;
+export type Supervisor = {
+  /** False for the last attempt, which ends the turn however it goes. */
+  readonly supervised: boolean;
+  /** The attempt ended by this error: how long to rest before the next one, and the notice to give. Undefined: there is none. */
+  rest(error: unknown): { ms: number; notice: string } | undefined;
 };
 
 /**
- * Begins an attempt again that ended by a mistake of ours. It only calls the same loop, which replays: nothing that took effect
+ * An attempt that ended by a mistake of ours is begun again. That only calls the same loop, which replays: nothing that took effect
  * is done twice. What is no mistake (a model that cannot be had, a lost lease) is a `SageError` and none of its business.
  */
-export async function supervise<T>(
-  attempt: (how: { supervised: boolean }) => Promise<T>,
-  { restarts = 3, windowMs = 10 * 60_000, clock = realClock, notice, hurry }: Supervised,
-): Promise<T> {
+export function createSupervisor({ restarts = 3, windowMs = 10 * 60_000, clock = realClock }: Supervision): Supervisor {
   let crashes: number[] = [];
-  for (;;) {
-    const supervised = crashes.length < restarts;
-    try {
-      return await attempt({ supervised });
-    } catch (error) {
-      if (!supervised || error instanceof SageError) throw error;
+  return {
+    get supervised() {
+      return crashes.length < restarts;
+    },
+    rest(error) {
+      if (crashes.length >= restarts || error instanceof SageError) return undefined;
       const now = clock.now();
       crashes = [...crashes.filter((at) => now - at < windowMs), now];
-      const waitMs = 1_000 * 2 ** (crashes.length - 1);
+      const ms = 1_000 * 2 ** (crashes.length - 1);
       const which = crashes.length < restarts ? `${crashes.length} of ${restarts}` : "for the last time";
-      notice(`Something went wrong in Sage: ${messageOf(error)}. Going on in ${waitMs / 1_000} s (${which}).`);
-      await clock.sleep(waitMs, hurry()).catch(() => {});
-    }
-  }
+      const notice = `Something went wrong in Sage: ${messageOf(error)}. Going on in ${ms / 1_000} s (${which}).`;
+      return { ms, notice };
+    },
+  };
 }

@@ -10,7 +10,7 @@ import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { createExcerpt } from "./excerpt.ts";
 import { watchForPrompt } from "./prompt.ts";
-import { attempt, failed } from "./result.ts";
+import { failed } from "./result.ts";
 import type { Tool, ToolScope } from "./tool.ts";
 
 const graceMs = 2_000;
@@ -34,11 +34,10 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
     inputSchema,
     effect: "writes",
     specifier: (input) => input.command,
-    execute: (input, scope) =>
-      attempt("Bash", async () => {
-        if (scope.signal.aborted) return failed("Interrupted by the person before the command was started.");
-        return watch(start(input.command, scope), { ...input, quietMs }, scope);
-      }),
+    async execute(input, scope) {
+      if (scope.signal.aborted) return failed("Interrupted by the person before the command was started.");
+      return watch(start(input.command, scope), { ...input, quietMs }, scope);
+    },
   };
 }
 

@@ -16,7 +16,7 @@ import {
 } from "./file.ts";
 import { pathSchema } from "./path.ts";
 import { previewEdit, type Replacement } from "./preview.ts";
-import { attempt, failed } from "./result.ts";
+import { failed } from "./result.ts";
 import type { Tool, ToolPlace } from "./tool.ts";
 
 const inputSchema = z
@@ -54,19 +54,18 @@ export const edit: Tool<Input> = {
     return typeof found === "string" ? found : undefined;
   },
 
-  execute: (input, scope) =>
-    attempt("Edit", async () => {
-      const found = await findPlaces(input, scope);
-      if (typeof found === "string") return failed(found);
-      const { real, before, text, old, fresh, places } = found;
-      const after = Buffer.from(text.split(old).join(fresh));
-      await replaceFile(real, after, before);
-      return edited(
-        after,
-        real,
-        `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesOf(text, places)}`,
-      );
-    }),
+  async execute(input, scope) {
+    const found = await findPlaces(input, scope);
+    if (typeof found === "string") return failed(found);
+    const { real, before, text, old, fresh, places } = found;
+    const after = Buffer.from(text.split(old).join(fresh));
+    await replaceFile(real, after, before);
+    return edited(
+      after,
+      real,
+      `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesOf(text, places)}`,
+    );
+  },
 
   /** Takes the edit back in memory: if that gives what was there before, the edit had happened. */
   async reconcile(input, { before, ...place }) {

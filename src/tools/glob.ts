@@ -6,7 +6,7 @@ import { messageOf } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { compileGlob } from "./glob-match.ts";
 import { pathSchema, showPath } from "./path.ts";
-import { attempt, failed } from "./result.ts";
+import { failed } from "./result.ts";
 import { ripgrep } from "./ripgrep.ts";
 import type { Tool } from "./tool.ts";
 
@@ -31,30 +31,29 @@ export const glob: Tool<Input> = {
   inputSchema,
   effect: "reads",
   specifier: (input, place) => lexicalPath(input.path ?? ".", place),
-  execute: (input, scope) =>
-    attempt("Glob", async () => {
-      const { real } = canonicalPath(input.path ?? ".", scope);
-      if (!(await lstat(real)).isDirectory()) return failed(`${real} is not a directory.`);
-      const isWanted = compileGlob(input.pattern);
-      const found: string[] = [];
-      let trouble = "";
-      try {
-        for await (const path of ripgrep(["--files", "--null", "--", real], "\0", scope.signal)) {
-          if (isWanted(relative(real, path)) && scope.mayRead?.(path, real) !== false) found.push(path);
-          if (found.length > maxFound) return failed(`More than ${maxFound} files match. Narrow the pattern.`);
-        }
-      } catch (error) {
-        if (found.length === 0) throw error;
-        trouble = messageOf(error);
+  async execute(input, scope) {
+    const { real } = canonicalPath(input.path ?? ".", scope);
+    if (!(await lstat(real)).isDirectory()) return failed(`${real} is not a directory.`);
+    const isWanted = compileGlob(input.pattern);
+    const found: string[] = [];
+    let trouble = "";
+    try {
+      for await (const path of ripgrep(["--files", "--null", "--", real], "\0", scope.signal)) {
+        if (isWanted(relative(real, path)) && scope.mayRead?.(path, real) !== false) found.push(path);
+        if (found.length > maxFound) return failed(`More than ${maxFound} files match. Narrow the pattern.`);
       }
-      const cwd = canonicalPath(scope.cwd, scope).real;
-      const lines = (await newestFirst(found)).slice(0, maxShown).map((path) => showPath(path, cwd));
-      if (found.length === 0) lines.push("(no files match)");
-      if (found.length > maxShown)
-        lines.push(`(the newest ${maxShown} of ${found.length}; narrow the pattern for the rest)`);
-      if (trouble !== "") lines.push(`(not everything could be searched: ${trouble})`);
-      return { ok: true, text: lines.join("\n") };
-    }),
+    } catch (error) {
+      if (found.length === 0) throw error;
+      trouble = messageOf(error);
+    }
+    const cwd = canonicalPath(scope.cwd, scope).real;
+    const lines = (await newestFirst(found)).slice(0, maxShown).map((path) => showPath(path, cwd));
+    if (found.length === 0) lines.push("(no files match)");
+    if (found.length > maxShown)
+      lines.push(`(the newest ${maxShown} of ${found.length}; narrow the pattern for the rest)`);
+    if (trouble !== "") lines.push(`(not everything could be searched: ${trouble})`);
+    return { ok: true, text: lines.join("\n") };
+  },
 };
 
 async function newestFirst(paths: string[]): Promise<string[]> {

@@ -6,7 +6,7 @@ import { messageOf } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { compileGlob } from "./glob-match.ts";
 import { pathSchema, showPath } from "./path.ts";
-import { attempt, failed } from "./result.ts";
+import { failed } from "./result.ts";
 import { ripgrep } from "./ripgrep.ts";
 import type { Tool } from "./tool.ts";
 
@@ -38,36 +38,35 @@ export const grep: Tool<Input> = {
   inputSchema,
   effect: "reads",
   specifier: (input, place) => lexicalPath(input.path ?? ".", place),
-  execute: (input, scope) =>
-    attempt("Grep", async () => {
-      const { real } = canonicalPath(input.path ?? ".", scope);
-      const stat = await lstat(real);
-      if (!stat.isDirectory() && !stat.isFile()) return failed(`${real} is neither a file nor a directory.`);
-      const isWanted = input.glob === undefined ? () => true : compileGlob(input.glob);
-      const cwd = canonicalPath(scope.cwd, scope).real;
-      const lines: string[] = [];
-      let characters = 0;
-      let note = "";
-      try {
-        for await (const { path, line } of found(input, real, scope.signal)) {
-          if (!isWanted(stat.isDirectory() ? relative(real, path) : basename(real))) continue;
-          if (scope.mayRead?.(path, real) === false) continue;
-          const shown = showPath(path, cwd) + line;
-          if (lines.length >= input.head_limit)
-            note = `(cut after ${lines.length} lines; narrow the search or raise head_limit)`;
-          else if (characters + shown.length > maxCharacters)
-            note = `(cut after ${lines.length} lines; narrow the search)`;
-          if (note !== "") break;
-          characters += shown.length + 1;
-          lines.push(shown);
-        }
-      } catch (error) {
-        if (lines.length === 0) throw error;
-        note = `(not everything could be searched: ${messageOf(error)})`;
+  async execute(input, scope) {
+    const { real } = canonicalPath(input.path ?? ".", scope);
+    const stat = await lstat(real);
+    if (!stat.isDirectory() && !stat.isFile()) return failed(`${real} is neither a file nor a directory.`);
+    const isWanted = input.glob === undefined ? () => true : compileGlob(input.glob);
+    const cwd = canonicalPath(scope.cwd, scope).real;
+    const lines: string[] = [];
+    let characters = 0;
+    let note = "";
+    try {
+      for await (const { path, line } of found(input, real, scope.signal)) {
+        if (!isWanted(stat.isDirectory() ? relative(real, path) : basename(real))) continue;
+        if (scope.mayRead?.(path, real) === false) continue;
+        const shown = showPath(path, cwd) + line;
+        if (lines.length >= input.head_limit)
+          note = `(cut after ${lines.length} lines; narrow the search or raise head_limit)`;
+        else if (characters + shown.length > maxCharacters)
+          note = `(cut after ${lines.length} lines; narrow the search)`;
+        if (note !== "") break;
+        characters += shown.length + 1;
+        lines.push(shown);
       }
-      if (lines.length === 0) lines.push("(no matches)");
-      return { ok: true, text: (note === "" ? lines : [...lines, note]).join("\n") };
-    }),
+    } catch (error) {
+      if (lines.length === 0) throw error;
+      note = `(not everything could be searched: ${messageOf(error)})`;
+    }
+    if (lines.length === 0) lines.push("(no matches)");
+    return { ok: true, text: (note === "" ? lines : [...lines, note]).join("\n") };
+  },
 };
 
 type Found = { path: string; line: string };

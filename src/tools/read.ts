@@ -6,7 +6,7 @@ import type { ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { explain, readState, showSize } from "./file.ts";
 import { pathSchema } from "./path.ts";
-import { attempt, failed } from "./result.ts";
+import { failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
 
 const maxLines = 2_000;
@@ -27,15 +27,14 @@ export const read: Tool<Input> = {
   inputSchema,
   effect: "reads",
   specifier: (input, place) => lexicalPath(input.file_path, place),
-  execute: (input, scope) =>
-    attempt("Read", async () => {
-      const { real } = canonicalPath(input.file_path, scope);
-      const state = await readState(real);
-      if (state.kind !== "file") return failed(explain(state, real));
-      if (state.bytes.subarray(0, 8_192).includes(0)) return failed(explainBinary(real, state.bytes.length));
-      const shown = show(state.bytes, input, real);
-      return shown.ok ? { ...shown, seen: { [real]: state.hash } } : shown;
-    }),
+  async execute(input, scope) {
+    const { real } = canonicalPath(input.file_path, scope);
+    const state = await readState(real);
+    if (state.kind !== "file") return failed(explain(state, real));
+    if (state.bytes.subarray(0, 8_192).includes(0)) return failed(explainBinary(real, state.bytes.length));
+    const shown = show(state.bytes, input, real);
+    return shown.ok ? { ...shown, seen: { [real]: state.hash } } : shown;
+  },
 };
 
 function show(bytes: Buffer, { offset = 1, limit = maxLines }: Input, path: string): ToolResult {

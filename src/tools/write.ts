@@ -16,7 +16,7 @@ import {
 } from "./file.ts";
 import { pathSchema } from "./path.ts";
 import { previewWrite } from "./preview.ts";
-import { attempt, failed } from "./result.ts";
+import { failed } from "./result.ts";
 import type { Tool, ToolPlace } from "./tool.ts";
 
 const inputSchema = z.strictObject({
@@ -40,13 +40,12 @@ export const write: Tool<Input> = {
     return typeof found === "string" ? found : undefined;
   },
 
-  execute: (input, scope) =>
-    attempt("Write", async () => {
-      const found = await lookBefore(input, scope);
-      if (typeof found === "string") return failed(found);
-      await replaceFile(found.real, Buffer.from(input.content), found.before);
-      return written(input, found.real);
-    }),
+  async execute(input, scope) {
+    const found = await lookBefore(input, scope);
+    if (typeof found === "string") return failed(found);
+    await replaceFile(found.real, Buffer.from(input.content), found.before);
+    return written(input, found.real);
+  },
 
   async reconcile(input, { before, ...place }) {
     const found = await lookAgain(input.file_path, place);

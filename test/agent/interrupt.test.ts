@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { createActivity } from "../../src/agent/state/activity.ts";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
 import { Memory } from "../../src/agent/state/memory.ts";
 import { openSession } from "../../src/journal/session.ts";
@@ -256,7 +257,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     lifecycle: new LifecycleManager(),
     memory: new Memory(undefined),
     tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
-    activity: { during: <T>(work: () => Promise<T>) => work() },
+    activity: createActivity(undefined, () => {}),
     loop: () => assert.fail("no subagent is run here"),
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };

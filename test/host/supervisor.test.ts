@@ -7,13 +7,11 @@ import { scripted } from "../../src/models/scripted.ts";
 import type { Clock } from "../../src/models/sleep.ts";
 import { SageError } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
-import { supervise } from "../../src/host/supervisor.ts";
+import { createSupervisor } from "../../src/host/supervisor.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { z } from "zod";
 import { allow, config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-
-const never = new AbortController().signal;
 
 /** Writes down how long it should have slept, and is that much later. */
 function hastyClock(): Clock & { slept: number[]; at: number } {
@@ -29,6 +27,24 @@ function hastyClock(): Clock & { slept: number[]; at: number } {
   return clock;
 }
 
+/** Attempts under a supervisor, with the rests between them. */
+async function supervise<T>(
+  attempt: (how: { supervised: boolean }) => Promise<T>,
+  { clock, notice }: { clock: Clock; notice(text: string): void },
+): Promise<T> {
+  const supervisor = createSupervisor({ clock });
+  for (;;) {
+    try {
+      return await attempt({ supervised: supervisor.supervised });
+    } catch (error) {
+      const rest = supervisor.rest(error);
+      if (!rest) throw error;
+      notice(rest.notice);
+      await clock.sleep(rest.ms, new AbortController().signal);
+    }
+  }
+}
+
 test("a mistake is tried again with growing patience, and the last attempt is on its own", async () => {
   const clock = hastyClock();
   const notices: string[] = [];
@@ -39,7 +55,7 @@ test("a mistake is tried again with growing patience, and the last attempt is on
       if (supervised) throw new TypeError("x is not a function");
       return "ended";
     },
-    { clock, notice: (text) => void notices.push(text), hurry: () => never },
+    { clock, notice: (text) => void notices.push(text) },
   );
   assert.equal(await done, "ended");
   assert.deepEqual(how, [true, true, true, false]);
@@ -59,10 +75,10 @@ test("mistakes that are far apart do not add up, and what is no mistake is not t
     if (++attempts < 20) throw new Error("again");
     return attempts;
   };
-  assert.equal(await supervise(rare, { clock, notice() {}, hurry: () => never }), 20);
+  assert.equal(await supervise(rare, { clock, notice() {} }), 20);
   const lost = new SageError("lease-lost", "another process runs this session");
   await assert.rejects(
-    supervise(() => Promise.reject(lost), { clock, notice: () => assert.fail("no notice"), hurry: () => never }),
+    supervise(() => Promise.reject(lost), { clock, notice: () => assert.fail("no notice") }),
     (error) => error === lost,
   );
 });

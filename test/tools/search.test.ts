@@ -165,9 +165,9 @@ test("a search that cannot be done is a result that says why", async () => {
   assert.match(await failure(grep, { pattern: "a", type: "klingon" }), /unrecognized file type/);
   assert.match(await failure(grep, { pattern: "a", path: "none" }), /ENOENT/);
   assert.match(await failure(grep, { pattern: "a", path: "pipe" }), /neither a file nor a directory/);
-  assert.match(await failure(grep, { pattern: "a" }, AbortSignal.abort()), /interrupted by the person/);
+  assert.match(await failure(grep, { pattern: "a" }, AbortSignal.abort()), /^Interrupted\.$/);
   assert.match(await failure(glob, { pattern: "*", path: "a.txt" }), /is not a directory/);
-  assert.match(await failure(glob, { pattern: "*" }, AbortSignal.abort()), /interrupted by the person/);
+  assert.match(await failure(glob, { pattern: "*" }, AbortSignal.abort()), /^Interrupted\.$/);
   for (const pattern of ["/etc/*", "../*", "a/../../b", ""])
     assert.ok(!glob.inputSchema.safeParse({ pattern }).success, pattern);
 });

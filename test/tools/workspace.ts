@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { outcomeOf } from "../../src/agent/call/perform.ts";
 import { decide } from "../../src/permission/decide.ts";
 import type { PermissionResult, ToolResult } from "../../src/protocol/index.ts";
 import type { PermissionContext, Tool, ToolPlace, ToolScope } from "../../src/tools/tool.ts";
@@ -55,7 +56,7 @@ export class Workspace {
       delegate: () => Promise.reject(new Error("no subagents here")),
       requestInput: () => Promise.reject(new Error("no tool uses this")),
     };
-    const result = await tool.execute(tool.inputSchema.parse(input), scope);
+    const { end: _, ...result } = await outcomeOf(tool, tool.inputSchema.parse(input), scope);
     for (const [path, hash] of Object.entries(result.seen ?? {})) this.seen.set(path, hash);
     return result;
   }

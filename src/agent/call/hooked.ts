@@ -1,41 +1,7 @@
 import type { HookOutcome } from "../../hooks/hook.ts";
 import type { StepScope } from "../../journal/durable.ts";
 import { reason, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
-import { sentence } from "../../texts/reasons.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { judgeCall, readyToJudge, withFailure } from "./judge.ts";
-
-/** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
-export async function judgeHooked(
-  context: ExecutionContext,
-  call: Call,
-  { scope, settled }: { scope: StepScope; settled: boolean },
-): Promise<Verdict> {
-  const { hooks } = context.config;
-  await readyToJudge(call);
-  if (context.memory.refused(call)) return refusedBefore;
-  // An earlier call of the same reply may still make it work, so nobody can tell yet.
-  const checked = (verdict: Verdict) => (settled ? withFailure(context, call, verdict) : verdict);
-  if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool))
-    return checked(judgeCall(context, call));
-  const before = await hooks.run("beforeCall", eventOf(context, call), scope.signal);
-  const judged = judgeCall(context, call, before.input);
-  let verdict = await checked(weigh(before.input ? { ...judged, changed: { by: "hook" } } : judged, before));
-  if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
-    const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
-    const asked = await hooks.run("permissionRequest", { ...event, why: sentence(verdict.reason, "en") }, scope.signal);
-    verdict = weigh(verdict, { ...asked, input: undefined });
-  }
-  return verdict;
-}
-
-const refusedBefore: Verdict = {
-  behavior: "deny",
-  repeated: true,
-  reason: reason("refused-before", {}),
-  effect: "reads",
-  digest: "",
-};
 
 /** After the call, inside its own step: what a hook adds becomes part of the result. */
 export async function afterCall(
@@ -57,7 +23,7 @@ export async function afterCall(
 }
 
 /** A rule's deny beats every hook; a hook's deny and ask beat every allow; a hook's allow answers only an ordinary ask. */
-function weigh(verdict: Verdict, { decision, reason: why, context, problems }: HookOutcome): Verdict {
+export function weigh(verdict: Verdict, { decision, reason: why, context, problems }: HookOutcome): Verdict {
   const told =
     context.length > 0 ? { ...verdict, context: [...(verdict.context ?? []), ...context.map(quoted)] } : verdict;
   if (verdict.behavior === "deny") return told;
@@ -76,7 +42,7 @@ function weigh(verdict: Verdict, { decision, reason: why, context, problems }: H
   return told;
 }
 
-function eventOf(
+export function eventOf(
   context: ExecutionContext,
   call: Call,
 ): { session: string; cwd: string; agent: readonly string[]; tool: string; input: Call["input"] } {

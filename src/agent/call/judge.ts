@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { StepScope } from "../../journal/durable.ts";
 import { judge } from "../../permission/decide.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
 import type { Finding } from "../../permission/finding.ts";
@@ -6,14 +7,48 @@ import { openDisk } from "../../permission/paths/canonical.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
 import { reason, said, type Call, type Reason, type Rule, type ToolInput, type Verdict } from "../../protocol/index.ts";
+import { sentence } from "../../texts/reasons.ts";
 import type { Tool, ToolPlace } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { digestOf, hashFile } from "../state/digest.ts";
+import { eventOf, weigh } from "./hooked.ts";
 
 /** A skill that narrows the tools leaves these: they touch nothing. */
 const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
 
 const MOST_LINKS = 40;
+
+/** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
+export async function judgeHooked(
+  context: ExecutionContext,
+  call: Call,
+  { scope, settled }: { scope: StepScope; settled: boolean },
+): Promise<Verdict> {
+  const { hooks } = context.config;
+  await readyToJudge(call);
+  if (context.memory.refused(call)) return refusedBefore;
+  // An earlier call of the same reply may still make it work, so nobody can tell yet.
+  const checked = (verdict: Verdict) => (settled ? withFailure(context, call, verdict) : verdict);
+  if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool))
+    return checked(judgeCall(context, call));
+  const before = await hooks.run("beforeCall", eventOf(context, call), scope.signal);
+  const judged = judgeCall(context, call, before.input);
+  let verdict = await checked(weigh(before.input ? { ...judged, changed: { by: "hook" } } : judged, before));
+  if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
+    const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
+    const asked = await hooks.run("permissionRequest", { ...event, why: sentence(verdict.reason, "en") }, scope.signal);
+    verdict = weigh(verdict, { ...asked, input: undefined });
+  }
+  return verdict;
+}
+
+const refusedBefore: Verdict = {
+  behavior: "deny",
+  repeated: true,
+  reason: reason("refused-before", {}),
+  effect: "reads",
+  digest: "",
+};
 
 /** Loads the shell grammar a command is judged with; judging itself never waits. */
 export async function readyToJudge({ tool }: Call): Promise<void> {

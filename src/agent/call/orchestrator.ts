@@ -5,8 +5,7 @@ import { reason, SageError, type Call, type ToolResult, type Verdict } from "../
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
-import { judgeHooked } from "./hooked.ts";
-import { placeOf } from "./judge.ts";
+import { judgeHooked, placeOf } from "./judge.ts";
 import { openRequest } from "./request.ts";
 import { notRun } from "./results.ts";
 

@@ -42,10 +42,10 @@ export async function perform(
     const result = await outcomeOf(tool, input, scope);
     return told({ ...result, text: context.config.redact(result.text) });
   };
-  const timed = (scope: StepScope) =>
-    context.activity.during(async () =>
-      afterCall(context, { ...call, input }, await execute(effectScope(context, scope)), scope),
-    );
+  const timed = async (scope: StepScope) => {
+    using _working = context.activity.begin();
+    return await afterCall(context, { ...call, input }, await execute(effectScope(context, scope)), scope);
+  };
   const key = runKey(run);
   switch (verdict.effect) {
     case "reads":
@@ -98,7 +98,7 @@ function onceOptions(
 }
 
 /** A tool that throws has failed, and a failure is a result. Only what the loop itself raised passes through. */
-async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope): Promise<ToolResult> {
+export async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope): Promise<ToolResult> {
   try {
     return withEnd(await tool.execute(input, scope), failureIn(scope));
   } catch (error) {

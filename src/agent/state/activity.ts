@@ -1,7 +1,7 @@
 /** The time a turn works, as opposed to the time it waits for a person. */
-export type Activity = { during<T>(work: () => Promise<T>): Promise<T> };
+export type Activity = { /** Work has begun; disposing of it ends it. */ begin(): Disposable };
 
-const unlimited: Activity = { during: (work) => work() };
+const unlimited: Activity = { begin: () => ({ [Symbol.dispose]() {} }) };
 
 /** Calls `expire` once the work of a turn has taken `limitMs` altogether. Parallel work counts once. */
 export function createActivity(limitMs: number | undefined, expire: () => void): Activity {
@@ -10,20 +10,18 @@ export function createActivity(limitMs: number | undefined, expire: () => void):
   let running = 0;
   let since = 0;
   let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    if (--running > 0) return;
+    clearTimeout(timer);
+    left -= performance.now() - since;
+  };
   return {
-    async during(work) {
+    begin() {
       if (running++ === 0) {
         since = performance.now();
         timer = setTimeout(expire, Math.min(left, 2 ** 31 - 1));
       }
-      try {
-        return await work();
-      } finally {
-        if (--running === 0) {
-          clearTimeout(timer);
-          left -= performance.now() - since;
-        }
-      }
+      return { [Symbol.dispose]: end };
     },
   };
 }

@@ -9,10 +9,9 @@ import {
 import { estimateTokens, totalTokens } from "../../context/tokens.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { Model } from "../../models/model.ts";
-import { contextWindow, isOverflow } from "../../models/window.ts";
-import { noUsage, reason, reasonOf, textOf, type Compaction, type FactData, type Usage } from "../../protocol/index.ts";
+import { contextWindow } from "../../models/window.ts";
+import { noUsage, reason, reasonOf, textOf, type Compaction, type Usage } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
-import { callModel } from "./call-model.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";
 import { spend } from "./spend.ts";
@@ -28,29 +27,28 @@ const LONG_IN_LAST_STEP = 4_000;
 const WORTHWHILE = 0.25;
 const KEPT = 0.25;
 
-/** The next reply, after making room for it where the prompt has grown too long. */
-export async function nextReply(
+/**
+ * Before a request that would not fit. Compactions of an earlier attempt are done again from their facts; one that it did not do is
+ * never done after the fact. Gives "all" when that attempt had to make all the room there is.
+ */
+export async function makeRoom(
   durable: Durable,
   context: ExecutionContext,
   progress: Progress,
-): Promise<FactData["model.replied"]> {
-  const ask = () => durable.step("model", "model.replied", (scope) => callModel(context, progress, scope));
-  // What an earlier attempt did is done again from its fact; what it did not do is never done after the fact.
+): Promise<"all" | undefined> {
   if (durable.known("compact")) await compact(durable, "compact", context, progress);
   else if (!durable.known("model") && promptTokens(context, progress) > limitOf(context))
     await compact(durable, "compact", context, progress, planSoft(context, progress));
-  if (durable.known("compact1")) {
-    await compact(durable, "compact1", context, progress);
-    return ask();
-  }
-  try {
-    return await ask();
-  } catch (error) {
-    const plan = isOverflow(error) ? planHard(context, progress) : undefined;
-    if (!plan) throw error;
-    await compact(durable, "compact1", context, progress, plan);
-    return ask();
-  }
+  if (!durable.known("compact1")) return undefined;
+  await compact(durable, "compact1", context, progress);
+  return "all";
+}
+
+/** The provider has refused the prompt as too long. False when there is nothing to leave out. */
+export async function makeAllRoom(durable: Durable, context: ExecutionContext, progress: Progress): Promise<boolean> {
+  const plan = planHard(context, progress);
+  if (plan) await compact(durable, "compact1", context, progress, plan);
+  return plan !== undefined;
 }
 
 /** By hand: everything but the last step is summarised. False when there is too little to be worth it. */
@@ -128,24 +126,23 @@ async function summarise(
 ): Promise<{ text: string; usage: Usage }> {
   const model = summariser(context);
   const text = transcript(progress.messages.slice(0, upTo), contextWindow(model.id) * 0.6);
-  const reply = await context.activity.during(() =>
-    model.reply(
-      {
-        system: summaryInstructions,
-        messages: [{ role: "user", text: `The transcript:\n\n${text}` }],
-        tools: [],
-        options: {},
-        agent: [...context.agent, "summary"],
+  using _working = context.activity.begin();
+  const reply = await model.reply(
+    {
+      system: summaryInstructions,
+      messages: [{ role: "user", text: `The transcript:\n\n${text}` }],
+      tools: [],
+      options: {},
+      agent: [...context.agent, "summary"],
+    },
+    {
+      get signal() {
+        return scope.signal;
       },
-      {
-        get signal() {
-          return scope.signal;
-        },
-        text() {},
-        reasoning() {},
-        retry: (why) => scope.notice(why),
-      },
-    ),
+      text() {},
+      reasoning() {},
+      retry: (why) => scope.notice(why),
+    },
   );
   const summary = textOf(reply).trim();
   if (summary === "") throw errorBecause("model-unavailable", reason("empty-summary", {}));

@@ -1,6 +1,7 @@
 import { Stopped, type Durable } from "../../journal/durable.ts";
 import { callsOf, reason, textOf, type OutcomeStatus, type ToolResult } from "../../protocol/index.ts";
-import { count, nextReply } from "./compact.ts";
+import { count } from "./compact.ts";
+import { nextReply } from "./next-reply.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { runCalls } from "../call/orchestrator.ts";
 import { assistantMessage, between, toolMessage, toolUse } from "./projection.ts";

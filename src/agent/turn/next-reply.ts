@@ -1,0 +1,68 @@
+import type { Durable, StepScope } from "../../journal/durable.ts";
+import type { ModelScope } from "../../models/model.ts";
+import { isOverflow } from "../../models/window.ts";
+import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
+import type { FactData } from "../../protocol/index.ts";
+import type { ExecutionContext, Progress } from "../state/context.ts";
+import { makeAllRoom, makeRoom } from "./compact.ts";
+import { between } from "./projection.ts";
+import { enterPhase } from "../state/states.ts";
+
+/** A model that takes longer than this leaves the time to load the shell grammar, which the first command would wait for. */
+const THINKING_MS = 20;
+
+/** The next reply, after making room for it where the prompt has grown too long. */
+export async function nextReply(
+  durable: Durable,
+  context: ExecutionContext,
+  progress: Progress,
+): Promise<FactData["model.replied"]> {
+  const ask = () => durable.step("model", "model.replied", (scope) => callModel(context, progress, scope));
+  const room = await makeRoom(durable, context, progress);
+  if (room === "all") return ask();
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isOverflow(error) || !(await makeAllRoom(durable, context, progress))) throw error;
+    return ask();
+  }
+}
+
+/** One reply to everything said so far; what comes in while it is on its way is for the next step. */
+async function callModel(
+  context: ExecutionContext,
+  progress: Progress,
+  scope: StepScope,
+): Promise<FactData["model.replied"]> {
+  const { model, tools, system } = context.config;
+  const sawUpTo = Math.max(progress.sawUpTo, progress.said.at(-1)?.seq ?? 0);
+  const fresh = between(progress.said, progress.sawUpTo, sawUpTo);
+  enterPhase(context, "callingLlm");
+  using _working = context.activity.begin();
+  const messages = fresh.length > 0 ? [...progress.messages, ...fresh] : progress.messages;
+  const loading =
+    tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadGrammar(), THINKING_MS).unref() : undefined;
+  try {
+    const reply = await model.reply(
+      { system, messages, tools: tools.offers(), options: context.options.llmOptions, agent: context.agent },
+      modelScope(scope),
+    );
+    return { ...reply, sawUpTo };
+  } finally {
+    clearTimeout(loading);
+  }
+}
+
+function modelScope(scope: StepScope): ModelScope {
+  return {
+    get signal() {
+      return scope.signal;
+    },
+    text: (delta) => scope.delta("text", delta),
+    reasoning: (delta) => scope.delta("reasoning", delta),
+    retry(why) {
+      scope.restart();
+      scope.notice(why);
+    },
+  };
+}
