@@ -224,7 +224,7 @@ const zh: HelpTexts = {
 
 服务
   sage serve [--port <n>] [--host <地址>] [--model <提供方/名称>]
-                              监听 127.0.0.1:8787；全部设置见 docs/feishu.zh.md
+                              监听 127.0.0.1:8787；全部设置见 docs/zh/feishu.md
   sage serve install|status|uninstall
                               作为你的用户服务运行（systemd、launchd）
 

@@ -45,7 +45,7 @@ const zh: ServeTexts = {
   uninstalled: (file) => `已移除：${file}；会话和设置保留`,
   silent: (url) => `${url}：无人应答`,
   runYourself: (command) => `在这里没有成功，请自己运行：${command}`,
-  noManager: (platform) => `在 ${platform} 上无法安装；怎样运行见 docs/feishu.zh.md`,
+  noManager: (platform) => `在 ${platform} 上无法安装；怎样运行见 docs/zh/feishu.md`,
 };
 
 const tables = { en, zh } satisfies Record<Lang, ServeTexts>;

@@ -15,7 +15,14 @@ const pairs = [
 
 test("the pages people use Sage by are there in Chinese", () => {
   const inChinese = pairs.map(({ english }) => english);
-  const needed = ["README.md", "docs/guide.md", "docs/permissions.md", "docs/recovery.md", "docs/settings.md"];
+  const needed = [
+    "README.md",
+    "docs/feishu.md",
+    "docs/guide.md",
+    "docs/permissions.md",
+    "docs/recovery.md",
+    "docs/settings.md",
+  ];
   assert.deepEqual(
     needed.filter((page) => !inChinese.includes(page)),
     [],
