@@ -1,0 +1,78 @@
+import { basename } from "node:path";
+import { harmless, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import { describeRequest } from "../../view/describe.ts";
+import type { Asking } from "./asker.ts";
+import { actionText } from "./cards/action.ts";
+import type { Card } from "./cards/card.ts";
+import { closedCard, watchCard } from "./cards/closed.ts";
+import { permissionCard, type Asked, type AskingCard } from "./cards/permission.ts";
+import { questionCard, textCard } from "./cards/question.ts";
+import { redacted } from "./cards/redact.ts";
+import type { Speech } from "./cards/speech.ts";
+import { codeOfCard, type AskRecord } from "./records.ts";
+
+/** The card of an open request, as it should look now. */
+export function askingCard(asking: Asking, request: InputRequest, record: AskRecord): AskingCard {
+  const { channel, redaction, home, now, speeches } = asking;
+  const { value, masked } = redacted(request, redaction);
+  const { rid, g, file } = record;
+  const asked: Asked = {
+    ...{
+      rid,
+      g,
+      masked,
+      now: now(),
+      session: record.session,
+      folder: basename(home().cwd),
+      typed: typedAt(asking, record),
+    },
+    ...(file && { file }),
+    ...(record.for !== undefined && { for: record.for }),
+    ...(record.called && { called: record.called }),
+    ...(record.from !== undefined && { from: channel.linkTo(record.from) }),
+  };
+  const { watch } = record;
+  if (watch) return { card: watchCard(value, ({ t }) => told(watch.asked, request, t), now(), speeches()) };
+  if (value.kind === "permission") return permissionCard(value, asked, speeches());
+  return value.kind === "question" ? questionCard(value, asked, speeches()) : textCard(value, asked, speeches());
+}
+
+/** The card of a request that has ended. */
+export function endedCard(asking: Asking, request: InputRequest, resolution: Resolution): Card {
+  const { value } = redacted({ request, resolution }, asking.redaction);
+  return closedCard(value.request, value.resolution, asking.now(), asking.speeches());
+}
+
+/** The request as text, where no card can be sent. */
+export function inWords(asking: Asking, record: AskRecord, request: InputRequest, speech: Speech): string {
+  const { t, words } = speech;
+  const { deadline } = request;
+  const left = deadline && words.duration(Math.max(1_000, deadline.at - asking.now()));
+  const until = deadline && left !== undefined ? [t.waitsFor(left, deadline.policy)] : [];
+  const typed = typedAt(asking, record);
+  const how = record.watch ? [] : [(request.kind === "permission" ? t.permissionByText : t.questionByText)(typed)];
+  if (request.kind === "permission")
+    return [t.cardFailed, actionText(describeRequest(request), speech), ...how, ...until].join("\n");
+  const asked =
+    request.kind === "text"
+      ? [harmless(request.prompt)]
+      : request.questions
+          .map((one) => words.question(one))
+          .flatMap(({ question, options }, n) => [
+            `${request.questions.length > 1 ? `${n + 1}. ` : ""}${harmless(question)}`,
+            ...options.map(({ label, description }, at) => harmless(`   ${at + 1}. ${label} — ${description}`)),
+          ]);
+  return [t.cardFailed, ...asked, ...how, ...until].join("\n");
+}
+
+/** In a group the bot hears only messages that mention it. The code says which card is meant, also where none can be quoted. */
+export function typedAt({ home, botName }: Asking, { rid, chat }: AskRecord): (words: string) => string {
+  return (words) => {
+    const mention = home().group && chat === home().chat ? `@${botName()} ` : "";
+    return `${mention}${words.replace(/^\/\w+/, (command) => `${command} #${codeOfCard(rid)}`)}`;
+  };
+}
+
+function told(names: readonly string[], request: InputRequest, t: Speech["t"]): string {
+  return names.length > 0 ? t.approversAsked(names.join(t.comma)) : `${t.noApprovers} ${t.answerThere(request.id)}`;
+}
