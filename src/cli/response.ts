@@ -15,6 +15,7 @@ import { neededOf } from "../view/describe.ts";
 
 export const answerOptions = {
   yes: { type: "boolean" },
+  "accept-edits": { type: "boolean" },
   comment: { type: "string" },
   input: { type: "string" },
   always: { type: "boolean" },
@@ -65,6 +66,7 @@ export async function responseOf(
         ...frame,
         ...(values.comment !== undefined && { comment: values.comment }),
         ...(values.input !== undefined && { input: jsonObject("--input", values.input, t) }),
+        ...(values["accept-edits"] && { mode: "acceptEdits" as const }),
         ...(values.always && { rules: rulesOf(request, { ...values, nth }, t) }),
       };
     case "--no":
@@ -120,6 +122,7 @@ function textQuestion(request: InputRequest): Question | undefined {
 function checkCompanions(values: Values, way: string | undefined, t: CliTexts): void {
   const goWith: [keyof Values, ...string[]][] = [
     ["comment", "--yes"],
+    ["accept-edits", "--yes"],
     ["input", "--yes"],
     ["always", "--yes"],
     ["to", "--always"],

@@ -15,17 +15,20 @@ import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {
   modelChosenKey,
+  modeOf,
   oneLine,
   reason,
   type ExecutionOptions,
   type PermissionMode,
   type Sender,
+  type SessionMode,
   type SubagentDefinition,
 } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { accountGuard, accountMay, person } from "./account.ts";
+import { ask } from "./journal.ts";
 import { createModels, lastingSpec, modelOf, modelOfSession, nameOf, smallModelOf } from "./model-choice.ts";
 
 export type Sage = {
@@ -49,6 +52,12 @@ export type Sage = {
 export async function goOnWith(sage: Sage, session: string, spec: string | undefined): Promise<void> {
   if (spec === undefined || lastingSpec(spec) === modelOfSession(sage.store, session)) return;
   await sage.chooseModel(session, spec, { by: person(), surface: "cli" });
+}
+
+/** A mode that is named on the command line holds from then on. */
+export async function goOnIn(sage: Sage, session: string, mode: SessionMode | undefined): Promise<void> {
+  if (mode === undefined || mode === modeOf(sage.store.load(session))) return;
+  await ask(sage.host, { type: "chooseMode", session, mode, by: person(), surface: "cli" });
 }
 
 export function openStore(home: Home): Store {

@@ -17,6 +17,7 @@ import type { Prices } from "../models/prices.ts";
 import { createRuleBooks } from "../permission/rules/book.ts";
 import { readFilter } from "../permission/rules/filter.ts";
 import {
+  PLAN_TOOL,
   SageError,
   type ExecutionOptions,
   type PermissionMode,
@@ -83,6 +84,7 @@ export function createAgent(parts: AgentParts): Agent {
     ...(skills.length > 0 ? [createSkill(skills)] : []),
     ...(parts.tools ?? []),
   ]);
+  const offeredAlways = tools.names().filter((name) => name !== PLAN_TOOL);
   mkdirSync(output, { recursive: true, mode: 0o700 });
   const same = {
     ...(parts.prices && { prices: parts.prices }),
@@ -135,7 +137,7 @@ export function createAgent(parts: AgentParts): Agent {
         store,
         model,
         ...(smallModel && { smallModel }),
-        system: prompt(session.cwd, tools.names(), []),
+        system: prompt(session.cwd, offeredAlways, []),
         subagentSystem: ({ definition, agent, workingDirectory, tools: names }: Child) =>
           `${prompt(workingDirectory, names, agent)}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
       };

@@ -12,6 +12,7 @@ import {
   errorOf,
   draftKeys,
   interruptKey,
+  modeChosenKey,
   reason,
   refusalOf,
   saidKey,
@@ -148,6 +149,12 @@ export function createCommands(parts: CommandParts): Host["send"] {
     },
     resume({ session }) {
       if (existingSession(store, session).open || isUnseen(store, session)) runner.wake(session);
+      return { ok: true };
+    },
+    async chooseMode({ session, mode, by, surface }) {
+      existingSession(store, session);
+      const fact = { key: modeChosenKey(randomUUID()), type: "mode.chosen", at: Date.now() } as const;
+      await store.append(session, { ...fact, data: { mode, by, surface } });
       return { ok: true };
     },
     async compact({ session }) {

@@ -1,5 +1,6 @@
 import { errorBecause } from "../texts/error.ts";
 import {
+  PLAN_TOOL,
   reason,
   said,
   takesOwnWords,
@@ -31,6 +32,7 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
         : { ...frame, outcome: "declined", ...(response.reason?.trim() && { reason: said(response.reason) }) };
     case "granted":
       expectKind(request, "permission", response);
+      if (response.mode !== undefined && request.tool !== PLAN_TOOL) throw refused(reason("mode-without-plan", {}));
       return { ...frame, outcome: "answered", response };
     case "text":
       expectKind(request, "text", response);

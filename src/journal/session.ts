@@ -8,6 +8,7 @@ import type {
   Reason,
   Resolution,
   SageError,
+  SessionMode,
 } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable } from "./durable.ts";
@@ -36,6 +37,10 @@ export class SessionLog {
   readonly said: Fact<"user.said">[] = [];
   /** Rules of this session that were taken back while it was open. */
   readonly rulesTakenBack: string[] = [];
+  /** How much the agent may do without asking, as it is now. */
+  mode: SessionMode = "ask";
+  /** Whether the session was ever in plan mode. */
+  planned = false;
   /** The model has seen messages up to this seq. */
   sawUpTo = 0;
   #replay: Map<string, Fact> | undefined;
@@ -143,7 +148,13 @@ export class SessionLog {
   }
 
   #saw(fact: Fact): void {
+    if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
     this.sawUpTo = Math.max(this.sawUpTo, seenBy(fact));
+  }
+
+  #choose(mode: SessionMode): void {
+    this.mode = mode;
+    this.planned ||= mode === "plan";
   }
 
   /** Messages that no turn has taken up and no reply has seen. */
@@ -195,7 +206,10 @@ export class SessionLog {
 
   add<T extends FactType>(key: string, type: T, data: FactData[T]): void {
     if (this.#closed) throw this.#closed;
-    this.#buffer.push({ session: this.id, seq: 0, key, type, at: Date.now(), data } as Fact);
+    const fact = { session: this.id, seq: 0, key, type, at: Date.now(), data } as Fact;
+    this.#buffer.push(fact);
+    // The next call is judged in it, and that judgement is written after this.
+    if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(tick, this);

@@ -12,6 +12,7 @@ export type InboundType =
   | "draft.saved"
   | "session.titled"
   | "model.chosen"
+  | "mode.chosen"
   | "rule.removed";
 
 export type InboundFact = Extract<NewFact, { type: InboundType }>;

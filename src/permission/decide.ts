@@ -1,5 +1,12 @@
 import { messageOf, reason, reasonFrom } from "../protocol/index.ts";
-import type { PermissionMode, PermissionOpinion, PermissionResult, Rule } from "../protocol/index.ts";
+import type {
+  Effect,
+  PermissionMode,
+  PermissionOpinion,
+  PermissionResult,
+  Rule,
+  SessionMode,
+} from "../protocol/index.ts";
 import { createRuleBooks } from "./rules/book.ts";
 import type { RuleBook, RuleBooks } from "./rules/book.ts";
 import { nameOf } from "./rules/compile.ts";
@@ -15,6 +22,10 @@ import { isBuiltIn } from "./rules/rules.ts";
 export type DecisionInput = {
   rules: readonly Rule[];
   mode: PermissionMode;
+  /** The mode of the session; `ask` when nothing is said. */
+  sessionMode?: SessionMode | undefined;
+  /** The tool's effect, which plan mode goes by. */
+  effect?: Effect | undefined;
   /** What relative paths of the call are relative to. */
   cwd: string;
   /** What `./` in rules stands for: where the session began, if that is not `cwd`. */
@@ -47,7 +58,7 @@ export type DecisionInput = {
 
 /** The steps in their order, named by what answers in them. */
 export const decisionSteps = [
-  ...(["deny", "refused", "ask", "guarded", "person", "free", "bypass", "tool", "allow", "nothing"] as const),
+  ...(["deny", "refused", "ask", "guarded", "person", "free", "mode", "tool", "allow", "nothing"] as const),
 ];
 export type DecisionStep = (typeof decisionSteps)[number];
 
@@ -64,7 +75,8 @@ export function judge(call: DecisionInput, reading?: CommandReading): Judgement 
   try {
     const book = (call.books ?? createRuleBooks()).of(call.rules, call.home);
     const finding = examine(call, book, reading);
-    const [step, result] = conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
+    const concluded = conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
+    const [step, result] = call.sessionMode === "plan" ? whilePlanning(concluded, call) : concluded;
     const { parts = [] } = finding;
     return { step, result: { ...result, ...(parts.length > 0 && { parts }) }, finding };
   } catch (error) {
@@ -75,7 +87,7 @@ export function judge(call: DecisionInput, reading?: CommandReading): Judgement 
 
 /** The first step that answers ends the matter; neither a rule's detail nor its place in the list counts. */
 function conclude(
-  { deny, ask, view, allow }: Finding,
+  { deny, ask, view, allow, edits }: Finding,
   { unreadable }: RuleBook,
   call: DecisionInput,
 ): [DecisionStep, PermissionResult] {
@@ -97,13 +109,25 @@ function conclude(
     return ["person", { behavior: "ask", hard: true, reason: why }];
   }
   if (view.behavior === "allow") return ["free", view];
-  if (call.mode === "bypass") return ["bypass", { behavior: "allow", reason: reason("bypass", {}) }];
+  if (call.mode === "bypass") return ["mode", { behavior: "allow", reason: reason("bypass", {}) }];
+  if (view.behavior === "passthrough" && edits && call.sessionMode === "acceptEdits")
+    return ["mode", { behavior: "allow", reason: reason("accepts-edits", {}) }];
   if (view.behavior === "ask") return ["tool", view];
   if (allow && allow.length > 0 && call.changed === true)
     return ["nothing", { behavior: "ask", reason: reason("tool-changed", { tool: call.tool }) }];
   if (allow && allow.length > 0)
     return ["allow", { behavior: "allow", reason: allowedBy(...allow), ...by(lastGiven(allow)) }];
   return ["nothing", { behavior: "ask", reason: view.reason }];
+}
+
+/** Only what reads and needs no permission runs, and what is put before the person. Nobody is asked about anything else. */
+function whilePlanning(
+  [step, result]: [DecisionStep, PermissionResult],
+  { tool, effect = "writes", requiresUserInteraction }: DecisionInput,
+): [DecisionStep, PermissionResult] {
+  const reads = result.behavior === "allow" && (effect !== "writes" || result.reason.code === "only-reads");
+  if (result.behavior === "deny" || reads || requiresUserInteraction === true) return [step, result];
+  return ["mode", { behavior: "deny", reason: reason("plan-mode", { tool }) }];
 }
 
 function by(rule: Rule | undefined): Pick<PermissionResult, "rule" | "source"> {

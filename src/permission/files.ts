@@ -35,6 +35,7 @@ export function judgeFiles(tool: string, input: Record<string, unknown>, where: 
   return {
     ...(deny && { deny }),
     ...(ask && { ask }),
+    ...(writes && paths.every((path) => reach.inside(path)) && !views.some(({ later }) => later) && { edits: true }),
     ...(granted.every((one) => one !== undefined) && by.length > 0 && { allow: [...new Set(by)] }),
     view: mustAsk
       ? { behavior: "ask", hard: true, reason: mustAsk }

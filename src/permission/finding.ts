@@ -12,6 +12,8 @@ export type Finding = {
   view: PermissionResult;
   /** Rules that together cover every part. */
   allow?: readonly Rule[];
+  /** It only changes files of the workspace that are neither protected nor run later. */
+  edits?: true;
   parts?: CallPart[];
   /** The command as it was read and judged, for offers of rules. */
   shell?: ShellFinding;

@@ -1,4 +1,5 @@
 import type { Reply, ToolResult, Usage } from "./message.ts";
+import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
 import type { TurnEnd } from "./outcome.ts";
 import type { Effect, RuleDestination, Verdict } from "./permission.ts";
@@ -32,6 +33,8 @@ export type FactData = {
   };
   /** The model that answers from the next turn on. */
   "model.chosen": { model: string; by: string; surface: string };
+  /** How much the agent may do without asking, from the next call on. */
+  "mode.chosen": { mode: SessionMode; by: string; surface: string };
   "turn.begun": {
     loop: number;
     maxSteps: number;

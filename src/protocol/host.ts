@@ -1,5 +1,6 @@
 import type { SageErrorCode } from "./error.ts";
 import type { Delta, Fact } from "./fact.ts";
+import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
 import type { Reason } from "./reason.ts";
 import type { Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
@@ -24,6 +25,8 @@ export type Command =
   | ({ type: "interrupt"; session: string; cancel?: boolean } & Sender)
   /** Goes on with an open turn, or with a message that no turn has taken up, in this process. */
   | { type: "resume"; session: string }
+  /** How much the agent may do without asking, from its next call on. */
+  | ({ type: "chooseMode"; session: string; mode: SessionMode } & Sender)
   /** Makes room in the conversation of an idle session. */
   | { type: "compact"; session: string }
   | ({ type: "saveDraft"; requestId: string; draft: Draft } & Sender)

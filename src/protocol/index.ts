@@ -7,6 +7,7 @@ export * from "./model-reason.ts";
 export * from "./key.ts";
 export * from "./lines.ts";
 export * from "./message.ts";
+export * from "./mode.ts";
 export * from "./options.ts";
 export * from "./outcome.ts";
 export * from "./permission.ts";

@@ -7,6 +7,7 @@
  *   t0/3/1/judged1               calls.judged, of this call alone, after round 0
  *   t0/3/1/run0.started          call.started          t0/3/1/run0.finished    call.finished or call.unknown
  *   t0/3/1/done                  call.finished of a call that ran nothing
+ *   t0/3/1/mode                  mode.chosen: a person approved the plan that this call put before them
  *   t0/3/1/sub/0/model           the same again, of the subagent that call 1 runs
  *   state/5.0                    state.changed, the first of the owner with epoch 5
  *   said/…  interrupt/…  draft/… what people and other processes write
@@ -144,6 +145,7 @@ export const interruptKey = (id: string): string => `interrupt/${id}`;
 export const titleKey = (id: string): string => `title/${id}`;
 export const ruleRemovedKey = (id: string): string => `rule-removed/${id}`;
 export const modelChosenKey = (id: string): string => `model/${id}`;
+export const modeChosenKey = (id: string): string => `mode/${id}`;
 
 /** A request's id names its session and its key: `session/t0/3/1/permit0`. */
 export const requestId = (session: string, key: string): string => `${session}/${key}`;

@@ -67,6 +67,10 @@ export type PermissionReasonArgs = {
   "asked-by-rule": { rule: NamedRule };
   "rule-unreadable": { rule: NamedRule };
   bypass: {};
+  "accepts-edits": {};
+  "plan-mode": { tool: string };
+  "not-in-plan-mode": {};
+  "plan-waits": {};
   "only-reads": {};
   "needs-person": { tool: string };
   "tool-changed": { tool: string };

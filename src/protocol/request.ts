@@ -1,5 +1,6 @@
 import type { ToolInput } from "./message.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination } from "./permission.ts";
+import type { SessionMode } from "./mode.ts";
 import type { Reason } from "./reason.ts";
 import type { OwnQuestionArgs } from "./turn-reason.ts";
 
@@ -124,12 +125,22 @@ export type LooseResponse =
 export type InputResponse =
   /** Leaving out a question is refused unless `partial` says it is meant. */
   | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
-  | { type: "granted"; requestId: string; input?: ToolInput; comment?: string; rules?: RuleGrant[] }
+  | {
+      type: "granted";
+      requestId: string;
+      input?: ToolInput;
+      comment?: string;
+      rules?: RuleGrant[];
+      /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
+    }
   /** On a question: the person chooses not to answer it. */
   | { type: "denied"; requestId: string; reason?: string }
   | { type: "text"; requestId: string; text: string }
   /** Stops the turn, not only this request. */
   | { type: "cancelled"; requestId: string; reason?: string };
+
+/** The modes in which an approved plan may be carried out. */
+export type PlanEnd = Exclude<SessionMode, "plan">;
 
 /** A rule to keep together with a grant, and where. */
 export type RuleGrant = { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination };

@@ -59,6 +59,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "not-asked": { question: string; questions: readonly string[] };
   "answers-missing": { answered: number; of: number };
   "chosen-twice": { question: string };
+  "mode-without-plan": {};
   "takes-one": { question: string; count: number };
   "unfit-response": { kind: "question" | "permission" | "text"; got: string };
   "unknown-response": { got: string };

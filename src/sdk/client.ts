@@ -34,6 +34,7 @@ import {
   type Host,
   type InputRequest,
   type PermissionMode,
+  type SessionMode,
   type SubagentDefinition,
 } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -71,6 +72,8 @@ export type SdkOptions = {
 export type RunOptions = Partial<ExecutionOptions> & {
   /** Goes on with a session instead of opening one. */
   session?: string;
+  /** How much the agent may do without asking, from now on; by default as the session is, and `ask` in a new one. */
+  sessionMode?: SessionMode;
   /** Cancels the turn: its outcome is `cancelled`. */
   signal?: AbortSignal;
   /** The file to which the session is written as JSON lines whenever a turn of it ends or stops, without secrets. */
@@ -174,6 +177,11 @@ export class SageAgentSDK {
     await this.#send({ type: "compact", session });
   }
 
+  /** How much the agent of a session may do without asking, from its next call on. */
+  async chooseMode(session: string, mode: SessionMode): Promise<void> {
+    await this.#send({ type: "chooseMode", session, mode, ...sender });
+  }
+
   /** Commands and facts of all sessions, for surfaces: what waits, who answers, what happens. */
   get host(): Host {
     return this.#localHost();
@@ -209,7 +217,8 @@ export class SageAgentSDK {
     return { session, after: this.#store.since(session, 0).at(-1)?.seq ?? 0 };
   }
 
-  async #open(id: string, { session, workingDirectory, recordTrajectory: file, signal }: RunOptions): Promise<void> {
+  async #open(id: string, options: RunOptions): Promise<void> {
+    const { session, workingDirectory, sessionMode, recordTrajectory: file, signal } = options;
     signal?.throwIfAborted();
     // Before anything costs money: a turn that was paid for must not end in a missing folder.
     if (file !== undefined && !statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
@@ -222,6 +231,7 @@ export class SageAgentSDK {
       throw new SageError("session-owned", `a session ${id} was opened by another process at this moment; try again`, {
         retryable: true,
       });
+    if (sessionMode !== undefined) await this.chooseMode(id, sessionMode);
   }
 
   /** One turn, until it ends or stops. Without a message it goes on with the open one. */

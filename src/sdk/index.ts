@@ -134,6 +134,7 @@ export type {
   Effect,
   PermissionBehavior,
   PermissionMode,
+  SessionMode,
   PermissionOpinion,
   PermissionResult,
   PermissionSuggestion,

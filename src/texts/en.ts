@@ -6,6 +6,7 @@ import type {
   Reason,
   RequestSource,
   RuleDestination,
+  SessionMode,
 } from "../protocol/index.ts";
 import { sage } from "./command.ts";
 import { questionIn, type ShownQuestion } from "./questions.ts";
@@ -23,6 +24,7 @@ export const en = {
     Bash: "Run this command?",
     Edit: "Edit this file?",
     Write: "Write this file?",
+    ExitPlanMode: "Approve this plan?",
   } as Record<string, string>,
   otherTool: (tool: string) => `Run ${tool} with this input?`,
   size: (characters: number, lines: number) => `${plural(characters, "character")}, ${plural(lines, "line")}`,
@@ -188,6 +190,11 @@ export const en = {
   compacted: (before: number, after: number) =>
     `Conversation compacted: about ${before.toLocaleString("en")} → ${after.toLocaleString("en")} tokens.`,
   ruleRemoved: (rule: string, who: string) => `Rule taken back: ${rule} (${who}).`,
+  planYes: "Approve",
+  planAccept: "Approve and accept edits",
+  planChange: "Change the plan: say what",
+  modes: { ask: "ask", acceptEdits: "accept edits", plan: "plan" } as Record<SessionMode, string>,
+  modeChosen: (mode: string, who: string) => `Mode changed ${who}: ${mode}.`,
   modelChosen: (model: string, who: string) => `Model changed ${who}: ${model} from the next turn.`,
   unknownEnd: (why: string) => `How it ended is unknown: ${why}`,
   interrupted: (who: string) => `Interrupted ${who}. Say what to do instead, or /resume.`,

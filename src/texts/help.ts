@@ -43,6 +43,8 @@ Running
   --yes                       do not ask; grant ordinary permissions
   --deny                      do not ask; refuse permissions and questions
                               (-p without either stops at the first request, exit code 3)
+  --mode <m>                  ask, accept-edits (edits in the workspace need no permission) or
+                              plan (only reads until you approve its plan); --plan is short for it
   --bypass                    skip ordinary permission requests; deny and ask rules still apply
   --model <provider/name>     for example anthropic/claude-sonnet-5-5, openai/gpt-6.1-sol;
                               scripted/<file> plays a script (JSON) instead
@@ -63,7 +65,7 @@ Running
   --version, --help
 
 Answering
-  sage answer <id> --yes [--comment <text>] [--input <json>]
+  sage answer <id> --yes [--comment <text>] [--input <json>] [--accept-edits]
   sage answer <id> --always [n] [--to session|local|project|user] [--rule <text>]
                               always allow, with the nth offered rule or your own
   sage answer <id> --no [--reason <text>]
@@ -158,6 +160,8 @@ const zh: HelpTexts = {
   --yes                       不询问；自动给予普通许可
   --deny                      不询问；拒绝许可和提问
                               （-p 不带二者：遇到第一个请求即停，退出码 3）
+  --mode <m>                  ask、accept-edits（不询问即可编辑工作区文件）或 plan（只读取，
+                              直到你允许它的计划）；--plan 等于 --mode plan
   --bypass                    跳过普通许可请求；deny 和 ask 规则仍然有效
   --model <提供方/名称>       例如 anthropic/claude-sonnet-5-5、openai/gpt-6.1-sol；
                               scripted/<文件> 改为播放脚本（JSON）
@@ -178,7 +182,7 @@ const zh: HelpTexts = {
   --version, --help
 
 回答
-  sage answer <编号> --yes [--comment <附言>] [--input <json>]
+  sage answer <编号> --yes [--comment <附言>] [--input <json>] [--accept-edits]
   sage answer <编号> --always [n] [--to session|local|project|user] [--rule <规则>]
                               始终允许：用所列第 n 条规则，或自己写的规则
   sage answer <编号> --no [--reason <理由>]

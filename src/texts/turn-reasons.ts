@@ -60,6 +60,7 @@ const en: Table = {
   "answers-missing": ({ answered, of }) =>
     `${answered} of ${of} questions are answered; answer the rest, or submit it as partial`,
   "chosen-twice": ({ question }) => `an option of "${question}" is chosen twice`,
+  "mode-without-plan": () => "only the yes to a plan takes a mode",
   "takes-one": ({ question, count }) => `"${question}" takes one answer; ${count} were given`,
   "unfit-response": ({ kind, got }) => `this is a ${kind} request and takes ${fits[kind]}; got "${got}"`,
   "unknown-response": ({ got }) => `a response is answers, granted, denied, text or cancelled; got "${got}"`,
@@ -150,6 +151,7 @@ const zh: Table = {
   "not-asked": ({ question, questions }) => `没有问过“${question}”；问题是 ${quoted(questions)}`,
   "answers-missing": ({ answered, of }) => `${of} 个问题只答了 ${answered} 个；请答完，或按部分答复提交`,
   "chosen-twice": ({ question }) => `“${question}”的同一选项选了两次`,
+  "mode-without-plan": () => "只有对计划的允许才能附带模式",
   "takes-one": ({ question, count }) => `“${question}”只能有一个答案，给了 ${count} 个`,
   "unfit-response": ({ kind, got }) => `这是 ${kind} 请求，可答 ${fits[kind].replace(" or ", ", ")}；收到的是 ${got}`,
   "unknown-response": ({ got }) => `答复应为 answers、granted、denied、text 或 cancelled；收到的是 ${got}`,

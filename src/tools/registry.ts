@@ -3,6 +3,7 @@ import { SageError } from "../protocol/index.ts";
 import { askUser } from "./ask-user.ts";
 import { bash } from "./bash.ts";
 import { edit } from "./edit.ts";
+import { exitPlanMode } from "./exit-plan-mode.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { read } from "./read.ts";
@@ -25,9 +26,9 @@ export type ToolRegistry = {
   offers(): readonly OfferedTool[];
 };
 
-/** Read, Write, Edit, Bash, Glob, Grep, TodoWrite and AskUserQuestion. */
+/** Read, Write, Edit, Bash, Glob, Grep, TodoWrite, AskUserQuestion and ExitPlanMode. */
 export function builtinTools(): Tool[] {
-  return [read, write, edit, bash, glob, grep, todoWrite, askUser];
+  return [read, write, edit, bash, glob, grep, todoWrite, askUser, exitPlanMode];
 }
 
 /** A registry of these tools. Throws when two have the same name. */

@@ -7,11 +7,16 @@ import type {
   Reason,
   RequestBody,
   Resolution,
+  SessionMode,
   ToolResult,
 } from "../protocol/index.ts";
 
 /** What a tool's `checkPermissions` may look at. It is synchronous and has no side effects. */
-export type PermissionContext = ToolPlace & { roots: readonly string[]; mode: PermissionMode };
+export type PermissionContext = ToolPlace & {
+  roots: readonly string[];
+  mode: PermissionMode;
+  sessionMode?: SessionMode;
+};
 
 /** What the paths of an input are relative to, and what `~` in them stands for. */
 export type ToolPlace = { cwd: string; home: string };

@@ -1,4 +1,4 @@
-import type { PermissionRequest } from "../protocol/index.ts";
+import { PLAN_TOOL, type PermissionRequest } from "../protocol/index.ts";
 
 /** What makes a call look dangerous. It decides nothing: it is a word of warning for the person who does. */
 export type Danger = "removes" | "force-push" | "runs-download" | "outside" | "person-only";
@@ -24,6 +24,6 @@ export function dangersOf({ tool, input, parts = [], preview, hard }: Permission
     ...(command !== "" && any(forced) ? (["force-push"] as const) : []),
     ...(download.test(command) && shell.test(command) ? (["runs-download"] as const) : []),
     ...(outside ? (["outside"] as const) : []),
-    ...(hard ? (["person-only"] as const) : []),
+    ...(hard && tool !== PLAN_TOOL ? (["person-only"] as const) : []),
   ];
 }

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../protocol/canonical-json.ts";
 import { splitLines } from "../protocol/lines.ts";
+import { PLAN_TOOL } from "../protocol/mode.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination, WriteTarget } from "../protocol/permission.ts";
 import type { PermissionRequest, Preview, PreviewLine } from "../protocol/request.ts";
 import { reasonFrom, type Reason } from "../protocol/reason.ts";
@@ -38,6 +39,8 @@ export function isLong({ characters, lines }: Pick<Description, "characters" | "
 /** One block of a description, in the order to draw them. */
 export type Block =
   | { type: "command"; lines: string[] }
+  /** A plan to approve, in Markdown. */
+  | { type: "plan"; lines: string[] }
   /** `real` only where it is another path than the one given. */
   | { type: "path"; given: string; real?: string }
   /** `from` is the number of the hunk's first line in the file as it is, where that is known. */
@@ -71,7 +74,7 @@ export function describeRequest(request: PermissionRequest, { cwd }: { cwd?: str
     leavesWorkspace: writes.some(({ outside }) => outside),
     why: visibleReason(nearReason(why, cwd)),
     dangers: dangersOf(request),
-    hard,
+    hard: hard && tool !== PLAN_TOOL, // every plan is: no warning
     agent: agent.map((name) => visibleLine(name)),
     ...(description !== undefined && { words: cut(description) }),
   };
@@ -98,6 +101,11 @@ function actionOf(
       raw.push(command);
       action.push({ type: "command", lines: visible(command).split("\n") });
     }
+  }
+  const plan = tool === PLAN_TOOL ? take("plan") : undefined;
+  if (plan !== undefined) {
+    raw.push(plan);
+    action.push({ type: "plan", lines: visible(plan).split("\n") });
   }
   if (tool === "Edit" || tool === "Write") {
     const given = take("file_path");

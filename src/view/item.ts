@@ -7,6 +7,7 @@ import type {
   Reason,
   Resolution,
   Sender,
+  SessionMode,
   ToolInput,
   ToolResult,
   TurnEnd,
@@ -26,6 +27,7 @@ export type Item =
   | { type: "compacted"; at: number; tokens: Compaction["tokens"] }
   | ({ type: "interrupted"; at: number; to: "pause" | "cancel" } & Sender)
   | ({ type: "model"; at: number; model: string } & Sender)
+  | ({ type: "mode"; at: number; mode: SessionMode } & Sender)
   /** A call that was started and has no known end. */
   | { type: "lost"; at: number; call: CallItem | undefined; reason: Reason }
   /** A word about what is happening, such as a retry. Never journaled. */

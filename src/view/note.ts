@@ -23,6 +23,8 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
       return { tone: "warn", line: (item.to === "pause" ? t.interrupted : t.stopping)(whoOf(item, t, me)) };
     case "model":
       return { tone: "dim", line: t.modelChosen(oneLine(item.model), whoOf(item, t, me)) };
+    case "mode":
+      return { tone: "dim", line: t.modeChosen(t.modes[item.mode], whoOf(item, t, me)) };
     case "lost":
       return { tone: "warn", line: t.unknownEnd(oneLine(t.because(item.reason))) };
     case "notice":

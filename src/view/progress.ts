@@ -1,6 +1,7 @@
 import type { Fact } from "../protocol/fact.ts";
 import { callOfKey } from "../protocol/key.ts";
 import { addUsage, noUsage, type Usage } from "../protocol/message.ts";
+import type { SessionMode } from "../protocol/mode.ts";
 import type { OutcomeStatus } from "../protocol/outcome.ts";
 
 /** The state of a session and what it has used, folded from its facts. */
@@ -22,6 +23,7 @@ export type Progress = {
   title: string;
   /** The model that was chosen for it, if one was. */
   model: string | undefined;
+  mode: SessionMode;
   note(fact: Fact): void;
 };
 
@@ -40,6 +42,7 @@ export function createProgress(): Progress {
     cwd: undefined,
     title: "",
     model: undefined,
+    mode: "ask",
     note(fact) {
       switch (fact.type) {
         case "user.said":
@@ -54,6 +57,9 @@ export function createProgress(): Progress {
           break;
         case "model.chosen":
           progress.model = fact.data.model;
+          break;
+        case "mode.chosen":
+          progress.mode = fact.data.mode;
           break;
         case "turn.begun":
           seen = Math.max(seen, fact.data.sawUpTo);

@@ -208,6 +208,8 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return ended(fact);
         case "model.chosen":
           return [{ type: "model", at, ...fact.data }];
+        case "mode.chosen":
+          return [{ type: "mode", at, ...fact.data }];
         case "session.opened":
         case "session.titled":
         case "session.removed":

@@ -254,6 +254,8 @@ test("a subagent's context refuses questions with a clear error and shows its an
     agent: ["explore"],
     asksRoot: false,
     sessionRules: [],
+    mode: () => "ask" as const,
+    planned: () => false,
     lifecycle: new LifecycleManager(),
     memory: new Memory(undefined),
     tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },

@@ -193,7 +193,17 @@ test("TodoWrite gives the list back as a person would write it", async () => {
 
 test("the registry holds the eight built-in tools and offers them to a model", () => {
   const registry = createToolRegistry(builtinTools());
-  assert.deepEqual(registry.names(), ["Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite", "AskUserQuestion"]);
+  assert.deepEqual(registry.names(), [
+    "Read",
+    "Write",
+    "Edit",
+    "Bash",
+    "Glob",
+    "Grep",
+    "TodoWrite",
+    "AskUserQuestion",
+    "ExitPlanMode",
+  ]);
   assert.equal(registry.get("Bash"), bash);
   assert.equal(registry.get("bash"), undefined);
   const offers = registry.offers();
@@ -203,7 +213,7 @@ test("the registry holds the eight built-in tools and offers them to a model", (
     assert.equal(inputSchema["type"], "object", name);
     assert.equal(inputSchema["additionalProperties"], false, name);
   }
-  const ask = offers.at(-1)?.inputSchema as { properties: object; required: string[] };
+  const ask = offers.at(-2)?.inputSchema as { properties: object; required: string[] };
   assert.deepEqual([Object.keys(ask.properties), ask.required], [["questions"], ["questions"]]);
 });
 
@@ -211,8 +221,8 @@ test("a registry can be narrowed, copied and extended, without touching the one 
   const registry = createToolRegistry(builtinTools());
   assert.deepEqual(registry.filterByNames(["Grep", "Nothing", "Read"]).names(), ["Read", "Grep"]);
   const copy = registry.clone();
-  assert.equal(copy.offers().length, 8);
+  assert.equal(copy.offers().length, 9);
   copy.register({ ...bash, name: "mcp__srv__run" });
-  assert.deepEqual([copy.offers().length, copy.list().length, registry.names().length], [9, 9, 8]);
+  assert.deepEqual([copy.offers().length, copy.list().length, registry.names().length], [10, 10, 9]);
   assert.throws(() => copy.register(bash), { code: "config-invalid", message: 'there are two tools named "Bash"' });
 });

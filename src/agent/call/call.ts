@@ -7,7 +7,7 @@ import { judgeAgain } from "./judge.ts";
 import { perform, runKey } from "./perform.ts";
 import { openRequest, waitForAnswer } from "./request.ts";
 import { notRun, resultWithoutRun } from "./results.ts";
-import { firstState, nextState, type CallState } from "./state.ts";
+import { firstState, nextState, type Again, type CallState } from "./state.ts";
 
 /** `judgedAt`: how many writers of the session had started when it was judged; undefined when another attempt judged it. */
 export type Judged = {
@@ -85,10 +85,16 @@ async function rejudge(
   const { shown, again } = state;
   const input = again.because === "edited" ? again.input : shown.input;
   const { verdicts } = await durable.step(judgedKey(state), "calls.judged", async () => {
-    const now = await judgeAgain(context, call, input);
+    const now = await judgeAgain(shownTo(again, context), call, input);
     return { verdicts: [weighAgain(now, shown, again, (path) => context.memory.wrote(path))] };
   });
   return verdicts[0] as Verdict;
+}
+
+/** Who said yes to this very call has meant it, also when the session has gone into plan mode since. */
+function shownTo(again: Again, context: ExecutionContext): ExecutionContext {
+  const approved = again.because === "edited" || (again.because === "last-look" && again.approval.by === "person");
+  return approved ? { ...context, approved } : context;
 }
 
 /**

@@ -125,9 +125,13 @@ function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edi
 export function decisionInput(context: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
   const { permissionMode: mode, roots, ruleBooks: books, sageHome, env } = context.config;
   const place = placeOf(context);
+  const held = context.approved !== true || tool.requiresUserInteraction === true;
+  const sessionMode = held ? context.mode() : "ask";
   return {
     rules: rulesOf(context),
     mode,
+    sessionMode,
+    effect: tool.effect,
     ...place,
     anchor: anchorOf(context),
     roots,
@@ -135,7 +139,7 @@ export function decisionInput(context: ExecutionContext, tool: Tool, input: Tool
     input,
     requiresUserInteraction: tool.requiresUserInteraction,
     specifier: tool.specifier?.(input, place),
-    view: tool.checkPermissions && (() => tool.checkPermissions!(input, { ...place, roots, mode })),
+    view: tool.checkPermissions && (() => tool.checkPermissions!(input, { ...place, roots, mode, sessionMode })),
     grammar: loadedGrammar(),
     environment: new Set(Object.keys(env)),
     books,

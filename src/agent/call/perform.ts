@@ -53,6 +53,9 @@ export async function perform(
     case "waits": {
       // Loop code on its own branch: entered again on replay, everything it asks is keyed below its call.
       const result = await execute(waitingScope(context, durable));
+      // In one commit with the result: a plan that was approved is never asked about again in plan mode.
+      const plan = approval.by === "person" ? approval.plan : undefined;
+      if (plan) durable.decide("mode", "mode.chosen", () => plan);
       return durable.decide("done", "call.finished", () => result);
     }
     case "writes": {

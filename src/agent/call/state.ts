@@ -1,17 +1,28 @@
-import type { InputChange, InputResponse, Resolution, ToolInput, ToolResult, Verdict } from "../../protocol/index.ts";
+import type {
+  FactData,
+  InputChange,
+  InputResponse,
+  Resolution,
+  ToolInput,
+  ToolResult,
+  Verdict,
+} from "../../protocol/index.ts";
+
+/** What goes with a yes: a word to the agent, and the mode that a yes to a plan leads to. */
+type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"] };
 
 /** How a call came to be allowed. */
 export type Approval =
   /** By rules, the mode or the tool itself. */
   | { by: "rules" }
   | { by: "hook" }
-  /** A person who saw it, in this turn or in one before an update. `comment`: their word to the agent. */
-  | { by: "person"; comment?: string };
+  /** A person who saw it, in this turn or in one before an update. */
+  | ({ by: "person" } & PersonsWord);
 
 /** Why a call is judged once more. */
 export type Again =
   /** The person edited it. */
-  | { because: "edited"; input: ToolInput; changed: InputChange; comment?: string }
+  | ({ because: "edited"; input: ToolInput; changed: InputChange } & PersonsWord)
   /** A rule was added that decides it. */
   | { because: "ruled" }
   /** It is about to run, and something may have changed since it was judged. */
@@ -68,11 +79,15 @@ function resolved(
     return { at: "judging", number: number + 1, shown: verdict, again: { because: "ruled" } };
   const grant = grantOf(resolution);
   if (!grant) return { at: "over", end: { how: "not-approved", resolution } };
-  const comment = grant.comment === undefined ? {} : { comment: grant.comment };
+  const { by, surface } = resolution;
+  const word: PersonsWord = {
+    ...(grant.comment !== undefined && { comment: grant.comment }),
+    ...(verdict.reason.code === "plan-waits" && { plan: { mode: grant.mode ?? "ask", by, surface } }),
+  };
   if (grant.input === undefined)
-    return { at: "allowed", number, verdict, approval: { by: "person", ...comment }, waited: true, run: 0 };
-  const changed: InputChange = { by: "person", who: { by: resolution.by, surface: resolution.surface } };
-  const again: Again = { because: "edited", input: grant.input, changed, ...comment };
+    return { at: "allowed", number, verdict, approval: { by: "person", ...word }, waited: true, run: 0 };
+  const changed: InputChange = { by: "person", who: { by, surface } };
+  const again: Again = { because: "edited", input: grant.input, changed, ...word };
   return { at: "judging", number: number + 1, shown: verdict, again };
 }
 
@@ -85,8 +100,15 @@ function judgedAgain(
     if (stale) return { at: "allowed", number, verdict, approval, waited: true, run };
     return { at: "running", number, verdict, approval, run };
   }
-  const comment = "comment" in again && again.comment !== undefined ? { comment: again.comment } : {};
-  return judgedState(verdict, number, again.because === "edited" ? { by: "person", ...comment } : { by: "rules" });
+  return judgedState(
+    verdict,
+    number,
+    again.because === "edited" ? { by: "person", ...wordIn(again) } : { by: "rules" },
+  );
+}
+
+function wordIn({ comment, plan }: PersonsWord): PersonsWord {
+  return { ...(comment !== undefined && { comment }), ...(plan && { plan }) };
 }
 
 function judgedState(verdict: Verdict, number: number, approval: Approval): CallState {

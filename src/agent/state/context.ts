@@ -14,6 +14,7 @@ import type {
   RuleGrant,
   SubagentDefinition,
   Rule,
+  SessionMode,
   Summary,
   ToolUse,
   Usage,
@@ -78,6 +79,12 @@ export type ExecutionContext = {
   sessionRules: Rule[];
   /** Texts of session rules that were taken back since, until they are out of `sessionRules`. */
   rulesTakenBack?: string[];
+  /** The mode of the session, as it is now. */
+  mode(): SessionMode;
+  /** Was the session ever in plan mode? Then the tool that ends it stays offered: a list that changes costs the prompt cache. */
+  planned(): boolean;
+  /** Set while a call is judged again that a person has approved. */
+  approved?: boolean;
   memory: Memory;
   /** What is open and what was used, in the whole tree of agents. */
   tree: {

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { SageError, type SubagentDefinition, type ToolResult } from "../../protocol/index.ts";
+import { PLAN_TOOL, SageError, type SubagentDefinition, type ToolResult } from "../../protocol/index.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
@@ -67,7 +67,7 @@ function childContext(context: ExecutionContext, definition: SubagentDefinition)
 function toolsOf({ toolAccess, ask }: SubagentDefinition, parent: ToolRegistry, depth: number): ToolRegistry {
   const asking = ask === "root" ? ["AskUserQuestion"] : [];
   const granted = typeof toolAccess === "object" ? parent.filterByNames([...toolAccess.restricted, ...asking]) : parent;
-  const unfit = [...(ask === "root" ? [] : ["AskUserQuestion"]), ...(depth >= DEEPEST ? ["Task"] : [])];
+  const unfit = [PLAN_TOOL, ...(ask === "root" ? [] : ["AskUserQuestion"]), ...(depth >= DEEPEST ? ["Task"] : [])];
   return granted.filterByNames(granted.names().filter((name) => !unfit.includes(name)));
 }
 

@@ -1,8 +1,10 @@
+import { planReminder } from "../../context/plan.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
-import type { FactData } from "../../protocol/index.ts";
+import { PLAN_TOOL, type FactData } from "../../protocol/index.ts";
+import type { OfferedTool } from "../../tools/registry.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
 import { between } from "./projection.ts";
@@ -39,18 +41,31 @@ async function callModel(
   const fresh = between(progress.said, progress.sawUpTo, sawUpTo);
   enterPhase(context, "callingLlm");
   using _working = context.activity.begin();
-  const messages = fresh.length > 0 ? [...progress.messages, ...fresh] : progress.messages;
+  const planning = context.mode() === "plan" ? [planReminder(context.agent)] : [];
+  const messages =
+    fresh.length + planning.length > 0 ? [...progress.messages, ...fresh, ...planning] : progress.messages;
   const loading =
     tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadGrammar(), THINKING_MS).unref() : undefined;
   try {
     const reply = await model.reply(
-      { system, messages, tools: tools.offers(), options: context.options.llmOptions, agent: context.agent },
+      { system, messages, tools: offersOf(context), options: context.options.llmOptions, agent: context.agent },
       modelScope(scope),
     );
     return { ...reply, sawUpTo };
   } finally {
     clearTimeout(loading);
   }
+}
+
+const withoutPlan = new WeakMap<readonly OfferedTool[], readonly OfferedTool[]>();
+
+/** Without the tool that ends plan mode, until the session is in plan mode for the first time. */
+function offersOf({ config, planned }: ExecutionContext): readonly OfferedTool[] {
+  const offers = config.tools.offers();
+  if (planned()) return offers;
+  let fewer = withoutPlan.get(offers);
+  if (!fewer) withoutPlan.set(offers, (fewer = offers.filter(({ name }) => name !== PLAN_TOOL)));
+  return fewer;
 }
 
 function modelScope(scope: StepScope): ModelScope {

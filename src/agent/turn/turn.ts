@@ -125,6 +125,8 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       sessionRules: folded.rules,
       rulesTakenBack: log.rulesTakenBack,
       lifecycle,
+      mode: () => log.mode,
+      planned: () => log.planned,
       memory: new Memory(folded.seen),
       tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
       activity: createActivity(limit, () =>

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { readInstallation, type Installation } from "../../config/installation.ts";
-import type { ExecutionMode, ExecutionOptions } from "../../protocol/index.ts";
+import { modeWords, type ExecutionMode, type ExecutionOptions, type SessionMode } from "../../protocol/index.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { Late } from "../run/chat.ts";
@@ -11,7 +11,7 @@ import { closest, count, duration, readFlags, usage, type Flags } from "../flags
 import { formats, type Format } from "../run/format.ts";
 import { ask } from "../journal.ts";
 import { lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
-import { goOnWith, openSage, openStore } from "../wiring.ts";
+import { goOnIn, goOnWith, openSage, openStore } from "../wiring.ts";
 import { asksTrust } from "../trust-prompt.ts";
 
 const options = {
@@ -20,6 +20,8 @@ const options = {
   yes: { type: "boolean" },
   deny: { type: "boolean" },
   bypass: { type: "boolean" },
+  mode: { type: "string" },
+  plan: { type: "boolean" },
   model: { type: "string" },
   "fallback-model": { type: "string" },
   "max-steps": { type: "string" },
@@ -45,6 +47,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   checkFlags(values, t);
   if (!values.print) checkCommand(positionals, commands, t);
   const format = formatOf(values, t);
+  const sessionMode = sessionModeOf(values, t);
   const recording = recordingOf(values) ? await import("../run/recording.ts") : undefined;
   recording?.checkFolders(values, lang);
   const replayed = values["replay-answers"];
@@ -88,7 +91,9 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     if (words !== undefined || values.print) await sage.ready();
     const model = spec !== undefined && { model: spec };
     if (found) await goOnWith(sage, found.id, named);
-    return (begun = found?.id ?? (await ask(sage.host, { type: "open", cwd, ...model })).session);
+    begun = found?.id ?? (await ask(sage.host, { type: "open", cwd, ...model })).session;
+    await goOnIn(sage, begun, sessionMode);
+    return begun;
   };
   try {
     if (!values.print) {
@@ -111,6 +116,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
 }
 
 function checkFlags(values: Values, t: CliTexts): void {
+  if (values.plan && values.mode !== undefined) throw usage(t.conflict("--plan", "--mode"));
   if (values.yes && values.deny) throw usage(t.conflict("--yes", "--deny"));
   if (values.bypass && values.deny) throw usage(t.conflict("--bypass", "--deny"));
   if (values.continue && values.resume !== undefined) throw usage(t.conflict("--continue", "--resume"));
@@ -148,6 +154,16 @@ function formatOf(values: Values, t: CliTexts): Format {
   const format = formats.find((one) => one === asked);
   if (!format) throw usage(t.expected("--output-format", t.oneOf(formats), asked));
   return format;
+}
+
+/** The mode that is asked for; without one a session stays in the mode that it is in. */
+function sessionModeOf({ plan, mode }: Values, t: CliTexts): SessionMode | undefined {
+  const named = plan ? "plan" : mode;
+  if (named === undefined) return undefined;
+  const words = Object.keys(modeWords);
+  const found = Object.entries(modeWords).find(([word, value]) => word === named || value === named);
+  if (!found) throw usage(t.expected("--mode", t.oneOf(words), named));
+  return found[1];
 }
 
 function executionOptions(values: Values, t: CliTexts): Partial<ExecutionOptions> {

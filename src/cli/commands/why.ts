@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { SessionRow, Store } from "../../journal/store.ts";
-import { oneLine, requestId, SageError, splitRequestId } from "../../protocol/index.ts";
+import { oneLine, requestId, SageError, splitRequestId, type Fact } from "../../protocol/index.ts";
 import { integrityOf, type Integrity } from "../../archive/integrity.ts";
 import { changed, receiptsOf, type Receipt } from "../../archive/receipts.ts";
 import { ownRedaction } from "../redaction.ts";
@@ -10,7 +10,7 @@ import { createAnchors } from "../../config/anchors.ts";
 import { sageHome } from "../../config/home.ts";
 import { ruleFiles } from "../../archive/sessions.ts";
 import type { CliTexts } from "../../texts/cli.ts";
-import { timeOf } from "../../texts/resolution.ts";
+import { timeOf, whoOf } from "../../texts/resolution.ts";
 import { whyTexts, type WhyTexts } from "../../texts/why.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../find-session.ts";
@@ -27,6 +27,8 @@ type Found = {
   receipts: Receipt[];
   /** The sessions they are from. */
   sessions: SessionRow[];
+  /** Changes of a session's mode. */
+  modes?: Fact<"mode.chosen">[];
   file?: string;
   /** Of a session that is there no more. */
   deleted?: true;
@@ -56,6 +58,8 @@ export async function why(args: string[]): Promise<number> {
     (one) => values.all || found.file !== undefined || !isFree(one) || receipts.length === 1,
   );
   for (const line of headLines(found, receipts, w)) console.log(redaction.text(line));
+  for (const { at, data } of found.modes ?? [])
+    console.log(`${timeOf(at)}  ${style.t.modeChosen(style.t.modes[data.mode], whoOf(data, style.t))}`);
   for (const receipt of worth)
     console.log(receiptLines(receipt, { style, w, whole: receipts.length === 1 }).join("\n"));
   if (worth.length < receipts.length) console.log(w.free(receipts.length - worth.length));
@@ -121,8 +125,10 @@ function find(store: Store, target: string | undefined, t: CliTexts, w: WhyTexts
 }
 
 function ofSession(store: Store, session: SessionRow): Found {
+  const facts = store.load(session.id);
   return {
-    receipts: receiptsOf(store.load(session.id), ruleFiles(sageHome(process.env), session.cwd)),
+    receipts: receiptsOf(facts, ruleFiles(sageHome(process.env), session.cwd)),
+    modes: facts.filter((fact) => fact.type === "mode.chosen"),
     sessions: [session],
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SageError, type Command, type InputResponse, type WatchEvent } from "../../protocol/index.ts";
+import { SageError, sessionModes, type Command, type InputResponse, type WatchEvent } from "../../protocol/index.ts";
 
 /** Messages between processes: whatever comes from another process becomes a type here, once. */
 
@@ -23,6 +23,7 @@ const response = z.discriminatedUnion("type", [
     input: z.record(text, z.unknown()).optional(),
     comment: text.optional(),
     rules: z.array(rule).optional(),
+    mode: z.enum(["ask", "acceptEdits"]).optional(),
   }),
   z.strictObject({ type: z.literal("denied"), requestId, reason: text.optional() }),
   z.strictObject({ type: z.literal("text"), requestId, text }),
@@ -54,6 +55,7 @@ const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } =
   respond: { response, ...sender },
   interrupt: { session: text, cancel: z.boolean().optional(), ...sender },
   resume: { session: text },
+  chooseMode: { session: text, mode: z.enum(sessionModes), ...sender },
   compact: { session: text },
   saveDraft: { requestId, draft, ...sender },
   sessions: { session: text.optional() },

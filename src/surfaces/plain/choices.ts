@@ -1,4 +1,4 @@
-import type { InputRequest, PermissionRequest } from "../../protocol/index.ts";
+import { PLAN_TOOL, type InputRequest, type PermissionRequest } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { rulesFor, takesOwnWords } from "../../view/answering.ts";
 import { neededOf } from "../../view/describe.ts";
@@ -41,11 +41,13 @@ function choiceLines(request: PermissionRequest, style: Style): string[] {
   const { t, paint } = style;
   const key = (letter: string, text: string) => `  ${paint.bold(letter)}  ${text}`;
   const rules = ruleLines(request, style);
+  const isPlan = request.tool === PLAN_TOOL;
   return [
-    key("y", t.once),
+    key("y", isPlan ? t.planYes : t.once),
+    ...(isPlan ? [key("a", t.planAccept)] : []),
     ...(rules.length > 0 ? [key("a", t.always(neededOf(rulesFor(request)).length)), ...rules] : []),
     key("n", t.no),
-    key("r", t.noBecause),
+    key("r", isPlan ? t.planChange : t.noBecause),
     key("e", t.edit),
     key("c", t.yesAnd),
     key("s", t.stop),

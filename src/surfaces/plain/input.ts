@@ -1,4 +1,5 @@
 import {
+  PLAN_TOOL,
   messageOf,
   type Answers,
   type Draft,
@@ -89,6 +90,9 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
 
 function choose(request: PermissionRequest, typed: string, t: Texts): Step {
   const frame = { requestId: request.id };
+  const isPlan = request.tool === PLAN_TOOL;
+  if (isPlan && keyOf(typed) === "a")
+    return { type: "respond", response: { type: "granted", ...frame, mode: "acceptEdits" } };
   const always = readAlways(request, typed, t);
   if (typeof always === "string") return { type: "again", message: always };
   if (Array.isArray(always)) return { type: "respond", response: { type: "granted", ...frame, rules: always } };
@@ -113,7 +117,7 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
     case "s":
       return { type: "respond", response: { type: "cancelled", ...frame } };
     default: {
-      const letters = ["y", ...(rulesFor(request).length === 0 ? [] : ["a"]), "n", "r", "e", "c", "s"];
+      const letters = ["y", ...(isPlan || rulesFor(request).length > 0 ? ["a"] : []), "n", "r", "e", "c", "s"];
       return { type: "again", message: t.noChoice(typed, letters.join(", ")) };
     }
   }

@@ -21,11 +21,12 @@ export function readTyped(text: string): Typed {
 }
 
 /** Keys that mean the same whatever has the focus. */
-export type Key = "interrupt" | "escape" | "unfold" | "request" | "editor" | "leave" | "sleep";
+export type Key = "interrupt" | "escape" | "mode" | "unfold" | "request" | "editor" | "leave" | "sleep";
 
 export function keyOf(data: string): Key | undefined {
   if (matchesKey(data, "ctrl+c")) return "interrupt";
   if (matchesKey(data, "escape")) return "escape";
+  if (matchesKey(data, "shift+tab")) return "mode";
   if (matchesKey(data, "ctrl+o")) return "unfold";
   if (matchesKey(data, "ctrl+r")) return "request";
   if (matchesKey(data, "ctrl+g")) return "editor";

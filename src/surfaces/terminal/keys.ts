@@ -1,4 +1,4 @@
-import { oneLine } from "../../protocol/index.ts";
+import { nextMode, oneLine } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { keyOf, type Key, type Situation } from "./input.ts";
@@ -87,7 +87,7 @@ async function interrupt({ host, options, sender, scroll, desk, t, to, signal, r
 /** Is this key for Sage, or for the panel or editor that has the keyboard? */
 function takes({ desk, writing }: Parts, key: Key): boolean {
   const panel = desk.panel() !== undefined;
-  if (key === "escape") return !panel && !writing.choosing();
+  if (key === "escape" || key === "mode") return !panel && !writing.choosing();
   if (key === "leave") return panel || writing.text() === "";
   if (key === "editor" || key === "request") return !panel;
   return true;
@@ -99,6 +99,8 @@ function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
     case "interrupt":
     case "escape":
       return stopWith(key);
+    case "mode":
+      return parts.talk.chooseMode(nextMode(parts.progress.mode));
     case "unfold":
       return unfold(parts);
     case "request":

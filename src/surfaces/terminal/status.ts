@@ -81,9 +81,10 @@ function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): st
 }
 
 /** Tokens and money so far, and what this is. */
-export function footRow({ usage, usd, unpriced }: Progress, name: string, { theme, tt, width }: Look): string {
+export function footRow({ usage, usd, unpriced, mode }: Progress, name: string, { theme, tt, width }: Look): string {
   const tokens = usage.inputTokens + usage.outputTokens;
   const left = [
+    ...(mode === "ask" ? [] : [tt.inMode[mode]]),
     ...(tokens > 0 ? [tt.tokens(tokens)] : []),
     ...(usd > 0 ? [unpriced ? `> ${dollars({ usd })}` : dollars({ usd })] : []),
   ].join(" · ");

@@ -1,5 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { oneLine, reasonOf, type Command, type Host, type Sender } from "../../protocol/index.ts";
+import {
+  modeWords,
+  oneLine,
+  reasonOf,
+  type Command,
+  type Host,
+  type Sender,
+  type SessionMode,
+} from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
@@ -14,6 +22,7 @@ export type Talk = {
   submit(text: string): void;
   speak(text: string): void;
   resume(): void;
+  chooseMode(mode: SessionMode): void;
   /** The person's own command, while it runs. */
   shell(): { since: number; stop(): void } | undefined;
   commands(): readonly { name: string; hint: string }[];
@@ -65,6 +74,21 @@ export function createTalk(parts: Parts): Talk {
     });
   };
 
+  const chooseMode = async (mode: SessionMode): Promise<boolean> => {
+    const reply = await host.send({ type: "chooseMode", session, mode, ...sender });
+    if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
+    redraw();
+    return reply.ok;
+  };
+  const plan = async (task: string) => {
+    if ((await chooseMode("plan")) && task !== "") speak(task);
+  };
+  const mode = async (word: string) => {
+    const chosen = modeWords[word];
+    if (chosen) return void (await chooseMode(chosen));
+    return { text: tt.modeIs(t.modes[progress.mode], Object.keys(modeWords)) };
+  };
+
   const inbox = async () => {
     const reply = await host.send({ type: "pending" });
     if (!reply.ok) scroll.note("danger", oneLine(errorText(reply, t)));
@@ -79,6 +103,8 @@ export function createTalk(parts: Parts): Talk {
     { name: "help", hint: tt.commands.help, run: async () => ({ text: [...tt.help, "", ...listed()].join("\n") }) },
     { name: "inbox", hint: tt.commands.inbox, run: inbox },
     { name: "compact", hint: tt.commands.compact, run: async () => void (await send({ type: "compact", session })) },
+    { name: "plan", hint: tt.commands.plan, run: plan },
+    { name: "mode", hint: tt.commands.mode, run: mode },
     { name: "quit", hint: tt.commands.quit, run: async () => parts.leave() },
   ];
   const given = options.commands ?? [];
@@ -137,6 +163,7 @@ export function createTalk(parts: Parts): Talk {
   return {
     speak,
     resume,
+    chooseMode: (chosen) => void chooseMode(chosen),
     shell: () => running,
     commands: () => [...all, ...(options.skills ?? [])],
     submit(text) {

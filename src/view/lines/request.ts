@@ -83,6 +83,8 @@ function blockLines(block: Block, style: Style): string[] {
   switch (block.type) {
     case "command":
       return rows(block.lines, style).map(paint.bold);
+    case "plan":
+      return rows(block.lines, style);
     case "path":
       return [
         ...rows([block.given], style).map(paint.bold),

@@ -91,6 +91,8 @@ function blockElements(block: Block, clip: Clip, words: Texts): Element[] {
   switch (block.type) {
     case "command":
       return [markdown(code(clip(block.lines), "bash"))];
+    case "plan":
+      return [markdown(escaped(clip(block.lines).join("\n")))];
     case "path":
       return [markdown(code(clip(pathLines(block))))];
     case "change":
@@ -176,6 +178,7 @@ export function actionText(asked: Description, speech: Speech): string {
   const blocks = asked.action.flatMap((block): string[] => {
     switch (block.type) {
       case "command":
+      case "plan":
         return block.lines;
       case "path":
         return pathLines(block);

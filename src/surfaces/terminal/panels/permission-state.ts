@@ -1,4 +1,5 @@
 import {
+  PLAN_TOOL,
   canonicalJson,
   type Draft,
   type PermissionRequest,
@@ -10,7 +11,7 @@ import { rulesFor } from "../../../view/answering.ts";
 import { dangersOf } from "../../../view/danger.ts";
 import { neededOf, type Offer } from "../../../view/describe.ts";
 
-export type Choice = "once" | "always" | "no" | "reason" | "edit" | "comment" | "stop";
+export type Choice = "once" | "acceptEdits" | "always" | "no" | "reason" | "edit" | "comment" | "stop";
 
 export type PermissionState = {
   stage: "choices" | "reason" | "comment" | "edit" | "always";
@@ -77,19 +78,32 @@ export function choicesOf(request: PermissionRequest, state: PermissionState): C
   const others = (["reason", "edit", "comment", "stop"] as const).filter(
     (choice) => state.more || written[choice] !== undefined,
   );
+  if (request.tool === PLAN_TOOL)
+    return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];
   return ["once", ...(request.hard ? [] : (["always"] as const)), "no", ...others];
 }
 
 /** These let the call run, so all of it must have been on the screen. */
 export function allows(choice: Choice): boolean {
-  return choice === "once" || choice === "always" || choice === "edit" || choice === "comment";
+  return (
+    choice === "once" || choice === "acceptEdits" || choice === "always" || choice === "edit" || choice === "comment"
+  );
 }
 
 /** The part of an input that is text and can be edited as such; anything else is edited as JSON, whole. */
-export function textField({ tool, input }: PermissionRequest): "command" | "content" | "new_string" | undefined {
-  const name = tool === "Write" ? "content" : tool === "Edit" ? "new_string" : "command";
+export function textField({
+  tool,
+  input,
+}: PermissionRequest): "command" | "content" | "new_string" | "plan" | undefined {
+  const name = textFields[tool] ?? "command";
   return typeof input[name] === "string" ? name : undefined;
 }
+
+const textFields: Readonly<Record<string, "content" | "new_string" | "plan">> = {
+  Write: "content",
+  Edit: "new_string",
+  [PLAN_TOOL]: "plan",
+};
 
 export function editable(request: PermissionRequest): string {
   const name = textField(request);

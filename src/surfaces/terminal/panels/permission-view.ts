@@ -1,4 +1,4 @@
-import { oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
+import { PLAN_TOOL, oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
 import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { agentLines } from "./frame.ts";
@@ -65,6 +65,8 @@ function blockLines(block: Block, draw: Draw): string[] {
   switch (block.type) {
     case "command":
       return margined(block.lines, draw, { paint: theme.code });
+    case "plan":
+      return margined(block.lines, draw);
     case "path":
       return [
         ...margined([block.given], draw, { paint: theme.bold }),
@@ -126,7 +128,7 @@ export function permissionChoices(
       const written = draftOf(request, state);
       const rows = choicesOf(request, state).map((choice, n): Row => {
         const locked = allows(choice) && !seenEnd;
-        const label = p.choices[choice];
+        const label = (request.tool === PLAN_TOOL ? p.planChoices : p.choices)[choice];
         return {
           sign: `${n + 1}`,
           label: locked ? p.lockedChoice(label) : label,

@@ -107,6 +107,8 @@ function choose({ asked, seenEnd, p }: Context, state: State, choice: Choice): S
   switch (choice) {
     case "once":
       return { state, respond: { type: "granted", requestId } };
+    case "acceptEdits":
+      return { state, respond: { type: "granted", requestId, mode: choice } };
     case "no":
       return { state, respond: { type: "denied", requestId } };
     case "stop":

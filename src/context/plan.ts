@@ -1,0 +1,16 @@
+import type { Message } from "../protocol/index.ts";
+
+/**
+ * Goes at the end of every prompt while the session is in plan mode and is kept nowhere, so that everything before it stays as
+ * the provider has cached it. `agent`: names from the root's child down to the one that is told.
+ */
+export function planReminder(agent: readonly string[]): Message {
+  const end =
+    agent.length === 0
+      ? "Once you know enough, put the plan before the person with ExitPlanMode; nothing else ends plan mode."
+      : "Report what you found; the agent above you plans.";
+  return { role: "user", text: `[Plan mode, said by Sage. ${rule} ${end}]` };
+}
+
+const rule =
+  "The person wants to see a plan before anything is changed. Only calls that read are run; every other call is refused at once, and nobody is asked about it. Look around, ask what you need to know, and change nothing.";

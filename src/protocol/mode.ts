@@ -1,0 +1,31 @@
+import type { Fact } from "./fact.ts";
+
+/**
+ * How much an agent may do in a session without asking. `ask` asks about everything that no rule allows, `acceptEdits` edits files
+ * of the workspace without asking, `plan` only reads until a person has approved a plan.
+ */
+export type SessionMode = "ask" | "acceptEdits" | "plan";
+
+/** In the order in which a key goes through them. */
+export const sessionModes: readonly SessionMode[] = ["ask", "acceptEdits", "plan"];
+
+/** The modes as they are typed. */
+export const modeWords: Readonly<Record<string, SessionMode>> = {
+  ask: "ask",
+  "accept-edits": "acceptEdits",
+  plan: "plan",
+};
+
+/** The tool with which an agent puts its plan before the person. */
+export const PLAN_TOOL = "ExitPlanMode";
+
+/** The mode of a session, from all of its facts. */
+export function modeOf(facts: readonly Fact[]): SessionMode {
+  const chosen = facts.findLast((fact) => fact.type === "mode.chosen");
+  return chosen?.type === "mode.chosen" ? chosen.data.mode : "ask";
+}
+
+/** The mode that follows on this one. */
+export function nextMode(mode: SessionMode): SessionMode {
+  return sessionModes[(sessionModes.indexOf(mode) + 1) % sessionModes.length] ?? "ask";
+}

@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { PLAN_TOOL, reason } from "../protocol/index.ts";
+import { describe } from "./describe.ts";
+import type { Tool } from "./tool.ts";
+
+const inputSchema = z.strictObject({
+  plan: z
+    .string()
+    .refine((text) => text.trim() !== "", "must not be empty")
+    .describe("The whole plan, in Markdown"),
+});
+
+/** Asks for permission like any other call; the loop writes down the mode that a yes leads to. */
+export const exitPlanMode: Tool<z.infer<typeof inputSchema>> = {
+  name: PLAN_TOOL,
+  description: describe("exit-plan-mode"),
+  inputSchema,
+  effect: "waits",
+  requiresUserInteraction: true,
+  checkPermissions: (_, { sessionMode }) =>
+    sessionMode === "plan"
+      ? { behavior: "ask", reason: reason("plan-waits", {}) }
+      : { behavior: "deny", reason: reason("not-in-plan-mode", {}) },
+  execute: async () => ({
+    ok: true,
+    text: "The person approved the plan. Plan mode is over: carry it out now.",
+  }),
+};

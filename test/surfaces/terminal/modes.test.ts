@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { modeOf } from "../../../src/protocol/index.ts";
+import { sageOnScreen } from "../../support/terminal.ts";
+
+const SHIFT_TAB = "\x1b[Z";
+
+suite("modes on a terminal", () => {
+  test("Shift-Tab goes through the modes, and the foot shows the one that holds", async () => {
+    await using at = await sageOnScreen([], {});
+    await at.until("What would you like to do?");
+    at.press(SHIFT_TAB);
+    await at.until("accept edits (Shift-Tab)");
+    at.press(SHIFT_TAB);
+    await at.until("plan mode (Shift-Tab)");
+    at.press(SHIFT_TAB);
+    await at.until("Mode changed by you: ask.");
+    assert.doesNotMatch((await at.screen.rows()).join("\n"), /\(Shift-Tab\)/);
+    at.enter("/mode");
+    await at.until("Mode: ask. Change it with Shift-Tab");
+    at.enter("/mode plan");
+    await at.until("plan mode (Shift-Tab)");
+    assert.equal(modeOf(at.sage.facts()), "plan");
+  });
+
+  test("/plan says the task in plan mode; the plan is approved with accepting edits in two keys", async () => {
+    await using at = await sageOnScreen(
+      [
+        { calls: [{ tool: "ExitPlanMode", input: { plan: "# 计划\n\n写 a.txt" } }] },
+        { calls: [{ tool: "Write", input: { file_path: "a.txt", content: "hi\n" } }] },
+        { text: "All done." },
+      ],
+      {},
+    );
+    await at.until("What would you like to do?");
+    at.enter("/plan 改一改");
+    const panel = await at.until("Approve this plan?");
+    assert.match(panel, /# 计划/);
+    assert.match(panel, /1\.? +Approve\n?/);
+    assert.doesNotMatch(panel, /only a person can allow/);
+    await at.answer("2", "\r");
+    await at.until("All done.");
+    assert.ok(existsSync(join(at.sage.store.session(at.sage.session)?.cwd ?? "", "a.txt")));
+    assert.equal(modeOf(at.sage.facts()), "acceptEdits");
+  });
+
+  test("a plan that is to be changed goes back with the words, and the session stays in plan mode", async () => {
+    await using at = await sageOnScreen(
+      [{ calls: [{ tool: "ExitPlanMode", input: { plan: "write a.txt" } }] }, { text: "Understood." }],
+      {},
+    );
+    await at.until("What would you like to do?");
+    at.enter("/plan go");
+    await at.until("Approve this plan?");
+    await at.answer("3", "\r");
+    await at.answer("先写测试", "\r");
+    await at.until("Understood.");
+    assert.match(at.sage.result(0, 0), /先写测试/);
+    assert.equal(modeOf(at.sage.facts()), "plan");
+  });
+});
