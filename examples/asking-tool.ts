@@ -1,4 +1,4 @@
-// A tool that asks in the midst of its work. After a restart it is entered again, and what was answered returns at once.
+// A tool that asks while it works. After a restart it runs again from the top, and recorded answers return at once.
 import { SageAgentSDK, scripted, type Resolution, type Tool } from "sage-agent";
 import { z } from "zod";
 

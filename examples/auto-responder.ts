@@ -1,4 +1,4 @@
-// Nobody is there, and a function answers instead. Whatever it does wrong ends as a refusal, never as consent.
+// A function answers where nobody is. If it fails, the answer is no, never yes.
 import { SageAgentSDK, scripted, type AutoResponder } from "sage-agent";
 
 const onlyListing: AutoResponder = (request) => {

@@ -1,4 +1,4 @@
-// A server on a bad day: one model is overloaded, so after its retries the other one goes on. Both are asked over the network.
+// A failing server: one model is overloaded, so after its retries the fallback takes over. Both are reached over the network.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

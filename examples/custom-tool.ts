@@ -1,4 +1,4 @@
-// A tool of your own. It says what it does to the world; Sage decides whether a person is asked before it runs.
+// A tool of your own. It declares its effect; Sage decides whether to ask a person before it runs.
 import { SageAgentSDK, scripted, type Tool } from "sage-agent";
 import { z } from "zod";
 

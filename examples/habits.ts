@@ -1,4 +1,4 @@
-// Three habits: keep nothing between calls, share what is costly, listen to interrupts.
+// Three habits: keep no state between calls, share what is expensive, obey interrupts.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { assemble, memoryStore, scripted, type Tool } from "sage-agent";
 import { z } from "zod";
 
-// Stateless: what it needs comes in, what it learns goes out. A count kept here would be another one after a restart.
+// Stateless: input comes in, the result goes out. A counter kept here would be wrong after a restart.
 const count: Tool<{ from: number }> = {
   name: "Count",
   description: "Counts up, one number at a time.",
@@ -15,7 +15,7 @@ const count: Tool<{ from: number }> = {
   checkPermissions: () => ({ behavior: "allow", reason: "it only counts" }),
   async execute({ from }, { signal, output }) {
     let n = from;
-    // Interrupts: whatever waits takes the signal, and what is done by then is the result.
+    // Interrupts: everything that waits takes the signal, and the work done so far is the result.
     for (; n < from + 1_000 && !signal.aborted; n++) {
       output(`${n}\n`);
       await wait(5, undefined, { signal }).catch(() => {});
@@ -50,7 +50,7 @@ async function converse(): Promise<void> {
   await host.send({ type: "say", session, text: "Count", ...me });
   for await (const event of host.watch(session, { signal: new AbortController().signal })) {
     if (event.type === "delta" && event.delta.kind === "output" && event.delta.n === 0) {
-      await host.send({ type: "interrupt", session, ...me }); // the turn is paused, and goes on with what is said next
+      await host.send({ type: "interrupt", session, ...me }); // pauses the turn; the next message continues it
       await host.send({ type: "say", session, text: "Enough", ...me });
     }
     if (event.type !== "fact") continue;

@@ -1,4 +1,4 @@
-// A conversation that outgrows its model. Room is made by itself: the beginning becomes a summary, the task stays to the letter.
+// A conversation that outgrows its model. Sage compacts it: a summary replaces the beginning, the task stays word for word.
 import { SageAgentSDK, scripted, type Tool } from "sage-agent";
 import { z } from "zod";
 
@@ -14,7 +14,7 @@ const log: Tool<{ day: number }> = {
 const days = Array.from({ length: 12 }, (_, n) => n + 1);
 const model = scripted({
   "": [...days.map((day) => ({ calls: [{ tool: "Log", input: { day } }] })), { text: "Nothing happened." }],
-  summary: [{ text: "The first days were read; all of them were quiet." }], // `smallModel` would write it, if there were one
+  summary: [{ text: "The first days were read; all of them were quiet." }], // written by `smallModel`, if you set one
 });
 
 const sage = new SageAgentSDK({ model, tools: [log] });

@@ -1,4 +1,4 @@
-// With a store of one's own: anything that keeps facts as a Store does. This one counts what it is given.
+// A store of your own: anything that implements Store. This one counts the facts it is given.
 import { memoryStore, SageAgentSDK, scripted, type Store } from "sage-agent";
 
 function counting(inner: Store): Store & { written(): number } {

@@ -1,4 +1,4 @@
-// In a queue worker: a job runs until a person is needed, is put back, and goes on with the answer, in whichever worker takes it next.
+// In a queue worker: a job runs until it needs a person and goes back into the queue. Any worker continues it with the answer.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ async function work({ task, session, answer }: Job): Promise<Job | string> {
   try {
     const agent = await sage.openTurns(session === undefined ? {} : { session });
     if (answer !== undefined && agent.getPendingQuestion()) await agent.answerQuestion(answer);
-    // A job that is delivered twice attaches to the same turn instead of saying its task again.
+    // A job that is delivered twice attaches to the same turn instead of starting its task again.
     const turn = await agent.runTurn(session === undefined ? task : "");
     return turn.needsInput ? { task, session: agent.session } : turn.outcome.text;
   } finally {

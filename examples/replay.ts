@@ -1,4 +1,4 @@
-// Record a run once, with a real model and a real person; play it again in every test, with neither.
+// Record a run once, with a real model and a real person; replay it in every test, with neither.
 import assert from "node:assert/strict";
 import { SageAgentSDK, replayAnswers, scripted } from "sage-agent";
 
@@ -15,7 +15,7 @@ await handle.respond({ type: "granted", requestId: request?.id ?? "" });
 const { script, answers } = sage.recording((await result).session); // plain JSON: keep both beside your tests
 await sage.close();
 
-// In CI: the same loop, the same tools and rules. Only the model and the person are played.
+// In CI: the same loop, the same tools and rules. Only the model and the person are replayed.
 const test = new SageAgentSDK({ model: scripted(script) });
 const again = await test.runWithOptions("Release it", {
   mode: { type: "nonInteractive", autoResponse: replayAnswers(answers) },
@@ -23,7 +23,7 @@ const again = await test.runWithOptions("Release it", {
 assert.equal(again.text, "Version 2.0 is out.");
 console.log(again.status, "-", again.toolHistory[0]?.result.text);
 
-// A change that makes the agent ask for something new is found out: nobody answered that.
+// If a change makes the agent ask something new, the test notices: nobody answered that.
 const changed = new SageAgentSDK({ model: scripted(script) });
 const open = await changed.runWithOptions("Release it", {
   mode: { type: "nonInteractive", autoResponse: replayAnswers([]) },

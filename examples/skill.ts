@@ -1,10 +1,10 @@
-// A skill in code. In a repository it is a folder with a SKILL.md; both come to the same.
+// A skill in code. It works the same as a folder with a SKILL.md.
 import { SageAgentSDK, scripted, type Skill } from "sage-agent";
 
 const release: Skill = {
   name: "release",
   description: "Publishes a new version",
-  whenToUse: "when a version is to be published",
+  whenToUse: "when publishing a version",
   allowedTools: ["Read", "Bash"],
   userInvocable: true,
   priority: 50,

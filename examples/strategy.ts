@@ -1,4 +1,4 @@
-// A strategy of your own. The loop stays the same: a strategy decides who hears of what, and who may be asked.
+// A strategy of your own. The loop stays the same: a strategy decides who receives events and who may be asked.
 import { homedir, tmpdir } from "node:os";
 import {
   builtinTools,

@@ -1,4 +1,4 @@
-// A subagent of your own: a definition with a name, what it is for, what it is told, and which tools it may use.
+// A subagent of your own: its name, purpose, prompt and tools.
 import { SageAgentSDK, scripted, type SubagentDefinition } from "sage-agent";
 
 const proofreader: SubagentDefinition = {
@@ -10,7 +10,7 @@ const proofreader: SubagentDefinition = {
   workingDirectory: "inherited",
 };
 
-// One script for the main agent, one for the subagent: each has a conversation of its own.
+// One script for the main agent, one for the subagent: each has its own conversation.
 const model = scripted({
   "": [
     {

@@ -1,4 +1,4 @@
-// Returns when a person is needed, goes on when they have answered: also tomorrow, in another process.
+// Returns when a person is needed and continues once they have answered, even tomorrow and in another process.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const model = scripted([
 const dir = await mkdtemp(join(tmpdir(), "sage-"));
 const options = { model, journal: join(dir, "journal.db") };
 
-// A web request comes in: run until the agent needs somebody, and let the request go.
+// A web request comes in: run until the agent needs a person, then return.
 const today = new SageAgentSDK(options);
 const agent = await today.openTurns();
 const result = await agent.runTurn("Start the server", {

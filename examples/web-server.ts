@@ -1,4 +1,4 @@
-// In a web server: a run is streamed to whoever asked for it, and what waits is answered by another request.
+// In a web server: one request streams a run, another one answers what it asks.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SageAgentSDK, scripted } from "sage-agent";
@@ -37,7 +37,7 @@ const server = createServer((request, response) => {
 await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-// A client: it begins a run, allows what the run asks for, and reads the end of the stream.
+// A client: it starts a run, allows what the run asks for, and reads the end of the stream.
 const stream = fetch(`${origin}/run`, { method: "POST", body: "Which Node is this?" }).then((reply) => reply.text());
 for (let id: string | undefined; id === undefined;) {
   [id] = (await (await fetch(`${origin}/pending`)).json()) as string[];

@@ -1,4 +1,4 @@
-// A tool that changes something. It says nothing about permission, so a person is asked, and a crash never runs it twice.
+// A tool that changes something. It has no opinion about permission, so Sage asks. A crash never runs it twice.
 import { hash } from "node:crypto";
 import { appendFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,12 +13,12 @@ const note: Tool<{ line: string }> = {
   description: "Adds a line to notes.txt.",
   inputSchema: z.object({ line: z.string().min(1) }),
   effect: "writes",
-  specifier: ({ line }) => line, // what a rule such as Note(shopping:*) looks at
+  specifier: ({ line }) => line, // what a rule such as Note(shopping:*) matches
   operand: (_, { cwd }) => file(cwd),
   async reconcile({ line }, { cwd, before }) {
     const text = await readFile(file(cwd), "utf8").catch(() => undefined);
     const now = text === undefined ? "" : hash("sha256", text);
-    if (now === before) return "again"; // it surely did not happen
+    if (now === before) return "again"; // it did not happen
     return text?.endsWith(`${line}\n`) ? { ok: true, text: "Noted." } : undefined;
   },
   async execute({ line }, { cwd }) {
