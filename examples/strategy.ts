@@ -6,6 +6,7 @@ import {
   createToolRegistry,
   memoryStore,
   noHooks,
+  said,
   SageError,
   scripted,
   UnifiedExecutor,
@@ -49,7 +50,7 @@ const executor = new UnifiedExecutor(
     subagents: createSubagentRegistry(),
     subagentSystem: ({ definition }) => definition.prompt,
     saveRule: () => {
-      throw new SageError("config-invalid", "rules are not kept in files here");
+      throw new SageError("config-invalid", said("rules are not kept in files here"));
     },
     redact: (text) => text,
   },

@@ -22,7 +22,7 @@ const doors: Record<string, string[]> = {
   hooks: ["protocol"],
   agent: [...heart, "texts"],
   mcp: ["protocol", "tools"],
-  config: ["protocol", "permission", "tools", "context", "hooks"],
+  config: ["protocol", "texts", "permission", "tools", "context", "hooks"],
   host,
   archive: [...host, "host"],
   sdk: [...host, "host", "archive"],

@@ -1,5 +1,4 @@
 import {
-  SageError,
   callKey,
   callOfKey,
   callsOf,
@@ -15,6 +14,7 @@ import {
   type Fact,
   type FactType,
 } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** Facts that make up a conversation. Requests, answers, verdicts, rules and drafts stay where they were given. */
 const copied: readonly FactType[] = [
@@ -52,7 +52,7 @@ export function cutAt(facts: readonly Fact[], at: string | undefined): number {
     ? facts.findLast(({ seq }) => seq <= Number(at))
     : facts.findLast(({ key }) => isTurnOrStep(at) && isWithinKey(key, at));
   if (found) return found.seq;
-  throw new SageError("usage", `--at expects a fact's number, or a turn or step such as t2 or t2/5; got "${at}"`);
+  throw errorBecause("usage", reason("fork-place-unfit", { given: at }));
 }
 
 function opened(cut: number): (fact: Fact) => Fact {

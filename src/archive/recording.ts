@@ -1,11 +1,11 @@
 import { NeedsInput } from "../input/ask.ts";
 import { taskHash, type Script, type ScriptedTurn } from "../models/scripted.ts";
 import {
-  SageError,
   callKey,
   callsOf,
   canonicalJson,
   parentCallOfKey,
+  reason,
   reasonFrom,
   stepOfKey,
   textOf,
@@ -20,6 +20,7 @@ import {
   type ToolInput,
 } from "../protocol/index.ts";
 import type { Redaction } from "../config/redact.ts";
+import { errorBecause } from "../texts/error.ts";
 
 type Asked =
   | { kind: "permission"; tool: string; input: ToolInput }
@@ -106,11 +107,8 @@ export async function parseAnswers(text: string, path: string): Promise<Recorded
     const list = z.array(z.strictObject({ asked, by: z.string(), response }));
     return list.parse(JSON.parse(text)) as unknown as RecordedAnswer[];
   } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
-    throw new SageError(
-      "config-invalid",
-      `${path} should be a list of answers as --record-answers writes it: ${reason}`,
-    );
+    const problem = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw errorBecause("config-invalid", reason("answers-unfit", { path, problem }));
   }
 }
 

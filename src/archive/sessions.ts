@@ -11,6 +11,7 @@ import { receiptsOf, type Receipt } from "./receipts.ts";
 import { existingSession } from "../host/session-run.ts";
 import { projectFiles } from "../config/settings.ts";
 import { projectRoot } from "../config/trust.ts";
+import { errorBecause } from "../texts/error.ts";
 
 const LONGEST_TITLE = 200;
 const LONGEST_KEPT = 500;
@@ -20,7 +21,7 @@ type Kept = Pick<Home, "settings" | "output">;
 export async function renameSession(store: Store, session: string, title: string, sender: Sender): Promise<void> {
   existingSession(store, session);
   const line = title.replace(/[\p{C}\s]+/gu, " ").trim();
-  if (line === "") throw new SageError("input-invalid", "a title should have at least one letter");
+  if (line === "") throw errorBecause("input-invalid", reason("title-empty", {}));
   const data = { title: [...line].slice(0, LONGEST_TITLE).join(""), ...sender };
   await store.append(session, { key: titleKey(randomUUID()), type: "session.titled", at: Date.now(), data });
 }
@@ -44,7 +45,7 @@ export async function forkSession(
 /** First ends its requests, so that whoever sees one learns what became of it; what was allowed in it stays on record. */
 export async function deleteSession(store: Store, home: Kept, session: string, sender: Sender): Promise<void> {
   const { cwd, title, owned } = existingSession(store, session);
-  if (owned) throw new SageError("session-owned", `session ${session} is running; stop it first`);
+  if (owned) throw errorBecause("session-owned", reason("session-runs", { session }));
   for (const request of store.pending(session))
     await settle(store, request, {
       requestId: request.id,

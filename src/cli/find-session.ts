@@ -1,5 +1,5 @@
 import type { SessionRow, Store } from "../journal/store.ts";
-import { SageError } from "../protocol/error.ts";
+import { SageError, said } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { titleOf } from "../view/summary.ts";
 
@@ -9,11 +9,14 @@ export function sessionBy(store: Store, prefix: string, t: CliTexts): SessionRow
   const exact = found.find(({ id }) => id === prefix) ?? (found.length === 1 ? found[0] : undefined);
   if (exact && prefix !== "") return exact;
   const candidates = found.slice(0, 10).map((one) => `${one.id}  ${titleOf(one).slice(0, 60)}`);
-  throw new SageError("session-unknown", found.length === 0 ? t.noSession(prefix) : t.ambiguous(prefix, candidates));
+  throw new SageError(
+    "session-unknown",
+    said(found.length === 0 ? t.noSession(prefix) : t.ambiguous(prefix, candidates)),
+  );
 }
 
 export function lastSessionIn(store: Store, cwd: string, t: CliTexts): SessionRow {
   const last = store.sessions().find((one) => one.cwd === cwd && one.title !== "");
   if (last) return last;
-  throw new SageError("session-unknown", t.noSessionHere(cwd));
+  throw new SageError("session-unknown", said(t.noSessionHere(cwd)));
 }

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { SageError, messageOf } from "../protocol/error.ts";
+import { messageOf, SageError, said } from "../protocol/index.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import { languageOf, type Lang } from "../texts/language.ts";
 
@@ -39,7 +39,7 @@ export function langOf(args: readonly string[]): Lang {
 }
 
 export function usage(message: string): SageError {
-  return new SageError("usage", message);
+  return new SageError("usage", said(message));
 }
 
 /** A word that a command would ignore is a misunderstanding. */

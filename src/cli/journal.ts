@@ -1,6 +1,6 @@
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
-import { SageError, errorOf, type Command, type CommandReply, type Host } from "../protocol/index.ts";
+import { errorOf, said, SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
 import { sageHome } from "../config/home.ts";
 import { createHost, type LocalHost } from "../host/host.ts";
 import { accountGuard } from "./account.ts";
@@ -13,7 +13,7 @@ export function openJournal(
 ): { host: LocalHost; store: Store } {
   const home = sageHome(env);
   const store = sqliteStore(home.journal, options);
-  const executor = () => Promise.reject(new SageError("turn-failed", "this command runs no turn"));
+  const executor = () => Promise.reject(new SageError("turn-failed", said("this command runs no turn")));
   return { store, host: createHost({ store, version, executor, guard: accountGuard(home) }) };
 }
 

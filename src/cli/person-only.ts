@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { sageHome } from "../config/home.ts";
 import { ancestry } from "../journal/process.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
-import { SageError } from "../protocol/error.ts";
+import { reason } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /**
  * An agent's commands must not approve, speak, trust or change rules in the person's name, however they were started. A variable says so
@@ -10,10 +11,7 @@ import { SageError } from "../protocol/error.ts";
  */
 export function forPeopleOnly(env: NodeJS.ProcessEnv): void {
   if (env["SAGE_INSIDE"] === undefined && !isInsideCall(env)) return;
-  throw new SageError(
-    "usage",
-    "this is for a person: a command that an agent runs may not answer, speak in a session, trust, change rules or touch other sessions",
-  );
+  throw errorBecause("usage", reason("for-people-only", {}));
 }
 
 function isInsideCall(env: NodeJS.ProcessEnv): boolean {

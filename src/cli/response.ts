@@ -1,5 +1,6 @@
 import {
   SageError,
+  said,
   type Answers,
   type InputRequest,
   type InputResponse,
@@ -109,7 +110,7 @@ function checkKind(request: InputRequest, way: string, t: CliTexts): void {
   const { kind } = request;
   if (way === "--text" && textQuestion(request)) return;
   const meantFor = Object.values(ownWays).some((ways) => ways.includes(way));
-  if (meantFor && !ownWays[kind].includes(way)) throw new SageError("request-invalid", t.wrongWay[kind](way));
+  if (meantFor && !ownWays[kind].includes(way)) throw new SageError("request-invalid", said(t.wrongWay[kind](way)));
 }
 
 /** The one question of a request that offers nothing to choose from. */
@@ -145,16 +146,17 @@ function rulesOf(request: InputRequest, { nth, to = "session", rule }: RuleFlags
   const offers = request.kind === "permission" && !request.hard ? rulesFor(request) : undefined;
   if (offers && rule !== undefined) return [{ rule, behavior: "allow", destination }];
   const chosen = nth === undefined ? neededOf(offers ?? []) : (offers?.slice(Number(nth) - 1, Number(nth)) ?? []);
-  if (chosen.length === 0) throw new SageError("request-invalid", t.noSuggestion(offers?.length ?? 0));
+  if (chosen.length === 0) throw new SageError("request-invalid", said(t.noSuggestion(offers?.length ?? 0)));
   const fits = (to: RuleDestination) => chosen.every(({ places }) => places.some((place) => place.destination === to));
-  if (!fits(destination)) throw new SageError("request-invalid", t.noPlace(destination, destinations.filter(fits)));
+  if (!fits(destination))
+    throw new SageError("request-invalid", said(t.noPlace(destination, destinations.filter(fits))));
   return chosen.map((offer) => ({ rule: offer.rule, behavior: offer.behavior, destination }));
 }
 
 type RuleFlags = { nth: string | undefined; to?: string | undefined; rule?: string | undefined };
 
 function answersOf(request: InputRequest, { choose = [], other = [], partial }: Values, t: CliTexts): Answers {
-  if (request.kind !== "question") throw new SageError("request-invalid", t.wrongWay[request.kind]("--choose"));
+  if (request.kind !== "question") throw new SageError("request-invalid", said(t.wrongWay[request.kind]("--choose")));
   const answers: Answers = {};
   const put = (given: string, add: (question: Question, text: string) => void) => {
     const { question, text } = aim(request.questions, given, t);
@@ -169,7 +171,7 @@ function answersOf(request: InputRequest, { choose = [], other = [], partial }: 
   for (const given of other)
     put(given, ({ question }, text) => Object.assign(answers[question] ?? {}, { other: text }));
   const [given, of] = [Object.keys(answers).length, request.questions.length];
-  if (given < of && !partial) throw new SageError("request-invalid", t.incomplete(given, of));
+  if (given < of && !partial) throw new SageError("request-invalid", said(t.incomplete(given, of)));
   return answers;
 }
 

@@ -2,14 +2,7 @@ import { existsSync } from "node:fs";
 import type { ContentFile } from "../context/content.ts";
 import { createHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
-import {
-  reason,
-  SageError,
-  type Rule,
-  type RuleDestination,
-  type RuleFiles,
-  type RuleGrant,
-} from "../protocol/index.ts";
+import { reason, type Rule, type RuleDestination, type RuleFiles, type RuleGrant } from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
 import { changedScript, filesIn, rulesFor } from "./hook-files.ts";
@@ -18,6 +11,7 @@ import { addRule, removeRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
 import { commandsOf, projectFiles, readSettings, rulesOf, type ProjectSettings, type Settings } from "./settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust.ts";
+import { errorBecause } from "../texts/error.ts";
 
 export type Config = {
   settings: Settings;
@@ -129,16 +123,10 @@ function rulesForNoPath(rules: readonly Rule[]): string[] {
 }
 
 function fileFor(destination: RuleDestination, files: RuleFiles, root: string): string {
-  if (destination === "session") throw new SageError("config-invalid", "a rule of the session is in no file");
+  if (destination === "session") throw errorBecause("config-invalid", reason("rule-place-missing", { destination }));
   const file = files[destination];
   if (file !== undefined) return file;
-  throw new SageError(
-    "config-invalid",
-    `the settings of ${root} are not trusted, or changed since; nothing is saved there`,
-    {
-      reason: reason("settings-untrusted", { folder: root }),
-    },
-  );
+  throw errorBecause("config-invalid", reason("settings-untrusted", { folder: root }));
 }
 
 type Layer = { path: string; destination: "user" | "project" | "local"; settings: ProjectSettings; folder: string };

@@ -2,8 +2,9 @@ import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
-import { SageError } from "../protocol/index.ts";
+import { reason } from "../protocol/index.ts";
 import { projectRoot } from "./trust.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** Paths of Sage's state, which its owner alone can read. */
 export type Home = {
@@ -19,16 +20,13 @@ export type Home = {
 
 export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
   const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
-  if (!isAbsolute(dir)) throw new SageError("config-invalid", `SAGE_HOME should be an absolute path; got "${dir}"`);
+  if (!isAbsolute(dir)) throw errorBecause("config-invalid", reason("home-relative", { given: dir }));
   if (env["SAGE_HOME"] !== undefined && isInWorkspace(dir, cwd ?? process.cwd()))
-    throw new SageError(
-      "config-invalid",
-      `SAGE_HOME is ${dir}, inside of the folder that Sage works in; set it to a directory elsewhere`,
-    );
+    throw errorBecause("config-invalid", reason("home-inside", { path: dir }));
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new SageError("config-invalid", `${dir} cannot be created; set SAGE_HOME to a directory you may write to`, {
+    throw errorBecause("config-invalid", reason("home-impossible", { path: dir }), {
       cause: error,
     });
   }

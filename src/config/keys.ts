@@ -1,8 +1,9 @@
 import { createRequire } from "node:module";
-import { SageError, messageOf } from "../protocol/index.ts";
+import { messageOf, reason } from "../protocol/index.ts";
 import type { Home } from "./home.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** By the variable that would hold the key. What the keychain keeps is only noted, so that it is asked for nothing else. */
 type Kept = Record<string, { key: string } | { keychain: true }>;
@@ -66,9 +67,9 @@ function parse({ keys }: Pick<Home, "keys">, text: string): Kept {
   try {
     return JSON.parse(text) as Kept;
   } catch (error) {
-    throw new SageError(
+    throw errorBecause(
       "config-invalid",
-      `${keys} should be JSON: ${messageOf(error)}; \`sage setup\` writes it anew once it is gone`,
+      reason("file-not-json", { path: keys, problem: messageOf(error), effect: "set-up-again" }),
     );
   }
 }

@@ -1,8 +1,9 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { SageError, messageOf } from "../protocol/index.ts";
+import { messageOf, reason } from "../protocol/index.ts";
 import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
+import { errorBecause } from "../texts/error.ts";
 
 const PATIENCE_MS = 5_000;
 
@@ -35,7 +36,7 @@ function acquire(lock: string): Disposable {
     database.exec("BEGIN IMMEDIATE");
   } catch (error) {
     database.close();
-    throw new SageError("journal-locked", `${lock} could not be locked (${messageOf(error)}); try again`, {
+    throw errorBecause("journal-locked", reason("file-busy", { path: lock, problem: messageOf(error) }), {
       retryable: true,
       cause: error,
     });

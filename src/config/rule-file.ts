@@ -1,7 +1,8 @@
 import { readRule } from "../permission/rules/rules.ts";
-import { SageError, messageOf, type RuleGrant } from "../protocol/index.ts";
+import { messageOf, reason, type RuleGrant } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
+import { errorBecause } from "../texts/error.ts";
 
 type RuleBehavior = RuleGrant["behavior"];
 type Lists = Partial<Record<RuleBehavior, string[]>>;
@@ -10,7 +11,7 @@ type File = { permissions?: Lists } & Record<string, unknown>;
 /** Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. */
 export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">, lock?: string): void {
   const reading = readRule(rule, behavior);
-  if (!reading.ok) throw new SageError("config-invalid", `the rule "${rule}" cannot be read: ${reading.message}`);
+  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.message }));
   changeRules(
     path,
     (lists) => {
@@ -20,10 +21,7 @@ export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule"
     lock,
   );
   if (!rulesIn(path)[behavior]?.includes(rule))
-    throw new SageError(
-      "config-invalid",
-      `the rule "${rule}" was written to ${path} and does not stand there; it is not saved`,
-    );
+    throw errorBecause("config-invalid", reason("rule-not-saved", { rule, path }));
 }
 
 /** False when no such rule stands there. */
@@ -71,6 +69,9 @@ function parse(path: string, text: string): File {
   try {
     return JSON.parse(text) as File;
   } catch (error) {
-    throw new SageError("config-invalid", `${path} should be JSON: ${messageOf(error)}; the rule is not saved`);
+    throw errorBecause(
+      "config-invalid",
+      reason("file-not-json", { path, problem: messageOf(error), effect: "rule-not-saved" }),
+    );
   }
 }

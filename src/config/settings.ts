@@ -5,10 +5,11 @@ import { z } from "zod";
 import { findContent, type ContentFile, type Found } from "../context/content.ts";
 import { isInside } from "../permission/paths/canonical.ts";
 import { loadRules } from "../permission/rules/rules.ts";
-import { SageError, messageOf, type Rule, type RuleDestination } from "../protocol/index.ts";
+import { messageOf, reason, reasonOf, type Rule, type RuleDestination } from "../protocol/index.ts";
 import { scriptsIn } from "./hook-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
+import { errorBecause } from "../texts/error.ts";
 
 const rules = (what: string) =>
   z.array(z.string()).default([]).describe(`${what}, each \`Tool\` or \`Tool(specifier)\``);
@@ -279,13 +280,13 @@ export function rulesOf(
     const loaded = loadRules(settings.permissions, source);
     return { rules: loaded.rules, warnings: loaded.warnings.map((warning) => `${path}: ${warning}`) };
   } catch (error) {
-    throw new SageError("config-invalid", `${path}: ${messageOf(error)}`);
+    throw errorBecause("config-invalid", reason("in-file", { path, problem: reasonOf(error) }));
   }
 }
 
 function readText(path: string, insideOf?: string): string | undefined {
   if (insideOf !== undefined && leavesFolder(path, insideOf))
-    throw new SageError("config-invalid", `${path} leads out of its folder; settings must not be links to elsewhere`);
+    throw errorBecause("config-invalid", reason("file-leads-out", { path }));
   return readSmallFile(path);
 }
 
@@ -302,9 +303,9 @@ function parse<S extends z.ZodType>(schema: S, path: string, text: string): z.in
   try {
     data = JSON.parse(text);
   } catch (error) {
-    throw new SageError("config-invalid", `${path} should be JSON: ${messageOf(error)}`);
+    throw errorBecause("config-invalid", reason("file-not-json", { path, problem: messageOf(error) }));
   }
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
-  throw new SageError("config-invalid", `${path} does not fit:\n${z.prettifyError(parsed.error)}`);
+  throw errorBecause("config-invalid", reason("file-unfit", { path, problem: z.prettifyError(parsed.error) }));
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { SageError, messageOf } from "../protocol/index.ts";
+import { messageOf, reason, SageError } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** Settings are short. */
 const LARGEST = 1024 * 1024;
@@ -22,20 +23,19 @@ export function readSmallFile(path: string, largest = LARGEST): string | undefin
     if (error instanceof SageError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new SageError("config-invalid", `${path} cannot be read: ${messageOf(error)}`);
+    throw errorBecause("config-invalid", reason("file-unreadable", { path, problem: messageOf(error) }));
   }
 }
 
 function textOf(path: string, file: number, largest: number): string {
   const found = fstatSync(file);
-  if (!found.isFile())
-    throw new SageError("config-invalid", `${path} should be a file, and is a directory, a pipe or a device`);
+  if (!found.isFile()) throw errorBecause("config-invalid", reason("file-not-regular", { path }));
   // One byte more than it says it has: a file that lies about its size, or grows, is noticed.
   const bytes = Buffer.allocUnsafe(Math.min(largest, Math.max(found.size, 64 * 1024)) + 1);
   let length = 0;
   for (let read = -1; read !== 0 && length < bytes.length; length += read)
     read = readSync(file, bytes, length, bytes.length - length, null);
   if (length === bytes.length)
-    throw new SageError("config-invalid", `${path} is larger than ${largest / 1024 / 1024} MB; settings are short`);
+    throw errorBecause("config-invalid", reason("file-too-large", { path, limitMb: largest / 1024 / 1024 }));
   return bytes.toString("utf8", 0, length);
 }

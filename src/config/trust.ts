@@ -2,10 +2,11 @@ import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
 import type { ContentFile, Found } from "../context/content.ts";
-import { SageError } from "../protocol/index.ts";
+import { reason } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
 import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
 import { readProject, type ProjectFile } from "./settings.ts";
+import { errorBecause } from "../texts/error.ts";
 
 type Trusted = Record<string, { digest: string; at: number; files: Record<string, string> }>;
 
@@ -47,11 +48,7 @@ export function trust(
   trustFile: string,
   { root, digest, files, content, scripts }: Pick<ProjectTrust, "root" | "digest" | "files" | "content" | "scripts">,
 ): void {
-  if (!mayBeTrusted(root))
-    throw new SageError(
-      "config-invalid",
-      `${root} holds more than one project and is never trusted as a whole; work in a folder below it`,
-    );
+  if (!mayBeTrusted(root)) throw errorBecause("config-invalid", reason("folder-too-wide", { folder: root }));
   change(trustFile, (all) => {
     const told = [...files, ...content.skills, ...content.agents, ...scripts];
     const texts = Object.fromEntries(told.map(({ path, text }) => [path, text]));

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { messageOf } from "../protocol/index.ts";
+import { reason, reasonOf, SageError, type Reason } from "../protocol/index.ts";
 import { repositoryRoot } from "./repository.ts";
 
 export type Instruction = { path: string; text: string };
@@ -16,9 +16,9 @@ export function findInstructions(
     home,
     mayRead = () => true,
   }: { home: string; /** What rules say about reading a file. */ mayRead?(path: string): boolean },
-): { instructions: Instruction[]; warnings: string[] } {
+): { instructions: Instruction[]; warnings: Reason[] } {
   const instructions: Instruction[] = [];
-  const warnings: string[] = [];
+  const warnings: Reason[] = [];
   const root = rootOf(cwd, home);
   for (const directory of downTo(root, resolve(cwd))) {
     const told = new Set<string>();
@@ -29,7 +29,7 @@ export function findInstructions(
         told.add(text);
         instructions.push({ path, text });
       } catch (error) {
-        warnings.push(`${path} is left out: ${messageOf(error)}`);
+        warnings.push(reason("file-left-out", { path, problem: reasonOf(error) }));
       }
     }
   }
@@ -51,15 +51,20 @@ function downTo(root: string, cwd: string): string[] {
 function read(path: string, root: string, mayRead: (path: string) => boolean): string | undefined {
   const real = realPath(path);
   if (real === undefined) return undefined;
-  if (!isInside(realpathSync.native(root), real)) throw new Error(`it is a link that leaves ${root}`);
+  if (!isInside(realpathSync.native(root), real)) throw leftOut(reason("link-leaves", { folder: root }));
   // A repository may make a link of it to any file in it: before anybody trusted it, that file would be sent away.
-  if (basename(real) !== basename(path) && !isDocument.test(real)) throw new Error(`it is a link to ${basename(real)}`);
-  if (!mayRead(real)) throw new Error("a rule is against reading it");
+  if (basename(real) !== basename(path) && !isDocument.test(real))
+    throw leftOut(reason("link-to", { name: basename(real) }));
+  if (!mayRead(real)) throw leftOut(reason("rule-against-reading", {}));
   const stats = statSync(real);
-  if (!stats.isFile()) throw new Error("it is not a regular file");
+  if (!stats.isFile()) throw leftOut(reason("not-regular", {}));
   const text = beginning(real);
   if (stats.size <= longest) return text;
   return `${text}\n\n[Cut here: only the first ${longest / 1024} KB of ${Math.ceil(stats.size / 1024)} KB are shown.]`;
+}
+
+function leftOut(why: Reason): SageError {
+  return new SageError("config-invalid", why);
 }
 
 function realPath(path: string): string | undefined {

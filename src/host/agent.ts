@@ -18,18 +18,20 @@ import { createRuleBooks } from "../permission/rules/book.ts";
 import { readFilter } from "../permission/rules/filter.ts";
 import {
   PLAN_TOOL,
-  SageError,
+  reason,
   type ExecutionOptions,
   type PermissionMode,
   type Rule,
   type RuleFiles,
   type RuleGrant,
   type SubagentDefinition,
+  type Reason,
 } from "../protocol/index.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
 import { createTask } from "../tools/task.ts";
 import type { Tool } from "../tools/tool.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** A thousand runs that begin within this time in one folder have read the same files. */
 const RECENT_MS = 1_000;
@@ -71,7 +73,7 @@ export type Agent = {
   executor(session: SessionRow, run: RunSettings, scope: AgentScope): Promise<UnifiedExecutor>;
 };
 
-type AgentScope = { store: Store; /** Tells whoever watches the session. */ warn(text: string): void };
+type AgentScope = { store: Store; /** Tells whoever watches the session. */ warn(why: Reason): void };
 
 /** Everything that does not change from session to session is made once; the rest is read when a turn begins. */
 export function createAgent(parts: AgentParts): Agent {
@@ -117,7 +119,7 @@ export function createAgent(parts: AgentParts): Agent {
           const filter = readFilter(parts.rules, { cwd, home, sageHome: env["SAGE_HOME"] }, same.ruleBooks);
           return findInstructions(cwd, { home, mayRead: (path) => filter?.(path, cwd) ?? true });
         });
-        for (const text of found.warnings) warn(text);
+        for (const why of found.warnings) warn(why);
         const date = new Date(session.at);
         const facts = { model: model.id, tools: names, skills, interactive, agent };
         return prompts(JSON.stringify([cwd, date.toDateString(), { ...facts, skills: [] }]), () =>
@@ -154,7 +156,7 @@ type Child = {
 };
 
 function notSaved({ destination }: RuleGrant): string {
-  throw new SageError("config-invalid", `there is no settings file for "${destination}" here`);
+  throw errorBecause("config-invalid", reason("rule-place-missing", { destination }));
 }
 
 /** Remembers results for a moment. */

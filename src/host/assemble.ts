@@ -1,6 +1,8 @@
 import { version } from "../config/version.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
+import type { Reason } from "../protocol/index.ts";
+import { sentence } from "../texts/reasons.ts";
 import { createAgent, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
 import type { Guard } from "./guard.ts";
 import { createHost, type LocalHost } from "./host.ts";
@@ -38,11 +40,12 @@ export function assembleEach(
   { guard, namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded }: Besides = {},
 ): LocalHost {
   const warned = new Set<string>();
-  const warn = (session: string, text: string) => {
+  const warn = (session: string, why: Reason) => {
+    const text = sentence(why, "en");
     const once = `${session}\n${text}`;
     if (warned.has(once)) return;
     warned.add(once);
-    store.hub.delta({ session, key: "instructions", attempt: 0, n: warned.size, kind: "notice", text });
+    store.hub.delta({ session, key: "instructions", attempt: 0, n: warned.size, kind: "notice", text, reason: why });
   };
   return createHost({
     store,
@@ -54,7 +57,7 @@ export function assembleEach(
     ...(turnEnded && { turnEnded }),
     async executor(session) {
       const { agent, ...run } = runOf(session);
-      return agent.executor(session, run, { store, warn: (text) => warn(session.id, text) });
+      return agent.executor(session, run, { store, warn: (why) => warn(session.id, why) });
     },
   });
 }

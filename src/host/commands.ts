@@ -8,13 +8,14 @@ import type { Page, SessionRow, Store } from "../journal/store.ts";
 import { errorBecause } from "../texts/error.ts";
 import { readRule } from "../permission/rules/rules.ts";
 import {
-  SageError,
-  errorOf,
   draftKeys,
+  errorOf,
   interruptKey,
   modeChosenKey,
   reason,
   refusalOf,
+  SageError,
+  said,
   saidKey,
   splitRequestId,
   unseenMessages,
@@ -79,10 +80,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
   } = {
     async open({ session, cwd, model }) {
       if (session !== undefined && !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(session))
-        throw new SageError(
-          "input-invalid",
-          `a session's id should be letters, digits, ".", "_" and "-" (at most 100); got ${JSON.stringify(session)}`,
-        );
+        throw errorBecause("input-invalid", reason("session-id-unfit", { given: session }));
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
       for (;;) {
         const id = session ?? newSessionId();
@@ -92,21 +90,18 @@ export function createCommands(parts: CommandParts): Host["send"] {
     },
     async say({ session, text, id = randomUUID(), limits, by, surface }) {
       const row = existingSession(store, session);
-      if (text.trim() === "") throw new SageError("input-invalid", "there is nothing to say in an empty message");
+      if (text.trim() === "") throw errorBecause("input-invalid", reason("message-empty", {}));
       if (limits) checkLimits(limits);
       if (text.length > LONGEST_MESSAGE)
-        throw new SageError(
+        throw errorBecause(
           "input-invalid",
-          `a message may have ${LONGEST_MESSAGE} characters, and this one has ${text.length}; put it into a file and name that`,
+          reason("message-too-long", { limit: LONGEST_MESSAGE, length: text.length }),
         );
       const expanded = expandMessage(skills(row), text);
       if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
-        throw new SageError("input-invalid", `there is no command and no skill ${text.trim()}`);
+        throw errorBecause("input-invalid", reason("command-unknown", { command: text.trim() }));
       if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)
-        throw new SageError(
-          "queue-full",
-          `${QUEUED_MESSAGES} messages wait to be read already; wait for the agent, or interrupt it`,
-        );
+        throw errorBecause("queue-full", reason("messages-wait", { limit: QUEUED_MESSAGES }));
       const written = store.append(session, {
         key: saidKey(id),
         type: "user.said",
@@ -160,7 +155,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
     async compact({ session }) {
       const checkIdle = (row: SessionRow): SessionRow => {
         if (runner.of(session) === undefined && !row.owned && !row.open) return row;
-        throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
+        throw errorBecause("input-invalid", reason("turn-is-open", {}));
       };
       const agent = await executor(checkIdle(existingSession(store, session)));
       checkIdle(existingSession(store, session)); // somebody may have spoken while it was made
@@ -171,7 +166,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
         const outcome = await agent.compact({ log });
         if (outcome.status === "error") throw errorOf({ ok: false, ...outcome.error });
         if ("reason" in outcome) throw errorBecause("input-invalid", outcome.reason); // interrupted, or left
-        if (outcome.text !== "") throw new SageError("input-invalid", outcome.text);
+        if (outcome.text !== "") throw errorBecause("input-invalid", reason("too-short-to-summarise", {}));
         return { ok: true };
       } finally {
         leaving.removeEventListener("abort", leave);
@@ -239,7 +234,7 @@ function withDraft(store: Store, request: InputRequest): PendingRequest {
 
 function existingRequest(store: Store, id: string): { request: InputRequest; resolution: Resolution | undefined } {
   const found = store.find(id);
-  if (!found) throw new SageError("request-unknown", `there is no request ${id}`);
+  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: id }));
   return found;
 }
 
@@ -259,13 +254,15 @@ export function newSessionId(): string {
 function checkLimits({ promptTimeout, executionTimeout, timeoutPolicy }: TurnLimits): void {
   for (const [name, ms] of Object.entries({ promptTimeout, executionTimeout }))
     if (ms !== undefined && !(Number.isFinite(ms) && ms > 0))
-      throw new SageError("input-invalid", `${name} should be a number of milliseconds above 0; got ${ms}`);
+      throw new SageError("input-invalid", said(`${name} should be a number of milliseconds above 0; got ${ms}`));
   const { end: given, escalate = [] } =
     typeof timeoutPolicy === "object" ? timeoutPolicy : { end: timeoutPolicy ?? "fail" };
   if (!ends.some((end) => end === given) || !Array.isArray(escalate) || escalate.some((to) => typeof to !== "string"))
     throw new SageError(
       "input-invalid",
-      `timeoutPolicy should be ${ends.map((end) => `"${end}"`).join(", ")}, or { escalate, end }; got ${JSON.stringify(timeoutPolicy)}`,
+      said(
+        `timeoutPolicy should be ${ends.map((end) => `"${end}"`).join(", ")}, or { escalate, end }; got ${JSON.stringify(timeoutPolicy)}`,
+      ),
     );
 }
 
@@ -276,7 +273,7 @@ function checkRules(response: InputResponse): void {
   if (response.type !== "granted") return;
   for (const { rule, behavior } of response.rules ?? []) {
     const parsed = readRule(rule, behavior);
-    if (!parsed.ok) throw new SageError("request-invalid", `the rule "${rule}" cannot be read: ${parsed.message}`);
+    if (!parsed.ok) throw errorBecause("request-invalid", reason("rule-not-read", { rule, problem: parsed.message }));
   }
 }
 
@@ -288,14 +285,16 @@ async function checkInput(store: Store, response: InputResponse): Promise<void> 
   const parsed = tool?.inputSchema.safeParse(response.input);
   if (!parsed || parsed.success) return;
   const { z } = await import("zod");
-  throw new SageError(
+  throw errorBecause(
     "request-invalid",
-    `the edited input does not fit ${tool?.name}: ${z.prettifyError(parsed.error)}`,
+    reason("unfit-input", {
+      tool: request?.kind === "permission" ? request.tool : "",
+      problem: z.prettifyError(parsed.error),
+    }),
   );
 }
 
 function alreadyResolved(resolution: Resolution): SageError {
   const { outcome, by, surface, at } = resolution;
-  const message = `already ${outcome} by ${by} from ${surface} at ${new Date(at).toISOString()}`;
-  return new SageError("request-resolved", message, { cause: resolution });
+  return errorBecause("request-resolved", reason("request-ended", { outcome, by, surface, at }), { cause: resolution });
 }

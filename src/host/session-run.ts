@@ -5,14 +5,13 @@ import { openSession, type SessionLog, type Stopped } from "../journal/session.t
 import type { SessionRow, Store } from "../journal/store.ts";
 import { realClock } from "../models/sleep.ts";
 import {
-  SageError,
   reason,
   reasonOf,
-  said,
   unseenMessages,
   type AgentOutcome,
   type Fact,
   type Reason,
+  type SageError,
   type SageErrorCode,
 } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
@@ -22,6 +21,7 @@ import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.t
 import { fallAsleep } from "./sleep.ts";
 import { createSupervisor, type Supervision } from "./supervisor.ts";
 import type { Titles } from "./titles.ts";
+import { errorBecause } from "../texts/error.ts";
 
 const RETRY_MS = 1_000;
 
@@ -150,7 +150,7 @@ export class SessionRun {
       } catch (error) {
         const rest = supervisor.rest(error);
         if (!rest) throw error;
-        this.notice("supervisor", said(rest.notice));
+        this.notice("supervisor", rest.notice);
         await this.#rest(rest.ms);
       }
     }
@@ -230,7 +230,7 @@ function isOfJournal(error: unknown): error is SageError {
 
 export function existingSession(store: Store, id: string): SessionRow {
   const session = store.session(id);
-  if (!session) throw new SageError("session-unknown", `there is no session ${id}; \`sage sessions\` lists them`);
+  if (!session) throw errorBecause("session-unknown", reason("session-missing", { session: id }));
   return session;
 }
 

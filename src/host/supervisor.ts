@@ -1,5 +1,5 @@
 import { realClock, type Clock } from "../models/sleep.ts";
-import { SageError, messageOf } from "../protocol/index.ts";
+import { messageOf, reason, SageError, type Reason } from "../protocol/index.ts";
 
 export type Supervision = {
   /** Restarts allowed per window. One more attempt follows unsupervised and ends the turn however it goes. */
@@ -12,7 +12,7 @@ export type Supervisor = {
   /** False for the last attempt, which ends the turn however it goes. */
   readonly supervised: boolean;
   /** The attempt ended by this error: how long to rest before the next one, and the notice to give. Undefined: there is none. */
-  rest(error: unknown): { ms: number; notice: string } | undefined;
+  rest(error: unknown): { ms: number; notice: Reason } | undefined;
 };
 
 /**
@@ -30,9 +30,8 @@ export function createSupervisor({ restarts = 3, windowMs = 10 * 60_000, clock =
       const now = clock.now();
       crashes = [...crashes.filter((at) => now - at < windowMs), now];
       const ms = 1_000 * 2 ** (crashes.length - 1);
-      const which = crashes.length < restarts ? `${crashes.length} of ${restarts}` : "for the last time";
-      const notice = `Something went wrong in Sage: ${messageOf(error)}. Going on in ${ms / 1_000} s (${which}).`;
-      return { ms, notice };
+      const told = { problem: messageOf(error), waitMs: ms, attempt: crashes.length, of: restarts };
+      return { ms, notice: reason("goes-on-after-mistake", told) };
     },
   };
 }

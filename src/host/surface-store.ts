@@ -1,7 +1,8 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { SageError, messageOf, type SurfaceStore } from "../protocol/index.ts";
+import { messageOf, reason, type SurfaceStore } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 
 const SWEEP_MS = 60_000;
 
@@ -90,10 +91,8 @@ function open(path: string): DatabaseSync {
       throw error;
     }
   } catch (error) {
-    throw new SageError(
-      "config-invalid",
-      `${path} cannot be used (${messageOf(error)}); move it away, or check its permissions`,
-      { cause: error },
-    );
+    throw errorBecause("config-invalid", reason("file-unusable", { path, problem: messageOf(error) }), {
+      cause: error,
+    });
   }
 }

@@ -1,9 +1,10 @@
 import type { Durable, Opened } from "../journal/durable.ts";
 import type { Store } from "../journal/store.ts";
 import {
-  SageError,
   messageOf,
   reason,
+  SageError,
+  said,
   type AutoResponder,
   type Deadline,
   type DeadlinePolicy,
@@ -91,7 +92,7 @@ function checkPolicy(request: NewRequest, policy: DeadlinePolicy): void {
   if (typeof policy === "string" || request.kind !== "permission" || policy.default.type === "denied") return;
   throw new SageError(
     "config-invalid",
-    `a deadline's default for a permission may only be "denied"; got "${policy.default.type}"`,
+    said(`a deadline's default for a permission may only be "denied"; got "${policy.default.type}"`),
   );
 }
 

@@ -1,8 +1,9 @@
 import { untilWritten } from "../journal/retry.ts";
 import type { Store } from "../journal/store.ts";
-import { reason, SageError, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { reason, type InputRequest, type Resolution } from "../protocol/index.ts";
 import type { InputChannel } from "./channel.ts";
 import { respond, settle } from "./respond.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** Shows a session's open requests on a channel, and takes its answers to the journal. Returns the end of it. */
 export function bridge(store: Store, session: string, channel: InputChannel): () => void {
@@ -11,9 +12,9 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
     const hide = channel.show(request, async (response) => {
       const { won, resolution } = await respond(store, response, { by: "handle", surface: "channel" });
       if (won) return resolution;
-      throw new SageError(
+      throw errorBecause(
         "request-resolved",
-        `already ${resolution.outcome} by ${resolution.by} from ${resolution.surface}`,
+        reason("request-ended", { outcome: resolution.outcome, by: resolution.by, surface: resolution.surface }),
         { cause: resolution },
       );
     });

@@ -3,8 +3,8 @@ import { sentence } from "../texts/reasons.ts";
 import {
   reason,
   reasonOf,
-  said,
   SageError,
+  said,
   type AutoResponse,
   type InputRequest,
   type InputResponse,
@@ -62,7 +62,7 @@ export const InputChannel = {
     if (!Number.isInteger(bufferSize) || bufferSize < 1)
       throw new SageError(
         "config-invalid",
-        `the buffer size of a channel should be a whole number from 1; got ${bufferSize}`,
+        said(`the buffer size of a channel should be a whole number from 1; got ${bufferSize}`),
       );
     return createChannel(bufferSize, options);
   },
@@ -83,7 +83,7 @@ export const InputChannel = {
           requestId: request.id,
           ...(resolution.reason && { reason: sentence(resolution.reason, "en") }),
         };
-      throw new SageError("no-surface", "nobody can be asked here: this channel is not interactive");
+      throw new SageError("no-surface", said("nobody can be asked here: this channel is not interactive"));
     };
     return {
       autoResponse,
@@ -189,13 +189,15 @@ function createChannel(
       return Promise.reject(
         new SageError(
           "request-pending",
-          `session ${request.session} already waits for an answer; this channel takes one request at a time`,
+          said(`session ${request.session} already waits for an answer; this channel takes one request at a time`),
         ),
       );
     if (offers.has(request.id))
-      return Promise.reject(new SageError("request-pending", `request ${request.id} waits for an answer already`));
+      return Promise.reject(
+        new SageError("request-pending", said(`request ${request.id} waits for an answer already`)),
+      );
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
-    if (closed) return Promise.reject(new SageError("no-surface", "the channel is closed"));
+    if (closed) return Promise.reject(new SageError("no-surface", said("the channel is closed")));
     return new Promise((done, fail) => {
       const finish = (resolution: Resolution) => {
         waiting.delete(request.id);
@@ -218,7 +220,7 @@ function createChannel(
       waiting.set(request.id, (cancelled) => {
         gone("cancelled", cancelled ? said(cancelled.message) : reason("channel-closed", {}));
         if (cancelled) done({ type: "cancelled", requestId: request.id, reason: cancelled.message });
-        else fail(new SageError("no-surface", "the channel was closed while this request waited"));
+        else fail(new SageError("no-surface", said("the channel was closed while this request waited")));
       });
       const timer = startTimer(timeoutMs, () => {
         const late = timedOut(timeoutMs);
@@ -250,7 +252,7 @@ function createChannel(
     },
     cancelPending(reason) {
       const shown = [...offers.values()].filter(({ request }) => !waiting.has(request.id));
-      endAll(new SageError("turn-failed", reason));
+      endAll(new SageError("turn-failed", said(reason)));
       for (const { request, settle } of shown) void cancel(request, settle, reason);
     },
     close,
@@ -266,10 +268,15 @@ function createChannel(
       const offer = offers.get(response.requestId);
       if (offer) return await offer.settle(spellOut(offer.request, response));
       const winner = ended.get(response.requestId);
-      if (!winner) throw new SageError("request-unknown", `this channel never showed a request ${response.requestId}`);
-      throw new SageError("request-resolved", `already ${winner.outcome} by ${winner.by} from ${winner.surface}`, {
-        cause: winner,
-      });
+      if (!winner)
+        throw new SageError("request-unknown", said(`this channel never showed a request ${response.requestId}`));
+      throw errorBecause(
+        "request-resolved",
+        reason("request-ended", { outcome: winner.outcome, by: winner.by, surface: winner.surface }),
+        {
+          cause: winner,
+        },
+      );
     },
     pending: () => [...offers.values()].map((offer) => offer.request),
     close,

@@ -2,7 +2,6 @@ import type { Appended, Awaitable, InboundFact, Store } from "../journal/store.t
 import {
   reason,
   resolvedKey,
-  SageError,
   splitRequestId,
   type InputRequest,
   type InputResponse,
@@ -10,6 +9,7 @@ import {
 } from "../protocol/index.ts";
 import { duesOf } from "./due.ts";
 import { resolve } from "./validate.ts";
+import { errorBecause } from "../texts/error.ts";
 
 export type Responded = { won: true; resolution: Resolution } | { won: false; resolution: Resolution };
 
@@ -34,11 +34,7 @@ export function prepare(
   sender: { by: string; surface: string },
 ): Awaitable<Responded | { request: InputRequest; resolution: Resolution }> {
   const found = store.find(response.requestId);
-  if (!found)
-    throw new SageError(
-      "request-unknown",
-      `there is no request ${response.requestId}; \`sage inbox\` lists the open ones`,
-    );
+  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: response.requestId }));
   if (found.resolution) return { won: false, resolution: found.resolution };
   if (isOverdue(store, found.request))
     return settle(store, found.request, expired(found.request)).then(({ resolution }) => ({ won: false, resolution }));

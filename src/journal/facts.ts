@@ -62,7 +62,7 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
     void q("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
   const row = (session: string): SessionHead => {
     const [found] = all<SessionHead>("SELECT epoch, head, process FROM session WHERE id=?", session);
-    if (!found) throw new SageError("session-unknown", `there is no session ${session}; \`sage sessions\` lists them`);
+    if (!found) throw errorBecause("session-unknown", reason("session-missing", { session }));
     return found;
   };
   const facts = (which: string, ...values: SQLInputValue[]): HashedRow[] =>

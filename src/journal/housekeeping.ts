@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { SageError, type Fact, type FactData, type FactType } from "../protocol/index.ts";
+import { reason, type Fact, type FactData, type FactType, type SageError } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
 import { chain, firstBroken, stored, whole, type Row } from "./row.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** The one session that no person began: it holds a fact for each session that was deleted. */
 export const REMOVED = "~removed";
@@ -53,7 +54,7 @@ export function createHousekeeping({
         const at = Date.now();
         const copied = renumbered(facts, session, newestSeq() + 1);
         if (!begin(session, cwdOf(facts), at))
-          throw new SageError("input-invalid", `there is a session ${session} already`);
+          throw errorBecause("input-invalid", reason("session-exists", { session }));
         let head = session;
         for (const fact of copied) head = insert(fact, head);
         for (const fact of copied) index(fact);
@@ -137,12 +138,12 @@ export function cwdOf([opened]: readonly Fact[]): string {
 }
 
 export const owned = (session: string, by: string): SageError =>
-  new SageError("session-owned", `session ${session} is run by ${by}; stop that first`);
+  errorBecause("session-owned", reason("session-runs", { session, by }));
 
 export const waiting = (session: string): SageError =>
-  new SageError("request-pending", `session ${session} waits for an answer; its requests end first`);
+  errorBecause("request-pending", reason("session-waits", { session }));
 
 export const meanwhile = (session: string): SageError =>
-  new SageError("journal-locked", `something was written to session ${session} meanwhile; try again`, {
+  errorBecause("journal-locked", reason("session-changed", { session }), {
     retryable: true,
   });

@@ -1,5 +1,6 @@
 import {
   draftKeys,
+  reason,
   resolvedKey,
   SageError,
   splitRequestId,
@@ -10,6 +11,7 @@ import {
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub } from "./hub.ts";
 import { createMembers, type Appended, type InboundFact, type SessionRow, type LocalStore } from "./store.ts";
+import { errorBecause } from "../texts/error.ts";
 
 type Session = {
   facts: Fact[];
@@ -27,7 +29,7 @@ export function memoryStore(): LocalStore {
   let removed: Fact<"session.removed">[] = [];
   const sessionOf = (id: string): Session => {
     const session = sessions.get(id);
-    if (!session) throw new SageError("session-unknown", `there is no session ${id} in this process`);
+    if (!session) throw errorBecause("session-unknown", reason("session-missing", { session: id }));
     return session;
   };
   const keep = (session: Session, fact: Fact) => {
@@ -80,7 +82,7 @@ export function memoryStore(): LocalStore {
     load: (id) => [...sessionOf(id).facts],
     commit(id, epoch, facts) {
       const session = sessionOf(id);
-      if (session.epoch !== epoch) throw new SageError("lease-lost", `session ${id} is run by somebody else now`);
+      if (session.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session: id }));
       const keys = new Set<string>();
       // Somebody may have answered since: their answer stands.
       const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !session.keys.has(fact.key));
@@ -141,7 +143,7 @@ export function memoryStore(): LocalStore {
     rebuildIndexes() {},
     housekeeping: {
       copy(id, facts) {
-        if (sessions.has(id)) throw new SageError("input-invalid", `there is a session ${id} already`);
+        if (sessions.has(id)) throw errorBecause("input-invalid", reason("session-exists", { session: id }));
         const session: Session = { facts: [], keys: new Map(), epoch: 0, owned: false, cwd: cwdOf(facts) };
         sessions.set(id, session);
         for (const fact of renumbered(facts, id, seq + 1)) keep(session, fact);

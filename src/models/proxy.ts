@@ -1,6 +1,7 @@
 import type { Agent } from "node:http";
 import { BlockList, isIP } from "node:net";
-import { SageError } from "../protocol/index.ts";
+import { reason } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -32,9 +33,9 @@ export function proxyFor(url: URL, env: Env): string | undefined {
   if (name === undefined || value === undefined || isExempt(url, env)) return undefined;
   const proxy = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`);
   if (!proxy || !/^https?:$/.test(proxy.protocol))
-    throw new SageError(
+    throw errorBecause(
       "config-invalid",
-      `${name} should be the address of a proxy that starts with http:// or https://${proxy ? `; it starts with ${proxy.protocol}//` : ""}`,
+      reason("proxy-unfit", { variable: name, ...(proxy && { scheme: proxy.protocol }) }),
     );
   return proxy.href;
 }
@@ -42,10 +43,7 @@ export function proxyFor(url: URL, env: Env): string | undefined {
 function throughProxy(proxy: string): { http_proxy: string; https_proxy: string } {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major === 24 && minor < 5)
-    throw new SageError(
-      "config-invalid",
-      `a proxy is set, and Node ${process.versions.node} knows no proxies; use 24.5 or newer`,
-    );
+    throw errorBecause("config-invalid", reason("proxy-needs-node", { version: process.versions.node }));
   return { http_proxy: proxy, https_proxy: proxy };
 }
 

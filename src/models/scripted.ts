@@ -1,6 +1,15 @@
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { messageOf, noUsage, SageError, type Call, type Finish, type Part, type Usage } from "../protocol/index.ts";
+import {
+  messageOf,
+  noUsage,
+  SageError,
+  said,
+  type Call,
+  type Finish,
+  type Part,
+  type Usage,
+} from "../protocol/index.ts";
 import type { Model, ModelRequest, ModelScope } from "./model.ts";
 import { sleep } from "./sleep.ts";
 
@@ -38,7 +47,9 @@ export function scripted(script: Script, id = "scripted"): Model {
       if (!next) {
         throw new SageError(
           "model-unavailable",
-          `the script has no turn ${step} for ${agent === "" ? "the root agent" : `agent "${agent}"`}: it has ${turns?.length ?? 0}, counted from 0`,
+          said(
+            `the script has no turn ${step} for ${agent === "" ? "the root agent" : `agent "${agent}"`}: it has ${turns?.length ?? 0}, counted from 0`,
+          ),
         );
       }
       const turn = typeof next === "function" ? next(request) : next;
@@ -49,7 +60,7 @@ export function scripted(script: Script, id = "scripted"): Model {
         id: call.id ?? `call_${step}_${n}`,
       }));
       return {
-        parts: [...said("reasoning", turn.reasoning), ...said("text", turn.text), ...calls],
+        parts: [...spoken("reasoning", turn.reasoning), ...spoken("text", turn.text), ...calls],
         usage: { ...noUsage, ...turn.usage },
         finish: turn.finish ?? (calls.length > 0 ? "calls" : "stop"),
         model: id,
@@ -82,11 +93,13 @@ export async function loadScript(path: string): Promise<Script> {
     return script.parse(JSON.parse(await readFile(path, "utf8"))) as Script;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT")
-      throw new SageError("config-invalid", `there is no file ${path} to play as a script`);
+      throw new SageError("config-invalid", said(`there is no file ${path} to play as a script`));
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
     throw new SageError(
       "config-invalid",
-      `${path} should be a JSON list of turns like {"text": "…", "calls": [{"tool": "…", "input": {}}]}, or such lists by agent path: ${reason}`,
+      said(
+        `${path} should be a JSON list of turns like {"text": "…", "calls": [{"tool": "…", "input": {}}]}, or such lists by agent path: ${reason}`,
+      ),
     );
   }
 }
@@ -116,7 +129,7 @@ function countReplies({ messages }: ModelRequest): number {
   return count;
 }
 
-function said(type: "text" | "reasoning", text = ""): Part[] {
+function spoken(type: "text" | "reasoning", text = ""): Part[] {
   return text === "" ? [] : [{ type, text }];
 }
 

@@ -28,17 +28,19 @@ export class SageError extends Error {
   override readonly name = "SageError";
   readonly code: SageErrorCode;
   readonly retryable: boolean;
-  /** The message as data, where people read it in their own language. */
-  readonly reason: Reason | undefined;
+  /** The message as data, for people to read in their own language. */
+  readonly reason: Reason;
+  /** `said(text)` carries your own words; a reason that Sage has a sentence for gets its message from `errorBecause`. */
   constructor(
     code: SageErrorCode,
-    message: string,
-    options: { retryable?: boolean; cause?: unknown; reason?: Reason } = {},
+    reason: Reason,
+    options: { message?: string; retryable?: boolean; cause?: unknown } = {},
   ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    const { message = reason.code === "said" ? reason.args.text : reason.code, retryable = false, cause } = options;
+    super(message, cause === undefined ? {} : { cause });
     this.code = code;
-    this.reason = options.reason;
-    this.retryable = options.retryable ?? false;
+    this.reason = reason;
+    this.retryable = retryable;
   }
 }
 
@@ -49,5 +51,5 @@ export function messageOf(error: unknown): string {
 
 /** An error as a reason: the one it carries, or its message in its own words. */
 export function reasonOf(error: unknown): Reason {
-  return (error instanceof SageError ? error.reason : undefined) ?? said(messageOf(error));
+  return error instanceof SageError ? error.reason : said(messageOf(error));
 }

@@ -20,4 +20,5 @@ export * from "./subagent.ts";
 export * from "./surface-store.ts";
 export * from "./turn-reason.ts";
 export * from "./unseen.ts";
+export * from "./use-reason.ts";
 export * from "./visible.ts";

@@ -3,6 +3,7 @@ import type { JournalReasonArgs } from "./journal-reason.ts";
 import type { ModelReasonArgs } from "./model-reason.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
 import type { TurnReasonArgs } from "./turn-reason.ts";
+import type { UseReasonArgs } from "./use-reason.ts";
 
 /**
  * Arguments of each reason, by its code. Sentences are made from them where they are read, in the reader's language, by
@@ -11,7 +12,8 @@ import type { TurnReasonArgs } from "./turn-reason.ts";
 export type ReasonArgs = PermissionReasonArgs &
   JournalReasonArgs &
   ModelReasonArgs &
-  TurnReasonArgs & {
+  TurnReasonArgs &
+  UseReasonArgs & {
     /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
     said: { text: string };
   };

@@ -1,5 +1,6 @@
 import { SageError, messageOf } from "./error.ts";
 import type { Refused } from "./host.ts";
+import { said } from "./reason.ts";
 import type { Resolution } from "./request.ts";
 
 /** An error as the reply to a command. Its reason goes along, so that each reader is told in their own language. */
@@ -10,12 +11,12 @@ export function refusalOf(error: unknown): Refused {
     ok: false,
     code,
     message,
-    ...(reason && { reason }),
+    reason,
     ...(code === "request-resolved" && { resolution: cause as Resolution }),
   };
 }
 
 /** A refusal as an error, the way back: nothing of it is lost. */
 export function errorOf({ code, message, reason, resolution }: Refused): SageError {
-  return new SageError(code, message, { cause: resolution, ...(reason && { reason }) });
+  return new SageError(code, reason ?? said(message), { message, cause: resolution });
 }

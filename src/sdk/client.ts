@@ -21,12 +21,14 @@ import type { Prices } from "../models/prices.ts";
 import type { Script } from "../models/scripted.ts";
 import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
 import {
-  SageError,
   errorOf,
   isSuccess,
   messageOf,
   noUsage,
   reason,
+  reasonOf,
+  SageError,
+  said,
   type AgentOutcome,
   type Command,
   type CommandReply,
@@ -40,6 +42,7 @@ import {
 import type { Tool } from "../tools/tool.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** Options of `SageAgentSDK`. */
 export type SdkOptions = {
@@ -222,22 +225,29 @@ export class SageAgentSDK {
     signal?.throwIfAborted();
     // Before anything costs money: a turn that was paid for must not end in a missing folder.
     if (file !== undefined && !statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
-      throw new SageError("config-invalid", `recordTrajectory: there is no folder for ${file}`);
+      throw new SageError("config-invalid", said(`recordTrajectory: there is no folder for ${file}`));
     if (session !== undefined && !this.#store.session(session))
-      throw new SageError("session-unknown", `there is no session ${session} to go on with`);
+      throw errorBecause("session-unknown", reason("session-missing", { session }));
     const cwd = workingDirectory ?? this.#options.workingDirectory ?? process.cwd();
     const { created } = await this.#send({ type: "open", cwd, session: id });
     if (session === undefined && !created)
-      throw new SageError("session-owned", `a session ${id} was opened by another process at this moment; try again`, {
-        retryable: true,
-      });
+      throw new SageError(
+        "session-owned",
+        said(`a session ${id} was opened by another process at this moment; try again`),
+        {
+          retryable: true,
+        },
+      );
     if (sessionMode !== undefined) await this.chooseMode(id, sessionMode);
   }
 
   /** One turn, until it ends or stops. Without a message it goes on with the open one. */
   async #turn(session: string, settings: RunSettings, options: RunOptions, message?: string): Promise<AgentOutcome> {
     if (this.#running.has(session))
-      throw new SageError("session-owned", `session ${session} is running already; wait for its result, or answer it`);
+      throw new SageError(
+        "session-owned",
+        said(`session ${session} is running already; wait for its result, or answer it`),
+      );
     const { signal } = options;
     return this.#track(session, settings, async () => {
       if (message !== undefined) await this.#send({ type: "say", session, text: message, ...sender });
@@ -299,7 +309,7 @@ export class SageAgentSDK {
     const { tools, subagents, skills, smallModel, prices } = this.#options;
     const { rules = {}, permissionMode = "default", env = process.env } = this.#options;
     const { rules: loaded, warnings } = loadRules(rules, "user");
-    if (warnings.length > 0) throw new SageError("config-invalid", warnings.join("\n"));
+    if (warnings.length > 0) throw new SageError("config-invalid", said(warnings.join("\n")));
     return createAgent({
       model: loadOnce(() => resolveModel(this.#options, env)),
       ...(prices && { prices }),
@@ -320,7 +330,7 @@ function failed(session: string, error: unknown): AgentOutcome {
   const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
   return {
     status: "error",
-    error: { code, message: messageOf(error) },
+    error: { code, message: messageOf(error), reason: reasonOf(error) },
     session,
     text: "",
     usage: noUsage,
@@ -356,8 +366,5 @@ async function resolveModel({ model, fallbackModel }: SdkOptions, env: NodeJS.Pr
   if (typeof model === "object") return model;
   const chosen = chooseModel({ spec: model, fallback: fallbackModel, env });
   if (chosen) return chosen.load();
-  throw new SageError(
-    "config-invalid",
-    "no model: pass one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL",
-  );
+  throw errorBecause("config-invalid", reason("no-model", {}));
 }

@@ -7,6 +7,7 @@ export {
   isSuccess,
   messageOf,
   reason,
+  said,
   SageError,
   type AgentOutcome,
   type Cost,

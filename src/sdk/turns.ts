@@ -1,8 +1,9 @@
 import { spellOut } from "../input/validate.ts";
 import type { Store } from "../journal/store.ts";
 import {
-  SageError,
   errorOf,
+  said,
+  SageError,
   type AgentOutcome,
   type Fact,
   type Host,
@@ -158,7 +159,7 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
       const request = id === undefined ? undefined : store.find(id)?.request;
       if (request?.session === session) return send(spellOut(request, responseTo(request, answer)), by);
       const why = store.pending(session).length > 0 ? "look at getPendingQuestion() first" : "it waits for no answer";
-      throw new SageError("request-unknown", `no question of session ${session} was shown here; ${why}`);
+      throw new SageError("request-unknown", said(`no question of session ${session} was shown here; ${why}`));
     },
   };
 }
@@ -255,5 +256,5 @@ function isResponse(answer: TurnAnswer): answer is InputResponse {
 }
 
 function refused(message: string): SageError {
-  return new SageError("request-invalid", message);
+  return new SageError("request-invalid", said(message));
 }

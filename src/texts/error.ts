@@ -8,7 +8,7 @@ export function errorBecause(
   reason: Reason,
   options: { retryable?: boolean; cause?: unknown } = {},
 ): SageError {
-  return new SageError(code, sentence(reason, "en"), { ...options, reason });
+  return new SageError(code, reason, { ...options, message: sentence(reason, "en") });
 }
 
 /** What went wrong, in the reader's language where it is known as data. */

@@ -4,6 +4,7 @@ import { journalReasons } from "./journal-reasons.ts";
 import { modelReasons } from "./model-reasons.ts";
 import { permissionReasons } from "./permission-reasons.ts";
 import { turnReasons } from "./turn-reasons.ts";
+import { useReasons } from "./use-reasons.ts";
 
 /** A reason in the reader's language. Facts of version 0.1.0 hold sentences in its place; they are read as they are. */
 export function sentence(stored: Reason | string, lang: Lang): string {
@@ -22,6 +23,7 @@ const tables: Record<Lang, Sentences> = {
     ...journalReasons.en,
     ...modelReasons.en,
     ...turnReasons.en,
+    ...useReasons.en,
     said: ({ text }) => text,
   },
   zh: {
@@ -29,6 +31,7 @@ const tables: Record<Lang, Sentences> = {
     ...journalReasons.zh,
     ...modelReasons.zh,
     ...turnReasons.zh,
+    ...useReasons.zh,
     said: ({ text }) => text,
   },
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SageError } from "../protocol/index.ts";
+import { SageError, said } from "../protocol/index.ts";
 import { askUser } from "./ask-user.ts";
 import { bash } from "./bash.ts";
 import { edit } from "./edit.ts";
@@ -37,7 +37,7 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
   let offered: readonly OfferedTool[] | undefined;
 
   const register = (tool: Tool) => {
-    if (byName.has(tool.name)) throw new SageError("config-invalid", `there are two tools named "${tool.name}"`);
+    if (byName.has(tool.name)) throw new SageError("config-invalid", said(`there are two tools named "${tool.name}"`));
     byName.set(tool.name, tool);
     offered = undefined;
   };

@@ -6,7 +6,7 @@ import { applyCompaction, transcript } from "../../src/context/compaction.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
-import { SageError, noUsage, reason, type Fact, type Message } from "../../src/protocol/index.ts";
+import { noUsage, reason, SageError, said, type Fact, type Message } from "../../src/protocol/index.ts";
 import { errorBecause } from "../../src/texts/error.ts";
 import { startRunner } from "../support/process.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
@@ -132,7 +132,7 @@ test("the small model writes it; one that fails costs nothing but a notice, and 
   };
   const broken: Model = {
     id: "broken",
-    reply: () => Promise.reject(new SageError("model-unavailable", "no such luck")),
+    reply: () => Promise.reject(new SageError("model-unavailable", said("no such luck"))),
   };
   for (const smallModel of [small, broken]) {
     await using sage = await sageWith({ dir: here.dir, script: long(20), rules, options, smallModel });
@@ -355,7 +355,7 @@ test("where nobody can write a summary, shortening results further is tried befo
   using here = workspace();
   const smallModel: Model = {
     id: "broken",
-    reply: () => Promise.reject(new SageError("model-unavailable", "no such luck")),
+    reply: () => Promise.reject(new SageError("model-unavailable", said("no such luck"))),
   };
   // Long results in recent steps: what is usually left alone there is all that there is to shorten.
   const script = [...Array.from({ length: 4 }, (_, n) => write(`f${n}`, 1_200)), { text: "all done" }];

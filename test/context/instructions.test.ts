@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { findInstructions } from "../../src/context/instructions.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "sage-instructions-")));
 after(() => rmSync(base, { recursive: true }));
@@ -29,7 +30,7 @@ function find(root: string, cwd = "") {
   const short = (text: string) => text.replaceAll(`${root}/`, "").replaceAll(root, "ROOT");
   return {
     instructions: instructions.map(({ path, text }) => ({ path: short(path), text })),
-    warnings: warnings.map(short),
+    warnings: warnings.map((why) => short(sentence(why, "en"))),
   };
 }
 

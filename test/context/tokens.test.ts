@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { estimateTokens, messageTokens, totalTokens } from "../../src/context/tokens.ts";
 import { classify, giveUp } from "../../src/models/failure.ts";
 import { contextWindow, isOverflow } from "../../src/models/window.ts";
-import { reason, reasonOf, SageError, type Message } from "../../src/protocol/index.ts";
+import { reason, reasonOf, said, SageError, type Message } from "../../src/protocol/index.ts";
 import { errorBecause } from "../../src/texts/error.ts";
 
 test("text is estimated by its characters, Chinese ones counting almost three times as much", () => {
@@ -14,12 +14,12 @@ test("text is estimated by its characters, Chinese ones counting almost three ti
 });
 
 test("a message is counted once, and a list from where it was counted last", () => {
-  const said: Message = { role: "user", text: "x".repeat(1_000) };
-  const before = messageTokens(said);
+  const spoken: Message = { role: "user", text: "x".repeat(1_000) };
+  const before = messageTokens(spoken);
   assert.equal(before, 274);
-  (said as { text: string }).text = "";
-  assert.equal(messageTokens(said), before, "messages never change, so the first count stands");
-  assert.equal(totalTokens([said, said, said], 1), 2 * before);
+  (spoken as { text: string }).text = "";
+  assert.equal(messageTokens(spoken), before, "messages never change, so the first count stands");
+  assert.equal(totalTokens([spoken, spoken, spoken], 1), 2 * before);
 });
 
 test("a prompt that was too long is told from everything else a provider refuses", () => {
@@ -48,7 +48,7 @@ test("a prompt that was too long is told from everything else a provider refuses
     limited,
     refused("401: invalid x-api-key"),
     new Error("prompt is too long"),
-    new SageError("model-unavailable", "x/y: The server refused the request (413: prompt is too long)."),
+    new SageError("model-unavailable", said("x/y: The server refused the request (413: prompt is too long).")),
     undefined,
   ])
     assert.equal(isOverflow(error), false, String(error));

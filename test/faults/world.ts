@@ -9,6 +9,7 @@ import type { LocalStore } from "../../src/journal/store.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import {
+  said,
   SageError,
   type Command,
   type CommandReply,
@@ -31,7 +32,7 @@ export type Point = "commit" | "spawn" | "model";
 /** Nothing that a dead process does has any effect; this is what its code meets while it is swept away. */
 export class Crash extends SageError {
   constructor() {
-    super("lease-lost", "this process is dead");
+    super("lease-lost", said("this process is dead"));
   }
 }
 

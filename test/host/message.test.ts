@@ -21,6 +21,7 @@ test("a message may have two million characters, and one more is refused with a 
     ok: false,
     code: "input-invalid",
     message: `a message may have ${longest} characters, and this one has ${longest + 1}; put it into a file and name that`,
+    reason: { code: "message-too-long", args: { limit: longest, length: longest + 1 } },
   });
   assert.equal(said(), 1, "nothing of it is kept");
   assert.equal((await say("字".repeat(longest))).ok, true);

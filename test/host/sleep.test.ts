@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
-import { SageError, type ExecutionOptions } from "../../src/protocol/index.ts";
+import { SageError, said, type ExecutionOptions } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -128,7 +128,7 @@ test("one that cannot be woken at the first try is not lost: it is tried again, 
     { text: "done" },
   ]);
   await asleep();
-  failNext(new SageError("journal-locked", "busy", { retryable: true }));
+  failNext(new SageError("journal-locked", said("busy"), { retryable: true }));
   await host.send(blue("s/t0/0/0/ask0"));
   assert.equal((await outcome).text, "done", "a busy journal is tried again");
 

@@ -5,7 +5,8 @@ import { memoryStore } from "../../src/journal/memory.ts";
 import type { Model } from "../../src/models/model.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import type { Clock } from "../../src/models/sleep.ts";
-import { SageError } from "../../src/protocol/index.ts";
+import { SageError, said, type Reason } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { createHost } from "../../src/host/host.ts";
 import { createSupervisor } from "../../src/host/supervisor.ts";
 import type { Tool } from "../../src/tools/tool.ts";
@@ -30,7 +31,7 @@ function hastyClock(): Clock & { slept: number[]; at: number } {
 /** Attempts under a supervisor, with the rests between them. */
 async function supervise<T>(
   attempt: (how: { supervised: boolean }) => Promise<T>,
-  { clock, notice }: { clock: Clock; notice(text: string): void },
+  { clock, notice }: { clock: Clock; notice(why: Reason): void },
 ): Promise<T> {
   const supervisor = createSupervisor({ clock });
   for (;;) {
@@ -55,7 +56,7 @@ test("a mistake is tried again with growing patience, and the last attempt is on
       if (supervised) throw new TypeError("x is not a function");
       return "ended";
     },
-    { clock, notice: (text) => void notices.push(text) },
+    { clock, notice: (why) => void notices.push(sentence(why, "en")) },
   );
   assert.equal(await done, "ended");
   assert.deepEqual(how, [true, true, true, false]);
@@ -76,7 +77,7 @@ test("mistakes that are far apart do not add up, and what is no mistake is not t
     return attempts;
   };
   assert.equal(await supervise(rare, { clock, notice() {} }), 20);
-  const lost = new SageError("lease-lost", "another process runs this session");
+  const lost = new SageError("lease-lost", said("another process runs this session"));
   await assert.rejects(
     supervise(() => Promise.reject(lost), { clock, notice: () => assert.fail("no notice") }),
     (error) => error === lost,

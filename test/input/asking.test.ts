@@ -8,8 +8,8 @@ import { memoryStore } from "../../src/journal/memory.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
 import type { LocalStore } from "../../src/journal/store.ts";
 import {
-  said,
   SageError,
+  said,
   type AutoResponder,
   type Deadline,
   type DeadlinePolicy,
@@ -202,7 +202,7 @@ suite("a function in a person's place", () => {
       store,
       log,
     } = asker(memoryStore(), { mode: custom(({ id }) => ({ type: "granted", requestId: id })) });
-    const full = new SageError("disk-full", "not recorded: the disk is full");
+    const full = new SageError("disk-full", said("not recorded: the disk is full"));
     const asked = request("permit0", bash);
     t.mock.method(store, "append", () => {
       throw full;
@@ -477,7 +477,7 @@ suite("a deadline", () => {
     const broken = t.mock.method(store, "append", ((session, given) => {
       if (given.key === "t0/ask1.resolved") return append(session, given);
       refusals++;
-      throw new SageError("disk-full", "not recorded");
+      throw new SageError("disk-full", said("not recorded"));
     }) as LocalStore["append"]);
     await time.pass(1_000);
     assert.equal((await other).outcome, "timed_out");

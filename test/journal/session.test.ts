@@ -6,8 +6,8 @@ import { openSession, SessionLog, Stopped } from "../../src/journal/session.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { LocalStore, Store } from "../../src/journal/store.ts";
 import {
-  said as inWords,
   SageError,
+  said as inWords,
   type Delta,
   type FactData,
   type NewRequest,
@@ -457,7 +457,7 @@ for (const { name, open } of journals)
 
     test("a commit that fails behind the loop's back leaves nobody waiting", async (t) => {
       using journal = open();
-      const lost = new SageError("lease-lost", "the session was taken over by another process");
+      const lost = new SageError("lease-lost", inWords("the session was taken over by another process"));
       const log = openSession(journal.store, "s");
       const line = log.branch("t0");
       const waiting = [line.open("ask0", colour).wait(), log.wait("s/elsewhere")];
@@ -483,7 +483,7 @@ for (const { name, open } of journals)
         const log = openSession(journal.store, "s");
         const line = log.branch("t0/0");
         const commit = t.mock.method(journal.store, "commit", () => {
-          throw new SageError(code, "not recorded", { retryable: true });
+          throw new SageError(code, inWords("not recorded"), { retryable: true });
         });
         const ran: string[] = [];
         const running = line.branch("0").once("run0", async () => (ran.push("0"), result("ran")), {
@@ -517,7 +517,7 @@ for (const { name, open } of journals)
       using journal = open();
       const log = openSession(journal.store, "s");
       const commit = t.mock.method(journal.store, "commit", () => {
-        throw new SageError("disk-full", "not recorded", { retryable: true });
+        throw new SageError("disk-full", inWords("not recorded"), { retryable: true });
       });
       const running = log.branch("").once("run0", never, { started: () => started });
       await nextTick();
@@ -565,7 +565,7 @@ for (const { name, open } of journals)
 
     test("a session that cannot be read is not held", (t) => {
       using journal = open();
-      const damaged = new SageError("journal-damaged", "record 7 is damaged");
+      const damaged = new SageError("journal-damaged", inWords("record 7 is damaged"));
       const broken = t.mock.method(journal.store, "load", () => {
         throw damaged;
       });
@@ -795,7 +795,7 @@ suite("a session in a store that answers later", () => {
 
   test("a commit that is refused for good closes the log for all that waits behind it", async () => {
     const { store } = slow();
-    const lost = new SageError("lease-lost", "taken over");
+    const lost = new SageError("lease-lost", inWords("taken over"));
     store.commit = () => Promise.reject(lost);
     const log = openSession(store, "s");
     const line = log.branch("t0");

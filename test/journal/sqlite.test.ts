@@ -22,9 +22,9 @@ import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { LocalStore } from "../../src/journal/store.ts";
 import {
-  said as inWords,
-  SageError,
   messageOf,
+  SageError,
+  said as inWords,
   type InputResponse,
   type NewRequest,
 } from "../../src/protocol/index.ts";
@@ -193,7 +193,7 @@ suite("two processes", () => {
     t.mock.method(StatementSync.prototype, "all", function (this: StatementSync, ...values: SQLInputValue[]) {
       if (broken === 0 || !this.sourceSQL.includes("seq=?")) return Reflect.apply(all, this, values) as unknown[];
       broken--;
-      throw new SageError("disk-full", "the disk fails");
+      throw new SageError("disk-full", inWords("the disk fails"));
     });
     broken = 1;
     other.append("s", said("said/1", "from elsewhere"));

@@ -6,7 +6,7 @@ import { anthropic } from "../../src/models/wire/anthropic.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { openai } from "../../src/models/wire/chat.ts";
 import { withRetry, type RetryOptions } from "../../src/models/retry.ts";
-import { SageError, textOf, type Reply } from "../../src/protocol/index.ts";
+import { SageError, said, textOf, type Reply } from "../../src/protocol/index.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";
 
@@ -236,7 +236,7 @@ test("aborting in the middle of a reply gives the reason, whatever the connectio
 });
 
 test("an error that is no failed request goes through as it is", async () => {
-  const lost = new SageError("lease-lost", "another process runs this session");
+  const lost = new SageError("lease-lost", said("another process runs this session"));
   const { error } = await ask({ id: "x", reply: () => Promise.reject(lost) });
   assert.equal(error, lost);
 });

@@ -1,13 +1,14 @@
 import { NeedsInput } from "../../input/ask.ts";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { reason, SageError, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import { reason, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
 import { judgeHooked, placeOf } from "./judge.ts";
 import { openRequest } from "./request.ts";
 import { notRun } from "./results.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 /**
  * Runs the calls of a reply: judges all, opens all requests in the model's order, then lets each go its own way.
@@ -52,8 +53,7 @@ const TOO_MANY = 5;
 function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionContext): void {
   if (memory.refusalsInRow < TOO_MANY || durable.known("paused")) return;
   // The person's next message goes to the main agent. A subagent would never hear it, so it gives its task back.
-  if (agent.length > 0)
-    throw new SageError("turn-failed", "the person refused five of its calls in a row; ask them how to go on");
+  if (agent.length > 0) throw errorBecause("turn-failed", reason("subagent-refused", { times: TOO_MANY }));
   durable.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
   durable.stop(new Stopped("interrupted", reason("refused-in-a-row", { times: TOO_MANY })));
 }

@@ -1,6 +1,7 @@
 import {
   reason,
   SageError,
+  said,
   type AgentState,
   type InterruptAction,
   type StateTransition,
@@ -42,7 +43,7 @@ export class LifecycleManager {
   transition(to: AgentState): void {
     const from = this.#state;
     if (!legal[from.state].includes(to.state))
-      throw new SageError("turn-failed", `an agent cannot go from ${from.state} to ${to.state}`);
+      throw new SageError("turn-failed", said(`an agent cannot go from ${from.state} to ${to.state}`));
     const change = { from, to, at: Date.now() };
     this.#state = to;
     this.#history.push(change);

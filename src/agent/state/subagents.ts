@@ -1,4 +1,5 @@
-import { SageError, type SubagentDefinition } from "../../protocol/index.ts";
+import { reason, type SubagentDefinition } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 const reading = ["Read", "Glob", "Grep"];
 
@@ -64,10 +65,7 @@ export function createSubagentRegistry(
   const byName = new Map<string, SubagentDefinition>();
   const register = (definition: SubagentDefinition) => {
     if (!/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u.test(definition.name))
-      throw new SageError(
-        "config-invalid",
-        `a subagent's name should be letters, digits, - and _ (at most 64); got ${JSON.stringify(definition.name)}`,
-      );
+      throw errorBecause("config-invalid", reason("subagent-name-unfit", { given: definition.name }));
     byName.set(definition.name, definition);
   };
   for (const definition of definitions) register(definition);

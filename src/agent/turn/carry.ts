@@ -1,7 +1,7 @@
 import { rejoin } from "../../input/ask.ts";
 import type { SessionLog } from "../../journal/session.ts";
 import {
-  SageError,
+  isSameReason,
   isWithinKey,
   noUsage,
   reason,
@@ -13,7 +13,6 @@ import {
   type InputRequest,
   type Resolution,
   type TurnEnd,
-  isSameReason,
 } from "../../protocol/index.ts";
 import { askUser } from "../../tools/ask-user.ts";
 import type { ExecutionContext } from "../state/context.ts";
@@ -21,6 +20,8 @@ import { fold, type Folded } from "./projection.ts";
 import { addRules, endTurnIfSaid } from "../call/request.ts";
 import { waitForPerson } from "../state/states.ts";
 import { notApproved } from "../call/results.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { sentence } from "../../texts/reasons.ts";
 
 const LONGEST = 500;
 
@@ -65,9 +66,10 @@ export function endForeign(
   { facts, loop }: { facts: readonly Fact[]; loop: number },
 ): Folded {
   const key = turnEndedKey(turnKey(folded.turn));
-  const message = `this turn was begun by another version of Sage (loop ${folded.open?.data.loop}, this is ${loop}) and goes on in a new one`;
+  const why = reason("begun-by-other-version", { loop: folded.open?.data.loop ?? 0, now: loop });
+  const error = { code: "turn-failed", message: sentence(why, "en"), reason: why } as const;
   const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
-  const data: TurnEnd = { status: "error", error: { code: "turn-failed", message }, text: "", usage: noUsage, stats };
+  const data: TurnEnd = { status: "error", error, text: "", usage: noUsage, stats };
   log.branch("").decide(key, "turn.ended", () => data);
   const at = { session: log.id, seq: log.lastSeq + 1, at: Date.now() };
   return fold([...facts, { ...at, key, type: "turn.ended", data }]);
@@ -84,7 +86,7 @@ const note =
 
 function find(log: SessionLog, id: string): { request: InputRequest; resolution: Resolution | undefined } {
   const found = log.store.find(id);
-  if (!found) throw new SageError("journal-damaged", `the turn goes on with the request ${id}, and there is none`);
+  if (!found) throw errorBecause("journal-damaged", reason("carried-request-missing", { request: id }));
   return found;
 }
 

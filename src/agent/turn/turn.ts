@@ -1,10 +1,10 @@
 import { NeedsInput, type Asking } from "../../input/ask.ts";
 import { Stopped, type SessionLog } from "../../journal/session.ts";
 import {
-  SageError,
   messageOf,
   noUsage,
   reason,
+  SageError,
   turnEndedKey,
   turnKey,
   type AgentOutcome,
@@ -24,6 +24,7 @@ import type { LifecycleManager } from "../state/lifecycle.ts";
 import { Memory } from "../state/memory.ts";
 import { endState } from "../state/states.ts";
 import { between, fold, type Folded } from "./projection.ts";
+import { sentence } from "../../texts/reasons.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
 const LOOP = 1;
@@ -71,11 +72,11 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
 export async function compactTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
   if (log.writing) await log.writing;
   const folded = fold(log.begin());
-  if (folded.open) throw new SageError("input-invalid", "a turn is open; room is made by hand once it has ended");
+  if (folded.open) throw errorBecause("input-invalid", reason("turn-is-open", {}));
   const turn = begin(log, folded, input);
   try {
     const worth = await compactNow(log.branch(turn.key).branch("0"), turn.context, turn.progress);
-    turn.progress.text = worth ? "" : "There is too little to be worth a summary.";
+    if (!worth) turn.progress.text = sentence(reason("too-short-to-summarise", {}), "en");
     return await end(log, turn, { status: "success" });
   } catch (error) {
     const status = await statusOf(log.stopped ?? error, log);
@@ -184,7 +185,7 @@ async function end(
 
 /** Asked to run with nothing to do: the last turn's outcome stands. */
 function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome {
-  if (!ended) throw new SageError("input-invalid", `nothing was said in session ${log.id} yet`);
+  if (!ended) throw errorBecause("input-invalid", reason("nothing-said", { session: log.id }));
   return { ...ended, session: log.id, messages, toolHistory: [] };
 }
 

@@ -2,6 +2,7 @@ import type { Store } from "../../journal/store.ts";
 import {
   oneLine,
   SageError,
+  said,
   shortRequestId,
   splitRequestId,
   type CommandReply,
@@ -121,7 +122,7 @@ async function goOn(store: Store, session: string, model: string | undefined, la
   if (!row || isTakenUp(store, session)) return takenUp();
   const installation = readInstallation(process.env);
   const choice = modelOf(installation, lastingSpec(model) ?? modelOfSession(store, session));
-  if (!choice) throw new SageError("config-invalid", cliTexts(lang).noModel);
+  if (!choice) throw new SageError("config-invalid", said(cliTexts(lang).noModel));
   const { cwd } = row;
   const options = { mode: { type: "batch" } } as const;
   const sage = openSage({ installation, choice, store, cwd, lang, permissionMode: "default", options });
@@ -158,7 +159,7 @@ function find(store: Store, target: string, t: CliTexts): InputRequest | Resolut
         begun.map(({ id }) => shortRequestId(id)),
       ),
     );
-  throw new SageError("request-unknown", t.unknownRequest(target));
+  throw new SageError("request-unknown", said(t.unknownRequest(target)));
 }
 
 function endOf(store: Store, session: string, isMeant: (id: string) => boolean): Resolution | undefined {

@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { messageOf, SageError } from "../../protocol/index.ts";
+import { messageOf, SageError, said } from "../../protocol/index.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { createRedaction } from "../../config/redact.ts";
 import { openSurfaceStores } from "../../host/surface-store.ts";
@@ -40,7 +40,7 @@ export async function serve(args: string[]): Promise<number> {
   const config = { cwd: realpathSync("."), lang, t: setup };
   const configured = feishuBots(settings, env, config);
   const spec = lastingSpec(values.model);
-  if (!modelOf(installation, spec)) throw new SageError("model-unavailable", cli.noModel);
+  if (!modelOf(installation, spec)) throw new SageError("model-unavailable", said(cli.noModel));
   const port = values.port ?? env["FEISHU_PORT"];
   const at = {
     host: values.host ?? settings.serve?.host ?? "127.0.0.1",

@@ -1,6 +1,6 @@
 import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choice/choose.ts";
 import { listModels } from "../../models/wire/list.ts";
-import { messageOf, oneLine, reasonOf, SageError, type Reason } from "../../protocol/index.ts";
+import { messageOf, oneLine, reasonOf, type Reason } from "../../protocol/index.ts";
 import { sageHome, type Home } from "../../config/home.ts";
 import { saveKey, withKeys } from "../../config/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../../config/settings.ts";
@@ -9,7 +9,7 @@ import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { noWords, readFlags } from "../flags.ts";
+import { noWords, readFlags, usage } from "../flags.ts";
 import { typed, typedHidden } from "../prompt.ts";
 import { asksTrust } from "../trust-prompt.ts";
 
@@ -31,7 +31,7 @@ export async function setup(args: string[]): Promise<number> {
   const { positionals, t, lang } = readFlags(args, {});
   noWords("setup", positionals, t);
   const words = firstRunTexts(lang);
-  if (!process.stdin.isTTY || !process.stdout.isTTY) throw new SageError("usage", words.needsTerminal);
+  if (!process.stdin.isTTY || !process.stdout.isTTY) throw usage(words.needsTerminal);
   if (!(await setUpModel(lang))) {
     console.log(words.nothing);
     return exitCodes.success;

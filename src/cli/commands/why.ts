@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { SessionRow, Store } from "../../journal/store.ts";
-import { oneLine, requestId, SageError, splitRequestId, type Fact } from "../../protocol/index.ts";
+import { oneLine, requestId, SageError, said, splitRequestId, type Fact } from "../../protocol/index.ts";
 import { integrityOf, type Integrity } from "../../archive/integrity.ts";
 import { changed, receiptsOf, type Receipt } from "../../archive/receipts.ts";
 import { ownRedaction } from "../redaction.ts";
@@ -121,7 +121,7 @@ function find(store: Store, target: string | undefined, t: CliTexts, w: WhyTexts
   if (deleted.length > 0) return { receipts: deleted, sessions: [], deleted: true };
   const gone = ofFile(store, path);
   if (gone.receipts.length > 0) return gone;
-  throw new SageError("session-unknown", w.unknown(target));
+  throw new SageError("session-unknown", said(w.unknown(target)));
 }
 
 function ofSession(store: Store, session: SessionRow): Found {

@@ -1,4 +1,11 @@
-import { SageError, type AgentOutcome, type Delta, type FactData, type InputRequest } from "../../protocol/index.ts";
+import {
+  SageError,
+  said,
+  type AgentOutcome,
+  type Delta,
+  type FactData,
+  type InputRequest,
+} from "../../protocol/index.ts";
 import { errorText, noticeText } from "../../texts/error.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -23,7 +30,7 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   const t = cliTexts(lang);
   const sender = { by: person(), surface: "cli" };
   const row = store.session(session);
-  if (row?.owned) throw new SageError("session-owned", t.owned(session));
+  if (row?.owned) throw new SageError("session-owned", said(t.owned(session)));
   if (task === undefined && !row?.open && !row?.unheard) throw usage(t.noTurnToResume(session));
 
   let interrupted = false;

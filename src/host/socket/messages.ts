@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { SageError, sessionModes, type Command, type InputResponse, type WatchEvent } from "../../protocol/index.ts";
+import {
+  SageError,
+  said,
+  sessionModes,
+  type Command,
+  type InputResponse,
+  type Refused,
+  type WatchEvent,
+} from "../../protocol/index.ts";
 
 /** Messages between processes: whatever comes from another process becomes a type here, once. */
 
@@ -74,6 +82,8 @@ const call = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("unwatch"), id }),
 ]);
 
+const reason = z.object({ code: text, args: z.looseObject({}) });
+const refusal = z.looseObject({ ok: z.literal(false), code: text, message: text, reason: reason.optional() });
 const delta = z.object({
   session: text,
   key: text,
@@ -81,7 +91,7 @@ const delta = z.object({
   n: z.number(),
   kind: z.enum(["text", "reasoning", "output", "notice"]),
   text,
-  reason: z.object({ code: text, args: z.looseObject({}) }).optional(),
+  reason: reason.optional(),
 });
 const fact = z.object({ session: text, seq: z.int(), key: text, type: text, at: z.number(), data: z.unknown() });
 const event = z.discriminatedUnion("type", [
@@ -90,11 +100,11 @@ const event = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), requests: z.array(z.looseObject({})), live: z.boolean() }),
   z.object({ type: z.literal("owner"), live: z.boolean(), stopped: z.boolean() }),
 ]);
-const said = z.union([
+const message = z.union([
   z.object({ hello: z.literal(1), process: text, version: text }),
   z.object({ id, event }),
   z.object({ id, reply: z.looseObject({ ok: z.boolean() }) }),
-  z.object({ id, ended: text.nullable() }),
+  z.object({ id, ended: z.union([refusal, text]).nullable() }),
 ]);
 
 /** Sent to the process that owns a session. */
@@ -103,19 +113,19 @@ export type Call =
   | { do: "watch"; id: number; session: string; after?: number }
   | { do: "unwatch"; id: number };
 
-/** Sent by it. `ended`: a watch is over, and why if it failed. */
+/** Sent by it. `ended`: a watch is over, with its error if it failed; version 0.1.0 sends the message alone. */
 export type Said =
   | { hello: 1; process: string; version: string }
   | { id: number; event: WatchEvent }
   | { id: number; reply: { ok: boolean } }
-  | { id: number; ended: string | null };
+  | { id: number; ended: Refused | string | null };
 
-export function parseCall(message: unknown): Call {
-  return call.parse(message) as Call;
+export function parseCall(body: unknown): Call {
+  return call.parse(body) as Call;
 }
 
-export function parseSaid(message: unknown): Said {
-  return said.parse(message) as Said;
+export function parseSaid(body: unknown): Said {
+  return message.parse(body) as Said;
 }
 
 export function parseCommand(body: { type: Command["type"] }): Command {
@@ -130,5 +140,5 @@ export function parseResponse(body: unknown): InputResponse {
 function checked(schema: z.ZodType, body: unknown, what: string): unknown {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw new SageError("request-invalid", `not a ${what}: ${z.prettifyError(parsed.error)}`);
+  throw new SageError("request-invalid", said(`not a ${what}: ${z.prettifyError(parsed.error)}`));
 }

@@ -4,9 +4,10 @@ import { createServer, connect as dial, type Server, type Socket } from "node:ne
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Store } from "../../journal/store.ts";
-import { SageError, splitRequestId, type Command, type Host } from "../../protocol/index.ts";
+import { reason, splitRequestId, type Command, type Host } from "../../protocol/index.ts";
 import { version } from "../../config/version.ts";
 import type { RemoteHost } from "./remote.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 /** Bytes that a socket's path may have on the system that is strictest about it. */
 const LONGEST_PATH = 103;
@@ -39,7 +40,7 @@ function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): P
   const visitors = new Set<Socket>();
   const hostFor = (session: string | undefined): Host => {
     const host = (session === undefined ? undefined : hosts.get(session)) ?? latest;
-    if (!host) throw new SageError("host-gone", "this process runs no session");
+    if (!host) throw errorBecause("host-gone", reason("process-unreachable", {}));
     return host;
   };
   const routed: Host = {
@@ -100,7 +101,7 @@ function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): P
         const address = addressOf(journal, other);
         const host = address
           ? import("./remote.ts").then(({ connectHost }) => connectHost(address, AbortSignal.timeout(CONNECT_MS)))
-          : Promise.reject(new SageError("host-gone", "there is no place for a socket"));
+          : Promise.reject(errorBecause("host-gone", reason("process-unreachable", {})));
         reached.set(other, (line = { host, users: 0 }));
         const forget = () => {
           if (reached.get(other)?.host === host) reached.delete(other);

@@ -1,8 +1,19 @@
 import { connect } from "node:net";
-import { SageError, type Command, type CommandReply, type Host, type WatchEvent } from "../../protocol/index.ts";
+import {
+  errorOf,
+  reason,
+  refusalOf,
+  type Command,
+  type CommandReply,
+  type Host,
+  type Refused,
+  type SageError,
+  type WatchEvent,
+} from "../../protocol/index.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { parseSaid, type Call } from "./messages.ts";
 import { createWire } from "./wire.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 /** The host of another process on this machine. */
 export type RemoteHost = Host & {
@@ -28,7 +39,7 @@ export function connectHost(address: string, signal: AbortSignal): Promise<Remot
         replies.delete(said.id);
         return undefined;
       }
-      return watches.get(said.id)?.end(said.ended === null ? undefined : new SageError("host-gone", said.ended));
+      return watches.get(said.id)?.end(said.ended === null ? undefined : failureOf(said.ended));
     });
     const give = () => wire.close();
     signal.addEventListener("abort", give, { once: true });
@@ -36,7 +47,7 @@ export function connectHost(address: string, signal: AbortSignal): Promise<Remot
     wire.over.addEventListener("abort", () => {
       signal.removeEventListener("abort", give);
       reject(gone());
-      for (const done of replies.values()) done({ ok: false, code: "host-gone", message: gone().message });
+      for (const done of replies.values()) done(refusalOf(gone()));
       replies.clear();
       for (const watch of watches.values()) watch.end(gone());
     });
@@ -49,7 +60,7 @@ export function connectHost(address: string, signal: AbortSignal): Promise<Remot
 
     function send<C extends Command>(command: C): Promise<CommandReply<C["type"]>> {
       const id = ++last;
-      if (wire.over.aborted) return Promise.resolve({ ok: false, code: "host-gone", message: gone().message });
+      if (wire.over.aborted) return Promise.resolve(refusalOf(gone()));
       return new Promise((done) => {
         replies.set(id, done as (reply: CommandReply) => void);
         ask({ do: "send", id, command });
@@ -93,6 +104,10 @@ export function connectHost(address: string, signal: AbortSignal): Promise<Remot
   });
 }
 
+function failureOf(ended: Refused | string): SageError {
+  return errorOf(typeof ended === "string" ? { ok: false, code: "host-gone", message: ended } : ended);
+}
+
 function gone(): SageError {
-  return new SageError("host-gone", "the process that runs this session cannot be reached");
+  return errorBecause("host-gone", reason("process-unreachable", {}));
 }

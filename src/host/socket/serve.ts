@@ -1,5 +1,13 @@
 import type { Socket } from "node:net";
-import { SageError, messageOf, refusalOf, type Command, type CommandReply, type Host } from "../../protocol/index.ts";
+import {
+  refusalOf,
+  SageError,
+  said,
+  type Command,
+  type CommandReply,
+  type Host,
+  type Refused,
+} from "../../protocol/index.ts";
 import { parseCall, parseCommand, type Call, type Said } from "./messages.ts";
 import { createWire } from "./wire.ts";
 
@@ -15,7 +23,7 @@ export type Admission = (command: Command) => Command;
  */
 export const onlyTells: Admission = (command) => {
   if (command.type === "sessions" || command.type === "pending") return command;
-  throw new SageError("request-invalid", `this socket tells what happens; it takes no "${command.type}"`);
+  throw new SageError("request-invalid", said(`this socket tells what happens; it takes no "${command.type}"`));
 };
 
 /** Lets one other process use this one's host. */
@@ -57,13 +65,13 @@ export function serve(
     if (watches.has(id)) return wire.close();
     const controller = new AbortController();
     watches.set(id, controller);
-    let ended: string | null = null;
+    let ended: Refused | null = null;
     try {
       const { signal } = controller;
       const options = after === undefined ? { signal } : { after, signal };
       for await (const event of host.watch(session, options)) await say({ id, event });
     } catch (error) {
-      ended = messageOf(error);
+      ended = refusalOf(error);
     }
     watches.delete(id);
     await say({ id, ended });

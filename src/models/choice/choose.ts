@@ -1,7 +1,8 @@
-import { SageError } from "../../protocol/index.ts";
+import { reason, type Reason, type SageError } from "../../protocol/index.ts";
 import type { Limits } from "../limiter.ts";
 import type { Model } from "../model.ts";
 import type { Env } from "../proxy.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */
@@ -47,8 +48,7 @@ export function chooseModel(options: {
   const { provider, modelId } = primary;
   if (!fallback) return { provider, modelId, load: () => primary.load({ standby: false }) };
   const id = `${fallback.provider}/${fallback.modelId}`;
-  if (id === `${provider}/${modelId}`)
-    throw invalid(`the fallback should be another model; ${id} is the first one too`);
+  if (id === `${provider}/${modelId}`) throw invalid(reason("fallback-is-first", { model: id }));
   return {
     provider,
     modelId,
@@ -74,25 +74,25 @@ function find(spec: string | undefined, env: Env, settings: ModelSettings): Load
   const [provider] = configured.length > 1 ? [spec.startsWith("claude") ? "anthropic" : "openai"] : configured;
   if (provider === undefined)
     throw invalid(
-      `a model "${spec}" needs its provider: expected ${expected(settings)}, or one of ${Object.values(builtin)
-        .map(({ keyEnv }) => keyEnv)
-        .join(", ")} in the environment`,
+      reason("provider-missing", {
+        model: spec,
+        expected: expected(settings),
+        variables: Object.values(builtin).map(({ keyEnv }) => keyEnv),
+      }),
     );
   return choose(provider, spec, env, settings);
 }
 
 function choose(provider: string, modelId: string, env: Env, settings: ModelSettings): Loadable {
-  if (modelId === "") throw invalid(`a model should be ${expected(settings)}; "${provider}/" has no name`);
+  if (modelId === "") throw invalid(reason("model-nameless", { provider, expected: expected(settings) }));
   if (provider === "scripted") return { provider, modelId, load: () => loadScripted(modelId) };
   const { baseURL, apiKey, keyEnv, host, limits } = addressOf(provider, env, settings);
   if (baseURL === undefined && host === undefined)
-    throw invalid(`a model should be ${expected(settings)}; "${provider}" is none of these providers`);
+    throw invalid(reason("provider-unknown", { provider, expected: expected(settings) }));
   if (baseURL !== undefined && !/^https?:$/.test(URL.parse(baseURL)?.protocol ?? ""))
-    throw invalid(`the base URL of ${provider} should start with http:// or https://; it is "${baseURL}"`);
+    throw invalid(reason("address-unfit", { provider, address: baseURL }));
   if (apiKey === undefined && host !== undefined && URL.parse(baseURL ?? `https://${host}`)?.hostname === host) {
-    throw invalid(
-      `${provider}/${modelId} needs a key: ${keyEnv} is not set (a server of your own needs none: set its base URL)`,
-    );
+    throw invalid(reason("key-missing", { model: `${provider}/${modelId}`, variable: keyEnv ?? "" }));
   }
   return {
     provider,
@@ -146,14 +146,11 @@ function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings
   return { baseURL: read(own?.baseEnv) ?? setting?.baseURL, apiKey: read(keyEnv), keyEnv, host: own?.host, limits };
 }
 
-function expected({ providers = {} }: ModelSettings): string {
-  return (
-    [...new Set([...Object.keys(builtin), ...Object.keys(providers)])]
-      .map((provider) => `${provider}/<name>`)
-      .join(", ") + " or scripted/<file>"
-  );
+function expected({ providers = {} }: ModelSettings): string[] {
+  const names = new Set([...Object.keys(builtin), ...Object.keys(providers)]);
+  return [...[...names].map((provider) => `${provider}/<name>`), "scripted/<file>"];
 }
 
-function invalid(message: string): SageError {
-  return new SageError("config-invalid", message);
+function invalid(why: Reason): SageError {
+  return errorBecause("config-invalid", why);
 }

@@ -1,4 +1,4 @@
-import { SageError } from "../../protocol/index.ts";
+import { reason, SageError } from "../../protocol/index.ts";
 import type { Rule, RuleDestination } from "../../protocol/index.ts";
 
 /** The specifier is kept as written: its escapes mean something to the matcher. */
@@ -28,10 +28,9 @@ export function loadRules(lists: RuleLists, source: RuleDestination): { rules: R
       else if (behavior === "allow")
         warnings.push(`The allow rule ${quoted(text)} (${source}) is ignored: ${reading.message}`);
       else
-        throw new SageError(
-          "config-invalid",
-          `The ${behavior} rule ${quoted(text)} (${source}) cannot be read: ${reading.message}`,
-        );
+        throw new SageError("config-invalid", reason("rule-not-read", { rule: text, problem: reading.message }), {
+          message: `The ${behavior} rule ${quoted(text)} (${source}) cannot be read: ${reading.message}`,
+        });
     }
   }
   return { rules, warnings };

@@ -1,16 +1,10 @@
-import {
-  SageError,
-  errorOf,
-  messageOf,
-  type CommandReply,
-  type Host,
-  type InputRequest,
-} from "../../protocol/index.ts";
+import { errorOf, messageOf, reason, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
 import { restartCard, unknownCard } from "./cards/closed.ts";
 import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
 import { CARD_LIFE_MS, sessionOf, type AskRecord, type Home, type Place } from "./records.ts";
 import { closeProgress } from "./streamer.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 const REMEMBER_MS = 60_000;
 
@@ -131,7 +125,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
     async take(session, place) {
       const { sessions } = must(await host.send({ type: "sessions", session }));
       const row = sessions.find(({ id }) => id === session);
-      if (!row) throw new SageError("session-unknown", `there is no session ${session}`);
+      if (!row) throw errorBecause("session-unknown", reason("session-missing", { session }));
       const before = records.home(session);
       const chosen = before?.model === undefined ? {} : { model: before.model };
       settle({ ...homeAt(place, session), cwd: row.cwd, ...chosen, at: now() }, place);

@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { oneLine, SageError } from "../../../protocol/index.ts";
+import { oneLine, SageError, said } from "../../../protocol/index.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { openSurfaceStores } from "../../../host/surface-store.ts";
 import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
@@ -23,7 +23,7 @@ export async function audit(args: string[]): Promise<number> {
   const t = feishuSetupTexts(lang);
   const { home, settings, env } = readInstallation(process.env);
   const bots = feishuBots(settings, env, { cwd: realpathSync("."), lang, t });
-  if (bots.length === 0) throw new SageError("config-invalid", t.notConfigured);
+  if (bots.length === 0) throw new SageError("config-invalid", said(t.notConfigured));
   const stores = openSurfaceStores(home.surfaces);
   const found = bots.flatMap(({ app, team }) => {
     const store = stores.of(`feishu/${app.appId}`);

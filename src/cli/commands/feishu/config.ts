@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { agentFor, proxyFor, type Env } from "../../../models/proxy.ts";
-import { SageError } from "../../../protocol/index.ts";
+import { SageError, said } from "../../../protocol/index.ts";
 import { peopleIn, type Role } from "../../../config/people.ts";
 import { timeMs, type BotSettings, type Settings } from "../../../config/settings.ts";
 import { defaultLimits, type ChatSettings, type People, type Team } from "../../../surfaces/feishu/index.ts";
@@ -38,7 +38,7 @@ export function feishuBots(settings: Settings, env: Env, parts: ConfigParts): Bo
   const ids = found.map(({ app }) => app.appId);
   for (const [n, id] of ids.entries()) if (ids.indexOf(id) !== n) problems.push(parts.t.sameApp(id));
   if (problems.length > 0)
-    throw new SageError("config-invalid", [parts.t.wrong, ...problems.map((one) => `  · ${one}`)].join("\n"));
+    throw new SageError("config-invalid", said([parts.t.wrong, ...problems.map((one) => `  · ${one}`)].join("\n")));
   return found;
 }
 
@@ -46,7 +46,7 @@ export function feishuBots(settings: Settings, env: Env, parts: ConfigParts): Bo
 export function teamOf(name: string, settings: Settings, env: Env, parts: ConfigParts): Team {
   const problems: string[] = [];
   const team = readTeam(name, settings, env, { ...parts, problems, warnings: [] });
-  if (problems.length > 0) throw new SageError("config-invalid", problems.join("; "));
+  if (problems.length > 0) throw new SageError("config-invalid", said(problems.join("; ")));
   return team;
 }
 
@@ -199,5 +199,5 @@ export function domainOf(given: string): string | undefined {
 /** 0 is any free one. */
 export function portOf(text: string, where: string, t: FeishuSetupTexts): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new SageError("config-invalid", t.badPort(where, text));
+  throw new SageError("config-invalid", said(t.badPort(where, text)));
 }

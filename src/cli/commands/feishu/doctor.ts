@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SageError } from "../../../protocol/index.ts";
+import { SageError, said } from "../../../protocol/index.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { createApi, type Api } from "../../../surfaces/feishu/transport/api.ts";
 import { usual, type FeishuApp } from "../../../surfaces/feishu/transport/config.ts";
@@ -20,7 +20,7 @@ export async function doctor(args: string[]): Promise<number> {
   const t = feishuSetupTexts(lang);
   const { settings, env } = readInstallation(process.env);
   const bots = feishuBots(settings, env, { cwd: realpathSync("."), lang, t });
-  if (bots.length === 0) throw new SageError("config-invalid", t.notConfigured);
+  if (bots.length === 0) throw new SageError("config-invalid", said(t.notConfigured));
   const webhook = `http://${settings.serve?.host ?? "127.0.0.1"}:${settings.serve?.port ?? 8787}`;
   let problems = 0;
   for (const bot of bots) {

@@ -1,8 +1,9 @@
 import { encodeQR } from "qr";
 import { agentFor, proxyFor, type Env } from "../../../models/proxy.ts";
-import { SageError, messageOf } from "../../../protocol/index.ts";
+import { messageOf, reason, SageError, said } from "../../../protocol/index.ts";
 import type { Library } from "../../../surfaces/feishu/transport/api.ts";
 import { neededScopes } from "./examine.ts";
+import { errorBecause } from "../../../texts/error.ts";
 
 const CALL_MS = 15_000;
 
@@ -29,7 +30,10 @@ export async function register(
   { env, show, signal }: { env: Env; show(code: { url: string; picture: string }): void; signal: AbortSignal },
 ): Promise<Registered> {
   const library = await import("@larksuiteoapi/node-sdk").catch((error: unknown) => {
-    throw new SageError("config-invalid", `the package @larksuiteoapi/node-sdk is not installed (${messageOf(error)})`);
+    throw errorBecause(
+      "config-invalid",
+      reason("package-missing", { name: "@larksuiteoapi/node-sdk", problem: messageOf(error) }),
+    );
   });
   const host = accountsOf(domain);
   prepare(library, host, env);
@@ -51,7 +55,7 @@ export async function register(
     };
   } catch (error) {
     const { code, description } = (error ?? {}) as { code?: string; description?: string };
-    throw new SageError("config-invalid", description ?? code ?? messageOf(error), { cause: error });
+    throw new SageError("config-invalid", said(description ?? code ?? messageOf(error)), { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SageError, messageOf } from "../../../protocol/index.ts";
+import { messageOf, said, SageError } from "../../../protocol/index.ts";
 import { sageHome, type Home } from "../../../config/home.ts";
 import { saveKey, withKeys } from "../../../config/keys.ts";
 import { withRole } from "../../../config/people.ts";
@@ -24,7 +24,7 @@ export async function setup(args: string[]): Promise<number> {
   const { positionals, lang, t: cli } = readFlags(args, {});
   noWords("feishu setup", positionals, cli);
   const t = feishuSetupTexts(lang);
-  if (!process.stdin.isTTY || !process.stdout.isTTY) throw new SageError("usage", t.needsTerminal);
+  if (!process.stdin.isTTY || !process.stdout.isTTY) throw new SageError("usage", said(t.needsTerminal));
   try {
     await walk(t);
   } catch (error) {

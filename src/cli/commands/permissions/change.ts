@@ -1,4 +1,4 @@
-import { oneLine, SageError } from "../../../protocol/index.ts";
+import { oneLine, SageError, said } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { meaningOf } from "../../../permission/rules/meaning.ts";
@@ -50,7 +50,7 @@ export async function remove(args: string[]): Promise<number> {
   const file = places[0] && config.dropRule(rule, places[0]);
   if (file === undefined) {
     const session = asked === undefined ? await takenBack(rule) : undefined;
-    if (session === undefined) throw new SageError("config-invalid", texts.notFound(oneLine(rule)));
+    if (session === undefined) throw new SageError("config-invalid", said(texts.notFound(oneLine(rule))));
     console.log(texts.removed(oneLine(rule), session));
     return exitCodes.success;
   }

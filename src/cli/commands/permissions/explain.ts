@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { decisionSteps } from "../../../permission/decide.ts";
-import { oneLine, SageError, visible, type PermissionResult, type ToolInput } from "../../../protocol/index.ts";
+import { oneLine, SageError, said, visible, type PermissionResult, type ToolInput } from "../../../protocol/index.ts";
 import { loadConfig, knownTools } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { sentence } from "../../../texts/reasons.ts";
@@ -67,7 +67,7 @@ function inputOf(tool: string, text: string, t: PermissionTexts): ToolInput {
   const field = mainField[tool];
   if (field !== undefined) return { [field]: text };
   if (knownTools().has(tool) || tool.startsWith("mcp__")) throw usage(t.explainHow);
-  throw new SageError("usage", t.noTool(oneLine(tool), [...knownTools()]));
+  throw new SageError("usage", said(t.noTool(oneLine(tool), [...knownTools()])));
 }
 
 const colon = (text: string): string => (text === "" ? "" : `: ${text}`);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { messageOf, oneLine, SageError, visible } from "../../../protocol/index.ts";
+import { messageOf, oneLine, reason, SageError, said, visible } from "../../../protocol/index.ts";
 import { knownTools, loadConfig, type Config } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { readSmallFile } from "../../../config/small-file.ts";
@@ -15,6 +15,7 @@ import { styleOf } from "../../style.ts";
 import { agrees } from "../../journal.ts";
 import { convertSettings, type Finding, type Origin } from "./claude-code.ts";
 import { destinationOf, type Destination } from "./destination.ts";
+import { errorBecause } from "../../../texts/error.ts";
 
 const options = { to: { type: "string" }, yes: { type: "boolean" }, "dry-run": { type: "boolean" } } as const;
 
@@ -87,7 +88,7 @@ function planFor(
   t: CliTexts,
 ): Plan {
   const target = ruleFiles[to];
-  if (target === undefined) throw new SageError("config-invalid", t.untrusted(trust.root));
+  if (target === undefined) throw new SageError("config-invalid", said(t.untrusted(trust.root)));
   const findings = convertSettings(read(file), { kind, root, to }, knownTools());
   const all = findings.flatMap(({ behavior, to: converted = [] }) =>
     behavior ? converted.map((rule) => ({ rule, behavior })) : [],
@@ -104,9 +105,9 @@ function read(file: string): Record<string, unknown> {
     if (settings !== null && typeof settings === "object" && !Array.isArray(settings))
       return settings as Record<string, unknown>;
   } catch (error) {
-    throw new SageError("config-invalid", `${file} cannot be read: ${messageOf(error)}`);
+    throw errorBecause("config-invalid", reason("file-unreadable", { path: file, problem: messageOf(error) }));
   }
-  throw new SageError("config-invalid", `${file} should hold a JSON object`);
+  throw errorBecause("config-invalid", reason("file-not-object", { path: file }));
 }
 
 function reportLines({ from, target, findings, there }: Plan, style: Style, t: PermissionTexts): string[] {

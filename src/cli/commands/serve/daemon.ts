@@ -6,7 +6,7 @@ import type { Guard } from "../../../host/guard.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import { recover, type Recovered } from "../../../host/recovery.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
-import { SageError, type Host, type SurfaceStore } from "../../../protocol/index.ts";
+import { SageError, said, type Host, type SurfaceStore } from "../../../protocol/index.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { serveTexts } from "../../../texts/serve.ts";
@@ -39,13 +39,13 @@ export function openDaemon({ store, own, env, lang, spec, guard, warn }: DaemonP
   const models = createModels();
   const runOf = ({ id, cwd }: SessionRow) => {
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-      throw new SageError("config-invalid", serveTexts(lang).folderGone(cwd));
+      throw new SageError("config-invalid", said(serveTexts(lang).folderGone(cwd)));
     const installation = readInstallation(env);
     const { parts, options, warnings } = folderParts({ installation, cwd, lang, models });
     for (const warning of warnings) warnOnce(warning);
     const model = async () => {
       const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
-      if (!choice) throw new SageError("model-unavailable", cliTexts(lang).noModel);
+      if (!choice) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
       return models(choice);
     };
     return { agent: createAgent({ ...parts, model }), options };

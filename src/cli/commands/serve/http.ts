@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { once } from "node:events";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { SageError, messageOf } from "../../../protocol/index.ts";
+import { messageOf, SageError, said } from "../../../protocol/index.ts";
 import type { ServeTexts } from "../../../texts/serve.ts";
 import { limitConnections, type ConnectionLimits } from "./connections.ts";
 
@@ -128,7 +128,7 @@ export async function listen(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === "EADDRINUSE" ? t.portTaken : code === "EACCES" ? t.portRights : messageOf(error);
-    throw new SageError("config-invalid", t.cannotListen(`${host}:${port}`, why), { cause: error });
+    throw new SageError("config-invalid", said(t.cannotListen(`${host}:${port}`, why)), { cause: error });
   }
   server.on("error", () => {}); // too many files open, for a while: who comes then comes again
   return {

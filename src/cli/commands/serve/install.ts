@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { readInstallation } from "../../../config/installation.ts";
-import { SageError } from "../../../protocol/index.ts";
+import { SageError, said } from "../../../protocol/index.ts";
 import { serveTexts, type ServeTexts } from "../../../texts/serve.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { noWords, readFlags } from "../../flags.ts";
@@ -71,7 +71,7 @@ export async function uninstall(args: string[]): Promise<number> {
   noWords("serve uninstall", positionals, cli);
   const t = serveTexts(lang);
   const manager = managerOf(t);
-  if (!existsSync(manager.file)) throw new SageError("config-invalid", t.notInstalled);
+  if (!existsSync(manager.file)) throw new SageError("config-invalid", said(t.notInstalled));
   if (!args.includes("--no-start")) run(manager.stop, t);
   rmSync(manager.file);
   console.log(t.uninstalled(manager.file));
@@ -100,7 +100,7 @@ function managerOf(t: ServeTexts): Manager {
       status: ["launchctl", "list", LABEL],
     };
   }
-  throw new SageError("config-invalid", t.noManager(process.platform));
+  throw new SageError("config-invalid", said(t.noManager(process.platform)));
 }
 
 /** What the system says is shown as it is; a command that it does not have is named, to be run where it is there. */

@@ -1,0 +1,74 @@
+import type { Reason } from "./reason.ts";
+import type { Resolution } from "./request.ts";
+
+/** Why Sage cannot do as it was told, by a person or by their settings. */
+export type UseReasonArgs = {
+  // Sessions.
+  "session-missing": { session: string };
+  "session-exists": { session: string };
+  "session-id-unfit": { given: string };
+  /** `by`: the process that runs it, where it is known. */
+  "session-runs": { session: string; by?: string };
+  "session-waits": { session: string };
+  "session-changed": { session: string };
+  "nothing-said": { session: string };
+  "turn-is-open": {};
+  "too-short-to-summarise": {};
+  "title-empty": {};
+  "fork-place-unfit": { given: string };
+  "process-unreachable": {};
+
+  // Messages and requests.
+  "message-empty": {};
+  "message-too-long": { limit: number; length: number };
+  "command-unknown": { command: string };
+  "messages-wait": { limit: number };
+  "request-missing": { request: string };
+  "request-ended": { outcome: Resolution["outcome"]; by: string; surface: string; at?: number };
+  "for-people-only": {};
+  "subagent-refused": { times: number };
+
+  // A turn that another version began, or a mistake of ours ended.
+  "begun-by-other-version": { loop: number; now: number };
+  "carried-request-missing": { request: string };
+  "goes-on-after-mistake": { problem: string; waitMs: number; attempt: number; of: number };
+
+  // Rules, settings and other files.
+  "rule-not-read": { rule: string; problem: string };
+  "rule-not-saved": { rule: string; path: string };
+  "rule-place-missing": { destination: string };
+  "in-file": { path: string; problem: Reason };
+  "file-unreadable": { path: string; problem: string };
+  "file-not-json": { path: string; problem: string; effect?: "rule-not-saved" | "set-up-again" };
+  "file-unfit": { path: string; problem: string };
+  "file-not-object": { path: string };
+  "file-leads-out": { path: string };
+  "file-not-regular": { path: string };
+  "file-too-large": { path: string; limitMb: number };
+  "file-unusable": { path: string; problem: string };
+  "file-busy": { path: string; problem: string };
+  "file-left-out": { path: string; problem: Reason };
+  "link-leaves": { folder: string };
+  "link-to": { name: string };
+  "rule-against-reading": {};
+  "not-regular": {};
+  "answers-unfit": { path: string; problem: string };
+  "folder-too-wide": { folder: string };
+  "home-relative": { given: string };
+  "home-inside": { path: string };
+  "home-impossible": { path: string };
+  "subagent-name-unfit": { given: string };
+  "package-missing": { name: string; problem: string };
+
+  // Models.
+  "no-model": {};
+  "fallback-is-first": { model: string };
+  "provider-missing": { model: string; expected: readonly string[]; variables: readonly string[] };
+  "provider-unknown": { provider: string; expected: readonly string[] };
+  "model-nameless": { provider: string; expected: readonly string[] };
+  "address-unfit": { provider: string; address: string };
+  "key-missing": { model: string; variable: string };
+  /** `scheme`: what the address starts with, where it is one. */
+  "proxy-unfit": { variable: string; scheme?: string };
+  "proxy-needs-node": { version: string };
+};
