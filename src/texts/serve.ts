@@ -18,11 +18,11 @@ const en = {
   folderGone: (path: string) => `the folder of this session is gone: ${path}`,
   installed: (file: string) => `written: ${file}`,
   isInstalled: (file: string) => `installed: ${file}`,
-  notInstalled: `not installed; \`${sage("serve install")}\` does it`,
+  notInstalled: `not installed; install it with \`${sage("serve install")}\``,
   uninstalled: (file: string) => `removed: ${file}; sessions and settings stay`,
-  silent: (url: string) => `${url}: nobody answers`,
-  runYourself: (command: string) => `this did not work here; run it yourself: ${command}`,
-  noManager: (platform: string) => `there is no way to install it on ${platform}; docs/feishu.md says how to run it`,
+  silent: (url: string) => `${url}: no response`,
+  runYourself: (command: string) => `this failed here; run it yourself: ${command}`,
+  noManager: (platform: string) => `cannot install on ${platform}; see docs/feishu.md for how to run it`,
 };
 
 export type ServeTexts = typeof en;
@@ -31,9 +31,9 @@ const zh: ServeTexts = {
   listening: (url) => `Sage 正在监听 ${url}；状态见 /health 和 /ready`,
   feishu: (app, mode, path) => (mode === "socket" ? `飞书：${app}，长连接` : `飞书：${app}，webhook 在 ${path}`),
   noSurface: `未配置任何界面：已有会话会继续，但无法在此开始新会话；可用 \`${sage("feishu setup")}\` 设置飞书`,
-  recovered: (resumed, waiting) => `已继续未完成的轮次：${resumed}；等待处理：${waiting}`,
+  recovered: (resumed, waiting) => `已继续未完成的轮：${resumed}；等待处理：${waiting}`,
   open: (host) => `正在监听 ${host}，其他机器可以访问；只有 webhook 需要这样，前面最好有带 TLS 的代理`,
-  leaving: "正在停止：运行中的轮次已保存，下次启动时继续",
+  leaving: "正在停止：运行中的轮已保存，下次启动时继续",
   left: "已停止",
   cannotListen: (at, why) => `无法监听 ${at}：${why}`,
   portTaken: `端口已被占用，也许是另一个 \`${sage("serve")}\`；可用 --port 更换`,

@@ -23,7 +23,7 @@ test("install writes a unit that systemd accepts, status says how it is, uninsta
   const verified = spawnSync("systemd-analyze", ["verify", "--user", file], { encoding: "utf8" });
   // Where there is no systemd at hand, the form of the file is all that can be looked at.
   if (!verified.error) assert.doesNotMatch(verified.stderr, /sage\.service/, verified.stderr);
-  assert.match((await machine.sage(["serve", "status"])).out, /installed: .*nobody answers/s);
+  assert.match((await machine.sage(["serve", "status"])).out, /installed: .*no response/s);
   assert.equal((await machine.sage(["serve", "uninstall", "--no-start"])).code, 0);
   assert.ok(!existsSync(file));
   assert.equal((await machine.sage(["serve", "uninstall"])).code, 2);

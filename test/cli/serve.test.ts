@@ -148,7 +148,7 @@ test("doctor says what is missing in the console", async () => {
   assert.deepEqual(
     bad.out.match(/^[✗·] .{20}/gm),
     [
-      "✗ the bot ability is of",
+      "✗ the bot feature is of",
       "✗ the permission im:mes",
       "· the permission im:mes",
       "· the permission cardki",
@@ -175,14 +175,14 @@ test("setup asks, tries, finds out who is there, and keeps secrets where only th
   await terminal.answer("should be cli_", "");
   await terminal.answer("App ID", feishu.appId);
   await terminal.answer("App Secret", feishu.appSecret);
-  await terminal.answer("How should events come?", "1");
-  await terminal.until("the bot is called Sage");
+  await terminal.answer("How should events arrive?", "1");
+  await terminal.until("the bot is Sage");
   await terminal.answer("Who may approve?", "");
   await terminal.until(/sage \d{6}/);
   const code = /sage (\d{6})/.exec(terminal.screen())?.[1];
   feishu.user("Eve").say("sage 000000");
   lin.say(`sage ${code}`);
-  await terminal.until(`That was ${lin.openId}`);
+  await terminal.until(`Received from ${lin.openId}`);
   await terminal.answer("Who else may give tasks?", "");
   assert.equal(await terminal.code, 0);
   assert.doesNotMatch(terminal.raw(), new RegExp(feishu.appSecret));
@@ -194,7 +194,7 @@ test("setup asks, tries, finds out who is there, and keeps secrets where only th
   const before = JSON.parse(readFileSync(settings, "utf8")) as { feishu: object };
   writeFileSync(settings, JSON.stringify({ ...before, feishu: { ...before.feishu, mode: "webhook" } }));
   const again = machine.terminal(["feishu", "setup"], { env: { SAGE_KEYS: "file", NO_PROXY: "127.0.0.1" } });
-  for (const asked of ["Feishu or Lark?", "1 scan a code", "App ID", "App Secret", "How should events come?"])
+  for (const asked of ["Feishu or Lark?", "1 scan a code", "App ID", "App Secret", "How should events arrive?"])
     await again.answer(asked, "");
   await again.answer("Encrypt Key", "key");
   await again.answer("Verification Token", "token");
@@ -210,7 +210,7 @@ test("setup asks, tries, finds out who is there, and keeps secrets where only th
   assert.match(readFileSync(keys, "utf8"), new RegExp(feishu.appSecret));
   const env = { SAGE_KEYS: "file", NO_PROXY: "127.0.0.1", FEISHU_MODE: "socket" };
   const doctor = await machine.sage(["feishu", "doctor"], { env });
-  assert.match(doctor.out, /1 person may approve/);
+  assert.match(doctor.out, /1 approver/);
 });
 
 test("the log is one JSON object a line where that is asked for, and a refused click is readable afterwards", async () => {

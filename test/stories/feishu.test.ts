@@ -78,7 +78,7 @@ test("the founding dialogue, played by sage serve itself: a dangerous command, a
   assert.equal((await lin.click(asked.id, "allow_once")).toast?.content, "已允许一次");
   await field(/请输入新的文件名/);
   lin.say("/status");
-  await feishu.until(lin.chat, ({ text }) => /waits for a text from you/.test(text));
+  await feishu.until(lin.chat, ({ text }) => /waiting for your input/.test(text));
   lin.say("newFile.js");
   const content = await field(/请输入文件内容/);
   assert.equal((await lin.submit(content.id, { q0_other: "export {};" })).toast?.content, "回答已记录");

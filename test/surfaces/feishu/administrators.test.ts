@@ -49,7 +49,7 @@ test("/bind gives a chat its folder: the next session works there, and no other 
   mkdirSync(web);
   const group = feishu.group("web", [lin, mei]);
   lin.say("/bind web", { chat: group, mentionBot: true });
-  await sage.sees(group, /There is no workspace web\. None is named/);
+  await sage.sees(group, /Unknown workspace web\. The settings name none/);
   sage.set({ workspaces: { web } });
   mei.say("/bind web", { chat: group, mentionBot: true });
   await sage.sees(group, /Only an administrator/);
@@ -68,7 +68,7 @@ test("/bind gives a chat its folder: the next session works there, and no other 
   );
   // The bot's own folder is no longer this chat's.
   mei.say(`/cd ${cwd}`, { chat: group, mentionBot: true });
-  await sage.sees(group, /none of the folders/);
+  await sage.sees(group, /not one of this bot's folders/);
 });
 
 test("/sessions in a group shows that group's sessions alone, also to an approver", async () => {

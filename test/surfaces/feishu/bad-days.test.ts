@@ -34,7 +34,7 @@ test("a file that arrives is named on the card, which comes after it", async () 
   await using sage = await team({ script: [{ text: story }] });
   const { lin, feishu } = sage;
   lin.say("go");
-  await sage.sees(lin.chat, /Done[^]*The whole answer is in the file answer\.md/);
+  await sage.sees(lin.chat, /Done[^]*The full answer is in the file answer\.md/);
   await sage.surface.settled();
   const calls = feishu.world.calls.map(({ route }) => route);
   const uploaded = calls.findIndex((route) => /POST .*im\/v1\/files/.test(route));
@@ -62,7 +62,7 @@ test("/stop overtakes a download, and what was said before it is not begun", asy
   await until(() => feishu.delivery.attempts.length === 2);
   lin.say("/stop");
   await sage.sees(lin.chat, /Stopping/);
-  await until(() => said(feishu, lin.chat).filter(({ text }) => /Stopped before it began/.test(text)).length === 2);
+  await until(() => said(feishu, lin.chat).filter(({ text }) => /Stopped before it started/.test(text)).length === 2);
   assert.deepEqual(sage.facts("user.said"), []);
   lin.say("now this");
   await sage.sees(lin.chat, /never/);

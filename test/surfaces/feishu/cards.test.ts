@@ -139,7 +139,7 @@ test("what does not fit is not approved unread: a file with all of it, and no al
   assert.deepEqual(acts(first.card), ["read", "deny"]);
   assert.ok(first.file?.text.includes(command));
   const shown = markdowns(first.card).join("\n");
-  assert.match(shown, /‹… [\d,]+ lines .* not shown here …›/);
+  assert.match(shown, /‹… [\d,]+ lines .* omitted …›/);
   assert.ok(shown.includes(escaped(first.file?.name ?? "?")));
   assert.deepEqual(acts(permissionCard(bash(command), asked({ file: "read" }), en).card), [
     "allow_once",
@@ -304,8 +304,8 @@ test("each reader sees a card in the language of their client: what is the same 
   const title = (card.header["title"] ?? {}) as Record<string, unknown>;
   assert.deepEqual(title, {
     tag: "plain_text",
-    content: "需要授权",
-    i18n_content: { zh_cn: "需要授权", en_us: "Permission needed" },
+    content: "需要许可",
+    i18n_content: { zh_cn: "需要许可", en_us: "Permission needed" },
   });
   assert.equal(JSON.stringify(card).split("rm -f test.js\\n```").length, 2, "the command itself is not doubled");
   const parts = markdowns(card).join("\n");
@@ -455,5 +455,5 @@ test("secrets stay here, and how many there were is said; program, path and host
   for (const secret of ["hunter2hunter2", "passw0rd", "a1a1a1", "16C7e42F29"])
     assert.ok(!text.includes(secret), secret);
   for (const legible of ["curl", "api.example/v1"]) assert.ok(text.includes(legible), legible);
-  assert.match(text, /4 secrets in it are not shown/);
+  assert.match(text, /4 secrets removed/);
 });

@@ -84,7 +84,7 @@ test("what is said while it works is queued and seen; /stop stops, also what wai
   lin.say("third");
   const card = await sage.sees(lin.chat, /Name\?/);
   lin.say("/status");
-  await sage.sees(lin.chat, /waits for a text from you/);
+  await sage.sees(lin.chat, /waiting for your input/);
   lin.say("/stop");
   await feishu.until(lin.chat, ({ id, text }) => id === card.id && /cancelled/.test(text));
   await until(() => sage.facts("turn.ended").some(({ data }) => data.status === "cancelled"));
@@ -105,14 +105,14 @@ test("/new, /sessions, /resume, /cd, /model, /help", async () => {
   await until(() => sage.store.sessions().length === 2);
   await until(() => sage.facts("turn.ended").length === 2);
   lin.say("/sessions");
-  const list = await sage.card(lin.chat, "Go on here");
+  const list = await sage.card(lin.chat, "Continue here");
   assert.match(list.text, /the first task/);
   // Somebody who may only talk sees nothing of others.
   mei.say("/sessions");
-  await sage.sees(mei.chat, /There are no sessions yet/);
+  await sage.sees(mei.chat, /No sessions yet/);
   mei.say(`/resume ${one?.id}`);
-  await sage.sees(mei.chat, /There is no session/);
-  assert.equal((await lin.click(list.id, "Go on here")).toast?.content, `This chat goes on with session ${one?.id}.`);
+  await sage.sees(mei.chat, /No session \w+ available/);
+  assert.equal((await lin.click(list.id, "Continue here")).toast?.content, `This chat continues session ${one?.id}.`);
   lin.say("go on with the first");
   await until(() =>
     sage.facts("user.said").some(({ session, data }) => session === one?.id && /go on/.test(data.text)),
@@ -121,27 +121,27 @@ test("/new, /sessions, /resume, /cd, /model, /help", async () => {
   mkdirSync(join(cwd, "inner"));
   symlinkSync("/", join(cwd, "root"));
   lin.say("/cd inner");
-  await sage.sees(lin.chat, new RegExp(`A new session in ${join(cwd, "inner")}`));
+  await sage.sees(lin.chat, new RegExp(`New session in ${join(cwd, "inner")}`));
   for (const [folder, told] of [
-    ["/", /is none of the folders/],
-    [join(cwd, "root"), /root is none of the folders/],
-    ["../..", new RegExp(`${dir} is none of the folders`)],
-    ["missing", /There is no folder/],
+    ["/", /is not one of this bot's folders/],
+    [join(cwd, "root"), /root is not one of this bot's folders/],
+    ["../..", new RegExp(`${dir} is not one of this bot's folders`)],
+    ["missing", /No such folder/],
   ] as const) {
     lin.say(`/cd ${folder}`);
     await sage.sees(lin.chat, told);
   }
   lin.say("/model");
-  await sage.sees(lin.chat, /May be chosen: small, large/);
+  await sage.sees(lin.chat, /Available: small, large/);
   lin.say("/model huge");
-  await sage.sees(lin.chat, /huge is none of the models/);
+  await sage.sees(lin.chat, /huge is not one of the available models/);
   lin.say("/model large");
-  await sage.sees(lin.chat, /A new session with large/);
+  await sage.sees(lin.chat, /New session with large/);
   assert.ok(sage.facts("session.opened").some(({ data }) => data.model === "large" && data.cwd === join(cwd, "inner")));
   lin.say("/help");
-  await sage.sees(lin.chat, /What Sage understands here/);
+  await sage.sees(lin.chat, /Using Sage here/);
   lin.say("/nonsense");
-  await sage.sees(lin.chat, /There is no \/nonsense/);
+  await sage.sees(lin.chat, /Unknown command \/nonsense/);
   assert.equal(feishu.world.calls.filter(({ code }) => code !== 0).length, 0);
 });
 
@@ -245,7 +245,7 @@ test("what the person in a chat may not answer goes to the approvers, and the pe
   const watched = await sage.sees(mei.chat, /Only an approver can answer this\. Asked: 林/);
   assert.deepEqual(watched.buttons, []);
   const card = await sage.card(lin.chat, "Allow once");
-  assert.match(card.text, /Mei gave this task/);
+  assert.match(card.text, /Task from Mei/);
   mei.say("/allow", { replyTo: watched.id });
   await sage.sees(mei.chat, /Only an approver can answer this\.$/);
   const forwarded = await feishu.delivery.click(stranger.openId, card.id, {
@@ -286,7 +286,7 @@ test("a mention without words gets help, and what cannot be read is said so", as
   const { lin, feishu } = sage;
   const group = feishu.group("dev", [lin]);
   lin.say("", { chat: group, mentionBot: true });
-  await sage.sees(group, /What Sage understands here/);
+  await sage.sees(group, /Using Sage here/);
   assert.equal(sage.store.sessions().length, 0);
 });
 
@@ -369,9 +369,9 @@ test("a session that was taken to another chat goes on there alone; where it was
   await sage.sees(lin.chat, /answer 0/);
   const [session] = sage.store.sessions();
   lin.say(`/resume ${session?.id}`, { chat: group, mentionBot: true });
-  const taken = await sage.sees(group, /goes on with session/);
+  const taken = await sage.sees(group, /continues session/);
   lin.say("second");
-  await sage.sees(lin.chat, /goes on in another place/);
+  await sage.sees(lin.chat, /continues elsewhere/);
   lin.say("third", { chat: group, replyTo: taken.id, mentionBot: true });
   await until(() => sage.facts("turn.ended").length === 3);
   await sage.surface.settled();
@@ -385,7 +385,7 @@ test("a session that was taken to another chat goes on there alone; where it was
     [lin.chat, 2],
   ] as const)
     assert.equal(said(feishu, chat).filter(({ text }) => text.startsWith("Done")).length, times);
-  assert.equal(said(feishu, lin.chat).filter(({ text }) => /goes on in another place/.test(text)).length, 1);
+  assert.equal(said(feishu, lin.chat).filter(({ text }) => /continues elsewhere/.test(text)).length, 1);
 });
 
 test("who may only talk cannot make somebody else's open question their own by taking the session over", async () => {
@@ -396,11 +396,11 @@ test("who may only talk cannot make somebody else's open question their own by t
   const card = await sage.card(group, "Submit");
   const [session] = sage.store.sessions();
   mei.say(`/resume ${session?.id}`, { chat: group, mentionBot: true });
-  await sage.sees(group, /works for somebody else/);
+  await sage.sees(group, /is working for somebody else/);
   assert.equal((await mei.submit(card.id, { text: "mine" })).toast?.type, "error");
   assert.equal(sage.facts("input.resolved").length, 0);
   await lin.submit(card.id, { text: "staging" });
   await sage.sees(group, /Done/);
   mei.say(`/resume ${session?.id}`, { chat: group, mentionBot: true });
-  await sage.sees(group, /goes on with session/);
+  await sage.sees(group, /continues session/);
 });

@@ -17,7 +17,7 @@ test("only an approver's click counts; another's is refused, kept, and changes n
   const before = JSON.stringify(feishu.message(card.id).card);
   for (const one of [mei, stranger]) {
     const shown = await one.click(card.id, "allow_once");
-    assert.deepEqual(shown.toast, { type: "error", content: "You may not answer this one" });
+    assert.deepEqual(shown.toast, { type: "error", content: "You may not answer this request" });
   }
   assert.equal(JSON.stringify(feishu.message(card.id).card), before);
   assert.equal(sage.facts("input.resolved").length, 0);
@@ -58,7 +58,7 @@ test("always keeps the rule for the session; a refusal with a reason reaches the
   const first = await sage.card(lin.chat, "Allow for this session");
   const always = await lin.click(first.id, "allow_always");
   assert.deepEqual(always.confirm, {
-    title: "Allow without asking again, until this session ends?",
+    title: "Allow this until the session ends?",
     text: "Edit(./ran.txt)",
   });
   assert.equal(always.toast?.content, "Allowed for this session");
@@ -133,8 +133,8 @@ test("a command that does not fit on a card comes as a file, and is allowed only
   await using sage = await team({ script: [{ calls: [bash(long)] }, { text: "done" }] });
   const { lin, feishu, cwd } = sage;
   lin.say("write it");
-  const card = await sage.card(lin.chat, "I have read the file: show the choices");
-  assert.deepEqual(card.buttons.slice(0, 2), ["I have read the file: show the choices", "Deny"]);
+  const card = await sage.card(lin.chat, "I have read the file; show the choices");
+  assert.deepEqual(card.buttons.slice(0, 2), ["I have read the file; show the choices", "Deny"]);
   const messages = said(feishu, lin.chat);
   const file = messages.findIndex(({ kind }) => kind === "file");
   assert.ok(file >= 0 && file < messages.findIndex(({ id }) => id === card.id), "the file comes before the card");
@@ -153,7 +153,7 @@ test("a command that does not fit on a card comes as a file, and is allowed only
   // A client that still shows the first version of the card: its buttons decide nothing, and it gets the present one.
   feishu.message(card.id).card = first ?? {};
   const old = await lin.click(card.id, "deny");
-  assert.equal(old.toast?.content, "This card is out of date; here is the present one");
+  assert.equal(old.toast?.content, "This card was out of date and is now updated");
   assert.deepEqual(feishu.message(card.id).card, second);
   assert.equal(sage.facts("input.resolved").length, 0);
   await lin.click(card.id, "allow_once");
@@ -208,7 +208,7 @@ test("stop on the progress card stops the turn, for who may", async () => {
   const card = await sage.card(lin.chat, "Stop");
   assert.equal(
     (await mei.click(card.id, "stop_btn")).toast?.content,
-    "Whoever gave the task, or an approver, may stop it",
+    "Only the person who gave the task or an approver may stop it",
   );
   assert.equal((await lin.click(card.id, "stop_btn")).toast?.content, "Stopping");
   await sage.sees(lin.chat, /Stopped/);

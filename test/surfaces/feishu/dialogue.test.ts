@@ -24,7 +24,7 @@ test("the example dialogue: a task, a permission by a click, a text by a message
   assert.ok(existsSync(join(sage.cwd, "test.js")));
   const shown = await lin.click(asked.id, "allow_once");
   assert.deepEqual(shown.toast, { type: "success", content: "已允许一次" });
-  await sage.sees(lin.chat, /授权: 已允许一次[^]*林 在飞书中回答/);
+  await sage.sees(lin.chat, /许可：已允许一次[^]*林 在飞书中回答/);
   const text = await sage.sees(lin.chat, /请输入新的文件名/);
   assert.ok(!existsSync(join(sage.cwd, "test.js")));
   lin.say("newFile.js");
@@ -43,7 +43,7 @@ test("the example dialogue: a task, a permission by a click, a text by a message
   assert.deepEqual(
     // How far it came before the first question depends on the machine.
     all.map(({ text: one }) => one.split("\n")[0]).filter((title) => title !== "目前进展"),
-    ["授权: 已允许一次", "输入: 已回答", "任务完成"],
+    ["许可：已允许一次", "输入：已回答", "任务完成"],
   );
   await until(() => feishu.world.calls.every(({ code }) => code === 0));
 });

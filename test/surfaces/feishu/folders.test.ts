@@ -15,9 +15,9 @@ test("a session that an approver brings from elsewhere opens its folder to nobod
   await until(() => sage.facts("turn.ended").length === 1);
   const group = feishu.group("dev", [lin, mei]);
   lin.say(`/resume ${session}`, { chat: group, mentionBot: true });
-  const taken = await sage.sees(group, /goes on with session/);
+  const taken = await sage.sees(group, /continues session/);
   mei.say("/new", { chat: group, replyTo: taken.id, mentionBot: true });
-  await sage.sees(group, /A new session in/);
+  await sage.sees(group, /New session in/);
   const begun = sage.facts("session.opened").filter((fact) => fact.session !== session);
   assert.deepEqual(
     begun.map(({ data }) => data.cwd),

@@ -47,7 +47,7 @@ test("a reply to what Sage itself said brings nothing along, and one that cannot
   const gone = mei.say("look", { chat: group });
   feishu.recall(gone);
   lin.say("fix it", { chat: group, replyTo: gone, mentionBot: true });
-  await sage.sees(group, /could not be read, so Sage has only your own words/);
+  await sage.sees(group, /could not be read; Sage got only your own text/);
   await until(() => told(sage).length === 3);
   assert.deepEqual(new Set(told(sage)), new Set(["go", "again", "fix it"]));
 });
@@ -106,7 +106,7 @@ test("a message that is changed while it is worked on is told to the agent; late
   ]);
   feishu.clock.advance(5);
   lin.edit(id, "delete c.txt");
-  await sage.sees(lin.chat, /You have changed your message/);
+  await sage.sees(lin.chat, /You edited your message/);
   assert.equal(told(sage).length, 2);
 });
 

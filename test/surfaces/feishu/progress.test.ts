@@ -47,11 +47,11 @@ test("ten minutes of streaming: the card rolls over before the platform stops it
   lin.say("go");
   await feishu.until(lin.chat, ({ streaming, text }) => streaming && text.includes("line 5."));
   feishu.clock.advance(9.5 * 60_000);
-  await feishu.until(lin.chat, ({ text }) => /Goes on below/.test(text));
+  await feishu.until(lin.chat, ({ text }) => /Continues below/.test(text));
   await sage.sees(lin.chat, /Done[^]*line 39/);
   await sage.surface.settled();
   const [first, second] = said(feishu, lin.chat);
-  assert.deepEqual(titles(sage, lin.chat), ["Goes on below", "Done"]);
+  assert.deepEqual(titles(sage, lin.chat), ["Continues below", "Done"]);
   for (let n = 0; n < 40; n++)
     assert.equal([first, second].filter((one) => one?.text.includes(`line ${n}.`)).length, 1, `line ${n}.`);
   assert.ok(said(feishu, lin.chat).every(({ streaming }) => !streaming));

@@ -70,7 +70,7 @@ test("a progress card of a process that is gone is closed, and the turn goes on 
   await sage.restart([{ text: "short" }]);
   await feishu.until(
     lin.chat,
-    ({ id, text }) => id === card.id && /Interrupted by a restart[^]*goes on below/.test(text),
+    ({ id, text }) => id === card.id && /Interrupted by a restart[^]*continues below/.test(text),
   );
   const done = await sage.sees(lin.chat, /Done[^]*short/);
   assert.notEqual(done.id, card.id);
@@ -142,7 +142,7 @@ test("a task that works too long is stopped, and that is said; other turns have 
     settings: { limits: { taskLimit: 200 } },
   });
   sage.lin.say("go");
-  await sage.sees(sage.lin.chat, /Failed[^]*The task was stopped: it had worked for 200 ms/);
+  await sage.sees(sage.lin.chat, /Failed[^]*The task was stopped: it reached its limit of 200 ms/);
   const [said_] = sage.facts("user.said");
   assert.deepEqual(said_?.data.limits, { executionTimeout: 200 });
 });

@@ -95,7 +95,7 @@ test("answers in words: numbers, labels, own words, one line for each question, 
   assert.deepEqual(read(asks(question()), "blue"), { "Which?": { selected: ["Blue"] } });
   assert.deepEqual(read(asks(question()), "a dark one"), { "Which?": { selected: [], other: "a dark one" } });
   assert.deepEqual(read(asks(question()), "1 and more"), { "Which?": { selected: [], other: "1 and more" } });
-  assert.equal(read(asks(question()), "7"), "There is no option 7; the options are 1 to 3.");
+  assert.equal(read(asks(question()), "7"), "No option 7; choose 1 to 3.");
   assert.equal(read(asks(question()), "1,2"), t.oneOnly);
   const several = question({ multiSelect: true });
   assert.deepEqual(read(asks(several), "1，3 还有文档"), {

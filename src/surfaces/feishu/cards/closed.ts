@@ -17,7 +17,7 @@ export function closedCard(request: InputRequest, resolution: Resolution, now: n
   const late = resolution.outcome === "timed_out";
   const made = fitting(speeches, rooms, (speech, clip) => {
     const { t } = speech;
-    const title = `${t.closed[request.kind]}: ${t.ended[end]}`;
+    const title = t.closedAs(t.closed[request.kind], t.ended[end]);
     return card({ title, template: colours[end], summary: `${title} · ${whoOf(resolution, t)}`, forward: !late }, [
       ...(listsQuestions(resolution) ? [] : askedElements(request, clip, speech)),
       ...answerElements(resolution, clip, speech),
