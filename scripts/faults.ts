@@ -1,6 +1,7 @@
 // npm run test:faults                             every fault test, for long, with a seed that is printed
 // npm run test:faults -- --seed 7 --rounds 2000   again, or longer
 // npm run test:faults -- test/faults/simulation.test.ts
+// npm run test:faults -- --soak 60                one process that lives for an hour beside one that is killed again and again
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { globSync } from "node:fs";
@@ -8,14 +9,17 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 const { values, positionals } = parseArgs({
-  options: { seed: { type: "string" }, rounds: { type: "string", default: "500" } },
+  options: { seed: { type: "string" }, rounds: { type: "string", default: "500" }, soak: { type: "string" } },
   allowPositionals: true,
 });
 const seed = values.seed ?? String(randomInt(1_000_000));
 const root = join(import.meta.dirname, "..");
-const files = positionals.length > 0 ? positionals : globSync("test/faults/*.test.ts", { cwd: root }).toSorted();
+const files =
+  positionals.length > 0 ? positionals : globSync("test/{faults,stories}/*.test.ts", { cwd: root }).toSorted();
 console.log(`npm run test:faults -- --seed ${seed} --rounds ${values.rounds} plays this again`);
-const child = spawn(process.execPath, ["--test", "--test-concurrency=2", ...files], {
+const work =
+  values.soak === undefined ? ["--test", "--test-concurrency=2", ...files] : ["test/faults/soak.ts", values.soak];
+const child = spawn(process.execPath, work, {
   cwd: root,
   stdio: "inherit",
   env: { ...process.env, SAGE_FAULTS_SEED: seed, SAGE_FAULTS_ROUNDS: values.rounds },

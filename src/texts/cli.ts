@@ -105,6 +105,10 @@ const en = {
     home: (path: string) => `state directory ${path}`,
     open: (path: string, mode: string, fix: string) =>
       `other users can read ${path} (${mode}): run \`chmod ${fix} ${path}\``,
+    room: (path: string) => `room on the disk of ${path}`,
+    full: (path: string) =>
+      `the disk of ${path} is full: nothing can be recorded there, and turns wait; free some space, or set SAGE_HOME to another directory`,
+    unwritable: (path: string, why: string) => `${path} cannot be written (${why}): nothing can be recorded there`,
     noJournal: "no journal yet; the first session creates it",
     journal: (sessions: number, pending: number) =>
       `journal opens: ${count(sessions, "session")}, ${count(pending, "open request")}`,
@@ -219,6 +223,9 @@ const zh: CliTexts = {
     oldNode: (version) => `Node ${version} 太旧：请安装 Node 24 或更新版本`,
     home: (path) => `状态目录 ${path}`,
     open: (path, mode, fix) => `其他用户可以读取 ${path}（${mode}）：请运行 \`chmod ${fix} ${path}\``,
+    room: (path) => `${path} 所在的磁盘有空间`,
+    full: (path) => `${path} 所在的磁盘已满：无法记录，任务会一直等待；请腾出空间，或把 SAGE_HOME 设为另一个目录`,
+    unwritable: (path, why) => `无法写入 ${path}（${why}）：无法记录`,
     noJournal: "尚无日志；第一个会话会创建",
     journal: (sessions, pending) => `日志可以打开：${sessions} 个会话，${pending} 个待处理的请求`,
     chain: (sessions, anchored) => `全部 ${sessions} 个会话的哈希链完好；其中 ${anchored} 个与日志之外的锚点相符`,

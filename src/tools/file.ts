@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { constants, lstatSync } from "node:fs";
-import { mkdir, open, readlink, realpath, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, readlink, realpath, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
@@ -85,6 +85,7 @@ export function operandOf(path: string, place: ToolPlace): string | undefined {
 export async function lookAgain(path: string, place: ToolPlace): Promise<{ real: string; now: FileState } | undefined> {
   try {
     const { real } = canonicalPath(path, place);
+    await removeLeftovers(dirname(real));
     return { real, now: await readState(real) };
   } catch {
     return undefined;
@@ -98,7 +99,10 @@ export async function replaceFile(real: string, content: Buffer, before: FileSta
   const directory = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     const at = await pin(directory, folder);
-    const temporary = join(at, `.sage-${randomUUID()}.tmp`);
+    await removeLeftovers(at);
+    const name = `.sage-${process.pid}-${randomUUID()}.tmp`;
+    const temporary = join(at, name);
+    underWay.add(name);
     try {
       await writeDurably(temporary, content, before);
       const now = await readState(join(at, basename(real)));
@@ -107,11 +111,33 @@ export async function replaceFile(real: string, content: Buffer, before: FileSta
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
+    } finally {
+      underWay.delete(name);
     }
     await directory.sync();
     await pin(directory, folder);
   } finally {
     await directory.close();
+  }
+}
+
+/** Temporary files that this process writes now. Another process may have had the same pid, in a container above all. */
+const underWay = new Set<string>();
+
+/** Removes what a process left here that was killed between writing a file and renaming it. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) if (isLeftover(name)) await rm(join(folder, name), { force: true }).catch(() => undefined);
+}
+
+function isLeftover(name: string): boolean {
+  const pid = /^\.sage-(\d+)-[0-9a-f-]{36}\.tmp$/.exec(name)?.[1];
+  if (pid === undefined || underWay.has(name)) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return Number(pid) === process.pid;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
   }
 }
 

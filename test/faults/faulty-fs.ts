@@ -25,6 +25,7 @@ const wrap = <F extends Fn>(name: string, fn: F): F =>
 export const mkdir = wrap("mkdir", fs.mkdir as Fn) as typeof fs.mkdir;
 export const readlink = wrap("readlink", fs.readlink as Fn) as typeof fs.readlink;
 export const realpath = wrap("realpath", fs.realpath as Fn) as typeof fs.realpath;
+export const readdir = wrap("readdir", fs.readdir as Fn) as typeof fs.readdir;
 export const rename = wrap("rename", fs.rename);
 export const rm = wrap("rm", fs.rm);
 

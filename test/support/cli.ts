@@ -45,17 +45,18 @@ export class Machine {
   /** Runs Sage to its end, with this on stdin. */
   async sage(
     args: string[],
-    { input = "", env = {} }: { input?: string; env?: Record<string, string> } = {},
+    { input = "", ...options }: { input?: string; env?: Record<string, string>; under?: string[] } = {},
   ): Promise<Ended> {
-    const running = this.start(args, { env });
+    const running = this.start(args, options);
     running.type(input);
     running.end();
     return running.ended;
   }
 
-  /** Sage with pipes, to talk to while it runs. */
-  start(args: string[], { env = {} }: { env?: Record<string, string> } = {}) {
-    const child = spawn(process.execPath, [program, ...args], { cwd: this.cwd, env: { ...this.env, ...env } });
+  /** Sage with pipes, to talk to while it runs; `under` a program that starts it. */
+  start(args: string[], { env = {}, under = [] }: { env?: Record<string, string>; under?: string[] } = {}) {
+    const [first = process.execPath, ...rest] = [...under, process.execPath, program, ...args];
+    const child = spawn(first, rest, { cwd: this.cwd, env: { ...this.env, ...env } });
     let [out, err] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));

@@ -2,9 +2,11 @@
 // statement COMMIT of node:sqlite is wrapped.
 //   KILL_AT=commit:3:before   dies by SIGKILL right before, or after, its third commit
 //   KILL_AT=spawn:1:after     dies right after it has started its first program
+//   KILL_AT=rename:1:before   dies right before, or after, its first call to the disk of this name that writes a file of the workspace:
+//                             open, writeFile, chmod, sync, close or rename
 //   DISK_FULL=<file>          every commit fails as on a full disk while the file is there
 import childProcess from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, promises as fs } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
@@ -39,5 +41,29 @@ if (point === "spawn") {
     if (++started === Number(nth)) process.kill(process.pid, "SIGKILL");
     return child;
   }) as typeof spawn;
+  syncBuiltinESMExports();
+}
+
+if (point !== undefined && ["open", "writeFile", "chmod", "sync", "close", "rename"].includes(point)) {
+  let calls = 0;
+  const around = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+    const dies = name === point && ++calls === Number(nth);
+    if (dies && side === "before") process.kill(process.pid, "SIGKILL");
+    const result = await call();
+    if (dies) process.kill(process.pid, "SIGKILL");
+    return result;
+  };
+  const { open, rename } = fs;
+  const isOurs = (path: unknown) => /\.sage-[^/]*\.tmp$/.test(String(path));
+  fs.rename = (from, to) => (isOurs(from) ? around("rename", () => rename(from, to)) : rename(from, to));
+  fs.open = async (path, ...rest) => {
+    if (!isOurs(path)) return open(path, ...rest);
+    const file = await around("open", () => open(path, ...rest));
+    for (const name of ["writeFile", "chmod", "sync", "close"] as const) {
+      const method = file[name].bind(file) as (...args: unknown[]) => Promise<void>;
+      file[name] = ((...args: unknown[]) => around(name, () => method(...args))) as never;
+    }
+    return file;
+  };
   syncBuiltinESMExports();
 }

@@ -14,3 +14,11 @@ export function fullWhile(file: string): Record<string, string> {
 export function killAfterSpawn(nth: number): Record<string, string> {
   return { KILL_AT: `spawn:${nth}:after`, NODE_OPTIONS: preload };
 }
+
+/** Calls to the disk of the file tools, in their order, at which a process can be killed. */
+export const diskCalls = ["open", "writeFile", "chmod", "sync", "close", "rename"] as const;
+
+/** Environment of a process that kills itself right before or after the first such call that writes a file of the workspace. */
+export function killAtDisk(call: (typeof diskCalls)[number], side: "before" | "after"): Record<string, string> {
+  return { KILL_AT: `${call}:1:${side}`, NODE_OPTIONS: preload };
+}

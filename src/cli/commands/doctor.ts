@@ -1,7 +1,8 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { integrityOf } from "../../archive/integrity.ts";
 import { sqliteStore } from "../../journal/sqlite.ts";
-import { messageOf, oneLine, prose } from "../../protocol/index.ts";
+import { SageError, messageOf, oneLine, prose } from "../../protocol/index.ts";
 import { createAnchors } from "../../config/anchors.ts";
 import { loadConfig } from "../../config/config.ts";
 import { loadContent } from "../../config/content.ts";
@@ -10,7 +11,9 @@ import { withKeys } from "../../config/keys.ts";
 import { readSettings } from "../../config/settings.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import { sage } from "../../texts/command.ts";
+import { errorText } from "../../texts/error.ts";
 import { journalTexts, type JournalTexts } from "../../texts/journal.ts";
+import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { modelOf } from "../model-choice.ts";
@@ -29,7 +32,7 @@ export async function doctor(args: string[]): Promise<number> {
     try {
       await work();
     } catch (error) {
-      bad(prose(messageOf(error)));
+      bad(prose(error instanceof SageError ? errorText(error, texts(lang)) : messageOf(error)));
     }
   };
   const report = { ok, bad, note: (text: string) => console.log(`· ${text}`), t: t.doctor };
@@ -38,6 +41,7 @@ export async function doctor(args: string[]): Promise<number> {
   if (Number.parseInt(node, 10) >= 24) ok(t.doctor.node(node));
   else bad(t.doctor.oldNode(node));
   await check(() => checkModes(sageHome(process.env), report));
+  await check(() => checkRoom(sageHome(process.env), report));
   await check(() => checkJournal(sageHome(process.env), report));
   await check(() => checkIndexes(sageHome(process.env), { ...report, t: journalTexts(lang) }, values.rebuild));
   await check(() => checkConfig(sageHome(process.env), report, t));
@@ -66,6 +70,24 @@ function checkModes(
     (path === settings ? note : bad)(t.open(path, mode, path === dir ? "700" : "600"));
   }
   if (open.every((path) => path === settings)) ok(t.home(dir));
+}
+
+/** Enough for the next turn, and for the log of a journal in which nobody makes room meanwhile. */
+const ROOM = 2 ** 20;
+
+/** Writes where the journal lies: a full disk may still let everything be read. */
+function checkRoom({ dir }: Home, { ok, bad, t }: Report): void {
+  if (!existsSync(dir)) return;
+  const probe = join(dir, "room.tmp"); // one name: a probe that was killed is overwritten by the next
+  try {
+    writeFileSync(probe, Buffer.alloc(ROOM), { mode: 0o600, flush: true });
+    ok(t.room(dir));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    bad(code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG" ? t.full(dir) : t.unwritable(dir, messageOf(error)));
+  } finally {
+    rmSync(probe, { force: true });
+  }
 }
 
 function checkJournal(home: Home, { ok, bad, note, t }: Report): void {
