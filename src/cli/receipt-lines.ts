@@ -3,11 +3,11 @@ import type { Receipt } from "../archive/receipts.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { changeLine, headline, timeOf } from "../texts/resolution.ts";
 import { clipped, exact, fitted } from "../view/lines/safe.ts";
-import { isOpen } from "../view/standing.ts";
+import { isOpen, standingOfRun } from "../view/standing.ts";
 import { summaryOf } from "../view/summary.ts";
 import type { WhyTexts } from "../texts/why.ts";
 
-/** One call as a person reads it: what, decided by whom, what came of it. */
+/** Lines about one call: its input, who decided, and how it stands. */
 export function receiptLines(
   receipt: Receipt,
   { style, w, whole }: { style: Style; w: WhyTexts; whole: boolean },
@@ -29,7 +29,7 @@ export function receiptLines(
         ? w.rule(oneLine(rule), oneLine(by), saved ?? style.t.destination[destination])
         : w.notSaved(oneLine(style.t.because(problem))),
     ),
-    ...runLines(receipt, w),
+    ...runLines(receipt, style, w),
     ...(files.length > 0 ? [w.files(files.map(oneLine), receipt.runs.length > 0)] : []),
     ...(digest === "" ? [] : [paint.dim(w.digest(whole ? digest : digest.slice(0, 12)))]),
   ];
@@ -45,7 +45,7 @@ export function receiptLines(
   ];
 }
 
-/** Who decided, in the words every surface has for a refusal; with the rule, if one did. */
+/** The decision in the words that every surface has for it, with the rule that made it. */
 function decided(
   { decision, standing, rule, asked }: Receipt,
   { t }: Style,
@@ -68,10 +68,14 @@ function askedLines({ asked }: Receipt, { t }: Style, w: WhyTexts): string[] {
   ]);
 }
 
-function runLines({ runs, effect }: Receipt, w: WhyTexts): string[] {
+function runLines({ runs, effect, standing, decision }: Receipt, { t }: Style, w: WhyTexts): string[] {
+  if (runs.length === 0) {
+    const told = standing === undefined || standing === "done" || isOpen(standing) || decision !== "allowed";
+    return told ? [] : [t.standing[standing]];
+  }
   if (effect === "reads" && runs.every(({ ok }) => ok)) return [];
-  return runs.map(({ startedAt, endedAt, ok, unknown }) => {
-    const how = unknown ? w.run.unknown : endedAt === undefined ? w.run.open : ok ? w.run.ok : w.run.failed;
-    return w.ran(how, timeOf(startedAt ?? endedAt ?? 0));
+  return runs.map((run, n) => {
+    const stands = n === runs.length - 1 && standing !== undefined ? standing : standingOfRun(run);
+    return w.ran(stands === "done" ? w.run : t.standing[stands], timeOf(run.startedAt ?? run.endedAt ?? 0));
   });
 }

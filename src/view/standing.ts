@@ -47,6 +47,14 @@ export function isOpen(standing: Standing): boolean {
   return standing === "new" || standing === "waiting" || standing === "running";
 }
 
+/** How one run of a call stands. The last one stands as its call does. */
+export function standingOfRun({ endedAt, ok, unknown, stopped }: Run): Standing {
+  if (unknown) return "unknown";
+  if (endedAt === undefined) return "running";
+  if (ok) return "done";
+  return stopped ? "stopped" : "failed";
+}
+
 function withoutResult(record: CallRecord): Standing {
   const { runs, asked, verdict, turnEnded } = record;
   const run = runs.at(-1);

@@ -1,5 +1,6 @@
 import { oneLine, type Fact, type Reason, type Resolution } from "../../protocol/index.ts";
 import type { CliTexts } from "../../texts/cli.ts";
+import { changeLine } from "../../texts/resolution.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { CallItem } from "../../view/item.ts";
 import type { Asked, Standing } from "../../view/standing.ts";
@@ -27,8 +28,9 @@ export function createRefusals(tell: (line: string) => void, t: CliTexts, words:
       }
       const asks = item.asked.some(({ request }) => request.kind !== "permission");
       if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;
-      const what = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, LONGEST);
-      once(item, t.wasRefused(words.standing[item.standing], what, oneLine(words.because(reasonOf(item)))));
+      const call = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, LONGEST);
+      const why = [item.changed ? changeLine(item.changed, words) : "", oneLine(words.because(reasonOf(item)))];
+      once(item, t.wasRefused(words.standing[item.standing], call, why.filter((one) => one !== "").join(" · ")));
     }
   };
 }
