@@ -24,7 +24,7 @@ async function attach(host: Host, session: string, signal: AbortSignal): Promise
   }
 }
 
-const model = scripted([{ calls: [{ tool: "Bash", input: { command: "node --version" } }] }, { text: "It works." }]);
+const model = scripted([{ calls: [{ tool: "Bash", input: { command: "node -p 1+1" } }] }, { text: "It works." }]);
 const output = await mkdtemp(join(tmpdir(), "sage-")); // for output too long for the model
 const host = assemble({
   store: memoryStore(), // or sqliteStore("journal.db"): then other processes may answer too

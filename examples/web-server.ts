@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { SageAgentSDK, scripted } from "sage-agent";
 
-const model = scripted([{ calls: [{ tool: "Bash", input: { command: "node --version" } }] }, { text: "It works." }]);
+const model = scripted([{ calls: [{ tool: "Bash", input: { command: "node -p 1+1" } }] }, { text: "It works." }]);
 // One instance for all requests: runs share its model, tools and journal. With `journal` they outlive the process.
 const sage = new SageAgentSDK({ model });
 

@@ -72,6 +72,7 @@ export type PermissionReasonArgs = {
   "not-in-plan-mode": {};
   "plan-waits": {};
   "only-reads": {};
+  "writes-named": {};
   "needs-person": { tool: string };
   "tool-changed": { tool: string };
   "no-rule-tool": { tool: string };
@@ -161,6 +162,7 @@ export type PermissionReasonArgs = {
   "repository-unknown": {};
   "repository-locks": {};
   "git-shows": { command: string; rule: string };
+  "git-shows-past": { command: string; rule: string };
   "git-shows-unknown": { command: string };
 
   // Web

@@ -35,6 +35,7 @@ const en: Sentences = {
   "not-in-plan-mode": () => "The session is not in plan mode.",
   "plan-waits": () => "The plan needs your approval.",
   "only-reads": () => "Only reads, inside the workspace.",
+  "writes-named": () => "Writes only the files that it is given.",
   "needs-person": ({ tool }) => `${tool} needs a person to answer.`,
   "tool-changed": ({ tool }) => `The description of ${tool} has changed since its rule was saved.`,
   "no-rule-tool": ({ tool }) => `No rule allows ${tool}.`,
@@ -114,6 +115,8 @@ const en: Sentences = {
   "repository-unknown": () => "Which repository is meant is known only when it runs.",
   "repository-locks": () => "Git may write to the index.",
   "git-shows": ({ command, rule: one }) => `git ${command} would show files that ${one} is about.`,
+  "git-shows-past": ({ command, rule: one }) =>
+    `git ${command} may show earlier versions of files that ${one} is about.`,
   "git-shows-unknown": ({ command }) => `What git ${command} would show cannot be told.`,
 
   "address-unusable": () => "The address is not a web address.",
@@ -152,6 +155,7 @@ const zh: Sentences = {
   "not-in-plan-mode": () => "会话不在计划模式中。",
   "plan-waits": () => "计划需要你的允许。",
   "only-reads": () => "只读取工作区内的内容。",
+  "writes-named": () => "只写入指定的文件。",
   "needs-person": ({ tool }) => `${tool} 需要由人回答。`,
   "tool-changed": ({ tool }) => `${tool} 的描述在保存规则之后有变化。`,
   "no-rule-tool": ({ tool }) => `没有规则允许 ${tool}。`,
@@ -230,6 +234,7 @@ const zh: Sentences = {
   "repository-unknown": () => "运行时才知道是哪个仓库。",
   "repository-locks": () => "git 可能写入索引。",
   "git-shows": ({ command, rule: one }) => `git ${command} 会显示规则 ${one} 所指的文件。`,
+  "git-shows-past": ({ command, rule: one }) => `git ${command} 可能显示规则 ${one} 所指文件的历史版本。`,
   "git-shows-unknown": ({ command }) => `无法确定 git ${command} 会显示什么。`,
 
   "address-unusable": () => "这不是网址。",

@@ -13,18 +13,27 @@ const free = [
   "jq . a|jq -r '.a[] | .b' a|jq --arg x y '.[$x]' a|tree|tree -L 2 src|sed -n '1,20p' a|sed -n 5p a|sed -n '/x/,/y/p' a|sed -n -e 1p -e '$p' a|sed -n '$=' a",
   'sort *.txt|echo $HOME|echo $(cat a)x|[ -f a ]|[[ -f a && -n x ]]|x=$(ls) && echo "$x"|set -eo pipefail; ls|: ${x:-y}|nproc',
   "cat *.md|ls src/*.ts|wc -l src/*|echo *|CI=1 ls|LC_ALL=C sort a|timeout 5 cat a|time ls|ls | head|cat a | grep x | sort | uniq -c | sort -rn | head -5",
+  "awk '{print $1}' a|awk -F, '$3 > 1 {print $1}' a b|awk 'NR>=2 && NR<=4' a|awk -v n=1 '/x/ || n {s += $1} END {print s}'|ls | awk '{print $NF}'",
+  "sed p a|sed 's/a/b/g; /^$/d' a|find . -exec ls {} +|find src -name '*.ts' -exec wc -l {} \\;|find . -exec grep -n x {} +|od -c a|xxd a|strings a|hexdump -C a",
+  "node --version|python3 -V|npm -v|git --version|hostname|uptime|jobs|tee /dev/null",
   "cd src && ls|ls; pwd|(ls)|{ ls; }|! ls|ls && pwd || true|ls 2>/dev/null|ls 2>&1|cat <<'E'\nx\nE|cat < a|grep x <<< y",
 ];
 
 const asked = [
-  "ls /etc|ls ~|cat ../a|head /etc/passwd|find / -name x|find . -delete|find . -exec ls {} +|find -L . -name x|fd -x ls|fd -L x|fd --base-directory / x",
+  "ls /etc|ls ~|cat ../a|head /etc/passwd|find / -name x|find . -delete|find -L . -name x|fd -x ls|fd -L x|fd --base-directory / x",
   "rg --pre ls x|rg -z x|rg -L x|rg --follow x|ls -LR|ls -L|sort -o a b|sort -T /x a|sort --files0-from=a|uniq a b",
   "wc --files0-from=a|du --files0-from=a|du -L .|tree -o a|tree -l|tree -R -H . -L 1|date -s x|date 010100002020|date -f a|file -f a|file -m a b|file -z a",
   "sha256sum -c a|md5sum --check a|jq -n env|jq '$ENV' a|jq -f a b|jq --slurpfile x /etc/y . a|jq 'import \"a\" as x; .' a|jq -L /x . a|diff --from-file=/etc/x a",
-  "sed p a|sed -n 'w b' a|sed -n '1e ls' a|sed -i s/a/b/ a|sed -n s/a/b/p a|sed -n -f a b|sed -n 'r /etc/passwd' a|printf -v x y|test -v x|test -f 'a[1]'|test -R x",
-  "echo $API_TOKEN|echo $(env)|echo \"$X\"|cat $X|ls $(pwd)|cat {a,b}|cat ~bob/x|env|printenv|set|history|less a|more a|man ls|awk '{print}' a|xargs ls|tee a",
-  "curl http://x|ping x|dig x|python -c 1|node -e 1|bash -c ls|sh x|perl x|ruby x|npm test|make|kill 1|base64 a|xxd a|od a|strings a|source a|. a|[ -f /etc/a ]|[[ -v a ]]",
-  "/bin/ls|./ls|~/bin/ls|LS|ls; make|ls | make|ls && make|ls > a|ls >> a|cat < /etc/passwd|PATH=x ls|FOO=1 ls|ls &> a|hostname|command ls /etc|column -n a /etc/x",
+  "sed -n 'w b' a|sed -n '1e ls' a|sed -i s/a/b/ a|sed -n -f a b|sed -n 'r /etc/passwd' a|printf -v x y|test -v x|test -f 'a[1]'|test -R x",
+  'echo $API_TOKEN|echo $(env)|echo "$X"|cat $X|ls $(pwd)|cat {a,b}|cat ~bob/x|env|printenv|set|history|less a|more a|man ls|xargs ls|tee a',
+  "curl http://x|ping x|dig x|python -c 1|node -e 1|bash -c ls|sh x|perl x|ruby x|npm test|make|kill 1|base64 a|source a|. a|[ -f /etc/a ]|[[ -v a ]]",
+  "/bin/ls|./ls|~/bin/ls|LS|ls; make|ls | make|ls && make|ls > a|ls >> a|cat < /etc/passwd|PATH=x ls|FOO=1 ls|ls &> a|command ls /etc|column -n a /etc/x",
+  "awk '{print > \"b\"}' a|awk '{print | \"sh\"}' a|awk 'BEGIN {system(\"ls\")}'|awk '{getline x < \"/etc/passwd\"; print x}' a|awk 'BEGIN {ARGV[1]=\"/etc/passwd\"; ARGC=2} {print}'",
+  "awk 'BEGIN {print ENVIRON[\"API_TOKEN\"]}'|awk -f a b|awk '{print}' /etc/passwd|awk '{print}' -v /etc/passwd|awk '{print}' a -F /etc/passwd|awk '@load \"x\"' a|awk $X a|awk '{print}' $X",
+  "awk 'BEGIN {SYMTAB[\"ARGV\"][1] = \"/etc/x\"}'|awk '/\"/ {print \"a\" > \"b\"}' a|sed 's/a/b/e' a|sed 's/a/b/w x' a|sed '$!N;P' a|sed w/x a|sed -s r/etc/x a",
+  "find . -exec rm {} +|find . -exec sh -c ls {} \\;|find /etc -exec cat {} +|find . -exec cat /etc/passwd \\;|find . -exec cat {}x \\;|find . -exec cat {}|find $X -exec cat {} +|find . -execdir ls {} +",
+  "find . -exec sort -o {} {} \\;|find . -exec find {} -delete \\;|find . -exec grep {} a \\;|find . -ok ls {} \\;|find . -exec ls {} + -delete|find . -exec awk '{print}' {} +",
+  "make|make -v x|node|node --version x|cargo --version|yarn --version|go version|java|php|tee|tee a /dev/null|hostname x|jobs -x ls|xxd -r a b",
   "date -r /etc/passwd|stat /etc/passwd|readlink -f /etc/x|realpath ~/x|basename $X|type $X|git|cat -z a|ls --unknown|grep --unknown x a|rg --unknown x",
 ];
 

@@ -509,9 +509,18 @@ test("A7: git is only free in the forms that look", () => {
   const others = [
     ...[
       "git",
-      "git -C . status",
+      "git -C .. status",
+      "git -C /etc log",
+      "git -C $X log",
+      "git -C other log",
+      "git -C other/.. -C other log",
+      "git -C out log",
+      "git -C . -C .. log",
       "git -c a=b status",
-      "git --no-pager log",
+      "git -c pager.status=evil status",
+      "git -c core.pager=evil status",
+      "git --no-pager -c core.fsmonitor=evil status",
+      "git -p log",
       "git --git-dir=x status",
       "git branch new",
       "git branch -d x",
@@ -552,13 +561,33 @@ test("A7: git is only free in the forms that look", () => {
       "git log $X",
       "git show *",
       "git ls-files -X /etc/passwd",
-      "git grep a",
+      "git grep -Oevil a",
+      "git grep --open-files-in-pager=evil a",
+      "git grep --no-index a /etc",
+      "git grep -f /etc/passwd",
+      "git grep a -- /etc",
+      "git symbolic-ref HEAD refs/heads/x",
+      "git symbolic-ref -d HEAD",
+      "git for-each-ref --format='%(signature)'",
+      "git remote get-url --push a b",
+      "git remote set-url a b",
+      "git reflog delete HEAD@{1}",
       "git fetch",
       "git reflog expire",
       "GIT_OPTIONAL_LOCKS=1 git status",
     ],
     ...["GIT_DIR=x git status", "git log --stdin", "git describe --dirty=x --contains /etc/x ../../y"],
   ];
+  mkdirSync(join(here.cwd, "sub"));
+  const looking = [
+    ...["git --no-pager log", "git -C sub status", "git -C . --no-pager -c color.ui=never diff", "git -P show HEAD"],
+    ...["git grep a", "git grep -n a -- sub", "git reflog -5", "git symbolic-ref --short HEAD", "git config user.name"],
+  ];
+  for (const command of looking) assert.equal(here.ask(command), "allow", command);
+  assert.equal(here.ask("git checkout x && git -C sub log", "+ Bash(git checkout:*)"), "ask");
+  // A repository that is not the session's, and a link that leads out.
+  here.git("init", "-q", "other");
+  symlinkSync("/", join(here.cwd, "out"));
   for (const command of others) assert.equal(here.ask(command), "ask", command);
 });
 

@@ -16,10 +16,16 @@ const valued = new Set(
   ).split(" "),
 );
 
+/** No name that is found below it looks like an option. */
+function isPlainPlace({ text }: Word): boolean {
+  return text !== undefined && !text.startsWith("-");
+}
+
 const files = new Set(["-newer", "-anewer", "-cnewer", "-samefile"]);
 
 /** The places that `find` walks and the files it compares with; undefined with any test or action that is not listed. */
-export function findUse(words: readonly Word[]): Use | undefined {
+export function findUse(words: readonly Word[], inner: (words: readonly Word[]) => Use | undefined): Use | undefined {
+  let ran = false;
   const args = words.slice(1);
   const isPlace = ({ text, lead }: Word) => !/^[-!(),]/.test(text ?? lead) && (text ?? lead) !== "";
   let at = args.findIndex((word) => !/^-([HP]|O\d)$/.test(word.text ?? ""));
@@ -30,10 +36,30 @@ export function findUse(words: readonly Word[]): Use | undefined {
   for (; at < args.length; at++) {
     const text = args[at]?.text ?? "";
     if (alone.has(text)) continue;
+    if (text === "-exec") {
+      // Each file that is found is read through its links.
+      const words = executed(args, at);
+      const use = words && reads.every(isPlainPlace) ? inner(words) : undefined;
+      if (use?.readOnly !== true || use.closed) return undefined;
+      if (!words!.every(({ text }) => text !== undefined && (text === "{}" || !text.includes("{}")))) return undefined;
+      if (words!.some((word) => word.text === "{}" && !use.reads.includes(word))) return undefined;
+      reads.push(...use.reads.filter((word) => word.text !== "{}"));
+      at += words!.length + 1;
+      ran = true;
+      continue;
+    }
     const value = args[++at];
     if (value?.text === undefined) return undefined;
     if (files.has(text)) reads.push(value);
     else if (!valued.has(text) && !/^-newer[aBcmt][aBcmt]$/.test(text)) return undefined;
   }
-  return { readOnly: true, reads, writes: [], deep: false };
+  return { readOnly: true, reads, writes: [], deep: ran, follows: ran, ...(ran && { closed: true }) };
+}
+
+/** Words after `-exec`, up to the sign that ends them. */
+function executed(args: readonly Word[], from: number): readonly Word[] | undefined {
+  const end = args.findIndex(
+    ({ text }, n) => n > from && (text === ";" || (text === "+" && args[n - 1]?.text === "{}")),
+  );
+  return end < 0 ? undefined : args.slice(from + 1, end);
 }

@@ -1,3 +1,7 @@
+import { isAbsolute, join } from "node:path";
+import type { Disk } from "../paths/canonical.ts";
+import type { Word } from "../shell/read/word.ts";
+
 /** Where git's subcommand stands: after its own options, of which some take the next word. */
 export function subcommandAt(args: readonly string[]): number {
   let at = 0;
@@ -6,6 +10,44 @@ export function subcommandAt(args: readonly string[]): number {
 }
 
 const valued = new Set("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split(" "));
+
+/**
+ * Git's words without options of its own that change nothing about what a subcommand does, `-C` among them. The folder that
+ * `-C` leads to is in `foldersOfGit()`.
+ */
+export function withoutOwnOptions(words: readonly Word[]): readonly Word[] {
+  let at = 1;
+  for (; at < words.length; at++) {
+    const text = words[at]!.text ?? "";
+    if (/^(-P|--no-pager|--no-optional-locks|--literal-pathspecs|--no-replace-objects)$/.test(text)) continue;
+    const value = words[at + 1]?.text ?? "";
+    if (text === "-C" ? value === "" : text !== "-c" || !plainSetting.test(value)) break;
+    at++;
+  }
+  return at === 1 ? words : [words[0]!, ...words.slice(at)];
+}
+
+/** Settings that name neither a program nor a file. */
+const plainSetting =
+  /^(color\.[a-z.]+|core\.(quotepath|abbrev)|log\.(date|decorate)|diff\.(algorithm|renames|context))=[A-Za-z0-9-]*$/i;
+
+/** Folders that git works in after its `-C` options; undefined when one of them is not known. */
+export function foldersOfGit(
+  words: readonly Word[],
+  bases: readonly string[],
+  disk: Disk,
+): readonly string[] | undefined {
+  let folders = bases;
+  for (let i = 1; words[i]?.text?.startsWith("-") === true; i++) {
+    const option = words[i]!.text!;
+    if (!valued.has(option)) continue;
+    const value = words[++i]?.text;
+    if (option !== "-C") continue;
+    if (value === undefined) return undefined;
+    folders = folders.map((base) => disk.follow(isAbsolute(value) ? value : join(base, value)));
+  }
+  return [...new Set(folders)];
+}
 
 /** Words after `git config` that only ask for a value: in the older spelling, or with the subcommands of the newer one. */
 export function asksConfig(args: readonly string[]): boolean {

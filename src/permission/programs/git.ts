@@ -1,17 +1,26 @@
 import { argumentsOf } from "./arguments.ts";
 import type { Options } from "./arguments.ts";
+import { withoutOwnOptions } from "./git-words.ts";
 import type { Word } from "../shell/read/word.ts";
 import type { Use } from "./use.ts";
 
 /** The use of git in a form that only looks. `tree`: it looks at the work tree as well. */
-export function gitUse(words: readonly Word[]): (Use & { tree: boolean }) | undefined {
+export function gitUse(given: readonly Word[]): (Use & { tree: boolean }) | undefined {
+  const words = withoutOwnOptions(given);
+  if (words.length === 2 && words[1]!.text === "--version") return { ...looks, tree: false };
+  return useOf(words);
+}
+
+const looks: Use = { readOnly: true, closed: true, reads: [], writes: [], deep: false };
+
+function useOf(words: readonly Word[]): (Use & { tree: boolean }) | undefined {
   const name = words[1]?.text ?? "";
   const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
   const given = form && argumentsOf(words.slice(1), form);
   if (form === undefined || given === undefined) return undefined;
   const { operands, options } = given;
   // Showing whether a signature is good means running another program.
-  if (operands.some(({ text }) => text === undefined) || words.some(({ text }) => text?.includes("%G")))
+  if (operands.some(({ text }) => text === undefined) || words.some(({ text }) => /%G|%\(signature/.test(text ?? "")))
     return undefined;
   // A pathspec with magic names other files than it seems to.
   if (operands.some(({ text }) => text!.startsWith(":"))) return undefined;
@@ -22,15 +31,17 @@ export function gitUse(words: readonly Word[]): (Use & { tree: boolean }) | unde
   );
   if (fits === false) return undefined;
   // Two paths, one of them outside of the work tree, make `git diff` read both: so operands count as files.
-  const reads = form.text === true ? [] : operands.slice(form.skip ?? 0);
-  return { readOnly: true, reads, writes: [], deep: false, tree: form.tree ?? false };
+  const skipped = typeof form.skip === "function" ? form.skip(options.map((option) => option.name)) : (form.skip ?? 0);
+  const reads = form.text === true ? [] : operands.slice(skipped);
+  return { ...looks, reads, tree: form.tree ?? false };
 }
 
 type Form = Options & {
   fits?(operands: string[], options: string[]): boolean;
   /** Operands that are names and not paths. */
   text?: boolean;
-  skip?: number;
+  /** Operands in front that are no paths. */
+  skip?: number | ((options: string[]) => number);
   tree?: boolean;
 };
 
@@ -49,7 +60,7 @@ const commits: Form = {
     "inter-hunk-context= function-context full-diff source relative-date show-pulls boundary count objects not parents " +
     "children simplify-by-decoration ancestry-path? walk-reflogs reflog no-notes notes? text no-prefix src-prefix= " +
     "dst-prefix= full-index binary no-ext-diff no-textconv relative? pickaxe-regex pickaxe-all color-moved? " +
-    "ignore-submodules? combined-all-paths cc mailmap no-mailmap use-mailmap expand-tabs? end-of-options",
+    "ignore-submodules? combined-all-paths cc mailmap no-mailmap use-mailmap expand-tabs? end-of-options full-history",
   digits: true,
 };
 
@@ -111,7 +122,36 @@ const forms: Record<string, Form> = {
     digits: true,
     text: true,
   },
-  remote: { flags: "v", long: "verbose", fits: (operands) => operands.length === 0 },
+  remote: {
+    flags: "v",
+    long: "verbose",
+    fits: (operands) => operands.length === 0 || (operands.length === 2 && operands[0] === "get-url"),
+    text: true,
+  },
+  grep: {
+    flags: "aiIwvhHEGFPnlLocpWrqz",
+    values: "ABCme",
+    long:
+      "cached untracked exclude-standard no-exclude-standard text ignore-case word-regexp invert-match full-name " +
+      "extended-regexp basic-regexp fixed-strings perl-regexp line-number column files-with-matches name-only " +
+      "files-without-match count color? no-color break heading show-function context= after-context= before-context= " +
+      "function-context max-depth= max-count= and or not all-match quiet only-matching recursive no-recursive null",
+    digits: true,
+    skip: (options) => (options.includes("-e") ? 0 : 1),
+    tree: true,
+  },
+  reflog: { ...commits, fits: (operands) => operands.length === 0 || operands[0] === "show", skip: 1 },
+  "show-ref": { flags: "dsq", long: "heads branches tags head hash? abbrev? quiet verify dereference", text: true },
+  "for-each-ref": {
+    long: "count= sort= format= points-at= merged? no-merged? contains? no-contains? ignore-case color? omit-empty",
+    text: true,
+  },
+  "symbolic-ref": { flags: "q", long: "short quiet", fits: (operands) => operands.length === 1, text: true },
+  "name-rev": { long: "tags refs= exclude= all name-only no-undefined always", text: true },
+  var: { fits: (operands) => /^GIT_(AUTHOR|COMMITTER)_IDENT$/.test(operands.join(" ")), text: true },
+  "count-objects": { flags: "vH", long: "verbose human-readable" },
+  "check-ignore": { flags: "qvn", long: "quiet verbose non-matching no-index" },
+  cherry: { flags: "v", long: "abbrev?", text: true },
   stash: { ...commits, fits: (operands) => operands[0] === "list", skip: 1 },
   worktree: {
     flags: "vz",
@@ -125,7 +165,9 @@ const forms: Record<string, Form> = {
       "get get-all get-regexp list global local system worktree show-origin show-scope name-only null bool int " +
       "bool-or-int path type= includes no-includes default=",
     // Without one of these two operands are a key and the value to set.
-    fits: (_, options) => options.some((name) => /^(--get|--get-all|--get-regexp|--list|-l)$/.test(name)),
+    fits: (operands, options) =>
+      options.some((name) => /^(--get|--get-all|--get-regexp|--list|-l)$/.test(name)) ||
+      (operands.length === 1 && operands[0]!.includes(".")),
     text: true,
   },
 };

@@ -1,8 +1,8 @@
-import { isAbsolute, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { reason } from "../../protocol/index.ts";
 import type { Reason } from "../../protocol/index.ts";
 import type { Disk } from "../paths/canonical.ts";
-import { subcommandAt } from "./git-words.ts";
+import { foldersOfGit, subcommandAt } from "./git-words.ts";
 import { gitUse } from "./git.ts";
 import type { Word } from "../shell/read/word.ts";
 import { isReader, readerUse } from "./readers.ts";
@@ -19,12 +19,39 @@ export function programOf(words: readonly Word[]): Program {
     const use = gitUse(words);
     return use === undefined ? { kind: "other" } : { kind: "reads", use, git: { tree: use.tree } };
   }
+  if (tellsVersion(words)) return { kind: "other", use: { readOnly: true, reads: [], writes: [], deep: false } };
   const inPlace = name === "sed" && words.some(({ text }) => isInPlace(text));
   const writes = isWriter(name) && (name !== "sed" || inPlace);
   if (!writes && !isReader(name)) return { kind: "other" };
   const use = writes ? writerUse(words) : readerUse(words);
   return { kind: writes ? "writes" : "reads", ...(use && { use }) };
 }
+
+/**
+ * A program that only says which version it is. Those that let a project choose their version, such as cargo, go and yarn, are
+ * left out: that choice may name a program, or one to download.
+ */
+function tellsVersion([name, option, ...more]: readonly Word[]): boolean {
+  if (option?.text === undefined || more.length > 0 || !versioned.has(name?.text ?? "")) return false;
+  return option.text === "--version" || option.text === versionOptions[name!.text!];
+}
+
+const versioned = new Set(
+  "node npm npx deno bun python python3 pip pip3 ruby perl php java make gcc clang docker jq rg curl bash".split(" "),
+);
+const versionOptions: Record<string, string> = {
+  ...{
+    node: "-v",
+    npm: "-v",
+    npx: "-v",
+    python: "-V",
+    python3: "-V",
+    pip: "-V",
+    ruby: "-v",
+    php: "-v",
+    java: "-version",
+  },
+};
 
 /** Why a repository makes even looking dangerous, in any of these folders. */
 export function gitTrouble(git: { tree: boolean }, bases: readonly string[], session: string): Reason | undefined {
@@ -39,14 +66,10 @@ type Folders = { bases: readonly string[]; session: string; disk: Disk; meant: R
 
 /** As `gitTrouble`, of a git that a rule allows: in a repository other than the session's, where `cd` and `-C` lead. */
 export function gitElsewhere(words: readonly Word[], { bases, session, disk, meant }: Folders): Reason | undefined {
-  let folders = bases;
-  for (let i = 1; words[i]?.text?.startsWith("-") === true; i++) {
-    if (words[i]!.text !== "-C") continue;
-    const to = words[++i]?.text;
-    if (to === undefined) return unknownRepository;
-    if (meant.has(to)) return undefined;
-    folders = folders.map((base) => disk.follow(isAbsolute(to) ? to : join(base, to)));
-  }
+  const folders = foldersOfGit(words, bases, disk);
+  if (folders === undefined) return unknownRepository;
+  const own = words.slice(1, 1 + subcommandAt(words.slice(1).map(({ text }) => text ?? "")));
+  if (own.some(({ text }, n) => text !== undefined && meant.has(text) && own[n - 1]?.text === "-C")) return undefined;
   const remotes = remotesIn(words, meant);
   if (remotes === undefined) return unknownRepository;
   const given = folders.flatMap((folder) => remotes.map((path) => disk.follow(resolve(folder, path))));
@@ -79,6 +102,13 @@ export const rebinding: ReadonlySet<string> = new Set(
     "read mapfile readarray getopts wait fc let bind complete compgen coproc cd pushd popd dirs"
   ).split(" "),
 );
+
+/** A variable that no program takes a program, a file or an address from, at least not with this value. */
+export function isHarmlessAssignment(name: string, value: string | undefined): boolean {
+  if (value === undefined) return false;
+  if (isHarmlessVariable(name)) return true;
+  return name === "NODE_OPTIONS" && /^--max-old-space-size=\d{1,6}$/.test(value);
+}
 
 /** Variables that no program takes a program, a file or an address from. Extend with care: most others name one. */
 export function isHarmlessVariable(name: string): boolean {

@@ -2,7 +2,8 @@ import { argumentsOf } from "./arguments.ts";
 import type { Arguments, Options } from "./arguments.ts";
 import { findUse } from "./find-command.ts";
 import type { Word } from "../shell/read/word.ts";
-import { isPrinting } from "./sed.ts";
+import { isPrintingAwk } from "./awk.ts";
+import { isPlain, isPrinting } from "./sed.ts";
 import { conditionUse, testUse } from "./test-command.ts";
 import { currentFolder } from "./use.ts";
 import type { Use } from "./use.ts";
@@ -177,6 +178,14 @@ reader("file", {
   flags: "bhikLNnprv0",
   long: "brief mime mime-type mime-encoding keep-going dereference no-dereference no-pad no-buffer raw print0",
 });
+reader("od", {
+  flags: "abcdfiloxsv",
+  values: "AjNtwS",
+  long: "address-radix= skip-bytes= read-bytes= format= output-duplicates width?",
+});
+reader("hexdump hd", { flags: "bcCdovx", values: "ns" });
+reader("xxd", { flags: "abeEipu", values: "cglos", most: 1 });
+reader("strings", { flags: "adfwT", values: "ntes", long: "all bytes= print-file-name radix= encoding=" });
 reader("basename", { flags: "az", values: "s", long: "multiple suffix= zero", operands: "text" });
 reader("dirname", { flags: "z", long: "zero", operands: "text" });
 reader("realpath", {
@@ -195,6 +204,10 @@ reader("uname", {
   flags: "amnrspvio",
   long: "all kernel-name nodename kernel-release kernel-version machine processor hardware-platform operating-system",
 });
+reader("uptime", { flags: "ps", long: "pretty since", most: 0 });
+reader("free", { flags: "bkmghltw", long: "bytes kibi mebi gibi human si lohi total wide", most: 0 });
+reader("hostname", { flags: "fsdIA", most: 0 });
+reader("jobs", { flags: "lprs", most: 0 });
 reader("whoami nproc arch tty groups", { operands: "text", flags: "a", long: "all ignore=", most: 0 });
 reader("df", {
   flags: "ahHiklmPTx",
@@ -246,7 +259,7 @@ const specials = new Map<string, (words: readonly Word[]) => Use | undefined>(
     jq: jqUse,
     sed: sedUse,
     ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awkUse])),
-    find: findUse,
+    find: (all) => findUse(all, (given) => (readers.has(given[0]?.text ?? "") ? readerUse(given) : undefined)),
     // Only in the form that looks a name up.
     command: (all) => (/^-[vV]$/.test(all[1]?.text ?? "") ? text(argumentsOf(all, { flags: "vV" })) : undefined),
   }),
@@ -299,13 +312,18 @@ function jqUse(words: readonly Word[]): Use | undefined {
   return files(inputs);
 }
 
-/** Never free, since its program may do anything; but the files it is given are files. */
+/** Free with a program that only prints. After the program every word is a file, whatever it looks like. */
 function awkUse(words: readonly Word[]): Use | undefined {
   const given = argumentsOf(words, { values: "vF" });
-  return given && { ...files(given.operands.slice(1)), readOnly: false };
+  const [program, ...inputs] = given?.operands ?? [];
+  if (given === undefined || program === undefined) return undefined;
+  if (words.slice(words.indexOf(program) + 1).some(({ text, lead }) => (text ?? lead).startsWith("-")))
+    return { ...files(inputs), readOnly: false };
+  const prints = program.text !== undefined && isPrintingAwk(program.text);
+  return { ...files(inputs), readOnly: prints, ...(prints && { closed: true }) };
 }
 
-/** Only reads in the form of `sed -n` that prints lines, and nothing else. */
+/** Only reads with a script that prints, removes or replaces what goes through, and nothing else. */
 function sedUse(words: readonly Word[]): Use | undefined {
   const given = argumentsOf(words, { flags: "nErsuz", values: "e", long: "quiet silent expression= regexp-extended" });
   if (given === undefined) return undefined;
@@ -316,5 +334,6 @@ function sedUse(words: readonly Word[]): Use | undefined {
   const [first, ...rest] = given.operands;
   const all = scripts.length > 0 ? scripts : [first?.text];
   const prints = all.every((script) => script !== undefined && isPrinting(script));
-  return { ...files(scripts.length > 0 ? given.operands : rest), readOnly: silent && prints };
+  const isPlainSed = all.every((script) => script !== undefined && isPlain(script));
+  return { ...files(scripts.length > 0 ? given.operands : rest), readOnly: (silent && prints) || isPlainSed };
 }

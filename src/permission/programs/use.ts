@@ -9,6 +9,8 @@ export type Use = {
   writes: Write[];
   /** Reads what is inside of folders too. */
   deep: boolean;
+  /** Every word was held against a closed list: no option that writes or runs something else is among them. */
+  closed?: true;
   /** And goes where links in them lead. */
   follows?: boolean;
 };
@@ -24,6 +26,8 @@ export type Write = {
   deep?: boolean;
   /** False when nothing is put into the file, as when it is removed. */
   content?: boolean;
+  /** It is written to as by a redirection, neither replaced nor removed. */
+  appends?: true;
 };
 
 export const currentFolder: Word = { ...opaqueWord, text: ".", lead: "." };

@@ -38,7 +38,15 @@ const gone = (targets: readonly Word[], deep = false): Write[] =>
   each(targets, deep).map((one) => ({ ...one, content: false }));
 
 // Options that write elsewhere, run a program or lead out of a folder are left out on purpose.
-writer("tee", { flags: "aip", long: "append ignore-interrupts", use: ({ operands }) => use([], each(operands)) });
+writer("tee", {
+  flags: "aip",
+  long: "append ignore-interrupts",
+  use: ({ operands }) =>
+    use(
+      [],
+      each(operands).map((one) => ({ ...one, appends: true })),
+    ),
+});
 writer("touch", {
   flags: "acmfh",
   values: "dtr",

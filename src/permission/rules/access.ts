@@ -35,6 +35,8 @@ export type Reach = {
   guarded(path: CanonicalPath): Reason | undefined;
   /** A rule against something below a folder, or that there is too much of it to tell. */
   ruledBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Rule; tooMuch?: Reason };
+  /** A rule against reading that may be about something below a folder, whatever is there now. */
+  ruleBelow(folder: string): Rule | undefined;
   /** A rule against reading one of these files. */
   ruledAmong(files: readonly string[]): Rule | undefined;
   /** A link below a folder with which one who follows it gets to where this tool may not, or out of sight. */
@@ -125,6 +127,11 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
         const name = namesOf(path);
         return relevant.find((rule) => isMeant(rule.path!, name, anchors))?.rule;
       });
+    },
+    ruleBelow(folder) {
+      const { deny, ask } = book.about("Read");
+      const start = named(folder);
+      return [...deny, ...ask].find(({ path }) => path && mayMatchBelow(path, start, anchors))?.rule;
     },
     ruledAmong(files) {
       const { deny, ask } = book.about("Read");

@@ -8,8 +8,16 @@ import { escalates } from "../../programs/escalating.ts";
 import type { Step } from "./flow.ts";
 import type { Word } from "../read/word.ts";
 import { changesReading, isOwnVariable, isPlainBuiltin } from "../../programs/builtins.ts";
-import { gitElsewhere, gitTrouble, isHarmlessVariable, programOf, rebinding } from "../../programs/program.ts";
+import {
+  gitElsewhere,
+  gitTrouble,
+  isHarmlessAssignment,
+  isHarmlessVariable,
+  programOf,
+  rebinding,
+} from "../../programs/program.ts";
 import type { Program } from "../../programs/program.ts";
+import { foldersOfGit } from "../../programs/git-words.ts";
 import { setsVariable } from "../../programs/readers.ts";
 import { tamed } from "./targets.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
@@ -50,13 +58,13 @@ export function viewOf(
   const name = words[0]?.text;
   const program: Program = name === undefined ? { kind: "other" } : programOf(words);
   const view = { words, program, allowed: false, meant: none };
-  const foreign = command.assignments.find(({ name, value }) => !isHarmlessVariable(name) || value.text === undefined);
+  const foreign = command.assignments.find(({ name, value }) => !isHarmlessAssignment(name, value.text));
   const isOwn = (variable: string) => isOwnVariable(variable, environment);
 
   if (words.length === 0) {
     // Set for good, these change how the lines after them are read.
     const lasting = command.assignments.find(
-      (one) => !isOwn(one.name) && (one === foreign || changesReading(one.name)),
+      (one) => !isOwn(one.name) && (one === foreign || !isHarmlessVariable(one.name) || changesReading(one.name)),
     );
     if (lasting === undefined) return { ...view, allowed: true, reason: reason("sets-nothing", {}) };
     return { ...view, blocks: { exactly: true }, reason: reason("changes-names", { name: lasting.name }) };
@@ -92,12 +100,22 @@ export function viewOf(
     if (elsewhere !== undefined) return { ...view, reason: elsewhere, unfit: true };
     return { ...view, allowed: true, rule, reason: allowedBy(rule), meant };
   }
+  // Its target is judged as that of a redirection is, and it does nothing else.
+  const isTee = name === "tee" && program.use !== undefined && !secret;
+  if (isTee && program.use?.writes.length) return { ...view, allowed: true, reason: reason("writes-named", {}) };
+  const isFree = program.use?.readOnly === true && !secret;
   const nearly = held.find(({ by }) => typeof by === "object")?.by as Reason | undefined;
-  if (nearly) return { ...view, reason: nearly, unfit: true };
-  if (escalates(given, none)) return { ...view, reason: reason("option-unnamed", { program: name }), unfit: true };
-  if (program.use?.readOnly !== true || secret) return { ...view, reason: uncovered };
+  const isRead = isFree && program.use?.closed === true;
+  if (nearly && !isRead) return { ...view, reason: nearly, unfit: true };
+  if (!isRead && escalates(given, none))
+    return { ...view, reason: reason("option-unnamed", { program: name }), unfit: true };
+  if (!isFree) return { ...view, reason: uncovered };
   const locks = command.assignments.some(({ name }) => name === "GIT_OPTIONAL_LOCKS");
-  const trouble = program.git && (locks ? reason("repository-locks", {}) : gitTrouble(program.git, bases, session));
+  const trouble =
+    program.git &&
+    (locks
+      ? reason("repository-locks", {})
+      : gitTrouble(program.git, foldersOfGit(words, bases, disk) ?? bases, session));
   if (trouble !== undefined) return { ...view, reason: reason("repository-unsafe", { why: trouble }) };
   return { ...view, allowed: true, reason: reason("only-reads", {}) };
 }

@@ -6,28 +6,36 @@ import { statOf } from "../../paths/canonical.ts";
 import type { CommandView } from "./command.ts";
 import { operandTargets } from "./targets.ts";
 import type { Where } from "./targets.ts";
+import { subcommandAt } from "../../programs/git-words.ts";
 import { repositoryOf } from "../../programs/repository.ts";
 import { trackedFiles } from "../../programs/tracked.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /** Git shows what it keeps without being told any name, files that a rule is against included. */
-export function shownByGit({ words }: CommandView, { bases }: Where, reach: Reach): Reason | undefined {
+export function shownByGit(
+  { words }: CommandView,
+  { bases }: { bases: readonly string[] | undefined },
+  reach: Reach,
+): Reason | undefined {
   if (words[0]?.text !== "git" || !reach.watchful) return undefined;
   const texts = words.slice(1).map(({ text, lead }) => text ?? lead);
+  if (silent.has(texts[subcommandAt(texts)] ?? "")) return undefined;
   const at = texts.findIndex((text) => Object.hasOwn(shows, text));
   const subcommand = texts[at];
   if (subcommand === undefined) return undefined;
   const rest = texts.slice(at + 1);
   if (!shows[subcommand]!(rest)) return undefined;
+  // A word that is known only when it runs may be a revision.
+  const hasUnknown = words.some(({ text, choices }) => text === undefined && choices === undefined);
+  if (bases === undefined) return reason("git-shows-unknown", { command: subcommand });
   for (const base of bases) {
     const named = subcommand === "show" || subcommand === "cat-file" ? blobsIn(rest, base) : undefined;
-    // Copies land in a folder of their own: its place does not say which files are in it.
-    const copies = subcommand === "worktree" || subcommand === "clone";
-    const places = copies
-      ? []
-      : rest.filter((text) => text !== "" && !text.startsWith("-")).map((text) => resolve(base, text));
-    const there = places.filter((place) => statOf(place) !== undefined);
-    const files = named ?? trackedFiles(base, there);
+    const { places, isPast } = saidIn(subcommand, rest, base);
+    if (named === undefined && (isPast || hasUnknown) && (hasUnknown || places.length === 0 || !places.every(isFile))) {
+      const rule = reach.ruleBelow(repositoryOf(base)?.root ?? base);
+      if (rule !== undefined) return reason("git-shows-past", { command: subcommand, rule: rule.text });
+    }
+    const files = named ?? trackedFiles(base, places);
     if (files === undefined) return reason("git-shows-unknown", { command: subcommand });
     const rule = reach.ruledAmong(files);
     if (rule !== undefined) return reason("git-shows", { command: subcommand, rule: rule.text });
@@ -35,9 +43,34 @@ export function shownByGit({ words }: CommandView, { bases }: Where, reach: Reac
   return undefined;
 }
 
+/** Places that a command is limited to, and whether it shows what is not, or no more, in the index. */
+function saidIn(subcommand: string, args: readonly string[], base: string): { places: string[]; isPast: boolean } {
+  const end = args.indexOf("--");
+  const operands = (list: readonly string[]) => list.filter((arg) => arg !== "" && !arg.startsWith("-"));
+  const isThere = (arg: string) => statOf(resolve(base, arg)) !== undefined;
+  const before = operands(end < 0 ? args : args.slice(0, end));
+  const named = end < 0 ? before.filter(isThere) : operands(args.slice(end + 1));
+  // Copies land in a folder of their own, whose place does not say which files are in it; others show whole commits.
+  const isWhole = wholes.has(subcommand) || args.some((arg) => arg.startsWith("--full-d"));
+  const places = isWhole ? [] : named.map((arg) => resolve(base, arg));
+  // Of `grep` the first operand is a pattern.
+  const pattern = subcommand === "grep" && !args.some((arg) => /^-[A-Za-z]*e/.test(arg)) ? before[0] : undefined;
+  const revisions = before.filter((arg) => (end >= 0 || !isThere(arg)) && arg !== pattern);
+  const isNow = presents.has(subcommand) && revisions.length === 0 && !args.some((arg) => /^--(cach|stag)/.test(arg));
+  return { places, isPast: !isNow };
+}
+
+/** Subcommands that, unless they are given a revision, show files as they are now. */
+const presents = new Set("status diff grep diff-files checkout-index unpack-file am".split(" "));
+const wholes = new Set("worktree clone bundle fast-export format-patch cat-file am merge-tree range-diff".split(" "));
+
+function isFile(path: string): boolean {
+  return statOf(path)?.isFile() === true;
+}
+
 /** The files of `show HEAD:a HEAD:./b`, when it shows nothing else. */
 function blobsIn(args: readonly string[], base: string): string[] | undefined {
-  const operands = args.filter((arg) => !arg.startsWith("-"));
+  const operands = args.filter((arg) => !arg.startsWith("-") && arg !== "blob");
   const root = repositoryOf(base)?.root;
   if (root === undefined || args.includes("") || operands.length === 0) return undefined;
   const names = operands.map((arg) => /^[\w./@~^-]+:([^:]+)$/.exec(arg)?.[1]);
@@ -61,9 +94,14 @@ export function packed({ words }: CommandView, where: Where, reach: Reach): Reas
 const packers = new Set("tar gtar bsdtar zip 7z 7za rsync scp".split(" "));
 
 const summary = /^--(stat|numstat|shortstat|dirstat|name-only|name-status|summary|compact-summary|no-patch|quiet)|^-s$/;
-const patch = /^(-[a-zA-Z]*[puUL]|--patch|--unified|--cc|-c$|--full-diff|--word-diff|--color-words|--binary)/;
+// After `-S` and `-G` comes a text.
+const patch =
+  /^(-(?![SG])[a-zA-Z]*[puUL]|--patch|--unified|--cc|-c$|--full-diff|--word-diff|--color-words|--binary|--remerge|--dd$)/;
 const asPatch = (args: readonly string[]) => args.some((arg) => patch.test(arg));
 const unlessSummary = (args: readonly string[]) => asPatch(args) || !args.some((arg) => summary.test(arg));
+
+/** Subcommands that show no content, whatever words they are given. */
+const silent = new Set("add commit tag branch checkout switch merge push pull fetch config remote restore".split(" "));
 
 /** Whether a subcommand shows the content of files, given these words. */
 const shows: Record<string, (args: readonly string[]) => boolean> = {
@@ -90,5 +128,6 @@ const shows: Record<string, (args: readonly string[]) => boolean> = {
   "diff-files": unlessSummary,
   "range-diff": () => true,
   archive: () => true,
+  "request-pull": asPatch,
   grep: () => true,
 };

@@ -174,14 +174,17 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
   }
 
   function moveOf({ words, assignments }: Simple, bases: readonly string[]): Move | undefined {
-    const [name, to, ...more] = words.map(({ text }) => text);
+    const [name, ...more] = words.map(({ text }) => text);
+    const to = words[1] && (words[1].text === undefined ? words[1].choices : [words[1].text]);
     if (name === "popd" || name === "dirs") return { why: reason("move-unknown", { command: name }) };
     if (name !== "cd" && name !== "pushd") return undefined;
-    const isPlain = to !== undefined && to !== "" && !/^(-|\+\d)/.test(to);
-    if (!isPlain || more.length > 0 || assignments.length > 0)
+    const isPlain = to?.every((text) => text !== "" && !/^(-|\+\d)/.test(text)) === true;
+    if (!isPlain || to.length === 0 || more.length > 1 || assignments.length > 0)
       return { why: reason("move-unknown", { command: name }) };
     // The shell first takes dots as they are written, and the system takes them after links.
-    const led = bases.flatMap((base) => [resolve(base, to), disk.follow(isAbsolute(to) ? to : join(base, "/") + to)]);
+    const led = bases.flatMap((base) =>
+      to.flatMap((text) => [resolve(base, text), disk.follow(isAbsolute(text) ? text : join(base, "/") + text)]),
+    );
     const outside = led.find((path) => !reach.inside({ lexical: path, real: disk.follow(path) }));
     const all = unique(led);
     if (outside !== undefined)

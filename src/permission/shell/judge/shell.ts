@@ -20,6 +20,7 @@ import { guarded, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
 import type { Redirect, Script } from "../read/script.ts";
 import { isHarmlessVariable, programOf } from "../../programs/program.ts";
+import { foldersOfGit } from "../../programs/git-words.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
 import { gather, mayRun, waysToRun, commandPatternOf } from "../suspect/possible.ts";
 import type { PossibleCommand } from "../suspect/possible.ts";
@@ -202,20 +203,25 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
       settled: changesNothing || (step === steps[0] && !step.repeats),
       environment: call.environment,
     });
-    const where = { ...common, bases: step.bases };
+    const folders = view.words[0]?.text === "git" ? foldersOfGit(view.words, step.bases, disk) : step.bases;
+    const where = { ...common, bases: folders ?? step.bases };
+    const isAway = where.bases.some((folder) => !step.bases.includes(folder));
     if (view.blocks && !(exact && view.blocks.exactly)) finding.blocked ??= view.reason;
     const targets = targetsOf(step, view, where, reach.watchful);
+    if (isAway && view.program.git)
+      targets.push(...operandTargets({ readOnly: true, reads: [currentFolder], writes: [], deep: false }, where));
     if (step.moves && "why" in step.moves && !step.moves.led) lost = true;
     const hook = lost ? targets.find(mayBeHook) : undefined;
     if (hook) finding.mustAsk ??= reason("protected", { path: hook.shown, kind: "git" });
-    const opens = !view.program.git && targets.some(({ text }) => text !== ".");
+    const opens = isAway || (!view.program.git && targets.some(({ text }) => text !== "."));
     linking.push({ words: view.words, opens, moves: step.moves !== undefined });
     const parts = targets.flatMap((target) => judgeTarget(target, reach, view.meant));
-    parts.push(...unlistedParts(view, where, reach), ...patchedParts(view, step.fed, where, reach));
+    const here = { ...common, bases: step.bases };
+    parts.push(...unlistedParts(view, here, reach), ...patchedParts(view, step.fed, here, reach));
     judged.push({ at: startOf(step), parts: [...commandPart(step, view, { book, exact, source }), ...parts] });
     if (reach.watchful) words.push(...doubtful(view, common.carries).flatMap((word) => namesIn(word, where)));
     words.push(...judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, finding, call));
-    const shown = shownByGit(view, where, reach) ?? packed(view, where, reach);
+    const shown = shownByGit(view, { ...where, bases: folders }, reach) ?? packed(view, where, reach);
     if (shown) finding.mustAsk ??= shown;
   }
   const set = lists.find(({ name }) => !isOwnVariable(name, call.environment) && !isHarmlessVariable(name));

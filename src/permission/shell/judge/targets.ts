@@ -58,7 +58,9 @@ export function operandTargets({ reads, writes, deep, follows = false }: Use, wh
   return [
     ...reads.filter((word) => !isFree(word)).map((word) => ({ ...aim(word, where), deep, follows })),
     // Free to read, not to remove or replace.
-    ...writes.filter(({ target: { text } }) => text !== "-").flatMap((write) => writeTargets(write, where)),
+    ...writes
+      .filter(({ target: { text }, appends }) => text !== "-" && !(appends && text === "/dev/null"))
+      .flatMap((write) => writeTargets(write, where)),
   ];
 }
 
