@@ -16,7 +16,7 @@ import {
 } from "../protocol/index.ts";
 import { receiptsOf } from "./receipts.ts";
 
-/** One step of a session: a reply of the model, and its calls with their results. */
+/** A step of a session: a reply of the model, and its calls with their results. */
 export type StepResult = {
   /** Turn and step, such as `t0/3`; below a call where a subagent took it. */
   step: string;

@@ -47,7 +47,7 @@ export function rulesFor(paths: readonly string[], source: RuleDestination): Rul
   return paths.map((path) => ({ behavior: "ask", text: `Edit(${path.replaceAll(/[()*\\]/g, "\\$&")})`, source }));
 }
 
-/** What a script says; of a large one or a binary what tells it from others. Undefined where there is no file. */
+/** Text of a script; of a large one or a binary, a hash that tells it from others. Undefined where there is no file. */
 function contentOf(path: string, folder?: string): string | undefined {
   try {
     if (folder !== undefined && !isInside(realpathSync(folder), realpathSync(path)))

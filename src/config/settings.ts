@@ -200,7 +200,7 @@ export function settingsSchema(): object {
 
 export type Settings = z.infer<typeof userSchema>;
 export type FeishuSettings = z.infer<typeof feishu>;
-/** One bot of it. */
+/** A bot of the Feishu settings. */
 export type BotSettings = Omit<FeishuSettings, "bots">;
 export type PeopleSettings = z.infer<typeof people>;
 export type ProjectSettings = z.infer<typeof projectSchema>;

@@ -30,7 +30,7 @@ export function readSmallFile(path: string, largest = LARGEST): string | undefin
 function textOf(path: string, file: number, largest: number): string {
   const found = fstatSync(file);
   if (!found.isFile()) throw errorBecause("config-invalid", reason("file-not-regular", { path }));
-  // One byte more than it says it has: a file that lies about its size, or grows, is noticed.
+  // Reads a byte more than the file says it has, so that one which lies about its size, or grows, is noticed.
   const bytes = Buffer.allocUnsafe(Math.min(largest, Math.max(found.size, 64 * 1024)) + 1);
   let length = 0;
   for (let read = -1; read !== 0 && length < bytes.length; length += read)

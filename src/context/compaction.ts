@@ -1,7 +1,7 @@
 import type { Compaction, Message, Summary } from "../protocol/index.ts";
 import { messageTokens } from "./tokens.ts";
 
-/** What the model sees from now on. A function of the messages and the fact alone, so live, replayed and folded are equal. */
+/** Messages that the model sees from now on. A function of the messages and the fact alone, so live, replayed and folded are equal. */
 export function applyCompaction(messages: readonly Message[], { trim, summary }: Compaction): Message[] {
   const trimmed = trim
     ? messages.map((message, n) => (n < trim.upTo ? shortened(message, trim.longest) : message))
@@ -28,7 +28,7 @@ export function coverable(messages: readonly Message[], keepTokens: number): num
   return at;
 }
 
-/** What must outlive a summary to the letter, whoever writes it: the first task, and what is still open on the agent's list. */
+/** Parts that outlive a summary to the letter, whoever writes it: the first task, and what is still open on the agent's list. */
 export function preserved(
   messages: readonly Message[],
   upTo: number,

@@ -9,7 +9,7 @@ export type Found = { skills: ContentFile[]; agents: ContentFile[]; problems: st
 
 const longest = 64 * 1024;
 
-/** What lies in `<folder>/skills/<name>/SKILL.md` and `<folder>/agents/<name>.md`. What cannot be read is told, and no more. */
+/** Reads `<folder>/skills/<name>/SKILL.md` and `<folder>/agents/<name>.md`. A file that cannot be read is only reported. */
 export function findContent(folders: readonly string[]): Found {
   const found: Found = { skills: [], agents: [], problems: [] };
   for (const folder of folders) {

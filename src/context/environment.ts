@@ -5,7 +5,7 @@ import { repositoryRoot } from "./repository.ts";
 
 export type Environment = { platform: string; cwd: string; date: string; gitBranch?: string };
 
-/** What the prompt says about the place. The date is the session's, so that the prompt stays the same throughout. */
+/** Describes the place for the prompt. The date is the session's, so that the prompt stays the same throughout. */
 export function environment({ cwd, date }: { cwd: string; date: Date }): Environment {
   const branch = gitBranch(cwd);
   return {

@@ -9,7 +9,7 @@ const names = ["AGENTS.md", "CLAUDE.md"];
 const longest = 64 * 1024;
 const isDocument = /\.(md|mdc|mdx|markdown|txt|rst|adoc)$/i;
 
-/** What a repository wants its agents to know: from its root down to the working directory, so the nearest has the last word. */
+/** Instruction files of a repository, from its root down to the working directory, so the nearest has the last word. */
 export function findInstructions(
   cwd: string,
   {

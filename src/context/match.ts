@@ -5,7 +5,7 @@ const common = new Set(
   ).split(" "),
 );
 
-/** What a text is about, for a rough comparison: words without their endings, and pairs of characters where words have no spaces. */
+/** Topics of a text, for a rough comparison: words without their endings, and pairs of characters where words have no spaces. */
 export function wordsOf(text: string): Set<string> {
   const words = new Set<string>();
   for (const word of text.toLowerCase().match(/[\p{Script=Latin}\p{N}]{2,}/gu) ?? [])

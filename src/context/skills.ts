@@ -10,7 +10,7 @@ export type Skill = {
   name: string;
   description: string;
   whenToUse: string;
-  /** What may be used while it is in use; it narrows and never grants. */
+  /** Tools that may be used while the skill is in use; the list narrows and never grants. */
   allowedTools: "all" | readonly string[];
   /** A person may say `/name`. */
   userInvocable: boolean;
@@ -78,7 +78,7 @@ export function findBestMatch(skills: readonly Skill[], text: string): Skill | u
   return best?.skill;
 }
 
-/** What the model reads in place of a message; undefined where the message says it all. Recorded with it, so it stays the same. */
+/** Text that the model reads in place of a message; undefined where the message says it all. Recorded with it, so it stays the same. */
 export function expandMessage(skills: readonly Skill[], text: string): string | undefined {
   const [, name, args = ""] = /^\/([\p{L}\p{N}_-]+)(?:\s+([^]*))?$/u.exec(text.trim()) ?? [];
   const called = skills.find((skill) => skill.name === name && skill.userInvocable);

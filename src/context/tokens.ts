@@ -2,7 +2,7 @@ import type { Message } from "../protocol/index.ts";
 
 const PER_WIDE = 0.75;
 const PER_OTHER = 0.27;
-/** What a provider adds around each message. */
+/** Tokens that a provider adds around each message. */
 const FRAME = 4;
 
 /** Close enough between two replies, whose usage is exact; a tokenizer would cost more than the whole step. */

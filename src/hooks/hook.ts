@@ -14,7 +14,7 @@ export type Hook = {
   changed?(): string | undefined;
 };
 
-/** What a hook may print. Nothing printed means no opinion. */
+/** Answer that a hook may print. Nothing printed means no opinion. */
 export type HookAnswer = {
   decision?: "allow" | "deny" | "ask";
   reason?: string;
@@ -24,7 +24,7 @@ export type HookAnswer = {
   context?: string;
 };
 
-/** What all hooks of a moment came to: the strictest decision, the last input, every context. */
+/** Outcome of all hooks of a moment: the strictest decision, the last input, every context. */
 export type HookOutcome = {
   decision: "allow" | "deny" | "ask" | undefined;
   reason: Reason;

@@ -67,7 +67,7 @@ function run(
     };
     child.on("error", (error) => end(reason("hook-not-started", { problem: error.message })));
     child.on("close", (code, killed) => end({ code: code ?? killed ?? "unknown", out, err }));
-    // What it left running in the background may hold the pipes open for ever; its answer is in them by now.
+    // A process that it left in the background may hold the pipes open for ever; its answer is in them by now.
     child.on("exit", () =>
       setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy()), GRACE_MS).unref(),
     );

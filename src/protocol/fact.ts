@@ -15,7 +15,7 @@ export type FactData = {
     /** The model it was begun with, if one was named. */ model?: string;
     /** The session it was copied from, up to this fact. */ forkedFrom?: { session: string; seq: number };
   };
-  /** What is left of a session that was deleted: who did what in it is told for as long as receipts are kept. */
+  /** Remains of a session that was deleted: who did what in it is told for as long as receipts are kept. */
   "session.removed": {
     session: string;
     cwd: string;
@@ -24,12 +24,12 @@ export type FactData = {
     surface: string;
     receipts: unknown[];
   };
-  /** What the session is called from now on. */
+  /** Title of the session from now on. */
   "session.titled": {
     title: string;
     by: string;
     surface: string;
-    /** What writing it cost, if a model did. */ usage?: Usage;
+    /** Cost of writing it, if a model did. */ usage?: Usage;
   };
   /** The model that answers from the next turn on. */
   "model.chosen": { model: string; by: string; surface: string };
@@ -47,7 +47,7 @@ export type FactData = {
     text: string;
     by: string;
     surface: string;
-    /** What the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
+    /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
     /** Of the turn that it begins, if it begins one. */ limits?: TurnLimits;
   };
   "model.replied": Reply & { /** Messages up to this seq were in the prompt. */ sawUpTo: number };
@@ -80,7 +80,7 @@ export type FactData = {
 };
 
 /**
- * One compaction of the conversation: results that were shortened, or a summary that replaces the beginning. Earlier facts
+ * A compaction of the conversation: results that were shortened, or a summary that replaces the beginning. Earlier facts
  * stay as they are.
  */
 export type Compaction = {
@@ -89,7 +89,7 @@ export type Compaction = {
   summary?: Summary;
   /** Of the whole prompt, estimated. */
   tokens: { before: number; after: number };
-  /** What the summary cost. */
+  /** Cost of the summary. */
   usage: Usage;
 };
 

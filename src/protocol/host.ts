@@ -32,7 +32,7 @@ export type Command =
   | ({ type: "saveDraft"; requestId: string; draft: Draft } & Sender)
   /** All sessions, newest first, or the one that is named. */
   | { type: "sessions"; session?: string }
-  /** One request by its id, open or ended. */
+  /** A request by its id, open or ended. */
   | { type: "request"; id: string }
   /** Open requests, of one session or of all, oldest first; a page of them where there may be many. */
   | {
@@ -63,7 +63,7 @@ export type Refused = {
   code: SageErrorCode;
   message: string;
   /** The message as data, for readers of another language. */ reason?: Reason;
-  /** Who won, when somebody else answered first. */ resolution?: Resolution;
+  /** The winning answer, when somebody else answered first. */ resolution?: Resolution;
 };
 
 /** The reply to each command: `ok`, or the code and the message of a refusal. */

@@ -7,7 +7,7 @@ export type ProviderMetadata = Record<string, Record<string, unknown>>;
 /** A call's input as the model gave it: a JSON object. */
 export type ToolInput = Record<string, unknown>;
 
-/** One use of a tool that the model asks for. */
+/** A use of a tool that the model asks for. */
 export type Call = {
   type: "call";
   /** The provider's id. Never part of a key: providers repeat them. */
@@ -31,7 +31,7 @@ export type Usage = { inputTokens: number; outputTokens: number; cacheReadTokens
 /** The reason why the model stopped. */
 export type Finish = "stop" | "calls" | "length" | "filtered" | "other";
 
-/** One whole reply of a model. */
+/** A whole reply of a model. */
 export type Reply = { parts: Part[]; usage: Usage; finish: Finish; model: string };
 
 /**
@@ -64,7 +64,7 @@ export function callEndOf({ ok, end, refused }: ToolResult): CallEnd {
   return end ?? (ok ? "done" : refused ? "refused-by-person" : "failed");
 }
 
-/** One message of the conversation as a model sees it. */
+/** A message of the conversation as a model sees it. */
 export type Message =
   | { role: "user"; text: string }
   | { role: "assistant"; parts: Part[]; model: string }

@@ -10,7 +10,7 @@ export type ModelReasonArgs = {
     /** Of a server that went silent. */
     silence?: { host: string; ms: number };
   };
-  /** So many requests failed in a row that the server is asked no more for a while. */
+  /** The server is asked no more for a while, after so many failures in a row. */
   "server-rests": { failures: number; problem?: Reason };
   "server-answers-again": { model: string };
   "tries-again": { problem: Reason; waitMs: number; attempt: number; of: number };

@@ -56,7 +56,7 @@ export type ExecutionOptions = {
   promptTimeout?: number;
   /** What happens then; the turn fails by default. A default answer is given without the id of a request, and never grants. */
   timeoutPolicy?: TimeoutPolicy | DeadlinePolicy;
-  /** What fits into one prompt; by default what the model is known to take. */
+  /** Tokens that fit into one prompt; by default the known window of the model. */
   maxContextTokens?: number;
   /** The share of it at which room is made. */
   autoCompactThreshold: number;

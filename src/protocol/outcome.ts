@@ -25,7 +25,7 @@ export type ExecutionStats = { steps: number; toolCalls: number; modelCalls: num
 /** Cost of a turn. Absent unless the price of every model that replied is known. */
 export type Cost = { usd: number };
 
-/** One call of a turn: the input that ran, and its result. `changed`: that is not what the model sent, and who changed it. */
+/** A call of a turn: the input that ran, and its result. `changed`: that is not what the model sent, and who changed it. */
 export type ToolUse = {
   tool: string;
   input: ToolInput;

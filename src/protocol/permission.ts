@@ -60,7 +60,7 @@ export type PermissionSuggestion = {
   destination: RuleDestination;
   /** The file it would be saved to. */
   file?: string;
-  /** What the person should know about this rule. */
+  /** Warning about this rule, for the person. */
   note?: Reason;
   /** Only with the others so marked does it allow the call; without it, it does so alone. */
   together?: true;
@@ -80,11 +80,11 @@ export type Verdict = Omit<PermissionResult, "behavior"> & {
   repeated?: boolean;
   /** A hook asked: only a person answers it, no later rule. */
   hooked?: boolean;
-  /** What hooks have to add to the result. */
+  /** Text that hooks add to the result. */
   context?: string[];
   /** Only when it is not what the model sent: a hook or a person edited it. */
   input?: ToolInput;
-  /** Who edited it. Version 0.1.0 did not keep that. */
+  /** The person or hook that edited it. Version 0.1.0 did not keep that. */
   changed?: InputChange;
   /** Paths that the decision looked at and that lead elsewhere, and where. */
   links?: Record<string, string>;
@@ -96,7 +96,7 @@ export type Verdict = Omit<PermissionResult, "behavior"> & {
   failure?: string;
 };
 
-/** Who changed the input of a call. */
+/** Author of a change to the input of a call. */
 export type InputChange = { by: "hook" } | { by: "person"; who: Sender };
 
 /** Something that is not as it was when a call was shown or ruled. */

@@ -4,10 +4,10 @@ import type { SessionMode } from "./mode.ts";
 import type { Reason } from "./reason.ts";
 import type { OwnQuestionArgs } from "./turn-reason.ts";
 
-/** One choice of a question. Answers name it by its label. */
+/** A choice of a question. Answers name it by its label. */
 export type QuestionOption = { label: string; description: string };
 
-/** One question of a request, with the choices it offers. */
+/** A question of a request, with the choices it offers. */
 export type Question = {
   question: string;
   header: string;
@@ -52,7 +52,7 @@ export type RequestBody =
       /** The agent's own words about the call, if it gave any. */
       description?: string;
       parts?: CallPart[];
-      /** What would become of the file, when the tool can tell. */
+      /** The change to the file, when the tool can tell. */
       preview?: Preview;
       suggestions: PermissionSuggestion[];
       hard: boolean;
@@ -72,7 +72,7 @@ export type Preview = {
   omitted?: "binary" | "huge" | "same";
 };
 
-/** One line of a change. */
+/** A line of a change. */
 export type PreviewLine = {
   mark: " " | "+" | "-";
   text: string;

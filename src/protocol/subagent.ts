@@ -13,7 +13,7 @@ export type SubagentDefinition = {
   type: SubagentType;
   /** When to use it; the model reads this. */
   description: string;
-  /** What it is told to be, above the task itself. */
+  /** Its role, told above the task itself. */
   prompt: string;
   toolAccess: ToolAccess;
   workingDirectory: WorkingDirectory;

@@ -106,7 +106,7 @@ export type OwnQuestionArgs = {
   "go-on-repeating": {};
 };
 
-/** What changed in the working directory since a call was started, by it or by others. */
+/** Changes in the working directory since a call was started, by it or by others. */
 export type Changes =
   | { problem: string }
   | {

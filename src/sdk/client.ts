@@ -190,7 +190,7 @@ export class SageAgentSDK {
     return this.#localHost();
   }
 
-  /** What each step of a session said, called, got and cost; also while it runs. */
+  /** Steps of a session: what each said, called, got and cost; also while it runs. */
   steps(session: string, options: Pick<StepOptions, "subagents"> = {}): StepResult[] {
     const { prices } = this.#options;
     return stepsOf(this.#store.load(session), { ...options, ...(prices && { prices }) });
@@ -241,7 +241,7 @@ export class SageAgentSDK {
     if (sessionMode !== undefined) await this.chooseMode(id, sessionMode);
   }
 
-  /** One turn, until it ends or stops. Without a message it goes on with the open one. */
+  /** Runs a turn until it ends or stops. Without a message it goes on with the open one. */
   async #turn(session: string, settings: RunSettings, options: RunOptions, message?: string): Promise<AgentOutcome> {
     if (this.#running.has(session))
       throw new SageError(
@@ -294,7 +294,7 @@ export class SageAgentSDK {
     throw errorOf(reply);
   }
 
-  /** One host for all runs: they differ in their settings, which are found under their session. */
+  /** Makes the host that all runs share: they differ in their settings, which are found under their session. */
   #localHost(): LocalHost {
     if (this.#host) return this.#host;
     const agent = this.#agent();

@@ -244,7 +244,7 @@ const zh: CliTexts = {
 
 const tables = { en, zh } satisfies Record<Lang, CliTexts>;
 
-/** What the command line says, apart from help and demo. */
+/** Texts of the command line, apart from help and demo. */
 export function cliTexts(lang: Lang): CliTexts {
   return tables[lang];
 }

@@ -11,12 +11,12 @@ export function errorBecause(
   return new SageError(code, reason, { ...options, message: sentence(reason, "en") });
 }
 
-/** What went wrong, in the reader's language where it is known as data. */
+/** An error in the reader's language, where its reason is known as data. */
 export function errorText({ message, reason }: { message: string; reason?: Reason | undefined }, t: Texts): string {
   return reason ? t.because(reason) : message;
 }
 
-/** What a notice says. */
+/** A notice in the reader's language. */
 export function noticeText({ text, reason }: Pick<Delta, "text" | "reason">, t: Texts): string {
   return reason ? t.because(reason) : text;
 }

@@ -1,6 +1,6 @@
 import type { Lang } from "./language.ts";
 
-/** What people in Feishu read when nothing better can be said. */
+/** Texts for people in Feishu when nothing better can be said. */
 export type FeishuServeTexts = {
   clickReceived: string;
   clickFailed: string;

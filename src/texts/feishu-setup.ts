@@ -1,7 +1,7 @@
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
-/** What an operator reads: setting Feishu up, checking it, and what is wrong with it. */
+/** Texts for an operator: setting Feishu up, checking it, and what is wrong with it. */
 const en = {
   wrong: "The Feishu setup has problems:",
   noAppId: `the app id is missing: run \`${sage("feishu setup")}\`, or set FEISHU_APP_ID`,

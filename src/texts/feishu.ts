@@ -248,7 +248,7 @@ const en = {
   tooManyFiles: (n: number) => `Only the first ${n} files were accepted.`,
 };
 
-/** What a person reads in a chat. */
+/** Texts of a chat. */
 export type FeishuTexts = typeof en;
 
 const tables = { en, zh } satisfies Record<Lang, FeishuTexts>;

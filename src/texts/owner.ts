@@ -1,6 +1,6 @@
 import type { Lang } from "./language.ts";
 
-/** What a surface says when another process runs the session it shows. */
+/** Texts of a surface when another process runs the session it shows. */
 const en = {
   stopped: "The process running this turn is gone. Answer, send a message or /resume to continue here.",
   live: "Output is live again.",

@@ -169,7 +169,7 @@ const zh: PermissionTexts = {
 
 const tables = { en, zh } satisfies Record<Lang, PermissionTexts>;
 
-/** What `sage permissions` says. */
+/** Texts of `sage permissions`. */
 export function permissionTexts(lang: Lang): PermissionTexts {
   return tables[lang];
 }

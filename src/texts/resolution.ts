@@ -26,7 +26,7 @@ export function whoOf({ by, surface }: Sender, t: Texts, me?: Sender): string {
   );
 }
 
-/** Who changed the input of a call before it ran. */
+/** Names who changed the input of a call before it ran. */
 export function changeLine(changed: { by: "hook" } | { by: "person"; who: Sender }, t: Texts, me?: Sender): string {
   return t.inputChanged(changed.by === "hook" ? t.byHook : whoOf(changed.who, t, me));
 }

@@ -1,7 +1,7 @@
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
-/** What whoever runs the daemon reads. */
+/** Texts for whoever runs the daemon. */
 const en = {
   listening: (url: string) => `Sage is listening on ${url}; status at /health and /ready`,
   feishu: (app: string, mode: "socket" | "webhook", path: string) =>

@@ -2,7 +2,7 @@ import { en } from "./en.ts";
 import type { Lang } from "./language.ts";
 import { zh } from "./zh.ts";
 
-/** What a person reads on a surface. */
+/** Texts of every surface. */
 export type Texts = typeof en;
 
 const tables = { en, zh } satisfies Record<Lang, Texts>;

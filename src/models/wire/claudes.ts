@@ -1,4 +1,4 @@
-/** What a model takes. `output`: tokens of one reply. `budget`: thinking is told how long it may be, else the model decides. */
+/** Limits of a model. `output`: tokens of one reply. `budget`: thinking is told how long it may be, else the model decides. */
 export type Claude = { output: number; temperature: boolean; budget: boolean; isKnown: boolean };
 
 const newest: Claude = { output: 128_000, temperature: false, budget: false, isKnown: true };
