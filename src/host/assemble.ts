@@ -47,16 +47,23 @@ export function assembleEach(
     warned.add(once);
     store.hub.delta({ session, key: "instructions", attempt: 0, n: warned.size, kind: "notice", text, reason: why });
   };
+  /** Read for a message, and used by the turn that it begins in the same breath. */
+  const justRead = new Map<string, ReturnType<typeof runOf>>();
   return createHost({
     store,
     version,
-    skills: (session) => runOf(session).agent.skills,
+    skills(session) {
+      const run = runOf(session);
+      justRead.set(session.id, run);
+      setImmediate(() => justRead.delete(session.id));
+      return run.agent.skills;
+    },
     ...(namer && { namer }),
     ...(guard && { guard }),
     sleepAfterMs,
     ...(turnEnded && { turnEnded }),
     async executor(session) {
-      const { agent, ...run } = runOf(session);
+      const { agent, ...run } = justRead.get(session.id) ?? runOf(session);
       return agent.executor(session, run, { store, warn: (why) => warn(session.id, why) });
     },
   });

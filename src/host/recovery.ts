@@ -22,10 +22,9 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
   for (const session of sessions) {
     const row = store.session(session);
     if (!row || row.owned) continue;
-    const left = store.leftBehind(session);
-    if (!row.open && !left.message) continue;
+    if (!row.open && !row.unheard) continue;
     const requests = store.pending(session);
-    if (requests.length > 0 && !left.call) {
+    if (requests.length > 0 && !store.leftCalls(session)) {
       waiting++;
       stops.push(sleepOn(store, requests, session, () => void host.send({ type: "resume", session })));
     } else if (!isPaused(store, session)) {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { reason, type Fact, type FactData, type FactType, type SageError } from "../protocol/index.ts";
+import { reason, removedKey, type Fact, type FactData, type FactType, type SageError } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
 import { chain, firstBroken, stored, whole, type Row } from "./row.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -73,7 +73,7 @@ export function createHousekeeping({
         const fact: Fact = {
           session: REMOVED,
           seq: 0,
-          key: `removed/${randomUUID()}`,
+          key: removedKey(randomUUID()),
           type: "session.removed",
           at,
           data: last,

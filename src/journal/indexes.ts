@@ -1,12 +1,19 @@
-import { resolvedKey, seenBy, splitRequestId, type Fact } from "../protocol/index.ts";
+import {
+  finishedKey,
+  resolvedKey,
+  saidKeys,
+  splitRequestId,
+  startedKey,
+  turnKeys,
+  unseenMessages,
+  type Fact,
+  type KeyRange,
+} from "../protocol/index.ts";
 import type { Database } from "./database.ts";
 import { stored, whole, type Row } from "./row.ts";
 
 /** Differences between the index of open requests and the facts. */
 export type IndexState = { /** Open, and not listed. */ missing: number; /** Listed, and not open. */ stale: number };
-
-/** Work that a killed process left: a call without an end, a message that no turn has taken up. */
-export type LeftBehind = { call: boolean; message: boolean };
 
 /**
  * Lists that could be read off the facts, which would take too long: open requests, sessions with an open turn, titles.
@@ -17,10 +24,13 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
   const isUnheard = (session: string): boolean => {
     const newest = (which: string) =>
       all<Row>(`SELECT * FROM fact WHERE session=? AND ${which} ORDER BY seq DESC LIMIT 1`, session)[0];
-    const said = newest("key>='said/' AND key<'said0'");
-    const saw = (row: Row | undefined) => (row ? seenBy(stored(whole(all, row))) : 0);
-    if (!said || said.seq <= saw(newest("key>='t' AND key<'u' AND type='turn.begun'"))) return false;
-    return said.seq > saw(newest("key>='t' AND key<'u' AND type='model.replied'"));
+    const isLeft = (rows: readonly Row[]) => unseenMessages(rows.map((row) => stored(whole(all, row)))).length > 0;
+    const said = newest(within(saidKeys));
+    const begun = newest(`${within(turnKeys)} AND type='turn.begun'`);
+    if (!said || !isLeft(begun ? [said, begun] : [said])) return false;
+    // What has seen a message comes after it.
+    const replies = `SELECT * FROM fact WHERE session=? AND seq>? AND type='model.replied'`;
+    return isLeft([said, ...all<Row>(replies, session, said.seq)]);
   };
   return {
     /** In the transaction of the fact itself. */
@@ -56,17 +66,9 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
       };
     },
     /** Read off the keys alone: ten thousand sessions are asked when a process starts. */
-    leftBehind(session: string): LeftBehind {
-      const of = "FROM fact f WHERE session=?";
-      const begun = `SELECT 1 ${of} AND key>='t' AND key<'u' AND key LIKE '%.started' AND NOT EXISTS
-        (SELECT 1 FROM fact WHERE session=f.session AND key=substr(f.key, 1, length(f.key)-8)||'.finished') LIMIT 1`;
-      const newest = (keys: string) =>
-        all<{ n: number | null }>(`SELECT max(seq) n ${of} AND ${keys}`, session)[0]?.n ?? 0;
-      return {
-        call: all(begun, session).length > 0,
-        message: newest("key>='said/' AND key<'said0'") > newest("key>='t' AND key<'u' AND key NOT LIKE '%/%'"),
-      };
-    },
+    leftCalls: (session: string): boolean =>
+      all(`SELECT 1 FROM fact f WHERE session=? AND ${within(turnKeys)} AND ${startedWithoutEnd} LIMIT 1`, session)
+        .length > 0,
     /** Corrects the list of one session while it is opened, for then its facts are read anyway. */
     mend(session: string, facts: readonly { key: string; type: string }[]): void {
       const ended = new Set(facts.flatMap(({ key, type }) => (type === "input.resolved" ? [key] : [])));
@@ -94,9 +96,14 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
 /** In the column `open`: no turn is open, and a message waits for one. 1: a turn is open. 0: neither. */
 export const UNHEARD = 2;
 
-/** An answer lies under its request's key, with `.resolved` behind it: see `protocol/key.ts`. */
+const within = ({ from, end }: KeyRange): string => `key>='${from}' AND key<'${end}'`;
+
+const started = startedKey("");
+const startedWithoutEnd = `key LIKE '%${started}' AND NOT EXISTS
+  (SELECT 1 FROM fact WHERE session=f.session AND key=substr(f.key, 1, length(f.key)-${started.length})||'${finishedKey("")}')`;
+
 export const openRequests = `SELECT seq, session, key FROM fact f WHERE type='input.requested'
-  AND NOT EXISTS (SELECT 1 FROM fact WHERE session=f.session AND key=f.key||'.resolved')`;
+  AND NOT EXISTS (SELECT 1 FROM fact WHERE session=f.session AND key=f.key||'${resolvedKey("")}')`;
 
 const turnIsOpen = `coalesce((SELECT type='turn.begun' FROM fact WHERE session=id AND type IN ('turn.begun','turn.ended')
   ORDER BY seq DESC LIMIT 1), 0)`;

@@ -1,6 +1,7 @@
 import {
   draftKeys,
   reason,
+  removedKey,
   resolvedKey,
   SageError,
   splitRequestId,
@@ -138,7 +139,7 @@ export function memoryStore(): LocalStore {
     noteChild() {},
     children: () => [],
     callOf: () => undefined,
-    leftBehind: () => ({ call: false, message: false }), // nothing outlives the process
+    leftCalls: () => false, // nothing outlives the process
     lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none: what is open is looked up in the facts
     rebuildIndexes() {},
     housekeeping: {
@@ -154,7 +155,7 @@ export function memoryStore(): LocalStore {
         if (openOf(session).length > 0) throw waiting(id);
         if (session.facts.at(-1)?.seq !== upTo) throw meanwhile(id);
         sessions.delete(id);
-        const frame = { session: REMOVED, seq: ++seq, key: `removed/${seq}`, at: Date.now() };
+        const frame = { session: REMOVED, seq: ++seq, key: removedKey(`${seq}`), at: Date.now() };
         removed.push({ ...frame, type: "session.removed", data: last });
       },
       removed: () => [...removed],

@@ -38,7 +38,7 @@ export function sqliteStore(path: string, options: DatabaseOptions = {}): LocalS
     noteChild: children.note,
     children: children.living,
     callOf: children.callOf,
-    leftBehind: indexes.leftBehind,
+    leftCalls: indexes.leftCalls,
     lookAtIndexes: indexes.look,
     rebuildIndexes: indexes.rebuild,
     housekeeping: createHousekeeping({

@@ -1,5 +1,5 @@
 import type { Housekeeping } from "./housekeeping.ts";
-import type { IndexState, LeftBehind } from "./indexes.ts";
+import type { IndexState } from "./indexes.ts";
 import type { Hub } from "./hub.ts";
 import type { SageError, Draft, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
 
@@ -83,8 +83,8 @@ export interface Store {
   children(session: string, key: string): number[];
   /** The running call that one of these processes, or process groups, belongs to. */
   callOf(processes: readonly number[]): { session: string; key: string } | undefined;
-  /** Read off the keys alone, without the facts' data. */
-  leftBehind(session: string): LeftBehind;
+  /** Was a call started whose end is not recorded? A killed process leaves such calls. */
+  leftCalls(session: string): boolean;
   /** Compares the index of open requests with all facts. */
   lookAtIndexes(): IndexState;
   /** Makes the indexes again from the facts, in one transaction. */

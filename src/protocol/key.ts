@@ -47,7 +47,7 @@ export function placeOfKey(key: string): KeyPlace | undefined {
     const segment = segments[at] ?? "";
     path += `/${segment}`;
     at++;
-    if (segment === "sub" && call !== undefined) {
+    if (segment === callKeys.sub && call !== undefined) {
       within.push(call);
       step = call = undefined;
     } else if (!numberPattern.test(segment)) break;
@@ -84,7 +84,7 @@ export function placeInConversation(key: string): { call?: number } | undefined 
   if (step === undefined || within?.length !== 0) return undefined;
   const above = key.slice(0, key.lastIndexOf("/"));
   if (call !== undefined) return above === call ? { call: Number(call.slice(step.length + 1)) } : undefined;
-  const isSpoken = what === "model" || what === "compact" || what === "compact1";
+  const isSpoken = what === stepKeys.model || what === stepKeys.compact || what === stepKeys.compactAll;
   return above === step && isSpoken && end === undefined ? {} : undefined;
 }
 
@@ -131,9 +131,52 @@ export const turnEndedKey = (turn: string): string => `${turn}.ended`;
 export const startedKey = (key: string): string => `${key}.started`;
 export const finishedKey = (key: string): string => `${key}.finished`;
 export const resolvedKey = (key: string): string => `${key}.resolved`;
-/** Ends a call that ran nothing. */
-export const doneKey = (call: string): string => `${call}/done`;
-export const saidKey = (id: string): string => `said/${id}`;
+
+/** Keys below a step, for the branch that stands there. */
+export const stepKeys = {
+  model: "model",
+  judged: "judged",
+  /** The prompt was too long by our count. */
+  compact: "compact",
+  /** The provider refused it. */
+  compactAll: "compact1",
+  /** Too many refusals in a row. */
+  paused: "paused",
+  spinning: "spinning",
+} as const;
+
+/** Keys below a call. `number` counts its judgements, `run` its runs: a person may want it to run again. */
+export const callKeys = {
+  permit: (number: number) => `permit${number}`,
+  ask: (number: number) => `ask${number}`,
+  judged: (number: number) => `judged${number}`,
+  rule: (number: number, nth: number) => `rule${number}.${nth}`,
+  run: (run: number) => `run${run}`,
+  /** What became of a run whose end is unknown: asked while it still ran, seen to its end, asked once it was over. */
+  lost: (run: number) => ({ running: `lost${run}.running`, ended: `lost${run}.ended`, over: `lost${run}` }),
+  /** Ends a call that ran nothing. */
+  done: "done",
+  /** The mode that the person chose with an approved plan. */
+  mode: "mode",
+  sub: "sub",
+} as const;
+
+/** The branch of a step in its turn, or of a call in its step, by its number. */
+export const branchKey = (number: number): string => `${number}`;
+/** The reply of a step, from the branch of its turn or subagent. */
+export const replyKey = (step: number): string => `${branchKey(step)}/${stepKeys.model}`;
+/** The first reply of the subagent that a call runs, from the branch of the call. */
+export const firstSubReplyKey = `${callKeys.sub}/${replyKey(0)}`;
+export const doneKey = (call: string): string => `${call}/${callKeys.done}`;
+/** Where requests lie that a turn carries on for an older one. */
+export const carriedKey = "carried";
+
+/** Keys that lie side by side: from the first one up to `end`, which is none of them. */
+export type KeyRange = { from: string; end: string };
+export const saidKeys: KeyRange = { from: "said/", end: "said0" };
+/** Everything of turns; titles lie there too. */
+export const turnKeys: KeyRange = { from: "t", end: "u" };
+export const saidKey = (id: string): string => `${saidKeys.from}${id}`;
 /** A change of state: of the attempt with this epoch, the nth. */
 export const stateKey = (epoch: number, n: number): string => `state/${epoch}.${n}`;
 /** Drafts of one request lie side by side, so that the latest is found without reading the session. */
@@ -143,6 +186,7 @@ export const draftKeys = (requestKey: string): { prefix: string; end: string } =
 });
 export const interruptKey = (id: string): string => `interrupt/${id}`;
 export const titleKey = (id: string): string => `title/${id}`;
+export const removedKey = (id: string): string => `removed/${id}`;
 export const ruleRemovedKey = (id: string): string => `rule-removed/${id}`;
 export const modelChosenKey = (id: string): string => `model/${id}`;
 export const modeChosenKey = (id: string): string => `mode/${id}`;

@@ -1,8 +1,13 @@
-// How long a message may be, for whoever sends it.
+// How long a message may be, and what is read for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createAgent } from "../../src/host/agent.ts";
+import { assembleEach } from "../../src/host/assemble.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { scripted } from "../../src/models/scripted.ts";
 import { askUser, question, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
 const longest = 2_000_000;
@@ -26,4 +31,23 @@ test("a message may have two million characters, and one more is refused with a 
   assert.equal(said(), 1, "nothing of it is kept");
   assert.equal((await say("字".repeat(longest))).ok, true);
   assert.equal(said(), 2);
+});
+
+test("settings are read once for a message and the turn that it begins, and again for the next", async () => {
+  using here = workspace();
+  const model = async () => scripted([{ text: "one" }, { text: "two" }]);
+  const shared = { rules: [], permissionMode: "default" as const, env: {}, output: here.path("output") };
+  let [reads, ended] = [0, 0];
+  const runOf = () => {
+    reads++;
+    return { agent: createAgent({ ...shared, model }), options: {} };
+  };
+  const host = assembleEach(memoryStore(), runOf, { turnEnded: () => void ended++ });
+  await host.send({ type: "open", session: "s", cwd: here.dir });
+  for (const times of [1, 2]) {
+    await host.send({ type: "say", session: "s", text: "go", ...lin });
+    await until(() => ended === times, "the turn to end");
+    assert.equal(reads, times);
+  }
+  await host.close();
 });

@@ -48,7 +48,7 @@ test("a call whose end is unknown is asked about at once, beside a question that
   const said = (session: string) => {
     store.create(session, { cwd: here.dir, version: "test" });
     const data = { text: "go", by: "Lin", surface: "test" };
-    store.append(session, { key: "said/0", type: "user.said", at: 1, data });
+    return store.append(session, { key: "said/0", type: "user.said", at: 1, data });
   };
   const frame = { source: "tool", agent: [], why: inWords(""), digest: "", at: 1 } as const;
   const asked = (session: string) =>
@@ -59,8 +59,7 @@ test("a call whose end is unknown is asked about at once, beside a question that
       session,
     );
   for (const session of ["both", "waits", "ended", "heard"]) {
-    said(session);
-    const begun = fact("t0", "turn.begun", { loop: 1, maxSteps: 9, sawUpTo: 2 }, session);
+    const begun = fact("t0", "turn.begun", { loop: 1, maxSteps: 9, sawUpTo: said(session).fact.seq }, session);
     const started = fact(
       "t0/0/0/run0.started",
       "call.started",

@@ -3,6 +3,18 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
+import {
+  firstSubReplyKey,
+  noUsage,
+  replyKey,
+  saidKey,
+  turnEndedKey,
+  turnKey,
+  unseenMessages,
+  type FactData,
+  type FactType,
+} from "../../src/protocol/index.ts";
+import { seeded } from "../support/flaky.ts";
 import { answer, asked, fact, folder, opened, resolved } from "./journals.ts";
 
 /** Two sessions: of the first one request is answered and one open, of the second one is open. */
@@ -85,5 +97,54 @@ test("whoever goes on with a session has its requests listed, whatever the list 
     store.pending().map(({ id }) => id),
     ["a/t0/0/1/ask0"],
   );
+  store.close();
+});
+
+test("a message waits for a turn exactly when no turn has taken it up and no reply has seen it", () => {
+  using here = folder();
+  const store = sqliteStore(here.path("journal.db"));
+  const random = seeded(11);
+  const below = (n: number) => Math.floor(random() * n);
+  const end = {
+    status: "success" as const,
+    text: "",
+    usage: noUsage,
+    stats: { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 },
+  };
+  const reply = (sawUpTo: number) => ({ parts: [], usage: noUsage, finish: "stop" as const, model: "test", sawUpTo });
+  for (let round = 0; round < 60; round++) {
+    const session = `s${round}`;
+    store.create(session, opened);
+    const epoch = store.claim(session);
+    const seen: number[] = [0];
+    let [turn, step] = [0, 0];
+    let isOpen = false;
+    for (let n = 0; n < 12; n++) {
+      const write = <T extends FactType>(key: string, type: T, data: FactData[T]) =>
+        store.commit(session, epoch, [fact(key, type, data, session)]);
+      const last = seen.at(-1) ?? 0;
+      const act = below(5);
+      if (act === 0) {
+        const said = { text: "hello", by: "me", surface: "test" };
+        seen.push(store.append(session, { key: saidKey(`${n}`), type: "user.said", at: 0, data: said }).fact.seq);
+      } else if (act === 1 && !isOpen) {
+        isOpen = true;
+        write(turnKey(turn), "turn.begun", { loop: 1, maxSteps: 9, sawUpTo: last });
+      } else if (act === 2 && isOpen) write(`${turnKey(turn)}/${replyKey(step++)}`, "model.replied", reply(last));
+      else if (act === 3 && isOpen)
+        write(`${turnKey(turn)}/${step++}/0/${firstSubReplyKey}`, "model.replied", reply(0));
+      else if (act === 4 && isOpen) {
+        isOpen = false;
+        write(turnEndedKey(turnKey(turn++)), "turn.ended", end);
+      }
+      const { open: isListed, unheard } = store.session(session)!;
+      const waits: boolean = !isOpen && unseenMessages(store.load(session)).length > 0;
+      assert.deepEqual({ isListed, unheard }, { isListed: isOpen, unheard: waits }, `round ${round}, after fact ${n}`);
+    }
+    store.release(session, epoch);
+  }
+  const listed = store.sessions();
+  store.rebuildIndexes();
+  assert.deepEqual(store.sessions(), listed);
   store.close();
 });

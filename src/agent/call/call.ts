@@ -1,10 +1,10 @@
 import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { finishedKey, startedKey, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import { callKeys, finishedKey, startedKey, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { weighAgain } from "./drift.ts";
 import { judgeAgain } from "./judge.ts";
-import { perform, runKey } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { openRequest, waitForAnswer } from "./request.ts";
 import { notRun, resultWithoutRun } from "./results.ts";
 import { firstState, nextState, type Again, type CallState } from "./state.ts";
@@ -21,13 +21,14 @@ export type Judged = {
 /** Takes a call from its verdict to its result. Every way through ends in exactly one `call.finished`. */
 export function runCall(durable: Durable, context: ExecutionContext, call: Call, judged: Judged): Promise<ToolResult> {
   // It has its result, whatever else is known of it.
-  if (durable.known("done")) return Promise.resolve(durable.decide("done", "call.finished", () => notRun(undefined)));
+  if (durable.known(callKeys.done))
+    return Promise.resolve(durable.decide(callKeys.done, "call.finished", () => notRun(undefined)));
   return fromVerdictToResult(durable, context, call, judged).then(
     (result) => context.memory.remember(result, judged.verdict.effect),
     (error: unknown) => {
       if (!(error instanceof Stopped) || error.why === "leaving") throw error;
       durable.withdraw(error.reason);
-      return durable.decide("done", "call.finished", () => notRun(error));
+      return durable.decide(callKeys.done, "call.finished", () => notRun(error));
     },
   );
 }
@@ -48,7 +49,7 @@ async function fromVerdictToResult(
         break;
       }
       case "judging": {
-        const stale = durable.known(judgedKey(state));
+        const stale = durable.known(callKeys.judged(state.number));
         judgedAt = stale ? undefined : context.tree.writersStarted;
         const again: Verdict = await rejudge(durable, context, call, state);
         state = nextState(state, { type: "judged", verdict: again, stale });
@@ -65,15 +66,13 @@ async function fromVerdictToResult(
         const { end } = state;
         return end.how === "ran"
           ? end.result
-          : durable.decide("done", "call.finished", () => resultWithoutRun(context, call, end));
+          : durable.decide(callKeys.done, "call.finished", () => resultWithoutRun(context, call, end));
       }
       default:
         return state satisfies never;
     }
   }
 }
-
-const judgedKey = ({ number }: { number: number }): string => `judged${number}`;
 
 /** As a fact under the next number, without hooks: those had their say. */
 async function rejudge(
@@ -84,7 +83,7 @@ async function rejudge(
 ): Promise<Verdict> {
   const { shown, again } = state;
   const input = again.because === "edited" ? again.input : shown.input;
-  const { verdicts } = await durable.step(judgedKey(state), "calls.judged", async () => {
+  const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", async () => {
     const now = await judgeAgain(shownTo(again, context), call, input);
     return { verdicts: [weighAgain(now, shown, again, (path) => context.memory.wrote(path))] };
   });
@@ -108,7 +107,7 @@ function isFresh(
   judgedAt: number | undefined,
 ): boolean {
   if (verdict.effect === "waits") return true;
-  const key = runKey(run);
+  const key = callKeys.run(run);
   if (durable.known(startedKey(key)) || durable.known(finishedKey(key)) || durable.known(key)) return true;
   return !waited && judgedAt === context.tree.writersStarted;
 }

@@ -1,7 +1,15 @@
 import { NeedsInput } from "../../input/ask.ts";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { reason, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import {
+  branchKey,
+  callKeys,
+  reason,
+  stepKeys,
+  type Call,
+  type ToolResult,
+  type Verdict,
+} from "../../protocol/index.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
@@ -20,17 +28,19 @@ export async function runCalls(
   calls: readonly Call[],
 ): Promise<ToolResult[]> {
   // Interrupted before they were judged: they have their results, and are not judged now.
-  const over = calls.map((_, n) => durable.branch(`${n}`)).filter((line) => line.known("done"));
-  if (over.length === calls.length && !durable.known("judged"))
-    return over.map((line) => line.decide("done", "call.finished", () => notRun(undefined)));
+  const over = calls.map((_, n) => durable.branch(branchKey(n))).filter((line) => line.known(callKeys.done));
+  if (over.length === calls.length && !durable.known(stepKeys.judged))
+    return over.map((line) => line.decide(callKeys.done, "call.finished", () => notRun(undefined)));
   // Judged by an attempt before this one: what was looked at then may be different now.
-  const judgedAt = durable.known("judged") ? undefined : context.tree.writersStarted;
+  const judgedAt = durable.known(stepKeys.judged) ? undefined : context.tree.writersStarted;
   const verdicts = await judgeAll(durable, context, calls);
   if (verdicts instanceof Stopped)
-    return calls.map((_, n) => durable.branch(`${n}`).decide("done", "call.finished", () => notRun(verdicts)));
-  const lines = calls.map((call, n) => ({ call, line: durable.branch(`${n}`), verdict: verdicts[n] as Verdict }));
+    return calls.map((_, n) =>
+      durable.branch(branchKey(n)).decide(callKeys.done, "call.finished", () => notRun(verdicts)),
+    );
+  const lines = calls.map((call, n) => ({ call, line: durable.branch(branchKey(n)), verdict: verdicts[n] as Verdict }));
   const asked = lines.map(({ line, verdict, call }) =>
-    verdict.behavior === "ask" && !durable.stopped && !line.known("done")
+    verdict.behavior === "ask" && !durable.stopped && !line.known(callKeys.done)
       ? openRequest(line, context, call, { verdict, number: 0 })
       : undefined,
   );
@@ -51,10 +61,10 @@ const TOO_MANY = 5;
 
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
 function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionContext): void {
-  if (memory.refusalsInRow < TOO_MANY || durable.known("paused")) return;
+  if (memory.refusalsInRow < TOO_MANY || durable.known(stepKeys.paused)) return;
   // The person's next message goes to the main agent. A subagent would never hear it, so it gives its task back.
   if (agent.length > 0) throw errorBecause("turn-failed", reason("subagent-refused", { times: TOO_MANY }));
-  durable.decide("paused", "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
+  durable.decide(stepKeys.paused, "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
   durable.stop(new Stopped("interrupted", reason("refused-in-a-row", { times: TOO_MANY })));
 }
 
@@ -64,7 +74,7 @@ async function judgeAll(
   calls: readonly Call[],
 ): Promise<Verdict[] | Stopped> {
   try {
-    const { verdicts } = await durable.step("judged", "calls.judged", async (scope) => {
+    const { verdicts } = await durable.step(stepKeys.judged, "calls.judged", async (scope) => {
       const judged: Verdict[] = [];
       // Hooks in order.
       for (const [n, call] of calls.entries())

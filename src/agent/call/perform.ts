@@ -3,6 +3,7 @@ import type { Durable, OnceOptions, StepScope } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
 import {
+  callKeys,
   messageOf,
   reason,
   said,
@@ -21,9 +22,6 @@ import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
 import { withChange, withComment, withContext, withEnd } from "./results.ts";
 import type { CallState } from "./state.ts";
-
-/** The key of a run; a call that a person wants to run again has several. */
-export const runKey = (run: number): string => `run${run}`;
 
 /** Runs an allowed call in the way its effect permits. `rerun`: it was cut off, and a person wants it to run once more. */
 export async function perform(
@@ -46,7 +44,7 @@ export async function perform(
     using _working = context.activity.begin();
     return await afterCall(context, { ...call, input }, await execute(effectScope(context, scope)), scope);
   };
-  const key = runKey(run);
+  const key = callKeys.run(run);
   switch (verdict.effect) {
     case "reads":
       return durable.step(key, "call.finished", timed);
@@ -55,14 +53,14 @@ export async function perform(
       const result = await execute(waitingScope(context, durable));
       // In one commit with the result: a plan that was approved is never asked about again in plan mode.
       const plan = approval.by === "person" ? approval.plan : undefined;
-      if (plan) durable.decide("mode", "mode.chosen", () => plan);
-      return durable.decide("done", "call.finished", () => result);
+      if (plan) durable.decide(callKeys.mode, "mode.chosen", () => plan);
+      return durable.decide(callKeys.done, "call.finished", () => result);
     }
     case "writes": {
       const once = await durable.once(key, timed, onceOptions(context, tool, input, verdict));
       if (once.ok) return once.value;
       const result = await recover(durable, context, { tool, input, verdict, round: run, ...once }).catch(endUnknown);
-      return result === "rerun" ? result : durable.decide("done", "call.finished", () => told(result));
+      return result === "rerun" ? result : durable.decide(callKeys.done, "call.finished", () => told(result));
     }
     default:
       return verdict.effect satisfies never;
@@ -156,7 +154,7 @@ function waitingScope(context: ExecutionContext, durable: Durable): ToolScope {
         why: typeof why === "string" ? said(why) : why,
         digest: "",
       } as const;
-      const opened = ask(durable, `ask${asked++}`, asks, context.asking);
+      const opened = ask(durable, callKeys.ask(asked++), asks, context.asking);
       const resolution = await waitForPerson(context, opened);
       endTurnIfSaid(durable, resolution, opened.request);
       return resolution;

@@ -1,7 +1,15 @@
 import { ask } from "../../input/ask.ts";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { choiceOf, reason, type Reason, type ToolInput, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import {
+  callKeys,
+  choiceOf,
+  reason,
+  type Reason,
+  type ToolInput,
+  type ToolResult,
+  type Verdict,
+} from "../../protocol/index.ts";
 import { ownQuestion } from "../../texts/questions.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -25,33 +33,34 @@ type Lost = {
 /** It was started once and its end is unknown: only a person may say what follows. Never silently twice. */
 export async function recover(durable: Durable, context: ExecutionContext, lost: Lost): Promise<ToolResult | "rerun"> {
   const { round, running } = lost;
-  const run = `run${round}`;
-  let known: Reason = reason("end-unknown", {});
+  const run = callKeys.run(round);
+  const keys = callKeys.lost(round);
+  let found: Reason = reason("end-unknown", {});
   // Once asked, it is followed to its end, also when the command has ended since.
-  if (running.length > 0 || durable.known(`lost${round}.running`)) {
+  if (running.length > 0 || durable.known(keys.running)) {
     const { choice } = await choose(durable, context, lost, {
-      key: `lost${round}.running`,
+      key: keys.running,
       code: "lost-running",
       why: reason("outlived", { groups: running }),
     });
     if (choice !== "wait" && choice !== "kill")
       return endUnknown("The command outlived Sage and was left alone; it may still be running.");
-    const ended = await durable.step(`lost${round}.ended`, "call.unknown", async (scope) => {
+    const ended = await durable.step(keys.ended, "call.unknown", async (scope) => {
       // Looked up anew: days may have passed, and the number may be somebody else's by now.
       if (choice === "kill") durable.running(run).forEach(kill);
       await allEnded(() => durable.running(run), scope.signal);
       return { reason: reason(choice === "kill" ? "outlived-and-killed" : "outlived-and-ended", {}) };
     });
-    known = ended.reason;
+    found = ended.reason;
   }
   // Once asked, the request says what was found then.
-  const changes = durable.known(`lost${round}`)
+  const changes = durable.known(keys.over)
     ? { problem: "" }
     : await changesSince(context.options.workingDirectory, lost.since, durable.signal);
   const { choice, why } = await choose(durable, context, lost, {
-    key: `lost${round}`,
+    key: keys.over,
     code: "lost",
-    why: reason("lost-call", { known, changes }),
+    why: reason("lost-call", { known: found, changes }),
   });
   if (choice === "rerun") return "rerun";
   if (choice === "done")

@@ -3,7 +3,7 @@ import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { suggest } from "../../permission/suggest/suggest.ts";
-import { reason, reasonOf } from "../../protocol/index.ts";
+import { callKeys, reason, reasonOf } from "../../protocol/index.ts";
 import type {
   Call,
   InputRequest,
@@ -34,7 +34,7 @@ export function openRequest(
   const input = inputOf(context, tool, call, verdict);
   const frame = { agent: context.agent, why: verdict.reason, digest: verdict.digest };
   if (tool.request)
-    return ask(durable, `ask${number}`, { ...frame, source: "tool", ...tool.request(input) }, context.asking);
+    return ask(durable, callKeys.ask(number), { ...frame, source: "tool", ...tool.request(input) }, context.asking);
   const request: NewRequest = {
     ...frame,
     source: "approval",
@@ -53,7 +53,7 @@ export function openRequest(
     ).flatMap((one) => inEveryPlace(one, context));
   const preview = previewOf(tool, input, context);
   if (preview) request.preview = preview;
-  const opened = ask(durable, `permit${number}`, request, context.asking);
+  const opened = ask(durable, callKeys.permit(number), request, context.asking);
   // What a hook asked about, no rule answers.
   if (!opened.resolution && !verdict.hooked) {
     const permit = { request: opened.request, judge: () => judgeCall(context, call, verdict.input) };
@@ -115,7 +115,7 @@ export async function addRules(
 ): Promise<void> {
   rulesOf(context); // a rule that was taken back earlier must not take this one with it
   for (const [n, grant] of rules.entries()) {
-    const rule = await durable.step(`rule${number}.${n}`, "rule.added", async () => ({
+    const rule = await durable.step(callKeys.rule(number, n), "rule.added", async () => ({
       ...grant,
       by,
       ...save(context, grant),

@@ -1,7 +1,14 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { PLAN_TOOL, SageError, type SubagentDefinition, type ToolResult } from "../../protocol/index.ts";
+import {
+  PLAN_TOOL,
+  SageError,
+  callKeys,
+  firstSubReplyKey,
+  type SubagentDefinition,
+  type ToolResult,
+} from "../../protocol/index.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
@@ -23,9 +30,9 @@ export async function delegate(
   }
   const child = childContext(context, definition);
   const progress = begin(prompt, definition.maxSteps ?? STEPS);
-  const begun = durable.known("sub/0/model");
+  const begun = durable.known(firstSubReplyKey);
   try {
-    const ended = await context.loop(durable.branch("sub"), child, progress);
+    const ended = await context.loop(durable.branch(callKeys.sub), child, progress);
     if (ended.status === "success") return { ok: true, text: progress.text };
     return {
       ok: false,

@@ -1,6 +1,8 @@
 import { rejoin } from "../../input/ask.ts";
 import type { SessionLog } from "../../journal/session.ts";
 import {
+  branchKey,
+  carriedKey,
   isSameReason,
   isWithinKey,
   noUsage,
@@ -34,7 +36,7 @@ export async function carry(
   context: ExecutionContext,
   turn: { key: string; carries: string[] },
 ): Promise<void> {
-  const durable = log.branch(turn.key).branch("carried");
+  const durable = log.branch(turn.key).branch(carriedKey);
   const ends = await Promise.all(
     turn.carries.map(async (id, n) => {
       const { request, resolution } = find(log, id);
@@ -42,7 +44,7 @@ export async function carry(
       const end = await waitForPerson(context, { ...opened, wait: () => rejoin(opened, context.asking) });
       endTurnIfSaid(durable, end, request);
       if (end.outcome === "answered" && end.response.type === "granted")
-        await addRules(durable.branch(`${n}`), context, end.response, { number: 0, by: end.by });
+        await addRules(durable.branch(branchKey(n)), context, end.response, { number: 0, by: end.by });
       return { request, end };
     }),
   );
@@ -52,7 +54,7 @@ export async function carry(
   const text = [note, ...ends.map(({ request, end }) => `- ${asked(request)}\n  ${answer(request, end)}`)].join("\n");
   // Under a key of its own: told once, however often the turn is begun again.
   await log.store.append(log.id, {
-    key: saidKey(`${turn.key}.carried`),
+    key: saidKey(`${turn.key}.${carriedKey}`),
     type: "user.said",
     at: Date.now(),
     data: { text, by: "sage", surface: "update" },

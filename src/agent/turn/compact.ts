@@ -10,7 +10,7 @@ import { estimateTokens, totalTokens } from "../../context/tokens.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { Model } from "../../models/model.ts";
 import { contextWindow } from "../../models/window.ts";
-import { noUsage, reason, reasonOf, textOf, type Compaction, type Usage } from "../../protocol/index.ts";
+import { noUsage, reason, reasonOf, stepKeys, textOf, type Compaction, type Usage } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";
@@ -36,26 +36,26 @@ export async function makeRoom(
   context: ExecutionContext,
   progress: Progress,
 ): Promise<"all" | undefined> {
-  if (durable.known("compact")) await compact(durable, "compact", context, progress);
-  else if (!durable.known("model") && promptTokens(context, progress) > limitOf(context))
-    await compact(durable, "compact", context, progress, planSoft(context, progress));
-  if (!durable.known("compact1")) return undefined;
-  await compact(durable, "compact1", context, progress);
+  if (durable.known(stepKeys.compact)) await compact(durable, stepKeys.compact, context, progress);
+  else if (!durable.known(stepKeys.model) && promptTokens(context, progress) > limitOf(context))
+    await compact(durable, stepKeys.compact, context, progress, planSoft(context, progress));
+  if (!durable.known(stepKeys.compactAll)) return undefined;
+  await compact(durable, stepKeys.compactAll, context, progress);
   return "all";
 }
 
 /** The provider has refused the prompt as too long. False when there is nothing to leave out. */
 export async function makeAllRoom(durable: Durable, context: ExecutionContext, progress: Progress): Promise<boolean> {
   const plan = planHard(context, progress);
-  if (plan) await compact(durable, "compact1", context, progress, plan);
+  if (plan) await compact(durable, stepKeys.compactAll, context, progress, plan);
   return plan !== undefined;
 }
 
 /** By hand: everything but the last step is summarised. False when there is too little to be worth it. */
 export async function compactNow(durable: Durable, context: ExecutionContext, progress: Progress): Promise<boolean> {
   const cover = coverable(progress.messages, 0);
-  if (cover <= 1 && !durable.known("compact")) return false;
-  await compact(durable, "compact", context, progress, { cover });
+  if (cover <= 1 && !durable.known(stepKeys.compact)) return false;
+  await compact(durable, stepKeys.compact, context, progress, { cover });
   return true;
 }
 
@@ -75,7 +75,7 @@ type Plan = {
 
 async function compact(
   durable: Durable,
-  key: "compact" | "compact1",
+  key: typeof stepKeys.compact | typeof stepKeys.compactAll,
   context: ExecutionContext,
   progress: Progress,
   plan?: Plan,

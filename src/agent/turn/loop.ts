@@ -1,5 +1,13 @@
 import { Stopped, type Durable } from "../../journal/durable.ts";
-import { callsOf, reason, textOf, type OutcomeStatus, type ToolResult } from "../../protocol/index.ts";
+import {
+  branchKey,
+  callsOf,
+  reason,
+  replyKey,
+  textOf,
+  type OutcomeStatus,
+  type ToolResult,
+} from "../../protocol/index.ts";
 import { count } from "./compact.ts";
 import { nextReply } from "./next-reply.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
@@ -16,9 +24,9 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
   while (progress.steps < progress.maxSteps) {
     if (durable.stopped) throw durable.stopped;
     if (context.lifecycle.checkInterrupt()) throw new Stopped("interrupted", reason("interrupted", {}));
-    const step = `${progress.steps}`;
+    const step = branchKey(progress.steps);
     // Interrupted after this reply: its calls that had not run by then must not run now.
-    const line = durable.interruptedSince(`${step}/model`) ? durable.closedBranch(step) : durable.branch(step);
+    const line = durable.interruptedSince(replyKey(progress.steps)) ? durable.closedBranch(step) : durable.branch(step);
     const reply = await nextReply(line, context, progress);
     const heard = between(progress.said, progress.sawUpTo, reply.sawUpTo);
     if (heard.length > 0) context.memory.forgetRefusals();

@@ -3,7 +3,7 @@ import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
-import { PLAN_TOOL, type FactData } from "../../protocol/index.ts";
+import { stepKeys, PLAN_TOOL, type FactData } from "../../protocol/index.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
@@ -19,7 +19,7 @@ export async function nextReply(
   context: ExecutionContext,
   progress: Progress,
 ): Promise<FactData["model.replied"]> {
-  const ask = () => durable.step("model", "model.replied", (scope) => callModel(context, progress, scope));
+  const ask = () => durable.step(stepKeys.model, "model.replied", (scope) => callModel(context, progress, scope));
   const room = await makeRoom(durable, context, progress);
   if (room === "all") return ask();
   try {

@@ -1,7 +1,7 @@
 import { ask } from "../../input/ask.ts";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { choiceOf, reason, type Call, type ToolResult } from "../../protocol/index.ts";
+import { choiceOf, reason, stepKeys, type Call, type ToolResult } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { ownQuestion } from "../../texts/questions.ts";
 import type { ExecutionContext } from "../state/context.ts";
@@ -28,7 +28,7 @@ export async function askIfSpinning(
     calls: calls.map(({ tool, input }) => ({ tool, input: JSON.stringify(input) })),
   });
   const asking = { source: "sage", agent: context.agent, why, digest: "" } as const;
-  const opened = ask(durable, "spinning", ownQuestion(reason("go-on-repeating", {}), asking), context.asking);
+  const opened = ask(durable, stepKeys.spinning, ownQuestion(reason("go-on-repeating", {}), asking), context.asking);
   const resolution = await waitForPerson(context, opened);
   endTurnIfSaid(durable, resolution, opened.request);
   const choice = choiceOf(resolution);

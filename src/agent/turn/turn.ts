@@ -1,6 +1,7 @@
 import { NeedsInput, type Asking } from "../../input/ask.ts";
 import { Stopped, type SessionLog } from "../../journal/session.ts";
 import {
+  branchKey,
   messageOf,
   noUsage,
   reason,
@@ -75,7 +76,7 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
   if (folded.open) throw errorBecause("input-invalid", reason("turn-is-open", {}));
   const turn = begin(log, folded, input);
   try {
-    const worth = await compactNow(log.branch(turn.key).branch("0"), turn.context, turn.progress);
+    const worth = await compactNow(log.branch(turn.key).branch(branchKey(0)), turn.context, turn.progress);
     if (!worth) turn.progress.text = sentence(reason("too-short-to-summarise", {}), "en");
     return await end(log, turn, { status: "success" });
   } catch (error) {

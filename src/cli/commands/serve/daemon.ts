@@ -69,7 +69,10 @@ export function openDaemon({ store, own, env, lang, spec, guard, warn }: DaemonP
     },
     async recover() {
       const all = own.list("session/").map(({ key }) => key.slice("session/".length));
-      const isUnderWay = (id: string) => (store.session(id)?.open ?? false) || store.leftBehind(id).message;
+      const isUnderWay = (id: string) => {
+        const row = store.session(id);
+        return row !== undefined && (row.open || row.unheard);
+      };
       const { true: sessions = [], false: ended = [] } = Object.groupBy(all, (id) => `${isUnderWay(id)}` as const);
       for (const id of ended) own.delete(`session/${id}`);
       return (waiting = await recover(store, host, sessions));
