@@ -5,37 +5,37 @@ type Table = { [C in keyof JournalReasonArgs]: (args: JournalReasonArgs[C], say:
 
 const en: Table = {
   "journal-busy": ({ path }) => `not recorded: another process keeps ${path} busy; try again`,
-  "disk-full": ({ path, problem }) => `not recorded: writing to ${path} failed (${problem}); free some space and go on`,
+  "disk-full": ({ path, problem }) =>
+    `not recorded: writing to ${path} failed (${problem}); free some space and continue`,
   "journal-unwritable": ({ path }) =>
     `${path} cannot be opened for writing; check its permissions, or set SAGE_HOME to another directory`,
   "journal-damaged": ({ path, problem }) =>
-    `${path} is damaged or not a journal (${problem}); keep a copy, and set SAGE_HOME to another directory to go on`,
-  "journal-is-folder": ({ path }) => `the journal should be a file, and ${path} is a directory; move it away`,
+    `${path} is damaged or not a journal (${problem}); keep a copy, and set SAGE_HOME to another directory to continue`,
+  "journal-is-folder": ({ path }) => `the journal should be a file, but ${path} is a directory; move it away`,
   "journal-foreign": ({ path }) =>
-    `${path} is a database of another program; move it away, or set SAGE_HOME to another directory`,
+    `${path} belongs to another program; move it away, or set SAGE_HOME to another directory`,
   "journal-newer": ({ path, format, knows }) =>
     `${path} was written by a newer Sage (format ${format}, this one knows ${knows}); update Sage, or set SAGE_HOME to another directory`,
   "journal-in-use": ({ path, pid }) =>
     `${path} is in use by an older Sage (process ${pid}), which would not understand what this one writes; end that process first`,
   "journal-empty": ({ path }) =>
-    `${path} is empty: what was in it is lost, or lies in a copy; restore the copy, or remove the file to begin anew`,
+    `${path} is empty: its content is lost; restore a copy, or remove the file to start over`,
   "journal-missing": ({ path }) =>
-    `${path} is gone, and ${path}-wal is still there; restore the journal, or move the rest away to begin anew`,
+    `${path} is gone, but ${path}-wal is still there; restore the journal, or move the rest away to start over`,
   "journal-gone": ({ path }) =>
-    `${path} was removed or replaced while Sage had it open: nothing is recorded any more, so Sage stops here`,
+    `${path} was removed or replaced while Sage had it open: nothing can be recorded, so Sage stops here`,
   "record-damaged": ({ seq, key, session }) =>
-    `record ${seq} (${key}) of session ${session} is damaged and cannot be read; \`sage doctor\` looks at the whole journal`,
+    `record ${seq} (${key}) of session ${session} is damaged and cannot be read; \`sage doctor\` checks the whole journal`,
   "record-changed": ({ key, session, path }) =>
-    `record ${key} of session ${session} in ${path} is not as it was written; it can be looked at, and not gone on with (\`sage doctor\` tells more)`,
+    `record ${key} of session ${session} in ${path} was changed after it was written; you can view the session, but not continue it (see \`sage doctor\`)`,
   "taken-over": ({ session }) => `session ${session} was taken over by another process`,
   "run-by-process": ({ session, pid }) =>
     `session ${session} is run by process ${pid}; answer from here, or stop that one first`,
 
-  "not-recorded-yet": ({ problem }, say) =>
-    `Nothing is lost, but the turn waits: ${say(problem)}. Sage tries again by itself.`,
-  "recorded-now": () => "The journal takes facts again; the turn goes on.",
+  "not-recorded-yet": ({ problem }, say) => `Nothing is lost, but the turn waits: ${say(problem)}. Sage will retry.`,
+  "recorded-now": () => "The journal can be written again; the turn continues.",
   "left-unrecorded": ({ facts }) =>
-    `Sage leaves before it could record the last ${facts === 1 ? "fact" : `${facts} facts`}; a call among them is asked about when the session is resumed.`,
+    `Sage exits before it could record the last ${facts === 1 ? "fact" : `${facts} facts`}; if a call is among them, Sage asks about it when you resume.`,
 };
 
 const zh: Table = {
@@ -58,11 +58,11 @@ const zh: Table = {
   "record-changed": ({ key, session, path }) =>
     `${path} 中会话 ${session} 的记录 ${key} 与写入时不符；可以查看，不能继续（详见 \`sage doctor\`）`,
   "taken-over": ({ session }) => `会话 ${session} 已被另一个进程接管`,
-  "run-by-process": ({ session, pid }) => `会话 ${session} 正由进程 ${pid} 运行；可以在这里回应，或先停止那个进程`,
+  "run-by-process": ({ session, pid }) => `会话 ${session} 正由进程 ${pid} 运行；可以在这里回答，或先停止那个进程`,
 
   "not-recorded-yet": ({ problem }, say) => `内容都还在，但任务在等待：${say(problem)}。Sage 会自动重试。`,
   "recorded-now": () => "日志恢复写入，任务继续。",
-  "left-unrecorded": ({ facts }) => `Sage 离开时还有 ${facts} 条事实未能记录；若其中有调用，恢复会话时会询问。`,
+  "left-unrecorded": ({ facts }) => `Sage 退出时还有 ${facts} 条事实未能记录；若其中有调用，恢复会话时会询问。`,
 };
 
 export const journalReasons: Record<Lang, Table> = { en, zh };

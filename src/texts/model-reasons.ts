@@ -10,10 +10,10 @@ const en: Table = {
     return `${failuresEn[kind]}${told && ` (${told})`}.`;
   },
   "server-rests": ({ failures, problem }, say) =>
-    `${problem ? `${say(problem)} ` : ""}The server failed ${failures} times in a row and is left in peace for now.`,
-  "server-answers-again": ({ model }) => `${model}: the server answers again.`,
+    `${problem ? `${say(problem)} ` : ""}The server failed ${failures} times in a row; pausing requests to it.`,
+  "server-answers-again": ({ model }) => `${model}: the server responds again.`,
   "tries-again": ({ problem, waitMs, attempt, of }, say) =>
-    `${say(problem)} Trying again in ${durationEn(waitMs)} (${attempt} of ${of}).`,
+    `${say(problem)} Retrying in ${durationEn(waitMs)} (${attempt} of ${of}).`,
   "model-failed": ({ model, problem, again, waitMs, at }, say) => {
     const advice =
       waitMs === undefined
@@ -21,19 +21,18 @@ const en: Table = {
         : `Try again in ${durationEn(waitMs)}${at === undefined ? "" : `, after ${new Date(at).toLocaleString("en")}`}.`;
     return `${model}: ${say(problem)} ${advice}`;
   },
-  "fallback-goes-on": ({ problem, model }, say) => `${say(problem)} Going on with ${model} for this turn.`,
-  "fallback-failed": ({ problem, fallback }, say) => `${say(problem)} Nor did the fallback work: ${say(fallback)}`,
+  "fallback-goes-on": ({ problem, model }, say) => `${say(problem)} Continuing with ${model} for this turn.`,
+  "fallback-failed": ({ problem, fallback }, say) => `${say(problem)} The fallback failed too: ${say(fallback)}`,
   "waits-for-limit": ({ model, requestsPerMinute, tokensPerMinute }) => {
     const limits = [
       ...(requestsPerMinute === undefined ? [] : [`${requestsPerMinute} requests`]),
       ...(tokensPerMinute === undefined ? [] : [`${tokensPerMinute} tokens`]),
     ];
-    return `${model} is allowed ${limits.join(" and ")} a minute: waiting for the next.`;
+    return `${model} is limited to ${limits.join(" and ")} per minute; waiting.`;
   },
 
-  "makes-room": ({ tokens }) => `The conversation is long (about ${counted(tokens)} tokens); room is being made.`,
-  "not-summarised": ({ problem }, say) =>
-    `It could not be summarised (${say(problem)}); older parts are left out instead.`,
+  "makes-room": ({ tokens }) => `The conversation is long (about ${counted(tokens)} tokens); compacting it.`,
+  "not-summarised": ({ problem }, say) => `Could not summarise it (${say(problem)}); leaving out older parts instead.`,
   "empty-summary": () => "the model wrote nothing",
 };
 
@@ -65,7 +64,7 @@ const zh: Table = {
     return `${model} 每分钟限 ${limits.join("、")}，正在等下一个名额。`;
   },
 
-  "makes-room": ({ tokens }) => `对话已很长（约 ${counted(tokens)} 个 token），正在腾出空间。`,
+  "makes-room": ({ tokens }) => `对话已很长（约 ${counted(tokens)} 个 token），正在压缩。`,
   "not-summarised": ({ problem }, say) => `无法写出摘要（${say(problem)}），改为略去较早的内容。`,
   "empty-summary": () => "模型什么也没写",
 };
@@ -74,16 +73,16 @@ export const modelReasons = { en, zh } satisfies Record<Lang, Table>;
 
 const failuresEn: Record<RequestFailure, string> = {
   silent: "The server went silent",
-  disconnected: "The connection broke off",
+  disconnected: "The connection was lost",
   unreachable: "The server could not be reached",
-  "cut-off": "The reply broke off",
+  "cut-off": "The reply was cut off",
   "not-sent": "The request could not be made",
   "key-refused": "The server refused the key",
-  "proxy-refused": "The proxy wants a name and a password",
+  "proxy-refused": "The proxy requires a name and password",
   "access-refused": "The server refused access",
   "unknown-model": "The server does not know this model or address",
   "too-large": "The conversation is too large for the server",
-  "rate-limited": "The server allows no more for now",
+  "rate-limited": "Rate limit reached",
   overloaded: "The server is overloaded",
   "server-failed": "The server failed",
   refused: "The server refused the request",
@@ -115,14 +114,14 @@ function adviceEn(problem: Reason, model: string, again: boolean): string {
     case "name":
       return `Check the name of the model (--model ${providerOf(model)}/<name>) and the base URL.`;
     case "limit":
-      return "Go on later, or raise the limits of the account.";
+      return "Continue later, or raise the limits of the account.";
     case "network":
-      return "Check the network, the base URL and that the server is running, then go on.";
+      return "Check the network, the base URL and that the server is running, then continue.";
     case "size":
-      return "Use a model with a larger window, or begin a new session.";
+      return "Use a model with a larger window, or start a new session.";
     default:
       return again
-        ? "Go on in a while."
+        ? "Try again in a while."
         : "The same request will fail again: change what it names, or use another model.";
   }
 }

@@ -8,24 +8,25 @@ type Table = { [C in keyof TurnReasonArgs]: (args: TurnReasonArgs[C], say: (inne
 const en: Table = {
   "unknown-tool": ({ tool, tools }) => `there is no tool "${tool}"; the tools are ${tools.join(", ")}`,
   "malformed-arguments": ({ tool, text }) => `the arguments of ${tool} should be one JSON object; got ${text}`,
-  "unfit-input": ({ tool, problem }) => `the input of ${tool} does not fit: ${problem}`,
+  "unfit-input": ({ tool, problem }) => `the input of ${tool} is invalid: ${problem}`,
   "subagent-may-not-ask": ({ tool }) =>
     `${tool} is not available to a subagent: only the main agent may ask the person. Report what you need to know instead`,
   "skill-limits-tools": ({ tools }) =>
     `the skill in use works with ${tools.join(", ") || "no tools"} only, until the end of the turn`,
-  "refused-before": () => "the person refused this very call before, and nothing was said since",
+  "refused-before": () => "the person already refused this call and has said nothing since",
 
   "approved-edited": () => "approved with this input",
   "approved-unchanged": () => "approved, and unchanged since",
   "changed-since-approval": ({ changes, why }, say) =>
-    [`what would run is not what was judged: ${changes.map(driftEn).join("; ")}`, ...(why ? [say(why)] : [])].join(
-      ". ",
-    ),
+    [
+      `what would run has changed since it was judged: ${changes.map(driftEn).join("; ")}`,
+      ...(why ? [say(why)] : []),
+    ].join(". "),
   "approved-earlier": ({ request }) => `approved before the update, under ${request}`,
 
   "asks-person": () => "Answer questions?",
   "reads-skill": () => "it reads a text that the person trusted",
-  "hands-on-task": () => "handing on a task runs nothing; each call of the subagent is judged itself",
+  "hands-on-task": () => "delegating a task runs nothing; every call of the subagent is judged",
 
   "hook-decided": ({ command, decision }) => `the hook ${JSON.stringify(command)} says ${decision}`,
   "hooks-broken": ({ problems }, say) => `${problems.map(say).join("; ")}, so a person decides`,
@@ -36,7 +37,7 @@ const en: Table = {
   "hook-flooded": () => "printed more than 1 MB",
   "hook-exited": ({ code, output }) => `failed with ${code}: ${output || "it printed nothing"}`,
   "hook-not-started": ({ problem }) => `could not be started: ${problem}`,
-  "hook-misspoke": ({ problem }) => `printed something else than an answer: ${problem}`,
+  "hook-misspoke": ({ problem }) => `printed an invalid answer: ${problem}`,
 
   "no-answer-within": ({ timeoutMs }) => `nobody answered within ${durationEn(timeoutMs)}`,
   "nobody-to-ask": () => "nobody can be asked in this run",
@@ -67,28 +68,28 @@ const en: Table = {
 
   "person-stopped": () => "stopped by the person",
   "may-not-talk": ({ by }) => `${by} has no role in "people" of the settings, and may not give tasks or stop them`,
-  "may-not-approve": ({ by }) => `${by} is no approver in "people" of the settings`,
+  "may-not-approve": ({ by }) => `${by} is not an approver in "people" of the settings`,
   "stopped-by": ({ by }) => `${by} stopped the turn`,
   "interrupted-by": ({ by }) => `${by} interrupted`,
   interrupted: () => "the person interrupted",
-  leaving: () => "Sage is leaving",
-  "time-up": ({ limitMs }) => `the turn worked for ${limitMs} ms, which is its limit`,
+  leaving: () => "Sage is exiting",
+  "time-up": ({ limitMs }) => `the turn reached its limit of ${limitMs} ms of work`,
   "repeated-itself": () => "the agent repeated itself and was stopped",
   "nobody-said-go-on": ({ times }) =>
-    `the agent did the same ${times} times with the same result, and nobody said to go on`,
-  "refused-in-a-row": ({ times }) => `${times} calls in a row were refused; say how to go on`,
+    `the agent did the same ${times} times with the same result, and nobody said to continue`,
+  "refused-in-a-row": ({ times }) => `${times} calls in a row were refused; say how to continue`,
   "stopped-after-loss": () => "stopped after an interrupted command",
-  "tool-missing": ({ tool }) => `this turn needs the tool ${tool}, which is not there; start Sage with it and resume`,
+  "tool-missing": ({ tool }) => `this turn needs the tool ${tool}, which is missing; start Sage with it and resume`,
   "settings-untrusted": ({ folder }) =>
     `the settings of ${folder} are not trusted, or changed since, so nothing is saved there; run \`${sage("trust")}\` there first`,
   "tool-unfit": ({ tool, problem }) =>
     `this turn needs ${tool} as it was; start Sage with that and resume. Now: ${problem}`,
 
-  "end-unknown": () => "Sage was stopped while this ran, and how it ended is not known.",
+  "end-unknown": () => "Sage was stopped while this ran; how it ended is unknown.",
   outlived: ({ groups }) =>
     `Sage was stopped while this ran. The command is still running${groups.length === 0 ? "" : ` (process group ${groups.join(", ")})`}.`,
-  "outlived-and-killed": () => "It outlived Sage and was killed on the person's word.",
-  "outlived-and-ended": () => "It outlived Sage and has ended since; its output is not known.",
+  "outlived-and-killed": () => "It outlived Sage and was killed at the person's request.",
+  "outlived-and-ended": () => "It outlived Sage and has ended since; its output is unknown.",
   "lost-call": ({ known, changes }, say) => `${say(known)}\n${changesEn(changes)}`,
 
   spinning: ({ times, calls }) => `The agent did the same ${times} times, with the same result:\n${callLines(calls)}`,
@@ -98,14 +99,14 @@ const en: Table = {
   "go-on-repeating": () => "Go on all the same?",
 
   "command-waits": ({ question }) =>
-    `The command seems to wait for an answer that nobody can type here: ${question} — interrupt it, or let its time run out.`,
+    `The command seems to wait for input that nobody can type here: ${question} — interrupt it, or let it time out.`,
 };
 
 const zh: Table = {
   "unknown-tool": ({ tool, tools }) => `没有工具“${tool}”；可用的有 ${tools.join("、")}`,
   "malformed-arguments": ({ tool, text }) => `${tool} 的参数应是一个 JSON 对象，收到的是 ${text}`,
-  "unfit-input": ({ tool, problem }) => `${tool} 的输入不合要求：${problem}`,
-  "subagent-may-not-ask": ({ tool }) => `子代理不能用 ${tool}：只有主代理可以问人`,
+  "unfit-input": ({ tool, problem }) => `${tool} 的输入无效：${problem}`,
+  "subagent-may-not-ask": ({ tool }) => `子智能体不能用 ${tool}：只有主智能体可以问人`,
   "skill-limits-tools": ({ tools }) => `正在使用的技能到本轮结束为止只用 ${tools.join("、") || "（不用任何工具）"}`,
   "refused-before": () => "这次调用之前已被拒绝，此后你没有说过别的",
 
@@ -117,7 +118,7 @@ const zh: Table = {
 
   "asks-person": () => "回答问题？",
   "reads-skill": () => "只读取你信任过的文本",
-  "hands-on-task": () => "交出任务本身不运行任何东西；子代理的每次调用都会单独判断",
+  "hands-on-task": () => "交出任务本身不运行任何东西；子智能体的每次调用都会单独判断",
 
   "hook-decided": ({ command, decision }) => `钩子 ${JSON.stringify(command)} ${decisionsZh[decision]}`,
   "hooks-broken": ({ problems }, say) => `${problems.map(say).join("；")}，因此由人决定`,
@@ -130,31 +131,31 @@ const zh: Table = {
   "hook-not-started": ({ problem }) => `无法启动：${problem}`,
   "hook-misspoke": ({ problem }) => `输出的不是有效答复：${problem}`,
 
-  "no-answer-within": ({ timeoutMs }) => `${durationZh(timeoutMs)}内无人答复`,
+  "no-answer-within": ({ timeoutMs }) => `${durationZh(timeoutMs)}内无人回答`,
   "nobody-to-ask": () => "这次运行无人可问",
   "run-declines-questions": () => "这次运行对所有提问都不作答",
-  "run-denies-permissions": () => "这次运行拒绝所有权限请求",
+  "run-denies-permissions": () => "这次运行拒绝所有许可请求",
   "only-a-person-may-allow": () => "这一项只有人可以允许，而这次运行无人可问",
-  "one-request-at-a-time": () => "本会话已有一个请求未决，这里不接受第二个",
-  "responder-failed": ({ problem }) => `自动应答没有给出有效答复：${problem}`,
-  "channel-closed": () => "能答复的一方已关闭通道",
+  "one-request-at-a-time": () => "本会话已有一个待处理的请求，这里不接受第二个",
+  "responder-failed": ({ problem }) => `自动应答没有给出有效回答：${problem}`,
+  "channel-closed": () => "能回答的一方已关闭通道",
   "decided-by-rule": ({ rule }) => `新规则已作决定：${rule}`,
   "turn-ended": () => "本轮已结束",
   "session-deleted": () => "会话已删除",
   "forked-here": () => "在此分叉",
   idle: () => "本轮已结束",
 
-  "empty-text": () => "空白不算答复；请写点什么，或选择不答",
-  "empty-answer": () => "空的答复不算答复；请选一项、自己写，或选择不答",
+  "empty-text": () => "空白不是回答；请写点什么，或选择不回答",
+  "empty-answer": () => "空的回答不算回答；请选一项、自己写，或选择不回答",
   "not-an-option": ({ given, question, options }) =>
     `“${given}”不是${question === undefined ? "这里" : `“${question}”`}的选项；可选 ${quoted(options)}`,
   "not-asked": ({ question, questions }) => `没有问过“${question}”；问题是 ${quoted(questions)}`,
-  "answers-missing": ({ answered, of }) => `${of} 个问题只答了 ${answered} 个；请答完，或按部分答复提交`,
+  "answers-missing": ({ answered, of }) => `${of} 个问题只答了 ${answered} 个；请答完，或只提交这些回答`,
   "chosen-twice": ({ question }) => `“${question}”的同一选项选了两次`,
   "mode-without-plan": () => "只有对计划的允许才能附带模式",
   "takes-one": ({ question, count }) => `“${question}”只能有一个回答，给了 ${count} 个`,
   "unfit-response": ({ kind, got }) => `这是 ${kind} 请求，可答 ${fits[kind].replace(" or ", ", ")}；收到的是 ${got}`,
-  "unknown-response": ({ got }) => `答复应为 answers、granted、denied、text 或 cancelled；收到的是 ${got}`,
+  "unknown-response": ({ got }) => `回答应为 answers、granted、denied、text 或 cancelled；收到的是 ${got}`,
 
   "person-stopped": () => "由人停止",
   "may-not-talk": ({ by }) => `设置的 "people" 中没有给 ${by} 角色，不能下达或停止任务`,
@@ -164,8 +165,8 @@ const zh: Table = {
   interrupted: () => "被人中断",
   leaving: () => "Sage 正在退出",
   "time-up": ({ limitMs }) => `本轮已工作 ${limitMs} 毫秒，达到上限`,
-  "repeated-itself": () => "代理在重复同一件事，已停止",
-  "nobody-said-go-on": ({ times }) => `代理把同一件事做了 ${times} 次，结果都一样，也没有人说要继续`,
+  "repeated-itself": () => "智能体在重复同一件事，已停止",
+  "nobody-said-go-on": ({ times }) => `智能体把同一件事做了 ${times} 次，结果都一样，也没有人说要继续`,
   "refused-in-a-row": ({ times }) => `连续 ${times} 次调用被拒绝；请说明接下来怎么做`,
   "stopped-after-loss": () => "命令中断之后停止",
   "tool-missing": ({ tool }) => `本轮需要工具 ${tool}，但它不在；请带上它启动 Sage 再继续`,
@@ -173,14 +174,14 @@ const zh: Table = {
     `${folder} 的设置未受信任，或此后有改动，所以不在那里保存；请先在那里运行 \`${sage("trust")}\``,
   "tool-unfit": ({ tool, problem }) => `本轮需要原来的 ${tool}；请用原来的配置启动 Sage 再继续。现在：${problem}`,
 
-  "end-unknown": () => "Sage 在它运行时停止，不知道它结果如何。",
+  "end-unknown": () => "Sage 在它运行时停止，结果未知。",
   outlived: ({ groups }) =>
     `Sage 在它运行时停止。命令仍在运行${groups.length === 0 ? "" : `（进程组 ${groups.join("、")}）`}。`,
   "outlived-and-killed": () => "Sage 停止后它仍在运行，已按你的要求终止。",
   "outlived-and-ended": () => "Sage 停止后它继续运行，后来自行结束；输出未知。",
   "lost-call": ({ known, changes }, say) => `${say(known)}\n${changesZh(changes)}`,
 
-  spinning: ({ times, calls }) => `代理把同一件事做了 ${times} 次，结果都一样：\n${callLines(calls)}`,
+  spinning: ({ times, calls }) => `智能体把同一件事做了 ${times} 次，结果都一样：\n${callLines(calls)}`,
 
   lost: ({ tool, what }) => `${tool} 被中断：${what}`,
   "lost-running": ({ tool, what }) => `${tool} 被中断：${what}`,
@@ -212,7 +213,7 @@ function driftEn(drift: Drift): string {
   switch (drift.what) {
     case "link": {
       const then = drift.from === undefined ? "itself" : drift.from;
-      return `${drift.path} led to ${then} and leads to ${drift.to ?? "itself"} now`;
+      return `${drift.path} pointed to ${then} and now points to ${drift.to ?? "itself"}`;
     }
     case "file":
       return `${drift.path} changed in between`;
@@ -221,7 +222,7 @@ function driftEn(drift: Drift): string {
     case "writes":
       return `it would also write ${drift.paths.join(", ")}`;
     case "tool":
-      return "the tool takes another input now";
+      return "the tool's input schema changed";
     default:
       return drift satisfies never;
   }
@@ -257,11 +258,11 @@ function durationZh(ms: number): string {
 }
 
 function changesEn(changes: Changes): string {
-  if ("problem" in changes) return `Which files changed since then cannot be told: ${oneLine(changes.problem)}.`;
+  if ("problem" in changes) return `Cannot tell which files changed since then: ${oneLine(changes.problem)}.`;
   const { files, folders, looked, missed } = changes;
   const where = missed ? `among ${looked} files of the working directory` : "in the working directory";
   const only = missed
-    ? ` Not all of it was seen: ${missed === "too-many" ? "it is too large" : "some folders cannot be read"}.`
+    ? ` Not everything was checked: ${missed === "too-many" ? "there are too many files" : "some folders cannot be read"}.`
     : "";
   const more = (count: number) => `and ${count} more`;
   const lines = [

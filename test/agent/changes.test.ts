@@ -53,7 +53,7 @@ test("says so when nothing was changed, and when it cannot tell", async () => {
   assert.match(await changesSince(here.dir, since, never), /^Nothing in the working directory has changed/);
   assert.match(
     await changesSince(here.path("gone"), since, never),
-    /^Which files changed since then cannot be told: ENOENT/,
+    /^Cannot tell which files changed since then: ENOENT/,
   );
 });
 

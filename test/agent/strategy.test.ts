@@ -91,7 +91,7 @@ test("an agent that does the same again and again asks instead of going on", asy
   });
   await alone.say("go");
   const outcome = await alone.outcome();
-  assert.match(outcome.status === "error" ? outcome.error.message : "", /nobody said to go on/);
+  assert.match(outcome.status === "error" ? outcome.error.message : "", /nobody said to continue/);
 });
 
 test("two steps that follow each other over and over are noticed as spinning", async () => {
@@ -137,6 +137,6 @@ test("an agent that goes on asking where nobody can be asked is stopped long bef
   });
   await sage.say("go");
   const outcome = await sage.outcome();
-  assert.match(outcome.status === "error" ? outcome.error.message : "", /nobody said to go on/);
+  assert.match(outcome.status === "error" ? outcome.error.message : "", /nobody said to continue/);
   assert.equal(asked, 4);
 });

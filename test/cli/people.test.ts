@@ -37,12 +37,12 @@ test("a person has one name on the command line and in lines, and answers only w
 
   const typed = here.terminal(["--resume", permission?.session ?? "", "--model", model]);
   await typed.answer(/Allow\? .*> /, "y");
-  await typed.until(/林 is no approver/);
+  await typed.until(/林 is not an approver/);
   typed.kill("SIGKILL");
   await typed.code;
   assert.deepEqual(await here.outcomes(), []);
   for (const flags of [["--yes"], ["--bypass"]])
-    assert.match((await here.sage(["-p", "go", "--model", model, ...flags])).err, /林 is no approver/);
+    assert.match((await here.sage(["-p", "go", "--model", model, ...flags])).err, /林 is not an approver/);
 
   listed(here, { 林: { ids: [account], roles: ["approver"] } });
   assert.equal((await here.sage(["answer", permission?.id ?? "", "--yes", "--run"])).code, 3);

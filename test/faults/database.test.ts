@@ -94,7 +94,7 @@ test("whatever byte of the journal is changed, it is read as written or refused,
       refused++;
       assert.match(
         (error as Error).message,
-        /damaged|not as it was written|newer Sage|another program|malformed|no such/i,
+        /damaged|changed after it was written|newer Sage|another program|malformed|no such/i,
         `byte ${at}`,
       );
     }

@@ -161,7 +161,7 @@ suite("a journal that is gone", () => {
     store.close();
     rmSync(path);
     copyFileSync(here.path("kept"), `${path}-wal`);
-    assert.throws(() => sqliteStore(path), { code: "journal-damaged", message: /is gone, and .*-wal is still there/ });
+    assert.throws(() => sqliteStore(path), { code: "journal-damaged", message: /is gone, but .*-wal is still there/ });
     assert.equal(existsSync(path), false);
   });
 });

@@ -422,11 +422,11 @@ suite("the file", () => {
   const strangers: Record<string, { make(path: string): void; says: RegExp }> = {
     "a database of another program": {
       make: (path) => database(path, "CREATE TABLE note(text); INSERT INTO note VALUES('precious')"),
-      says: /database of another program; move it away/,
+      says: /belongs to another program; move it away/,
     },
     "a database of another program that has versions": {
       make: (path) => database(path, "CREATE TABLE note(text); PRAGMA user_version=1; PRAGMA application_id=7"),
-      says: /database of another program; move it away/,
+      says: /belongs to another program; move it away/,
     },
     "a journal of a newer Sage": {
       make(path) {
@@ -441,7 +441,7 @@ suite("the file", () => {
       make: (path) => writeFileSync(path, "These are my notes.\n".repeat(500)),
       says: /not a journal .*keep a copy/,
     },
-    "a file of 0 bytes": { make: (path) => writeFileSync(path, ""), says: /is empty: what was in it is lost/ },
+    "a file of 0 bytes": { make: (path) => writeFileSync(path, ""), says: /is empty: its content is lost/ },
     "a few bytes": { make: (path) => writeFileSync(path, "hello"), says: /not a journal .*keep a copy/ },
     "a journal whose head is torn": {
       make(path) {
@@ -475,7 +475,7 @@ suite("the file", () => {
     mkdirSync(here.path("journal.db"));
     const { code, message } = problem(() => sqliteStore(here.path("journal.db")));
     assert.equal(code, "journal-damaged");
-    assert.match(message, /should be a file, and .*journal\.db is a directory/);
+    assert.match(message, /should be a file, but .*journal\.db is a directory/);
   });
 
   test("cannot lie below something that is no folder", () => {
@@ -639,7 +639,7 @@ suite("the hash chain", () => {
     }
     assert.match(
       problem(() => openSession(here.store, "s")).message,
-      /^record d of session s in .* is not as it was written/,
+      /^record d of session s in .* was changed after it was written/,
     );
   });
 

@@ -48,7 +48,7 @@ test("failures of the server in a row open it, and then nobody asks", async () =
   const opened = (await answer(down())) as CircuitOpen;
   assert.equal(
     opened.message,
-    "The server is overloaded (529: Overloaded). The server failed 3 times in a row and is left in peace for now.",
+    "The server is overloaded (529: Overloaded). The server failed 3 times in a row; pausing requests to it.",
   );
   clock.at = 4;
   const refused = await ask().catch((error: unknown) => error as CircuitOpen);
@@ -88,7 +88,7 @@ test("after the rest one asks, the others wait for what it finds, and the person
   assert.equal(asked.length, 5);
   for (const one of asked) one.resolve(fine);
   assert.deepEqual(await Promise.all([probe, other]), [fine, fine]);
-  assert.deepEqual(notices, ["m: the server answers again."]);
+  assert.deepEqual(notices, ["m: the server responds again."]);
 });
 
 test("a probe that fails opens it again; one that is aborted lets another try", async () => {
@@ -128,12 +128,12 @@ test("retrying waits for the rest to end, unless another model stands by", async
   await assert.rejects(withRetry(guard, { standby: true, sleep: never }).reply(request, scope), {
     code: "model-unavailable",
     retryable: true,
-    message: "m: The server failed 3 times in a row and is left in peace for now. Go on in a while.",
+    message: "m: The server failed 3 times in a row; pausing requests to it. Try again in a while.",
   });
   assert.equal(await withRetry(guard, { sleep }).reply(request, scope), fine);
   assert.deepEqual(reasons, [
-    "The server failed 3 times in a row and is left in peace for now. Trying again in 1 s (1 of 5).",
-    "m: the server answers again.",
+    "The server failed 3 times in a row; pausing requests to it. Retrying in 1 s (1 of 5).",
+    "m: the server responds again.",
   ]);
 });
 

@@ -39,7 +39,7 @@ test("where the first model cannot be had the second goes on, to the end of the 
   const { scope, notices } = listener();
   server.plays.push(busy, { text: "one" }, { text: "two" }, { text: "three" });
   const one = await model.reply(request([user]), scope);
-  assert.match(notices.join("\n"), /^first\/a: The server allows no more .* Going on with second\/b for this turn\.$/);
+  assert.match(notices.join("\n"), /^first\/a: Rate limit reached .* Continuing with second\/b for this turn\.$/);
   const said: Message = { role: "assistant", parts: one.parts, model: one.model };
   const two = await model.reply(request([user, said, { role: "tool", results: [] }]), scope);
   const three = await model.reply(request([user, said, user]), scope);
@@ -60,7 +60,7 @@ test("what the person has to mend is not hidden by the fallback, and two failure
   server.plays.push(busy, { status: 404, message: "what?" });
   await assert.rejects(
     model.reply(request([user]), scope),
-    /^SageError: first\/a: The server allows no more .* Nor did the fallback work: second\/b: The server does not know/,
+    /^SageError: first\/a: Rate limit reached .* The fallback failed too: second\/b: The server does not know/,
   );
 });
 

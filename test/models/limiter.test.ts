@@ -67,7 +67,7 @@ test("requests beyond the limit wait their turn in order, across sessions, and t
   await clock.pass(30_000);
   assert.deepEqual(
     notices,
-    ["c", "d", "e"].map((name) => `${name}: m is allowed 2 requests a minute: waiting for the next.`),
+    ["c", "d", "e"].map((name) => `${name}: m is limited to 2 requests per minute; waiting.`),
   );
   await clock.pass(30_000);
   assert.equal(sent.join(""), "abcd");

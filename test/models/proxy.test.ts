@@ -96,7 +96,7 @@ test("a proxy that wants another password says so at once, and the password is i
   const wrong = proxy.url.replace("lin:pass", "lin:hunter2hunter2");
   const model = await load("https://api.example.test/v1", { HTTPS_PROXY: wrong });
   await assert.rejects(ask(model), (error: Error) => {
-    assert.match(error.message, /The proxy wants a name and a password \(407.*HTTPS_PROXY/);
+    assert.match(error.message, /The proxy requires a name and password \(407.*HTTPS_PROXY/);
     assert.ok(!error.message.includes("hunter2"));
     return true;
   });

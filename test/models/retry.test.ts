@@ -89,7 +89,7 @@ test("a rate limit is waited out for as long as the server says", async () => {
   assert.equal(reply && textOf(reply), "at last");
   assert.deepEqual([slept[0], slept[1], slept[3]], [7000, 1500, 0]);
   assert.ok(slept[2]! > 50_000 && slept[2]! <= 60_000);
-  assert.equal(reasons[0], "The server allows no more for now (429: Slow down). Trying again in 7 s (1 of 5).");
+  assert.equal(reasons[0], "Rate limit reached (429: Slow down). Retrying in 7 s (1 of 5).");
   assert.equal(inChinese[0], "已达服务器的用量限制（429：Slow down）。7 秒后重试（第 1 次，共 5 次）。");
 });
 
@@ -98,7 +98,7 @@ test("a wait of more than two minutes is the person's to decide", async () => {
   const { error, slept } = await ask(overAnthropic(server));
   assert.match(
     error?.message ?? "",
-    /^anthropic\/m: The server allows no more for now \(429: Daily limit\)\. Try again in 2 hours, after /,
+    /^anthropic\/m: Rate limit reached \(429: Daily limit\)\. Try again in 2 hours, after /,
   );
   assert.deepEqual([error?.code, error?.retryable, slept], ["model-unavailable", true, []]);
 });
@@ -111,7 +111,7 @@ test("an overloaded server is asked five times more with growing pauses, then gi
   assert.equal(server.requests.length, 6);
   assert.equal(reasons.length, 5);
   slept.forEach((ms, n) => assert.ok(ms >= 500 * 2 ** n && ms <= 1000 * 2 ** n, `${ms} at ${n}`));
-  assert.equal(error?.message, "anthropic/m: The server is overloaded (529: Overloaded). Go on in a while.");
+  assert.equal(error?.message, "anthropic/m: The server is overloaded (529: Overloaded). Try again in a while.");
 });
 
 test("what may work the next time is tried again, what cannot is not", async () => {
@@ -164,7 +164,7 @@ test("an error inside the stream is judged by what it says", async () => {
     { reply: talk, at: 3, ending: { type: "upstream", message: "Too long", code: 400 } },
   );
   const other = await ask(overOpenAI(server));
-  assert.match(other.reasons.join(), /^The reply broke off \(Worker died\)\./);
+  assert.match(other.reasons.join(), /^The reply was cut off \(Worker died\)\./);
   assert.match(other.error?.message ?? "", /400: Too long/);
 });
 
@@ -193,7 +193,7 @@ test("a server that is not there, resets or falls silent is tried again and then
   assert.equal(absent.slept.length, 5);
   assert.equal(
     absent.error?.message,
-    `openai/m: The server could not be reached (connect ECONNREFUSED 127.0.0.1:${port}). Check the network, the base URL and that the server is running, then go on.`,
+    `openai/m: The server could not be reached (connect ECONNREFUSED 127.0.0.1:${port}). Check the network, the base URL and that the server is running, then continue.`,
   );
 
   await using server = await modelServer(
@@ -204,7 +204,7 @@ test("a server that is not there, resets or falls silent is tried again and then
   const silent = await ask(openai({ modelId: "m", baseURL: server.openaiURL, idleTimeoutMs: 100 }));
   assert.equal(silent.reply?.finish, "calls");
   assert.match(silent.reasons[0]!, /^The server went silent \(no data from 127\.0\.0\.1:\d+ for 0\.1 s\)\./);
-  assert.match(silent.reasons[1]!, /^The connection broke off /);
+  assert.match(silent.reasons[1]!, /^The connection was lost /);
 });
 
 test("aborting while it waits to try again rejects at once with the reason", async () => {

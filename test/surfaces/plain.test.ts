@@ -635,7 +635,7 @@ test("the language is SAGE_LANG's, else the locale's", () => {
 
 suite("a reason is told in the reader's language", () => {
   const problem = errorBecause("request-invalid", reason("empty-text", {}));
-  const chinese = "空白不算答复；请写点什么，或选择不答";
+  const chinese = "空白不是回答；请写点什么，或选择不回答";
 
   test("it survives the way through a reply", () => {
     const { code, message, reason: why } = errorOf(refusalOf(problem));

@@ -97,5 +97,5 @@ test("a turn that fails for a known reason says why in the language of its reade
   const { lin } = sage;
   lin.say("开始");
   const card = await sage.sees(lin.chat, /失败/);
-  assert.match(card.text, /失败：代理把同一件事做了 3 次/);
+  assert.match(card.text, /失败：智能体把同一件事做了 3 次/);
 });
