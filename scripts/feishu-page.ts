@@ -31,6 +31,11 @@ export function page({
 <title>${esc(title)}</title><style>${style}</style><main><h1>${esc(title)}</h1><p>${esc(about)}</p>${body.join("\n")}</main></html>\n`;
 }
 
+/** One card alone, as wide as a phone. */
+export function cardPage({ card, text }: Seen, lang: string): string {
+  return `<!doctype html><html lang="${lang}"><meta charset="utf-8"><style>${style} body{background:#fff} .alone{padding:8px;width:359px} .card{width:100%}</style><div class="alone">${card ? cardHtml(card) : `<div class="text">${esc(text)}</div>`}</div></html>`;
+}
+
 function messageHtml({ from, text, card, reactions }: Seen): string {
   const who = `<div class="who">${esc(from === "bot" ? "Sage" : from)}</div>`;
   const marks = reactions.length > 0 ? `<div class="who">${esc(reactions.join(" "))}</div>` : "";
@@ -133,7 +138,7 @@ header.orange{background:#ffead2}header.blue{background:#e1eaff}header.wathet{ba
 .note{font-size:12px;color:#646a73}pre{background:#f5f6f7;border-radius:6px;padding:8px;margin:4px 0;overflow-x:auto;font:13px/1.45 ui-monospace,monospace;white-space:pre-wrap}
 code{background:#f5f6f7;border-radius:4px;padding:0 4px;font-family:ui-monospace,monospace}.plus{color:#067d17}.minus{color:#d83931}
 .row{display:flex;gap:8px;flex-wrap:wrap}.button{display:inline-block;border:1px solid #d0d3d6;border-radius:6px;padding:4px 12px}
-.primary_filled{background:#3370ff;color:#fff;border-color:#3370ff}.primary,.primary_text{color:#3370ff}.danger{color:#f54a45;border-color:#f54a45}.danger_text{color:#f54a45;border:0}.text.button{border:0}
+.primary_filled{background:#3370ff;color:#fff;border-color:#3370ff}.primary,.primary_text{color:#3370ff}.danger{color:#f54a45;border-color:#f54a45}.danger_text{color:#f54a45;border:0}.text.button{border:0;background:none;color:#646a73}.body>.button{align-self:flex-start}
 .form{display:flex;flex-direction:column;gap:8px;align-items:flex-start}.field{border:1px solid #d0d3d6;border-radius:6px;padding:4px 10px;color:#8f959e;width:95%}.field small{display:block}
 details{border:1px solid #dee0e3;border-radius:6px;padding:4px 10px}summary{color:#646a73}hr{border:0;border-top:1px solid #dee0e3;width:100%}
 @media(max-width:480px){main{padding:8px}h1{font-size:18px}.chat{padding:8px}.message{max-width:100%}.card{width:100%}}

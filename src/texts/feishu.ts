@@ -22,6 +22,9 @@ const en = {
   session: (id: string) => `Session ${id}`,
   details: "Details",
   comma: ", ",
+  pair: (name: string, value: string) => `${name}: ${value}`,
+  /** `label` ends with its own colon. */
+  labelled: (label: string, text: string) => `${label} ${text}`,
   waits: (time: string, policy: DeadlinePolicy) => `If nobody answers by ${time}, ${afterwards(policy)}.`,
   thenAsked: (time: string, name: string) => `If nobody answers by ${time}, ${name} is asked.`,
   escalated: (name: string) => `Nobody has answered yet. Now asking ${name}.`,
@@ -33,8 +36,9 @@ const en = {
   comment: "Comment for Sage (optional)",
   deny: "Deny",
   denyWhy: "What should Sage do instead? (optional)",
-  permissionByText: (typed: (words: string) => string) =>
-    `Without buttons: ${typed("/allow")}, ${typed("/allow always")}, or ${typed("/deny")} and a reason.`,
+  permissionByText: (typed: (words: string) => string, { always }: { always: boolean }) =>
+    `Without buttons: ${typed("/allow")}, ${always ? `${typed("/allow always")}, ` : ""}or ${typed("/deny")} and a reason.`,
+  denyByText: (typed: (words: string) => string) => `Without buttons: ${typed("/deny")} and a reason.`,
   openChat: "Open the chat",
   masked: (n: number) => `${plural(n, "secret")} removed.`,
   leftOut: (lines: number, characters: number) =>
@@ -63,13 +67,15 @@ const en = {
   stop: "Stop the task",
   remark: "Comment for Sage (optional)",
   questionByText: (typed: (words: string) => string) =>
-    `Without buttons: ${typed("/answer")} and an option number or your own words; one line per question.`,
+    `Without buttons: ${typed("/answer")} and an option number or your own words.`,
+  questionsByText: (typed: (words: string) => string) =>
+    `Without buttons: ${typed("/answer")} and a line for each question: an option number or your own words.`,
+  textByText: (typed: (words: string) => string) => `Without buttons: ${typed("/answer")} and your answer.`,
   pickByText: (typed: (words: string) => string) => `Without buttons: ${typed("/answer")} and an option number.`,
   writeHere: "Your answer",
   requestFile: (id: string) => `request-${id}.txt`,
 
   // Cards that ask no more
-  closedAs: (what: string, end: string) => `${what}: ${end}`,
   closed: {
     permission: "Permission",
     question: "Question",
@@ -190,6 +196,7 @@ const en = {
   noSession: "No session here yet. What would you like to do?",
   openRequests: (n: number) => plural(n, "open request"),
   sessionsTitle: "Sessions",
+  moreSessions: (n: number) => `and ${n} more`,
   noSessions: "No sessions yet.",
   sessionState: { idle: "idle", running: "working", waiting: "waiting for an answer", stopped: "interrupted" },
   untitled: "(empty)",

@@ -124,7 +124,7 @@ async function settle(asking: Asking, request: InputRequest, resolution: Resolut
   for (const record of records.openCards(home().session, request.id)) {
     if (record.spoken) {
       const text = inLocales(speeches(), ({ t }) => {
-        const end = t.closedAs(t.closed[request.kind], t.ended[endOf(resolution)]);
+        const end = t.pair(t.closed[request.kind], t.ended[endOf(resolution)]);
         return plainWords(`${end} · ${whoOf(resolution, t)} ${whereOf(resolution.surface, t)}`);
       });
       await channel.sendText({ ...targetFor(asking, record), uuid: uuidOf(record.rid, "closed"), text });

@@ -9,6 +9,7 @@ import { permissionCard, type Asked, type AskingCard } from "./cards/permission.
 import { questionCard, textCard } from "./cards/question.ts";
 import { redacted } from "./cards/redact.ts";
 import type { Speech } from "./cards/speech.ts";
+import { typedHint } from "./cards/typed.ts";
 import { codeOfCard, type AskRecord } from "./records.ts";
 
 /** The card of an open request, as it should look now. */
@@ -24,6 +25,7 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
       now: now(),
       session: record.session,
       folder: basename(home().cwd),
+      cwd: home().cwd,
       typed: typedAt(asking, record),
     },
     ...(file && { file }),
@@ -32,15 +34,17 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
     ...(record.from !== undefined && { from: channel.linkTo(record.from) }),
   };
   const { watch } = record;
-  if (watch) return { card: watchCard(value, ({ t }) => told(watch.asked, request, t), now(), speeches()) };
+  if (watch) return { card: watchCard(value, ({ t }) => told(watch.asked, request, t), placeOf(asking), speeches()) };
   if (value.kind === "permission") return permissionCard(value, asked, speeches());
   return value.kind === "question" ? questionCard(value, asked, speeches()) : textCard(value, asked, speeches());
 }
 
+const placeOf = ({ now, home }: Asking) => ({ now: now(), cwd: home().cwd });
+
 /** The card of a request that has ended. */
 export function endedCard(asking: Asking, request: InputRequest, resolution: Resolution): Card {
   const { value } = redacted({ request, resolution }, asking.redaction);
-  return closedCard(value.request, value.resolution, asking.now(), asking.speeches());
+  return closedCard(value.request, value.resolution, placeOf(asking), asking.speeches());
 }
 
 /** The request as text, where no card can be sent. */
@@ -50,7 +54,7 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
   const left = deadline && words.duration(Math.max(1_000, deadline.at - asking.now()));
   const until = deadline && left !== undefined ? [t.waitsFor(left, deadline.policy)] : [];
   const typed = typedAt(asking, record);
-  const how = record.watch ? [] : [(request.kind === "permission" ? t.permissionByText : t.questionByText)(typed)];
+  const how = record.watch ? [] : [typedHint(request, { typed }, speech)];
   if (request.kind === "permission")
     return [t.cardFailed, actionText(describeRequest(request), speech), ...how, ...until].join("\n");
   const asked =

@@ -1,7 +1,6 @@
 import { messageOf, type Deadline, type TurnEnd } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
-import { sentence } from "../../texts/reasons.ts";
-import { whereOf, whoOf } from "./cards/closed.ts";
+import { sentenceOf, whereOf, whoOf } from "./cards/closed.ts";
 import type { Finish, ProgressView } from "./cards/progress.ts";
 import type { Speech } from "./cards/speech.ts";
 import { wantsPlainer } from "./failure.ts";
@@ -121,7 +120,8 @@ function finishOf(ending: Ending, view: SessionView): (speech: Speech) => Finish
 
 type Limits = { late: Deadline | undefined; limit: number | undefined };
 
-function finishOfTurn(outcome: TurnEnd, { t, words, lang }: Speech, { late, limit }: Limits): Finish {
+function finishOfTurn(outcome: TurnEnd, speech: Speech, { late, limit }: Limits): Finish {
+  const { t, words } = speech;
   const { stats, usage } = outcome;
   const cost = t.stats(stats.toolCalls, usage.inputTokens + usage.outputTokens, words.duration(stats.durationMs));
   const nobody = late && t.promptTimeout(words.duration(late.timeoutMs));
@@ -129,9 +129,9 @@ function finishOfTurn(outcome: TurnEnd, { t, words, lang }: Speech, { late, limi
     case "success":
       return { title: t.done, template: "green", notes: [cost] };
     case "cancelled":
-      return { title: t.cancelledTitle, template: "grey", notes: [nobody ?? sentence(outcome.reason, lang)] };
+      return { title: t.cancelledTitle, template: "grey", notes: [nobody ?? sentenceOf(outcome.reason, speech)] };
     case "paused":
-      return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(sentence(outcome.reason, lang))] };
+      return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(sentenceOf(outcome.reason, speech))] };
     case "incomplete":
       return { title: t.cancelledTitle, template: "orange", notes: [words.turnIncomplete[outcome.lack], cost] };
     case "max-steps":

@@ -161,11 +161,11 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
       shown = undefined;
     },
     async show(whole) {
-      let view = rest({ ...whole, text: settled(whole.text) });
+      let view = rest({ ...whole, text: settled(whole) });
       try {
         if (shown && mustRoll(shown, view)) {
           await roll(shown, view);
-          view = rest({ ...whole, text: settled(whole.text) });
+          view = rest({ ...whole, text: settled(whole) });
         }
         if (shown) await change(shown, view);
         else await send(bytesOf({ text: view.text }) > ROLL_BYTES ? { ...view, text: headOf(view, speeches()) } : view);
@@ -230,8 +230,8 @@ export async function closeProgress(channel: FeishuChannel, at: ProgressRecord, 
 }
 
 /** While it is being written, its last word is not shown: half a secret is not recognised as one. */
-function settled(text: string): string {
-  return text.replace(/[\x21-\x7e]{1,500}$/, "");
+function settled({ text, said = false }: ProgressView): string {
+  return said ? text : text.replace(/[\x21-\x7e]{1,500}$/, "");
 }
 
 /** As much of the text as one card should hold, up to the end of a line. */

@@ -80,6 +80,7 @@ export function createView(words: () => Texts): SessionView {
   };
 
   const isWorking = () => far.working && !refused;
+  const texts = () => [...items].filter((item) => item.type === "text");
   const calls = () => [...items].filter((item): item is CallItem => item.type === "call" && !isAsking(item));
 
   return {
@@ -87,8 +88,9 @@ export function createView(words: () => Texts): SessionView {
     open: () => [...open.values()],
     request: (id) => requests.get(id),
     progress: () => ({
-      text: [...items]
-        .flatMap((item) => (item.type === "text" && item.text.trim() !== "" ? [item.text.trim()] : []))
+      said: texts().every(({ done }) => done),
+      text: texts()
+        .flatMap(({ text }) => (text.trim() === "" ? [] : [text.trim()]))
         .join("\n\n"),
       // What a person is asked in so many words is shown as it is; that a tool asked it is no step of its own.
       steps: calls()

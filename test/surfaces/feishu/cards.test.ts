@@ -228,12 +228,12 @@ test("an answered card says who, where and what, and has nothing to click", () =
     [writes("Name?"), resolution({ outcome: "superseded", by: "Lin", surface: "rule" })],
     [bash("x".repeat(100_000)), resolution({ outcome: "cancelled" })],
   ] as const) {
-    const card = closedCard(request, end, 0, en);
+    const card = closedCard(request, end, { now: 0 }, en);
     valid(card);
     assert.deepEqual(acts(card), []);
     assert.doesNotMatch(JSON.stringify(card), /ou_1/);
   }
-  assert.match(JSON.stringify(closedCard(bash("ls"), granted, 0, en)), /Answered by Lin in Feishu/);
+  assert.match(JSON.stringify(closedCard(bash("ls"), granted, { now: 0 }, en)), /Answered by Lin in Feishu/);
 });
 
 test("progress, lists and notices are valid in both languages", () => {
@@ -390,7 +390,7 @@ test("hostile text is text wherever it stands", () => {
       closedCard(
         writes(text),
         resolution({ outcome: "answered", by: text, response: { type: "text", requestId: "x", text } }),
-        0,
+        { now: 0 },
         en,
       ),
       finishedCard(

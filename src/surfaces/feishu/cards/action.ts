@@ -120,14 +120,16 @@ function fieldLines({ name, lines }: Block & { type: "field" }): string[] {
 }
 
 /** Why a person is asked, and what nobody should overlook. */
-export function reasonElements(asked: Description, clip: Clip, { words, lang }: Speech): Element[] {
+export function reasonElements(asked: Description, clip: Clip, { words, lang, t }: Speech): Element[] {
   const outside = asked.writes.filter((one) => one.outside);
   const why = sentence(asked.why, lang);
+  const dangers = asked.dangers.map((danger) => words.danger[danger]);
   return [
+    ...(dangers.length > 0 ? [markdown(`**${escaped(words.careful(dangers))}**`)] : []),
     ...(outside.length > 0
       ? [markdown(`**${escaped(words.writes)}**\n${code(clip(outside.map((one) => targetLine(one, words))))}`)]
       : []),
-    ...(why === "" ? [] : [markdown(`${escaped(words.why)} ${escaped(clip(why.split("\n")).join("\n"))}`)]),
+    ...(why === "" ? [] : [markdown(escaped(t.labelled(words.why, clip(why.split("\n")).join("\n"))))]),
     ...(asked.agent.length > 0 ? [note(escaped(words.agent(asked.agent)))] : []),
   ];
 }
@@ -153,7 +155,7 @@ export function detailElements(asked: Description, clip: Clip, speech: Speech): 
     ...(asked.words
       ? [
           note(
-            `${escaped(words.ownWords)} ${escaped(asked.words.text)}${asked.words.cut > 0 ? `<br>${escaped(words.cut(asked.words.cut))}` : ""}`,
+            `${escaped(speech.t.labelled(words.ownWords, asked.words.text))}${asked.words.cut > 0 ? `<br>${escaped(words.cut(asked.words.cut))}` : ""}`,
           ),
         ]
       : []),
@@ -165,10 +167,11 @@ export function detailElements(asked: Description, clip: Clip, speech: Speech): 
 const targetLine = ({ path, outside }: Description["writes"][number], words: Texts) =>
   outside ? `${path}  (${words.leaves})` : path;
 
-function partLines({ parts }: Description, { words, lang }: Speech): string[] {
+function partLines({ parts }: Description, { words, lang, t }: Speech): string[] {
   return parts.flatMap(({ text, behavior, reason, asks }) => {
     const why = sentence(reason, lang);
-    return [...text.split("\n"), `  ${asks ? "▸" : "✓"} ${words.behavior[behavior]}${why === "" ? "" : `: ${why}`}`];
+    const verdict = words.behavior[behavior];
+    return [...text.split("\n"), `  ${asks ? "▸" : "✓"} ${why === "" ? verdict : t.pair(verdict, why)}`];
   });
 }
 

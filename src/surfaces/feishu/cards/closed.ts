@@ -1,4 +1,4 @@
-import type { InputRequest, InputResponse, Resolution } from "../../../protocol/index.ts";
+import type { InputRequest, InputResponse, Reason, Resolution } from "../../../protocol/index.ts";
 import type { FeishuTexts } from "../../../texts/feishu.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { describeRequest } from "../../../view/describe.ts";
@@ -11,17 +11,20 @@ import { withTime } from "./time.ts";
 /** Shown on cards that ask nobody: a reminder of what it was. */
 const rooms = [3_000, 800, 200];
 
+/** When a card is drawn, and the session's folder: paths in it are told from there. */
+export type Place = { now: number; cwd?: string };
+
 /** A request that ended, wherever it did. Nothing on it can be clicked. */
-export function closedCard(request: InputRequest, resolution: Resolution, now: number, speeches: Speeches): Card {
+export function closedCard(request: InputRequest, resolution: Resolution, place: Place, speeches: Speeches): Card {
   const end = endOf(resolution);
   const late = resolution.outcome === "timed_out";
   const made = fitting(speeches, rooms, (speech, clip) => {
     const { t } = speech;
-    const title = t.closedAs(t.closed[request.kind], t.ended[end]);
+    const title = t.pair(t.closed[request.kind], t.ended[end]);
     return card({ title, template: colours[end], summary: `${title} · ${whoOf(resolution, t)}`, forward: !late }, [
-      ...(listsQuestions(resolution) ? [] : askedElements(request, clip, speech)),
+      ...(listsQuestions(resolution) ? [] : askedElements(request, place, clip, speech)),
       ...answerElements(resolution, clip, speech),
-      note(late ? escaped(expiredLine(request, resolution, speech)) : byLine(resolution, now, speech)),
+      note(late ? escaped(expiredLine(request, resolution, speech)) : byLine(resolution, place.now, speech)),
     ]);
   });
   return made?.card ?? unknownCard(speeches);
@@ -37,14 +40,14 @@ export function unknownCard(speeches: Speeches): Card {
 }
 
 /** For whoever may see it and not answer it: no buttons, and who was asked. */
-export function watchCard(request: InputRequest, asked: Phrase, now: number, speeches: Speeches): Card {
+export function watchCard(request: InputRequest, asked: Phrase, place: Place, speeches: Speeches): Card {
   const { deadline } = request;
   const made = fitting(speeches, rooms, (speech, clip) => {
     const { t } = speech;
     return card({ title: t.asks[request.kind], template: "orange", summary: t.asks[request.kind] }, [
-      ...askedElements(request, clip, speech),
+      ...askedElements(request, place, clip, speech),
       note(escaped(asked(speech))),
-      ...(deadline ? [note(withTime((time) => t.waits(time, deadline.policy), deadline.at, now))] : []),
+      ...(deadline ? [note(withTime((time) => t.waits(time, deadline.policy), deadline.at, place.now))] : []),
     ]);
   });
   return made?.card ?? unknownCard(speeches);
@@ -105,6 +108,13 @@ export function whoOf({ by, surface }: Pick<Resolution, "by" | "surface">, t: Fe
   return isOpenId(by) ? t.somebody : by.replace(/ \(ou_\w+\)$/, "");
 }
 
+/** A reason as it is told in a chat: with the name of a person, never with the id that a receipt holds beside it. */
+export function sentenceOf(reason: Reason, { lang, t }: Speech): string {
+  const { args } = reason;
+  if (!("by" in args) || typeof args.by !== "string") return sentence(reason, lang);
+  return sentence({ ...reason, args: { ...args, by: whoOf({ by: args.by, surface: "feishu" }, t) } } as Reason, lang);
+}
+
 const isOpenId = (by: string) => /^ou_\w+$/.test(by);
 
 /** Where nobody could tell us a name, the client knows one. Safe Markdown. */
@@ -154,10 +164,10 @@ function expiredLine({ deadline }: InputRequest, resolution: Resolution, { t, wo
 const listsQuestions = (resolution: Resolution) =>
   "response" in resolution && resolution.response?.type === "answers" && resolution.outcome === "answered";
 
-function askedElements(request: InputRequest, clip: Clip, speech: Speech): Element[] {
+function askedElements(request: InputRequest, { cwd }: Place, clip: Clip, speech: Speech): Element[] {
   switch (request.kind) {
     case "permission":
-      return actionElements(describeRequest(request), clip, speech);
+      return actionElements(describeRequest(request, { cwd }), clip, speech);
     case "question":
       return [
         markdown(
@@ -172,10 +182,10 @@ function askedElements(request: InputRequest, clip: Clip, speech: Speech): Eleme
 }
 
 function answerElements(resolution: Resolution, clip: Clip, speech: Speech): Element[] {
-  const { t, lang } = speech;
+  const { t } = speech;
   if ("response" in resolution && resolution.response) return responseElements(resolution.response, clip, speech);
   if (resolution.outcome === "timed_out" || !("reason" in resolution)) return [];
-  const why = resolution.reason ? sentence(resolution.reason, lang) : "";
+  const why = resolution.reason ? sentenceOf(resolution.reason, speech) : "";
   return why.trim() === "" ? [] : [markdown(escaped(clip(t.reason(why).split("\n")).join("\n")))];
 }
 
@@ -201,7 +211,7 @@ function responseElements(response: InputResponse, clip: Clip, { t, words }: Spe
       return [
         ...Object.entries(response.answers).map(([question, { selected, other }]) =>
           markdown(
-            `**${lines(question)}**<br>${lines([...selected, ...(other?.trim() ? [`“${other}”`] : [])].join(", "))}`,
+            `**${lines(question)}**<br>${lines([...selected, ...(other?.trim() ? [`“${other}”`] : [])].join(t.comma))}`,
           ),
         ),
         ...said(response.remark),

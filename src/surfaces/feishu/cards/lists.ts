@@ -35,7 +35,7 @@ export function sessionsCard(
               }),
             ]),
       ]),
-      ...(more > 0 ? [note(escaped(`… ${more}`))] : []),
+      ...(more > 0 ? [note(escaped(t.moreSessions(more)))] : []),
     ]),
   );
 }

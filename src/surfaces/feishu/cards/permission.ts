@@ -5,6 +5,7 @@ import { actionElements, actionText, detailElements, fitting, reasonElements, ro
 import { button, card, form, input, link, markdown, note, panel, row, type Card, type Element } from "./card.ts";
 import { code, inline, words as escaped } from "./escape.ts";
 import type { Speech, Speeches } from "./speech.ts";
+import { typedHint } from "./typed.ts";
 import { withTime } from "./time.ts";
 
 /** What a card has to know beside the request. */
@@ -14,6 +15,8 @@ export type Asked = {
   g: number;
   session: string;
   folder: string;
+  /** The session's folder as a whole: paths in it are told from there. */
+  cwd?: string;
   /** Secrets that were taken out. */
   masked?: number;
   now: number;
@@ -34,14 +37,18 @@ export type Asked = {
 export type AskingCard = { card: Card; file?: { name: string; text: string } };
 
 export function permissionCard(request: PermissionRequest, asked: Asked, speeches: Speeches): AskingCard {
-  const described = describeRequest(request);
+  const described = describeRequest(request, { cwd: asked.cwd });
   const [first] = speeches;
-  const made = fitting(speeches, rooms, (speech, clip) => {
-    const shown = [...actionElements(described, clip, speech), ...reasonElements(described, clip, speech)];
-    const details = detailElements(described, clip, speech);
-    return layOut(request, asked, speech, { shown, details, clip });
-  });
-  if (made && !made.cut) return { card: made.card };
+  const make = (sizes: readonly number[]) =>
+    fitting(speeches, sizes, (speech, clip) => {
+      const shown = [...actionElements(described, clip, speech), ...reasonElements(described, clip, speech)];
+      const details = detailElements(described, clip, speech);
+      return layOut(request, asked, speech, { shown, details, clip });
+    });
+  const whole = make(rooms);
+  if (whole && !whole.cut) return { card: whole.card };
+  // The file is read in any case, so the card shows only enough to know which command it is.
+  const made = make(reminders);
   const file = { name: fileName(asked, first), text: actionText(described, first) };
   if (made) return { card: made.card, file };
   const bare = fitting(speeches, [0], (speech, clip) => {
@@ -51,6 +58,8 @@ export function permissionCard(request: PermissionRequest, asked: Asked, speeche
   if (!bare) throw new Error("a card with nothing of the request on it fits");
   return { card: bare.card, file };
 }
+
+const reminders = rooms.filter((room) => room <= 300);
 
 export const fileName = ({ rid }: Asked, { t }: Speech) => t.requestFile(rid.slice(0, 6));
 
@@ -63,7 +72,10 @@ function layOut(request: PermissionRequest, asked: Asked, speech: Speech, { show
   const rules = neededOf(rulesFor(request))
     .filter(({ behavior }) => behavior === "allow")
     .map(({ rule }) => rule);
-  const byHand = cut && file === "failed" ? t.answerThere(request.id) : t.permissionByText(asked.typed);
+  const byHand =
+    cut && file === "failed"
+      ? t.answerThere(request.id)
+      : typedHint(request, { typed: asked.typed, ...(cut && file && { file }) }, speech);
   return card(
     { title: t.asks.permission, subtitle: folder, template: "orange", summary: t.summary.permission(request.tool) },
     [
@@ -112,7 +124,7 @@ function choices(asked: Asked, rules: readonly string[], cut: boolean, { t }: Sp
   const { rid, g, file } = asked;
   const value = (act: string) => ({ k: "perm" as const, rid, act, g });
   const mayAllow = !cut || file === "read";
-  const confirm = { title: t.alwaysTitle, text: rules.join(", ") };
+  const confirm = { title: t.alwaysTitle, text: rules.join(t.comma) };
   const allow = [
     { id: "allow_once", text: t.allowOnce, type: "primary_filled", value: value("allow_once") },
     ...(rules.length > 0 ? [{ id: "allow_always", text: t.allowAlways, value: value("allow_always"), confirm }] : []),
@@ -127,7 +139,13 @@ function choices(asked: Asked, rules: readonly string[], cut: boolean, { t }: Sp
       [...(mayAllow ? allow : []), deny],
     ),
     ...(mayAllow && rules.length > 0
-      ? [note(`${escaped(t.alwaysRules)} ${rules.length === 1 ? inline(rules[0] ?? "") : `\n${code(rules)}`}`)]
+      ? [
+          note(
+            rules.length === 1
+              ? t.labelled(escaped(t.alwaysRules), inline(rules[0] ?? ""))
+              : `${escaped(t.alwaysRules)}\n${code(rules)}`,
+          ),
+        ]
       : []),
   ];
 }

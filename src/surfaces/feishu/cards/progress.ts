@@ -12,6 +12,8 @@ export type Step = { tool: string; about: string; standing: Standing; changed?: 
 /** What a turn has come to so far, as one card shows it. */
 export type ProgressView = {
   text: string;
+  /** Nothing of the text is still being written. */
+  said?: boolean;
   steps: readonly Step[];
   /** The last rows of what runs now. */
   live: readonly string[];

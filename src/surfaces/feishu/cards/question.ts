@@ -6,6 +6,7 @@ import { fitting, rooms, type Clip } from "./action.ts";
 import { button, card, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
 import { callElements, deadlineElements, detailPanel, fileName, type Asked, type AskingCard } from "./permission.ts";
+import { typedHint } from "./typed.ts";
 import type { Speech, Speeches } from "./speech.ts";
 
 export type QuestionRequest = InputRequest & { kind: "question" };
@@ -61,7 +62,7 @@ function layOut(
   const { rid, g, folder, masked = 0 } = asked;
   const count = request.kind === "question" ? request.questions.length : 0;
   const value = (act: string) => ({ k: "ask" as const, rid, act, g });
-  const byText = takesOwnWords(request) ? t.questionByText(asked.typed) : t.pickByText(asked.typed);
+  const byText = typedHint(request, asked, speech);
   return card(
     {
       title: t.asks[request.kind],
@@ -90,12 +91,12 @@ const submitOf = ({ rid, g }: Asked, { t }: Speech, type = "primary_filled") => 
   ...{ id: "submit", text: t.submit, type, value: { k: "ask" as const, rid, act: "submit", g } },
 });
 
-function whyElements(request: QuestionRequest | TextRequest, clip: Clip, { words, lang }: Speech): Element[] {
+function whyElements(request: QuestionRequest | TextRequest, clip: Clip, { words, lang, t }: Speech): Element[] {
   const reason = whyOf(request);
   const why = reason === undefined ? "" : sentence(reason, lang);
   return [
     ...(words.source[request.source] === "" ? [] : [note(escaped(words.source[request.source]))]),
-    ...(why === "" ? [] : [markdown(`${escaped(words.why)} ${escaped(clip(why.split("\n")).join("\n"))}`)]),
+    ...(why === "" ? [] : [markdown(escaped(t.labelled(words.why, clip(why.split("\n")).join("\n"))))]),
     ...(request.agent.length > 0 ? [note(escaped(words.agent(request.agent)))] : []),
   ];
 }

@@ -1,0 +1,22 @@
+import { takesOwnWords, type InputRequest } from "../../../protocol/index.ts";
+import { rulesFor } from "../../../view/answering.ts";
+import { neededOf } from "../../../view/describe.ts";
+import type { Asked } from "./permission.ts";
+import type { Speech } from "./speech.ts";
+
+/** How to answer in words: only what works where the card stands, when it is typed to the letter. */
+export function typedHint(
+  request: InputRequest,
+  { typed, file }: Pick<Asked, "typed" | "file">,
+  { t }: Speech,
+): string {
+  if (request.kind === "text") return t.textByText(typed);
+  if (request.kind === "permission") {
+    if (file === "sent") return t.denyByText(typed);
+    return t.permissionByText(typed, { always: neededOf(rulesFor(request)).length > 0 });
+  }
+  const { questions } = request;
+  if (!takesOwnWords(request)) return t.pickByText(typed);
+  if (questions.length > 1) return t.questionsByText(typed);
+  return questions[0]?.options.length === 0 ? t.textByText(typed) : t.questionByText(typed);
+}
