@@ -25,6 +25,8 @@ export type Progress = {
   model: string | undefined;
   mode: SessionMode;
   note(fact: Fact): void;
+  /** The process that ran the session is gone: nothing runs. */
+  stopped(): void;
 };
 
 /** Follows a session's facts: does a turn run, and how much has been used? */
@@ -43,6 +45,10 @@ export function createProgress(): Progress {
     title: "",
     model: undefined,
     mode: "ask",
+    stopped() {
+      progress.working = false;
+      progress.running.clear();
+    },
     note(fact) {
       switch (fact.type) {
         case "user.said":

@@ -1,4 +1,13 @@
-import type { Call, Cost, Fact, InputRequest, ToolInput } from "../protocol/index.ts";
+import {
+  addUsage,
+  noUsage,
+  type Call,
+  type Cost,
+  type Fact,
+  type InputRequest,
+  type ToolInput,
+  type Usage,
+} from "../protocol/index.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { CallItem } from "./item.ts";
 import { isOpen } from "./standing.ts";
@@ -59,6 +68,15 @@ export function titleOf({ title }: { title: string }): string {
 /** Four digits below a dollar, cents above. Empty where the cost is not known. */
 export function dollars(cost: Cost | undefined): string {
   return cost ? `$${cost.usd.toFixed(cost.usd < 1 ? 4 : 2)}` : "";
+}
+
+/** Turns that have ended, and their tokens. Without a cost where the price of one of them is not known. */
+export function spentOf(facts: readonly Fact[]): { turns: number; usage: Usage; cost?: Cost } {
+  const ends = facts.flatMap((fact) => (fact.type === "turn.ended" ? [fact.data] : []));
+  const usage = ends.reduce((sum, end) => addUsage(sum, end.usage), noUsage);
+  const priced = ends.length > 0 && ends.every(({ cost }) => cost !== undefined);
+  const usd = ends.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0);
+  return { turns: ends.length, usage, ...(priced && { cost: { usd } }) };
 }
 
 /** Index of the first fact of the open turn, or of the last turn if none is open. */

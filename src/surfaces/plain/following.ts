@@ -55,10 +55,7 @@ function ownerChanged({ progress, options, state, to, say, style }: Parts, owner
   const busy = progress.working || state().open.length > 0;
   const note = ownerNote(owner, { live: state().live, busy, lang: options.lang });
   to({ type: "owner", live: owner.live });
-  if (owner.stopped && busy) {
-    progress.working = false;
-    progress.running.clear();
-  }
+  if (owner.stopped && busy) progress.stopped();
   if (note) say(...noteLines(note, style));
 }
 

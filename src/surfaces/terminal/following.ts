@@ -77,10 +77,7 @@ function ownerChanged({ progress, desk, options, scroll, state, to }: Parts, own
   const busy = progress.working || desk.open().length > 0;
   const note = ownerNote(owner, { live: state().live, busy, lang: options.lang });
   to({ type: "owner", live: owner.live });
-  if (owner.stopped && busy) {
-    progress.working = false;
-    progress.running.clear();
-  }
+  if (owner.stopped && busy) progress.stopped();
   if (note) scroll.note(note.tone, note.line);
 }
 

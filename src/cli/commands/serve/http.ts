@@ -40,22 +40,22 @@ export function createHttp({
 }: HttpParts): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const readBody = bodyReader(slowestMs);
-  app.get("/health", (c) => c.json({ status: "ok" }));
-  app.get("/ready", (c) => {
+  app.get("/health", (context) => context.json({ status: "ok" }));
+  app.get("/ready", (context) => {
     const now = ready();
-    return c.json(now, now.ready ? 200 : 503);
+    return context.json(now, now.ready ? 200 : 503);
   });
   if (metrics)
-    app.get("/metrics", (c) =>
-      isLoopback(c.env.incoming.socket.remoteAddress)
+    app.get("/metrics", (context) =>
+      isLoopback(context.env.incoming.socket.remoteAddress)
         ? new Response(metrics(), { headers: { "content-type": "text/plain; version=0.0.4" } })
         : answer(404, {}),
     );
   for (const [path, webhook] of Object.entries(webhooks)) {
-    app.post(path, async (c) => {
-      const body = await readBody(c.env.incoming);
+    app.post(path, async (context) => {
+      const body = await readBody(context.env.incoming);
       if (typeof body === "number") return answer(body, {}, { connection: "close" });
-      const told = await webhook({ headers: Object.fromEntries(c.req.raw.headers), body });
+      const told = await webhook({ headers: Object.fromEntries(context.req.raw.headers), body });
       return answer(told.status, told.body);
     });
     app.all(path, () => answer(405, {}, { allow: "POST" }));

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
-import { addUsage, noUsage, type Fact } from "../../../protocol/index.ts";
+import type { Fact } from "../../../protocol/index.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { writeLines } from "../../../archive/trajectory.ts";
 import type { SlashCommand } from "../../../surfaces/terminal/index.ts";
@@ -13,7 +13,7 @@ import { rulesIn } from "../../rules-in.ts";
 import { sessionRules, takeBack } from "../../session-rules.ts";
 import { modelOfSession } from "../../model-choice.ts";
 import type { Sage } from "../../wiring.ts";
-import { titleOf } from "../../../view/summary.ts";
+import { dollars, spentOf, titleOf } from "../../../view/summary.ts";
 
 /** What can be typed after a slash and needs more than a surface knows. */
 export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {
@@ -86,11 +86,8 @@ function ruleLines({ config, home }: Sage, facts: readonly Fact[]): string[] {
 }
 
 function costLine(facts: readonly Fact[], tt: TerminalTexts): string {
-  const ends = facts.filter((fact) => fact.type === "turn.ended");
-  const usage = ends.reduce((sum, { data }) => addUsage(sum, data.usage), noUsage);
-  const known = ends.length > 0 && ends.every(({ data }) => data.cost !== undefined);
-  const usd = ends.reduce((sum, { data }) => sum + (data.cost?.usd ?? 0), 0);
-  return tt.costIs(ends.length, usage.inputTokens, usage.outputTokens, known ? `$${usd.toFixed(4)}` : "");
+  const { turns, usage, cost } = spentOf(facts);
+  return tt.costIs(turns, usage.inputTokens, usage.outputTokens, dollars(cost));
 }
 
 function free(cwd: string, session: string): string {
