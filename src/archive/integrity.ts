@@ -13,7 +13,7 @@ export type Integrity =
   /** The chain holds, and is not the one that was there at the end of the turn at `at`: it was written anew, or cut off. */
   | { state: "rewritten"; at: number };
 
-export type IntegrityReport = {
+type IntegrityReport = {
   sessions: Map<string, Integrity>;
   /** Anchored sessions that are neither in the journal nor on record as deleted. */
   vanished: string[];

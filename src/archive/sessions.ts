@@ -61,9 +61,9 @@ export async function deleteSession(store: Store, home: Kept, session: string, s
 }
 
 /** How long sessions and receipts are kept, in ms; for ever where nothing is said. */
-export type Retention = { sessions?: number | undefined; receipts?: number | undefined };
+type Retention = { sessions?: number | undefined; receipts?: number | undefined };
 
-export type Retained = {
+type Retained = {
   removed: SessionRow[];
   /** As old, and kept: a turn of theirs is open. */
   open: SessionRow[];

@@ -12,7 +12,7 @@ export type Runner = {
   leaveAll(): Promise<unknown>[];
 };
 
-export type RunnerParts = RunParts & {
+type RunnerParts = RunParts & {
   /** Lets other processes follow the session while it runs here. */
   serve(session: string): (() => void) | undefined;
   /** How long a session waits for people alone before it is let out of memory. Undefined: for ever. */

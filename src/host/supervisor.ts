@@ -8,7 +8,7 @@ export type Supervision = {
   clock?: Clock;
 };
 
-export type Supervisor = {
+type Supervisor = {
   /** False for the last attempt, which ends the turn however it goes. */
   readonly supervised: boolean;
   /** The attempt ended by this error: how long to rest before the next one, and the notice to give. Undefined: there is none. */

@@ -4,7 +4,7 @@ import { createEventQueue } from "./socket/event-queue.ts";
 import { followOwner, type Following } from "./socket/following.ts";
 import type { Peers } from "./socket/peers.ts";
 
-export type WatchOptions = {
+type WatchOptions = {
   after?: number;
   signal: AbortSignal;
   blocks(): Delta[];

@@ -2,7 +2,7 @@ import { requestId, withoutEnd, type Fact } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
 import { groupLives, startOf } from "./process.ts";
 
-export type Children = {
+type Children = {
   note(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */
   living(session: string, key: string): number[];

@@ -19,7 +19,7 @@ import type { Appended, InboundFact, LocalStore, Store } from "./store.ts";
 type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "head" | "verify">;
 type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll">;
 
-export type SessionHead = { epoch: number; head: string; process: string | null };
+type SessionHead = { epoch: number; head: string; process: string | null };
 
 export type Facts = Reading &
   Writing & {
@@ -29,7 +29,7 @@ export type Facts = Reading &
     row(session: string): SessionHead;
   };
 
-export type FactParts = Pick<Database, "q" | "all" | "cells" | "write"> & {
+type FactParts = Pick<Database, "q" | "all" | "cells" | "write"> & {
   /** Names the journal in messages. */
   path: string;
   /** In the transaction of each fact: what is kept beside it, to find it again. */

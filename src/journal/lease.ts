@@ -25,7 +25,7 @@ export type Lease = {
   close(): void;
 };
 
-export type LeaseParts = Pick<Database, "q" | "all" | "writeUnsynced" | "writeIfPossible" | "gone"> & {
+type LeaseParts = Pick<Database, "q" | "all" | "writeUnsynced" | "writeIfPossible" | "gone"> & {
   row(session: string): { epoch: number; process: string | null };
   /** Called when this process may not go on with a session: another one has taken it, or the journal is gone. */
   lost(session: string, problem: SageError): void;

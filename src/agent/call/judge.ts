@@ -84,7 +84,7 @@ export async function judgeAgain(context: ExecutionContext, call: Call, edited?:
 }
 
 /** Nobody is asked about a call that cannot work: that is its result at once. */
-export async function withFailure(context: ExecutionContext, call: Call, verdict: Verdict): Promise<Verdict> {
+async function withFailure(context: ExecutionContext, call: Call, verdict: Verdict): Promise<Verdict> {
   const tool = context.config.tools.get(call.tool);
   if (verdict.behavior !== "ask" || !tool?.preflight) return verdict;
   const input = context.memory.parse(tool, verdict.input ?? call.input);

@@ -133,7 +133,7 @@ export async function addRules(
   }
 }
 
-export function closePermit({ tree }: ExecutionContext, id: string): void {
+function closePermit({ tree }: ExecutionContext, id: string): void {
   tree.permits = tree.permits.filter(({ request }) => request.id !== id);
 }
 

@@ -12,7 +12,7 @@ import type {
 type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"] };
 
 /** How a call came to be allowed. */
-export type Approval =
+type Approval =
   /** By rules, the mode or the tool itself. */
   | { by: "rules" }
   | { by: "hook" }
