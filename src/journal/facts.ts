@@ -140,12 +140,12 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       hub.tell(appended.flatMap((one) => ("won" in one && one.won ? [one.fact] : [])));
       return appended;
     },
-    load(session, { proven = false } = {}) {
+    load(session, { verified = false } = {}) {
       const { head } = row(session);
       const rows = rowsOf(session);
-      const broken = proven ? firstBroken(all, session, rows, head) : undefined;
+      const broken = verified ? firstBroken(all, session, rows, head) : undefined;
       if (broken) throw errorBecause("journal-damaged", reason("record-changed", { key: broken.key, session, path }));
-      if (proven) mend(session, rows);
+      if (verified) mend(session, rows);
       return rows.map(read);
     },
     head(session, upTo = Number.MAX_SAFE_INTEGER) {

@@ -79,7 +79,7 @@ export class SessionLog {
     // Listen before reading: what others write in between is heard, and known already when it is told.
     this.#unsubscribe = store.hub.subscribe(id, this);
     try {
-      this.#loaded = this.#knowAll(store.load(id, { proven: true }));
+      this.#loaded = this.#knowAll(store.load(id, { verified: true }));
     } catch (error) {
       this.close(error);
       void store.release(id, this.epoch);

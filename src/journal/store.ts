@@ -59,8 +59,8 @@ export interface Store {
   release(session: string, epoch: number): Awaitable<void>;
   /** The process that holds the session, if that is another one and lives. */
   owner(session: string): string | undefined;
-  /** `proven`: refuses a session whose records are not as they were written. */
-  load(session: string, options?: { proven?: boolean }): Fact[];
+  /** `verified`: refuses a session whose records are not as they were written. */
+  load(session: string, options?: { verified?: boolean }): Fact[];
   /** Execution facts, fenced by the epoch. Sets each fact's seq. A busy journal and a full disk are retryable errors. */
   commit(session: string, epoch: number, facts: Fact[]): Awaitable<void>;
   /** Inbound facts: any process may write them, the key is the fence. The winning fact, ours or not. */

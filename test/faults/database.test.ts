@@ -45,7 +45,7 @@ test("a journal that was cut at any frame, or inside one, is what was committed 
     writeFileSync(world.path, db);
     writeFileSync(`${world.path}-wal`, wal.subarray(0, at));
     const store = sqliteStore(world.path);
-    const left = store.session("s") ? store.load("s", { proven: true }).map(({ key }) => key) : [];
+    const left = store.session("s") ? store.load("s", { verified: true }).map(({ key }) => key) : [];
     assert.deepEqual(left, keys.slice(0, left.length), `cut at ${at}: the beginning of what was written`);
     assert.deepEqual(store.lookAtIndexes(), { missing: 0, stale: 0 });
     lengths.add(left.length);
@@ -85,7 +85,7 @@ test("whatever byte of the journal is changed, it is read as written or refused,
     try {
       const store = sqliteStore(path);
       try {
-        if (store.session("s")) assert.equal(JSON.stringify(store.load("s", { proven: true })), facts, `byte ${at}`);
+        if (store.session("s")) assert.equal(JSON.stringify(store.load("s", { verified: true })), facts, `byte ${at}`);
       } finally {
         store.close();
       }

@@ -60,7 +60,7 @@ for (const name of databases)
     raw.close();
     const store = sqliteStore(path);
     assert.deepEqual([store.verify("s"), store.lookAtIndexes()], [undefined, { missing: 0, stale: 0 }]);
-    const facts = store.load("s", { proven: true });
+    const facts = store.load("s", { verified: true });
     const output = facts.find(({ key }) => key === "t0/0/0/run0.finished");
     assert.equal(output?.type === "call.finished" && output.data.text, longOutput);
     assert.deepEqual(
@@ -91,6 +91,6 @@ for (const name of databases)
     store.close();
     const again = sqliteStore(path);
     assert.deepEqual([again.verify("s"), again.pending()], [undefined, []]);
-    assert.equal(again.load("s", { proven: true }).length, facts.length + 2);
+    assert.equal(again.load("s", { verified: true }).length, facts.length + 2);
     again.close();
   });

@@ -38,7 +38,7 @@ suite("a fact over 32 kB", () => {
     assert.ok(Number(row?.["n"]) < 100);
     const store = sqliteStore(path);
     const text = (facts: Fact[]) => facts.flatMap((one) => (one.type === "user.said" ? [one.data.text] : []));
-    assert.deepEqual(text(store.load("s", { proven: true })), [long, "short"]);
+    assert.deepEqual(text(store.load("s", { verified: true })), [long, "short"]);
     assert.deepEqual(text(store.since("s", 1)), [long, "short"]);
     assert.equal(store.verify("s"), undefined);
     assert.deepEqual(
@@ -51,7 +51,7 @@ suite("a fact over 32 kB", () => {
       ["s"],
     );
     store.housekeeping.copy("t", store.load("s"));
-    assert.deepEqual([text(store.load("t", { proven: true })), store.verify("t")], [[long, "short"], undefined]);
+    assert.deepEqual([text(store.load("t", { verified: true })), store.verify("t")], [[long, "short"], undefined]);
     const last = { session: "s", cwd: "", title: "", by: "Lin", surface: "test", receipts: [long] };
     store.housekeeping.remove("s", store.load("s").at(-1)?.seq ?? 0, last);
     assert.deepEqual(store.housekeeping.removed()[0]?.data.receipts, [long]);

@@ -89,7 +89,7 @@ async function withFailure(context: ExecutionContext, call: Call, verdict: Verdi
   if (verdict.behavior !== "ask" || !tool?.preflight) return verdict;
   const input = context.memory.parse(tool, verdict.input ?? call.input);
   if (!input.ok) return verdict;
-  const scope = { ...placeOf(context), seen: (path: string) => context.memory.seen(path) };
+  const scope = { ...toolPlace(context), seen: (path: string) => context.memory.seen(path) };
   const failure = await tool.preflight(input.input, scope).catch(() => undefined); // whatever it is, running it will tell
   return failure === undefined ? verdict : { ...verdict, behavior: "deny", reason: said(failure), failure };
 }
@@ -124,7 +124,7 @@ function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edi
 
 export function decisionInput(context: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
   const { permissionMode: mode, roots, ruleBooks: books, sageHome, env } = context.config;
-  const place = placeOf(context);
+  const place = toolPlace(context);
   const held = context.approved !== true || tool.requiresUserInteraction === true;
   const sessionMode = held ? context.mode() : "ask";
   return {
@@ -161,7 +161,7 @@ export function anchorOf({ agent, config, options }: ExecutionContext): string {
   return agent.length > 0 ? (config.roots[0] ?? options.workingDirectory) : options.workingDirectory;
 }
 
-export function placeOf({ config, options }: ExecutionContext): ToolPlace {
+export function toolPlace({ config, options }: ExecutionContext): ToolPlace {
   return { cwd: options.workingDirectory, home: config.home };
 }
 
@@ -170,7 +170,7 @@ function operandOf(
   tool: Tool,
   input: ToolInput,
 ): { path: string; hash: string } | undefined {
-  const path = tool.operand?.(input, placeOf(context));
+  const path = tool.operand?.(input, toolPlace(context));
   return path === undefined ? undefined : { path, hash: hashFile(path) };
 }
 

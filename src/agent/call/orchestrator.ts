@@ -13,7 +13,7 @@ import {
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
-import { judgeHooked, placeOf } from "./judge.ts";
+import { judgeHooked, toolPlace } from "./judge.ts";
 import { openRequest } from "./request.ts";
 import { notRun } from "./results.ts";
 import { errorBecause } from "../../texts/error.ts";
@@ -101,7 +101,7 @@ function isSettled(context: ExecutionContext, earlier: readonly Call[], call: Ca
 function fileOf(context: ExecutionContext, { input }: Call): string | undefined {
   const path = input["file_path"];
   try {
-    return typeof path === "string" ? canonicalPath(path, placeOf(context)).real : undefined;
+    return typeof path === "string" ? canonicalPath(path, toolPlace(context)).real : undefined;
   } catch {
     return undefined;
   }

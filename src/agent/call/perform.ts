@@ -16,7 +16,7 @@ import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { delegate } from "../subagent/delegate.ts";
 import { afterCall } from "./hooked.ts";
-import { anchorOf, placeOf, rulesOf } from "./judge.ts";
+import { anchorOf, toolPlace, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
@@ -91,7 +91,7 @@ function onceOptions(
     },
     ...(reconcile && {
       reconcile: async (was) => {
-        const found = await reconcile(input, { ...placeOf(context), before: was.before ?? "" });
+        const found = await reconcile(input, { ...toolPlace(context), before: was.before ?? "" });
         return typeof found === "object" ? withEnd(found, "failed") : found;
       },
     }),
@@ -171,5 +171,11 @@ function surroundings(
     { cwd: anchorOf(context), home, sageHome: context.config.sageHome },
     context.config.ruleBooks,
   );
-  return { ...placeOf(context), seen: (path) => context.memory.seen(path), keepDir, env, ...(mayRead && { mayRead }) };
+  return {
+    ...toolPlace(context),
+    seen: (path) => context.memory.seen(path),
+    keepDir,
+    env,
+    ...(mayRead && { mayRead }),
+  };
 }

@@ -15,7 +15,7 @@ import { sentence } from "../../texts/reasons.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { changesSince } from "./changes.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { placeOf } from "./judge.ts";
+import { toolPlace } from "./judge.ts";
 import { endTurnIfSaid } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
 
@@ -79,7 +79,7 @@ async function choose(
   { tool, input, verdict }: Lost,
   { key, code, why }: { key: string; code: "lost" | "lost-running"; why: Reason },
 ): Promise<{ choice: string | undefined; why: string }> {
-  const what = tool.specifier?.(input, placeOf(context)) ?? JSON.stringify(input);
+  const what = tool.specifier?.(input, toolPlace(context)) ?? JSON.stringify(input);
   const request = ownQuestion(reason(code, { tool: tool.name, what }), {
     source: "recovery",
     agent: context.agent,

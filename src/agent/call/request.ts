@@ -21,7 +21,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { waitForPerson } from "../state/states.ts";
 import type { CallEvent } from "./state.ts";
-import { decisionInput, judgeCall, placeOf, readyToJudge, rulesOf } from "./judge.ts";
+import { decisionInput, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(
@@ -75,7 +75,7 @@ function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionCon
 
 function previewOf(tool: Tool, input: ToolInput, context: ExecutionContext): Preview | undefined {
   try {
-    const preview = tool.preview?.(input, placeOf(context));
+    const preview = tool.preview?.(input, toolPlace(context));
     const inside = preview && context.config.roots.some((root) => isInside(root, preview.path));
     return preview && !inside ? { ...preview, outside: true } : preview;
   } catch {
