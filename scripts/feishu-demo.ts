@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { askUser, bash } from "../test/support/sage.ts";
 import { ask, team } from "../test/surfaces/feishu/team.ts";
 import { languageOf, type Lang } from "../src/texts/language.ts";
@@ -17,12 +18,12 @@ const en = {
   other: "and the documentation",
   end: "Done: `test.js` is gone and **newFile.js** is there.\n\n```js\nexport const ready = true;\n```",
   scenes: [
-    "A mention in a group begins a task in a thread of its own. One card streams what happens; it can be stopped.",
-    "Before the dangerous command runs, a card asks: what would run, why it asks, and which rule “for this session” would keep.",
-    "Mei may give tasks and may not approve: her click is refused, and nothing changes.",
-    "Lin, an approver, allows it once. The card says who answered, the task goes on, and the next card asks for a text.",
+    "A mention in a group starts a task in its own thread. One card streams the progress and can stop it.",
+    "Before the dangerous command runs, a card asks. It shows what will run, why it asks, and which rule “for this session” would save.",
+    "Mei may give tasks but not approve: her click is refused, and nothing changes.",
+    "Lin, an approver, allows it once. The card says who answered, the task continues, and the next card asks for text.",
     "A plain message answers the only open request. Two questions come as one form.",
-    "The form is filled in: one choice, two choices and words of one's own. The task ends.",
+    "Mei fills in the form: one choice, then two choices and her own words. The task ends.",
   ],
   title: "Sage in Feishu: the example dialogue",
   about:
@@ -42,7 +43,7 @@ const zh: typeof en = {
     "危险命令执行之前，卡片先询问：要运行什么、为什么询问、“本会话内允许”会保存哪条规则。",
     "Mei 可以下达任务，但不能审批：她的点击被拒绝，什么都没有改变。",
     "审批人林允许一次。卡片写明是谁回答的，任务继续，下一张卡片请求文字。",
-    "直接回复消息，就回答了唯一未回答的请求。两个问题在同一张表单里。",
+    "直接回复消息，就回答了唯一待处理的请求。两个问题在同一张表单里。",
     "填写表单：单选、多选和自己的话。任务完成。",
   ],
   title: "飞书里的 Sage：示例对话",
@@ -109,3 +110,15 @@ await show(`Mei: ${submitted.toast?.content}`);
 const file = join(mkdtempSync(join(tmpdir(), "sage-feishu-demo-")), `dialogue.${lang}.html`);
 writeFileSync(file, page({ title: words.title, about: words.about, lang, scenes }));
 console.log(file);
+if (process.argv.includes("--picture"))
+  await picture(file, join(import.meta.dirname, `../docs/pictures/feishu.${lang}.png`));
+
+/** The page as a phone shows it. Needs a Chromium on this machine. */
+async function picture(html: string, png: string): Promise<void> {
+  const { chromium } = await import("playwright-core");
+  const browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium" });
+  const view = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await view.goto(pathToFileURL(html).href);
+  await view.screenshot({ path: png, fullPage: true });
+  await browser.close();
+}

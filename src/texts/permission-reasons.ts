@@ -279,8 +279,8 @@ const kinds: Record<Lang, Record<ProtectedKind, string>> = {
   zh: {
     "sage-state": "它是 Sage 自身的状态",
     "sage-settings": "其中是 Sage 的设置",
-    instructions: "代理会遵循其中的指令",
-    "agent-settings": "它是其他代理的配置",
+    instructions: "智能体会遵循其中的指令",
+    "agent-settings": "它是其他智能体的配置",
     credentials: "其中有密钥或凭据",
     git: "git 会运行其中指定的程序",
     "shell-start": "shell 启动时会运行它",

@@ -129,7 +129,7 @@ const zh: Table = {
   "hook-flooded": () => "输出超过 1 MB",
   "hook-exited": ({ code, output }) => `失败，退出码 ${code}：${output || "没有输出"}`,
   "hook-not-started": ({ problem }) => `无法启动：${problem}`,
-  "hook-misspoke": ({ problem }) => `输出的不是有效答复：${problem}`,
+  "hook-misspoke": ({ problem }) => `输出的不是有效回答：${problem}`,
 
   "no-answer-within": ({ timeoutMs }) => `${durationZh(timeoutMs)}内无人回答`,
   "nobody-to-ask": () => "这次运行无人可问",

@@ -16,42 +16,41 @@ const en: Table = {
   "session-waits": ({ session }) => `session ${session} waits for an answer; its requests end first`,
   "session-changed": ({ session }) => `something was written to session ${session} meanwhile; try again`,
   "nothing-said": ({ session }) => `nothing was said in session ${session} yet`,
-  "turn-is-open": () => "a turn is open; room is made by hand once it has ended",
-  "too-short-to-summarise": () => "There is too little to be worth a summary.",
+  "turn-is-open": () => "a turn is open; compact the conversation once it has ended",
+  "too-short-to-summarise": () => "The conversation is too short to compact.",
   "title-empty": () => "a title should have at least one letter",
   "fork-place-unfit": ({ given }) =>
     `--at expects a fact's number, or a turn or step such as t2 or t2/5; got "${given}"`,
   "process-unreachable": () => "the process that runs this session cannot be reached",
 
-  "message-empty": () => "there is nothing to say in an empty message",
+  "message-empty": () => "the message is empty",
   "message-too-long": ({ limit, length }) =>
     `a message may have ${limit} characters, and this one has ${length}; put it into a file and name that`,
   "command-unknown": ({ command }) => `there is no command and no skill ${command}`,
-  "messages-wait": ({ limit }) => `${limit} messages wait to be read already; wait for the agent, or interrupt it`,
+  "messages-wait": ({ limit }) => `${limit} messages are already waiting; wait for the agent, or interrupt it`,
   "request-missing": ({ request }) => `there is no request ${request}; \`${sage("inbox")}\` lists the open ones`,
   "request-ended": ({ outcome, by, surface, at }) =>
     `already ${outcome} by ${by} from ${surface}${at === undefined ? "" : ` at ${new Date(at).toISOString()}`}`,
   "for-people-only": () =>
     "this is for a person: a command that an agent runs may not answer, speak in a session, trust, change rules or touch other sessions",
-  "subagent-refused": ({ times }) => `the person refused ${times} of its calls in a row; ask them how to go on`,
+  "subagent-refused": ({ times }) => `the person refused ${times} of its calls in a row; ask them how to continue`,
 
   "begun-by-other-version": ({ loop, now }) =>
-    `this turn was begun by another version of Sage (loop ${loop}, this is ${now}) and goes on in a new one`,
+    `this turn was begun by another version of Sage (loop ${loop}, this is ${now}) and continues in a new one`,
   "carried-request-missing": ({ request }) => `the turn goes on with the request ${request}, and there is none`,
   "goes-on-after-mistake": ({ problem, waitMs, attempt, of }) => {
     const which = attempt < of ? `${attempt} of ${of}` : "for the last time";
-    return `Something went wrong in Sage: ${problem}. Going on in ${waitMs / 1_000} s (${which}).`;
+    return `Something went wrong in Sage: ${problem}. Retrying in ${waitMs / 1_000} s (${which}).`;
   },
 
   "rule-not-read": ({ rule, problem }) => `the rule "${rule}" cannot be read: ${problem}`,
-  "rule-not-saved": ({ rule, path }) =>
-    `the rule "${rule}" was written to ${path} and does not stand there; it is not saved`,
+  "rule-not-saved": ({ rule, path }) => `the rule "${rule}" was written to ${path} but is not there; it is not saved`,
   "rule-place-missing": ({ destination }) => `there is no settings file for "${destination}" here`,
   "in-file": ({ path, problem }, say) => `${path}: ${say(problem)}`,
   "file-unreadable": ({ path, problem }) => `${path} cannot be read: ${problem}`,
   "file-not-json": ({ path, problem, effect }) =>
     `${path} should be JSON: ${problem}${effect ? effectsEn[effect]() : ""}`,
-  "file-unfit": ({ path, problem }) => `${path} does not fit:\n${problem}`,
+  "file-unfit": ({ path, problem }) => `${path} is invalid:\n${problem}`,
   "file-not-object": ({ path }) => `${path} should hold a JSON object`,
   "file-leads-out": ({ path }) => `${path} leads out of its folder; settings must not be links to elsewhere`,
   "file-not-regular": ({ path }) => `${path} should be a file, and is a directory, a pipe or a device`,
@@ -98,10 +97,10 @@ const zh: Table = {
     `会话的 id 应由字母、数字、“.”、“_”和“-”组成（最多 100 个字符），收到的是 ${JSON.stringify(given)}`,
   "session-runs": ({ session, by }) =>
     by === undefined ? `会话 ${session} 正在运行，请先停止它` : `会话 ${session} 正由 ${by} 运行，请先停止它`,
-  "session-waits": ({ session }) => `会话 ${session} 还在等答复，要先了结它的请求`,
+  "session-waits": ({ session }) => `会话 ${session} 还在等回答，要先结束它的请求`,
   "session-changed": ({ session }) => `会话 ${session} 其间有新的记录，请再试一次`,
   "nothing-said": ({ session }) => `会话 ${session} 里还没有人说过话`,
-  "turn-is-open": () => "本轮还没有结束；结束之后才能手动腾出空间",
+  "turn-is-open": () => "本轮还没有结束；结束之后才能手动压缩",
   "too-short-to-summarise": () => "内容太少，不值得写摘要。",
   "title-empty": () => "标题至少要有一个字",
   "fork-place-unfit": ({ given }) => `--at 应是事实的编号，或者轮次、步骤（如 t2、t2/5），收到的是“${given}”`,
@@ -111,11 +110,11 @@ const zh: Table = {
   "message-too-long": ({ limit, length }) =>
     `一条消息最多 ${limit} 个字符，这条有 ${length} 个；请把内容放进文件，再说出文件名`,
   "command-unknown": ({ command }) => `没有 ${command} 这个命令或技能`,
-  "messages-wait": ({ limit }) => `已有 ${limit} 条消息等着读；请等一等代理，或打断它`,
-  "request-missing": ({ request }) => `没有请求 ${request}；\`${sage("inbox")}\` 列出未决的请求`,
+  "messages-wait": ({ limit }) => `已有 ${limit} 条消息等着读；请等一等智能体，或中断它`,
+  "request-missing": ({ request }) => `没有请求 ${request}；\`${sage("inbox")}\` 列出待处理的请求`,
   "request-ended": ({ outcome, by, surface, at }) =>
     `这个请求已${outcomesZh[outcome]}（${[by, surface, ...(at === undefined ? [] : [new Date(at).toISOString()])].join("，")}）`,
-  "for-people-only": () => "这只能由人来做：代理运行的命令不得答复请求、在会话里说话、信任文件夹、更改规则或动别的会话",
+  "for-people-only": () => "这只能由人来做：智能体运行的命令不得回答请求、在会话里说话、信任目录、更改规则或动别的会话",
   "subagent-refused": ({ times }) => `它的调用连续 ${times} 次被拒绝；请问人接下来怎么做`,
 
   "begun-by-other-version": ({ loop, now }) =>
@@ -144,13 +143,13 @@ const zh: Table = {
   "link-to": ({ name }) => `它是指向 ${name} 的链接`,
   "rule-against-reading": () => "有规则不许读它",
   "not-regular": () => "它不是普通文件",
-  "answers-unfit": ({ path, problem }) => `${path} 应是 --record-answers 写出的那种答复列表：${problem}`,
+  "answers-unfit": ({ path, problem }) => `${path} 应是 --record-answers 写出的那种回答列表：${problem}`,
   "folder-too-wide": ({ folder }) => `${folder} 里不止一个项目，不能整个信任；请在它下面的某个文件夹里工作`,
   "home-relative": ({ given }) => `SAGE_HOME 应是绝对路径，收到的是“${given}”`,
   "home-inside": ({ path }) => `SAGE_HOME 是 ${path}，在 Sage 工作的文件夹之内；请设到别处`,
   "home-impossible": ({ path }) => `${path} 无法创建；请把 SAGE_HOME 设为你可以写入的目录`,
   "subagent-name-unfit": ({ given }) =>
-    `子代理的名字应由字母、数字、- 和 _ 组成（最多 64 个字符），收到的是 ${JSON.stringify(given)}`,
+    `子智能体的名字应由字母、数字、- 和 _ 组成（最多 64 个字符），收到的是 ${JSON.stringify(given)}`,
   "package-missing": ({ name, problem }) => `没有安装 ${name} 包（${problem}）`,
 
   "no-model": () => "没有模型：请指定一个，或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 OPENAI_BASE_URL",
@@ -181,8 +180,8 @@ const effectsZh = {
 };
 
 const outcomesZh: Record<UseReasonArgs["request-ended"]["outcome"], string> = {
-  answered: "有答复",
-  partial: "有部分答复",
+  answered: "已回答",
+  partial: "已部分回答",
   declined: "被拒绝",
   cancelled: "被取消",
   superseded: "作废",

@@ -278,5 +278,5 @@ test("a subagent that is refused five times gives its task back, to the one who 
   await sage.say("go");
   for (const { id } of await sage.open(5)) await sage.answer({ type: "denied", requestId: id });
   assert.equal((await sage.outcome()).text, "How would you like it?");
-  assert.match(sage.result(0, 0), /refused 5 of its calls in a row; ask them how to go on/);
+  assert.match(sage.result(0, 0), /refused 5 of its calls in a row; ask them how to continue/);
 });

@@ -62,9 +62,9 @@ test("a mistake is tried again with growing patience, and the last attempt is on
   assert.deepEqual(how, [true, true, true, false]);
   assert.deepEqual(clock.slept, [1_000, 2_000, 4_000]);
   assert.deepEqual(notices, [
-    "Something went wrong in Sage: x is not a function. Going on in 1 s (1 of 3).",
-    "Something went wrong in Sage: x is not a function. Going on in 2 s (2 of 3).",
-    "Something went wrong in Sage: x is not a function. Going on in 4 s (for the last time).",
+    "Something went wrong in Sage: x is not a function. Retrying in 1 s (1 of 3).",
+    "Something went wrong in Sage: x is not a function. Retrying in 2 s (2 of 3).",
+    "Something went wrong in Sage: x is not a function. Retrying in 4 s (for the last time).",
   ]);
 });
 
