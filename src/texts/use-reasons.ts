@@ -180,8 +180,8 @@ const effectsZh = {
 };
 
 const outcomesZh: Record<UseReasonArgs["request-ended"]["outcome"], string> = {
-  answered: "已回答",
-  partial: "已部分回答",
+  answered: "回答",
+  partial: "部分回答",
   declined: "被拒绝",
   cancelled: "被取消",
   superseded: "作废",

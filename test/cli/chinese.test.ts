@@ -83,7 +83,7 @@ suite("a Chinese reader meets no English sentence", () => {
     const model = machine.script(again, again, again, again, again, { text: "好的。" });
     const { code, err } = await machine.sage(["-p", "--model", model, "开始"]);
     assert.equal(code, 3, err);
-    assert.match(err, /代理把同一件事做了 4 次/);
+    assert.match(err, /智能体把同一件事做了 4 次/);
     assertChinese(err);
   });
 
