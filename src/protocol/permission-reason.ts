@@ -105,6 +105,9 @@ export type PermissionReasonArgs = {
   "holds-ruled": { path: string; rule: string };
   "is-repository": { path: string };
   /** An archive may put start files into the home folder. */
+  "unpacks-repository": { path: string };
+  "mounts-home": { path: string };
+  "code-builds": { program: string; path: string };
   "unpacks-home": { path: string };
   /** Keys or credentials below a folder that is read as a whole. */
   "holds-private": { path: string; place: string };

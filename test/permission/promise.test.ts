@@ -401,7 +401,7 @@ describe("A6 protected paths ask always, whatever program writes them and whatev
       [
         "curl -o src/x u",
         "sort -o src/x a",
-        "tar xf a.tar",
+        "tar xf a.tar -C src",
         "git config --get core.hooksPath",
         "git config --list",
         "crontab -l",

@@ -141,11 +141,20 @@ export function decisionInput(context: ExecutionContext, tool: Tool, input: Tool
     specifier: tool.specifier?.(input, place),
     view: tool.checkPermissions && (() => tool.checkPermissions!(input, { ...place, roots, mode, sessionMode })),
     grammar: loadedGrammar(),
-    environment: new Set(Object.keys(env)),
+    environment: namesIn(env),
     books,
     sageHome,
   };
 }
+
+/** Names of the variables that commands inherit, made once for each environment: every call is judged with them. */
+function namesIn(env: object): ReadonlySet<string> {
+  let names = inherited.get(env);
+  if (names === undefined) inherited.set(env, (names = new Set(Object.keys(env))));
+  return names;
+}
+
+const inherited = new WeakMap<object, ReadonlySet<string>>();
 
 /** Configured rules and those of the session, without rules that the person took back meanwhile. */
 export function rulesOf({ config: { rules }, sessionRules, rulesTakenBack = [] }: ExecutionContext): readonly Rule[] {

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { reason } from "../../../protocol/index.ts";
 import type { Reason } from "../../../protocol/index.ts";
 import { isInside } from "../../paths/canonical.ts";
@@ -82,7 +82,9 @@ function otherScript(
     if (typeof token === "string") continue;
     const folder = dirname(`${untilStar(token)}x`);
     const [real, allowed] = [text, folder].map((path) => disk.follow(isAbsolute(path) ? path : join(session, path)));
-    if (!isInside(allowed!, real!)) return reason("link-leads", { path: text, target: real! });
+    if (isInside(allowed!, real!)) continue;
+    const isLink = isInside(allowed!, resolve(session, text));
+    return isLink ? reason("link-leads", { path: text, target: real! }) : reason("outside", { path: real! });
   }
   return undefined;
 }

@@ -27,7 +27,12 @@ export type Step = {
 };
 
 /** Redirections of a group, which belong to no command in it. */
-export type Loose = { redirects: readonly Redirect[]; bases: readonly string[] };
+export type Loose = {
+  redirects: readonly Redirect[];
+  bases: readonly string[];
+  /** A `cd` before it leads nobody knows where. */
+  isLost: boolean;
+};
 
 /** A `cd`: the folders it leads to, or why rules cannot cover it, and where it leads if that is known. */
 export type Move = { to: readonly string[] } | { why: Reason; led?: readonly string[] };
@@ -57,6 +62,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
   let loops = 0;
   let secrets = 0;
   let walked = 0;
+  let isLost = false;
   walk(script, unique([cwd, disk.follow(cwd)]));
   return { steps, loose, lists };
 
@@ -86,7 +92,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
       for (const script of heredoc?.scripts ?? []) walk(script, bases);
     }
     const redirects = command.redirects.map((one) => ({ ...one, target: variables.resolve(one.target) }));
-    if (command.kind !== "simple" && redirects.length > 0) loose.push({ redirects, bases });
+    if (command.kind !== "simple" && redirects.length > 0) loose.push({ redirects, bases, isLost });
     const given = redirects.filter(isSecret).length;
     secrets += given;
     const ends = command.kind === "simple" ? run({ ...command, redirects }, bases, before) : within(command, bases);
@@ -127,6 +133,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     const secret = secrets > 0 || (tracesWords(unwrapped(words)) && variables.holdSecret());
     steps.push({ command: resolved, bases, fed, secret, repeats: loops > 0, ...(moves && { moves }) });
     if (moves === undefined) return bases;
+    if ("why" in moves && !moves.led) isLost = true;
     return "to" in moves ? moves.to : unique([...bases, ...(moves.led ?? [])]);
   }
 

@@ -51,6 +51,26 @@ export function protectedPath(
   return undefined;
 }
 
+/** A name that is protected, or that a rule is against. Only as it is written: where links lead from there is not looked up. */
+export function builtPath(
+  names: readonly string[],
+  bases: readonly string[],
+  { home, reach }: Pick<Scene, "home" | "reach">,
+): string | undefined {
+  return names.find((name) => {
+    const path = expandHome(name, home);
+    if (path === undefined || path.includes("\0")) return false;
+    return bases.some((base) => {
+      const lexical = resolve(base, path);
+      const there = { lexical, real: lexical };
+      if (reach.guarded(there)) return true;
+      if (!reach.watchful) return false;
+      const { deny, ask } = reach.read(there);
+      return deny !== undefined || ask !== undefined;
+    });
+  });
+}
+
 /** Tells whether anything in the text looks as if it wrote a file. */
 function mayWrite(text: string, { names }: PossibleCommands): boolean {
   const free = /\d*>&\d+|(\d*|&)>>?\s*\/dev\/(null|stdout|stderr)(?![\w/.-])/g;
@@ -65,10 +85,11 @@ export function rootRemoval(scene: Scene): Reason | undefined {
   const bases = basesOf(scene);
   for (const { words, anywhere } of possible.readings.flat()) {
     const at = words.findIndex((word, i) => (i === 0 || anywhere) && /^rm(dir)?$/.test(baseName(word)));
-    const operands = at < 0 ? [...foundIn(words), ...movedIn(words, anywhere)] : words.slice(at + 1);
+    const operands = at < 0 ? [...foundIn(words), ...movedIn(words, anywhere, scene)] : words.slice(at + 1);
     if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
+    const read = operands.some((word) => isReadInto(word, scene.command)) ? listedIn(possible) : [];
     const held = isDeep(operands) && operands.some((word) => /^\$\{?\w+\}?$/.test(word)) ? heldIn(scene.command) : [];
-    for (const operand of [...operands, ...held]) {
+    for (const operand of [...operands, ...held, ...read]) {
       if (operand.startsWith("-") && operand !== "-") continue;
       if (isDeep(operands) && /^(\$\{?(OLD)?PWD\}?|~-)$/.test(operand)) return reason("removes-anything", { operand });
       if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return reason("removes-anything", { operand });
@@ -99,26 +120,51 @@ function heldIn(command: string): string[] {
   return plain.filter((text) => text !== "");
 }
 
+/** A variable that is read from what another command prints. */
+function isReadInto(word: string, command: string): boolean {
+  const name = /^\$\{?(\w+)\}?$/.exec(word)?.[1];
+  return name !== undefined && new RegExp(String.raw`\bread\b[^;|&\n]*\b${name}\b`).test(command);
+}
+
+/** Folders of which a line lists everything, and chooses nothing among it. */
+function listedIn({ readings, names }: PossibleCommands): string[] {
+  if (["grep", "rg", "egrep", "head", "tail", "awk", "sed"].some((name) => names.has(name))) return [];
+  return readings.flat().flatMap(({ words: [name = "", ...args] }) => {
+    const operands = args.filter((arg) => !arg.startsWith("-"));
+    if (baseName(name) === "ls") return operands.length === 0 ? ["."] : operands;
+    return baseName(name) === "find" ? placesOf(args) : [];
+  });
+}
+
 /** `find . -delete`, where nothing chooses among what is found. */
 function foundIn([name = "", ...args]: readonly string[]): string[] {
-  if (baseName(name) !== "find" || !args.includes("-delete")) return [];
+  return baseName(name) === "find" && args.includes("-delete") ? placesOf(args) : [];
+}
+
+/** Folders that `find` walks with no test that chooses among what is there. */
+function placesOf(args: readonly string[]): string[] {
   const first = args.findIndex((arg) => /^[-(!]/.test(arg));
   const chooses = args.slice(first).some((arg, n, tests) => {
     if (arg === "-type") return !/^[fd](,|$)/.test(tests[n + 1] ?? "");
     return arg.startsWith("-") && !/^-(delete|depth|xdev|mount|mindepth|maxdepth|print0?|true)$/.test(arg);
   });
-  return chooses ? [] : first === 0 ? ["."] : args.slice(0, first);
+  if (chooses) return [];
+  const places = first < 0 ? args : args.slice(0, first);
+  return places.length === 0 ? ["."] : [...places];
 }
 
-/** What `mv` takes from its place. A pattern is more often a folder that is sorted than one that goes. */
-function movedIn(words: readonly string[], anywhere: boolean): string[] {
+/** What `mv` takes from its place. A pattern is a folder that is sorted, unless all of it goes elsewhere. */
+function movedIn(words: readonly string[], anywhere: boolean, { cwd, home, command }: Scene): string[] {
   const at = words.findIndex((word, i) => (i === 0 || anywhere) && baseName(word) === "mv");
   if (at < 0) return [];
   const args = words.slice(at + 1);
   const isTarget = (word: string | undefined) => /^(-[a-zA-Z]*t|--target-directory)$/.test(word ?? "");
   const operands = args.filter((word, n) => !word.startsWith("-") && !isTarget(args[n - 1]));
   const named = args.some((word) => /^(-[a-zA-Z]*t|--target)/.test(word)) ? operands : operands.slice(0, -1);
-  return named.filter((word) => !word.includes("*"));
+  const to = operands.length > named.length ? operands.at(-1)! : (args.find((_, n) => isTarget(args[n - 1])) ?? ".");
+  const target = expandHome(to, home);
+  const leaves = target !== undefined && !isInside(cwd, resolve(cwd, target)) && !/^\s*(cd|pushd)\s/.test(command);
+  return named.filter((word) => !word.includes("*") || (leaves && /^(\.\/)?(\*|\{\*,\.\*\})$/.test(word)));
 }
 
 function rootIn(path: string, base: string, roots: readonly string[], disk: Disk): string | undefined {

@@ -5,7 +5,7 @@ import type { RuleBook } from "../../rules/book.ts";
 import { nameOf } from "../../rules/compile.ts";
 import { pathTrouble } from "../../paths/canonical.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
-import { codeIn, namesInCode } from "../suspect/code.ts";
+import { builtInCode, codeIn, namesInCode } from "../suspect/code.ts";
 import type { Fed } from "../suspect/code.ts";
 import { allowedBy, viewOf } from "./command.ts";
 import type { CommandView } from "./command.ts";
@@ -24,7 +24,7 @@ import { foldersOfGit } from "../../programs/git-words.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
 import { gather, mayRun, waysToRun, commandPatternOf } from "../suspect/possible.ts";
 import type { PossibleCommand } from "../suspect/possible.ts";
-import { protectedPath, protectedWrite, rootRemoval, rulesAgainst } from "./possible-paths.ts";
+import { builtPath, protectedPath, protectedWrite, rootRemoval, rulesAgainst } from "./possible-paths.ts";
 import { judgeTarget, marked, mayBeHook } from "./target-view.ts";
 import { gluedTo, namesIn, operandTargets, redirectTargets } from "./targets.ts";
 import type { Target, Where } from "./targets.ts";
@@ -151,6 +151,8 @@ function judgeCode(
         const found = namesInCode(code.text);
         const mustAsk = protectedPath(found, bases, { disk, home, reach });
         if (mustAsk) finding.mustAsk ??= mustAsk;
+        const built = builtPath(builtInCode(code.text), bases, { home, reach });
+        if (built) finding.mustAsk ??= reason("code-builds", { program: code.program, path: built });
         names.push(...found);
         break;
       }
@@ -190,10 +192,15 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
   const words: string[] = [];
   const linking: Linking[] = [];
   let lost = false;
-  const judged: { at: number; parts: JudgedPart[] }[] = loose.map(({ redirects, bases }) => ({
-    at: redirects[0]!.target.start,
-    parts: redirectTargets(redirects, { ...common, bases }).flatMap((target) => judgeTarget(target, reach)),
-  }));
+  const judged = loose.map(({ redirects, bases, isLost }): { at: number; parts: JudgedPart[] } => {
+    const targets = redirectTargets(redirects, { ...common, bases });
+    const hook = isLost ? targets.find(mayBeHook) : undefined;
+    if (hook) finding.mustAsk ??= reason("protected", { path: hook.shown, kind: "git" });
+    return {
+      at: redirects[0]!.target.start,
+      parts: targets.flatMap((target) => judgeTarget(target, reach)),
+    };
+  });
   for (const step of steps) {
     const view = viewOf(step, {
       book,

@@ -1,8 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { subcommandAt } from "../../programs/git-words.ts";
 import { placeWritten } from "../../programs/guarded-programs.ts";
-import { isInside } from "../../paths/canonical.ts";
-import { baseName } from "../../text/tokens.ts";
+import { opensHome, unpacksRepository } from "./unpacking.ts";
 import { reason } from "../../../protocol/index.ts";
 import type { Reason } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
@@ -48,12 +47,15 @@ function guardedPart(view: CommandView, given: readonly Word[], where: Where, re
     return { text: words.map(where.source).join(" "), behavior: "ask", reason: mustAsk, mustAsk };
   }
   if (program.use !== undefined) return undefined;
+  const unpacked = texts.every((text) => meant.has(text)) ? undefined : unpacksRepository(texts, where);
+  if (unpacked)
+    return { text: words.map(where.source).join(" "), behavior: "ask", reason: unpacked, mustAsk: unpacked };
   for (const word of texts[0] === "git" ? pathsOfGit(texts, given) : given) {
     const glued = gluedTo(word).map(({ text }) => text!);
     const names = [...namesIn(word, where), ...glued].flatMap(piecesOf);
     const mustAsk =
       names.flatMap((name) => where.bases.map((base) => touched(name, base, where, reach))).find(Boolean) ??
-      unpacksHome(texts, names, where);
+      opensHome(words, names, where);
     if (mustAsk) return { text: where.source(word), behavior: "ask", reason: mustAsk, mustAsk };
   }
   return undefined;
@@ -76,31 +78,6 @@ const onlyKeeps = new Set(
     "whatchanged range-diff describe cat-file diff-tree diff-index diff-files update-index push fetch tag branch merge"
   ).split(" "),
 );
-
-/** An archive may hold any start file: unpacked into the home folder, or above it, it may replace one. */
-function unpacksHome(
-  texts: readonly string[],
-  names: readonly string[],
-  { bases, home, disk }: Where,
-): Reason | undefined {
-  if (!unpackers.has(baseName(texts[0] ?? ""))) return undefined;
-  const real = followed(home, disk);
-  const path = names
-    .filter((name) => !name.startsWith("-"))
-    .flatMap((name) => bases.map((base) => followed(resolve(base, name), disk)))
-    .find((folder) => isInside(folder, real));
-  return path === undefined ? undefined : reason("unpacks-home", { path });
-}
-
-const unpackers = new Set("tar gtar bsdtar unzip 7z 7za cpio rsync".split(" "));
-
-function followed(path: string, disk: Where["disk"]): string {
-  try {
-    return disk.follow(path);
-  } catch {
-    return path;
-  }
-}
 
 /** Git reads and writes files anywhere. A protected one it may be given: it writes those without being given any, too. */
 function outside(words: readonly Word[], where: Where, reach: Reach): Target[] {

@@ -11,7 +11,7 @@ export type Fed = { text: string } | "unknown" | "hidden" | undefined;
 export type Code =
   | { type: "shell"; text: string }
   /** In another language: any text in it may be the name of a file. */
-  | { type: "program"; text: string }
+  | { type: "program"; program: string; text: string }
   /** Nothing of it is known before it runs. `hidden`: it is kept from being read on purpose. */
   | { type: "unknown"; program: string; hidden: boolean };
 
@@ -57,6 +57,11 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
   switch (name) {
     case "eval":
       return shellCode(name, args.join(" "));
+    // Another machine is not ours to guard; this one under its other names is.
+    case "ssh": {
+      const at = args.findIndex((arg) => /^([\w.-]+@)?(localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0)$/.test(arg));
+      return at < 0 || at + 1 >= args.length ? [] : shellCode(name, args.slice(at + 1).join(" "));
+    }
     case "trap":
       return operands.length > 1 ? shellCode(name, operands[0]!) : [];
     case "source":
@@ -99,7 +104,7 @@ function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] 
     if (glued !== undefined) return [glued];
     return !isFull && /[\s"'(){}]/.test(arg) ? [arg] : [];
   });
-  const programs = code.map((text): Code => ({ type: "program", text }));
+  const programs = code.flatMap((text): Code[] => programCode(name, text));
   const runsFile = args.some((arg) => !arg.startsWith("-")) || args.includes("-m");
   if (code.length > 0 || (runsFile && !args.includes("-"))) return programs;
   return isFull && args.every((arg) => arg === "-" || !/^-(h|V|v|-help|-version)/.test(arg))
@@ -119,7 +124,7 @@ function inSed(script: string): Code[] {
 
 function writtenBySed(script: string): Code[] {
   const names = [...script.matchAll(/[wW](?:[ \t]+|(?=\.))([^\n]+)/g)].map(([, name = ""]) => name.trim());
-  return names.map((name) => ({ type: "program", text: `"${name}"` }));
+  return names.map((name) => ({ type: "program", program: "sed", text: `"${name}"` }));
 }
 
 const codeOption = /^(-[A-Za-z]*[cerEp]|-ex|--eval|--print|--command|--execute)$/;
@@ -127,7 +132,7 @@ const codeOption = /^(-[A-Za-z]*[cerEp]|-ex|--eval|--print|--command|--execute)$
 function fromInput(program: string, fed: Fed, type: "shell" | "program"): Code[] {
   if (fed === undefined) return [];
   if (fed === "unknown" || fed === "hidden") return [{ type: "unknown", program, hidden: fed === "hidden" }];
-  return type === "shell" ? shellCode(program, fed.text) : [{ type, text: fed.text }];
+  return type === "shell" ? shellCode(program, fed.text) : programCode(program, fed.text);
 }
 
 /** What is not known of a text may be any code. */
@@ -139,6 +144,42 @@ function shellCode(program: string, text: string): Code[] {
 function pipeIn(arg: string): boolean {
   return arg.startsWith("/dev/fd/") || arg.startsWith("/proc/self/fd/");
 }
+
+/** Code that may write or run something, and decodes a text first, cannot be read. */
+function programCode(program: string, text: string): Code[] {
+  const unread: Code[] = acts.test(text) && decoding.test(text) ? [{ type: "unknown", program, hidden: true }] : [];
+  return [{ type: "program", program, text }, ...unread];
+}
+
+const acts =
+  /open|write|append|put_contents|touch|\bfs\b|unlink|rename|remove|rmtree|symlink|chmod|copy|mkdir|exec|spawn|system|popen|subprocess|eval|child_process|shutil|pathlib|\bFile\b|\bIO\b|Deno|Bun|ctypes|qx|`/;
+const decoding =
+  /\bchr\b|fromCharCode|fromCodePoint|b64|base64|atob|unhex|fromhex|from_hex|\[::-1\]|revers|rot_?13|codecs|\bpack\b|unpack|\\x[0-9a-fA-F]{2}|\\u\{?[0-9a-fA-F]{2}|\\[0-3][0-7]{2}|decompress|inflate|gunzip|marshal|pickle/;
+
+/**
+ * Names that code may put together from the texts in it: texts that follow one another, and any two of them, with and without a
+ * slash between. Code that can do no more than compute has none.
+ */
+export function builtInCode(code: string): string[] {
+  if (!acts.test(code)) return [];
+  const texts = [...code.matchAll(/"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'/gs)]
+    .map(([, double, single]) => double ?? single ?? "")
+    .filter((text) => text.length < 200)
+    .slice(0, mostTexts);
+  const built = new Set<string>();
+  for (const [from, first] of texts.entries()) {
+    let [glued, joined] = [first, first];
+    for (const next of texts.slice(from + 1, from + 1 + longestRun)) {
+      [glued, joined] = [glued + next, `${joined}/${next}`];
+      built.add(glued).add(joined);
+    }
+    for (const other of texts) built.add(first + other).add(`${first}/${other}`);
+  }
+  return [...built].filter((name) => /[./~]/.test(name));
+}
+
+const mostTexts = 40;
+const longestRun = 8;
 
 /** Pieces of code that may be the name of a file. */
 export function namesInCode(code: string): string[] {

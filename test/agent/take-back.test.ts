@@ -1,0 +1,83 @@
+// B6: a rule of the session that is taken back holds no longer, also for calls of a reply that is running.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { slashCommands } from "../../src/cli/run/terminal/slash.ts";
+import { sessionRules, takeBack } from "../../src/cli/session-rules.ts";
+import type { Sage } from "../../src/cli/wiring.ts";
+import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
+import { until } from "../support/until.ts";
+
+const rule = "Bash(node -p:*)";
+const grant = { behavior: "allow", rule, destination: "session" } as const;
+const requested = (sage: TestSage) => sage.facts().filter(({ type }) => type === "input.requested").length;
+const started = (sage: TestSage) => sage.facts().filter(({ type }) => type === "call.started").length;
+
+test("a rule taken back while a call runs does not cover the next call of the same reply", async () => {
+  using here = workspace();
+  const wait = "node -p 2; until [ -e go ]; do sleep 0.05; done";
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("node -p 1")] }, { calls: [bash(wait), bash("node -p 3")] }, { text: "done" }],
+  });
+  await sage.say("go");
+  const [first] = await sage.open();
+  await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });
+  await until(() => started(sage) === 2);
+  await takeBack(sage.store, sage.session, rule, { by: "Lin", surface: "test" });
+  assert.deepEqual(sessionRules(sage.facts()), []);
+  writeFileSync(here.path("go"), "");
+  const [second] = await sage.open();
+  assert.equal(second?.kind === "permission" && second.input["command"], "node -p 3");
+  // Given once more, it holds once more: what was taken back before does not take it along.
+  await sage.answer({ type: "granted", requestId: second!.id, rules: [grant] });
+  assert.equal((await sage.outcome()).text, "done");
+  assert.deepEqual(
+    sessionRules(sage.facts()).map((one) => one.rule),
+    [rule],
+  );
+});
+
+test("a rule taken back leaves the others that were given with it", async () => {
+  using here = workspace();
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("node -p 1")] }, { calls: [bash("node -p 2")] }, { text: "done" }],
+  });
+  await sage.say("go");
+  const [first] = await sage.open();
+  await sage.answer({ type: "granted", requestId: first!.id, rules: [{ ...grant, rule: "Bash(node -p 1)" }, grant] });
+  await until(() => sage.facts().some(({ type }) => type === "turn.ended"));
+  assert.equal(requested(sage), 1);
+  await takeBack(sage.store, sage.session, rule, { by: "Lin", surface: "test" });
+  assert.deepEqual(
+    sessionRules(sage.facts()).map((one) => one.rule),
+    ["Bash(node -p 1)"],
+  );
+});
+
+test("/permissions remove takes a rule back in the middle of a turn, and says so when there is none", async () => {
+  using here = workspace();
+  const wait = "node -p 2; until [ -e go ]; do sleep 0.05; done";
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("node -p 1")] }, { calls: [bash(wait)] }, { calls: [bash("node -p 3")] }, { text: "done" }],
+  });
+  const commands = slashCommands({ host: sage.host, store: sage.store, cwd: here.dir } as Sage, sage.session, "en");
+  const permissions = commands.find(({ name }) => name === "permissions")!;
+  await sage.say("go");
+  const [first] = await sage.open();
+  await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });
+  await until(() => started(sage) === 2);
+  const none = await permissions.run("remove Bash(make:*)");
+  assert.match(JSON.stringify(none), /Bash\(make:\*\)/);
+  assert.equal(await permissions.run(`remove ${rule}`), undefined);
+  assert.match(JSON.stringify(await permissions.run(`remove ${rule}`)), /node -p/, "it is gone");
+  writeFileSync(here.path("go"), "");
+  const [second] = await sage.open();
+  assert.equal(second?.kind === "permission" && second.input["command"], "node -p 3");
+  await sage.answer({ type: "denied", requestId: second!.id });
+  await sage.outcome();
+  const [removed] = sage.facts().flatMap((fact) => (fact.type === "rule.removed" ? [fact.data] : []));
+  assert.deepEqual([removed?.rule, removed?.surface], [rule, "tui"]);
+});
