@@ -72,6 +72,25 @@ test("/stop overtakes a download, and what was said before it is not begun", asy
   );
 });
 
+test("/stop overtakes a long queue: it is carried out before anything that waits in its chat", async () => {
+  await using sage = await team({ script: [{ text: "never" }] });
+  const { lin, feishu } = sage;
+  feishu.delay(/GET .*\/resources\//, 60_000);
+  lin.send("file", Buffer.from("x"), "large.bin");
+  const waiting = 30;
+  for (let n = 1; n <= waiting; n++) {
+    feishu.clock.advance(1);
+    lin.say(`and then ${n}`);
+  }
+  await until(() => feishu.delivery.attempts.length === waiting + 1);
+  assert.deepEqual(said(feishu, lin.chat), [], "the download holds everything up");
+  feishu.clock.advance(1);
+  lin.say("/stop");
+  await sage.sees(lin.chat, /Stopping/);
+  await until(() => said(feishu, lin.chat).filter(({ text }) => /Stopped before it/.test(text)).length === waiting + 1);
+  assert.deepEqual(sage.facts("user.said"), [], "nothing that waited was begun");
+});
+
 test("a card that the platform fails on each time is said in words, and the task goes on", async () => {
   await using sage = await team({
     script: [{ text: "on it", delayMs: 900, calls: [bash("echo hi > hi.txt")] }, { text: "the end" }],

@@ -211,6 +211,29 @@ test("a flood of large forgeries is turned away, and the challenge is answered i
   assert.deepEqual(new Set(await Promise.all(flood)), new Set([401]));
 });
 
+test("the challenge is answered while everything that came before it still waits to be handled", async () => {
+  await using feishu = await fakeFeishu();
+  const gate = Promise.withResolvers<void>();
+  let handled = 0;
+  const onMessage = async () => {
+    await gate.promise;
+    handled++;
+  };
+  await using sage = await bridge(feishu, { mode: "webhook", onMessage });
+  const many = 200;
+  const acknowledged = await Promise.all(
+    Array.from({ length: many }, async (_, n) => {
+      const sent = feishu.delivery.request(messageEvent(feishu, `task ${n}`));
+      return (await fetch(sage.url, { method: "POST", ...sent })).status;
+    }),
+  );
+  assert.deepEqual(new Set(acknowledged), new Set([200]));
+  const response = await fetch(sage.url, { method: "POST", ...challengeOf(feishu) });
+  assert.deepEqual([response.status, handled], [200, 0]);
+  gate.resolve();
+  await until(() => handled === many);
+});
+
 test("a body in many pieces keeps its characters", async () => {
   await using feishu = await fakeFeishu();
   await using sage = await bridge(feishu, { mode: "webhook" });
