@@ -11,28 +11,28 @@ export type Request = {
   data?: Record<string, unknown>;
   /** Sends the data as a form. */
   upload?: boolean;
-  /** The answer is bytes, and at most so many. */
+  /** Most bytes that the response may have; it is returned as bytes. */
   bytes?: number;
-  /** Nobody wants the answer any more: the call ends, and is not tried again. */
+  /** Aborts the call; it is not retried. */
   signal?: AbortSignal;
 };
 
 export type Answer = Record<string, unknown>;
 
-/** Calls the platform: a token of our own, a limit of time, every answer checked, and another try where one may help. */
+/** Calls the platform: our own token, a time limit, every response checked, and a retry where one may help. */
 export type Api = {
   call(request: Request, options?: CallOptions): Promise<Answer>;
   download(request: Request & { bytes: number }): Promise<Buffer>;
-  /** The client library, loaded when it is first needed, and what it makes its requests with. */
+  /** The client library, loaded on first use, with the HTTP client it sends requests with. */
   library(): Promise<Library & { http: HttpInstance }>;
-  /** Tries so far, and those that failed. */
+  /** Attempts so far, and failed ones among them. */
   counts(): { calls: number; failures: number };
 };
 
 export type CallOptions = {
-  /** Looked at before each try: true when nobody needs it any more, and the call ends as if it had worked. */
+  /** Checked before each attempt. True: the call is no longer needed and ends as if it had succeeded. */
   moot?: () => boolean;
-  /** Only one try, for what is a courtesy or has somebody waiting. */
+  /** Makes a single attempt, for courtesies and for calls that somebody waits for. */
   once?: boolean;
 };
 
@@ -46,7 +46,7 @@ type Http = {
 };
 
 const TRIES = 5;
-/** A token is renewed before it is over. */
+/** Tokens are renewed this long before they expire. */
 const EARLY_MS = 3 * 60_000;
 
 export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms: number) => Promise<void>): Api {
@@ -57,7 +57,7 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
         send: (config: Record<string, unknown>) => Promise<unknown>;
       }>
     | undefined;
-  const load = () => (loaded ??= loadLibrary(app, timings, libraryLogger(log, redact, "debug"))); // we hear of it and say it ourselves
+  const load = () => (loaded ??= loadLibrary(app, timings, libraryLogger(log, redact, "debug"))); // its errors reach us, and we log them
 
   let token: { value: string; until: number } | undefined;
   let fetching: Promise<string> | undefined;
@@ -73,7 +73,7 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
     return value;
   };
 
-  /** One fetch for all who wait: a cold start with ten cards is one request for a token. */
+  /** Concurrent callers share one fetch: a cold start with ten cards requests one token. */
   const bearer = async (): Promise<string> => {
     if (token && token.until > Date.now()) return token.value;
     fetching ??= fetchToken().finally(() => (fetching = undefined));
@@ -101,7 +101,7 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
     if (Buffer.isBuffer(answer)) return { bytes: answer };
     if (typeof answer !== "object" || answer === null) throw new FeishuFailure("transient", "Feishu answered no JSON");
     const { code, msg } = answer as { code?: unknown; msg?: unknown };
-    // A refusal may come as a success of HTTP.
+    // The platform also refuses with status 200.
     if (code !== 0) throw failureOf({ status: 200, code: Number(code ?? 0), msg: redact(String(msg)) });
     return answer as Answer;
   };
@@ -112,14 +112,14 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
       return await send(request, { Authorization: `Bearer ${used}` });
     } catch (error) {
       if (!(error instanceof FeishuFailure) || error.kind !== "token") throw error;
-      // Revoked or over before its time: whoever comes first forgets it.
+      // Revoked or expired early: the first caller to notice drops the token.
       if (token?.value === used) token = undefined;
       return send(request, { Authorization: `Bearer ${await bearer()}` });
     }
   };
 
   const counted = { calls: 0, failures: 0 };
-  /** What only the operator can mend, once each: the platform names the permission that is missing. */
+  /** Tells the operator once about each missing permission; the platform names it. */
   const told = new Set<string>();
   const tellOperator = (error: unknown): void => {
     if (!(error instanceof FeishuFailure) || error.kind !== "permission" || told.has(error.message)) return;
@@ -172,7 +172,7 @@ function waitFor(error: unknown, tries: number, firstMs: number): number | undef
   }
 }
 
-/** What went wrong, in our words: the library's error carries the request with its token, and goes no further. */
+/** The failure in our own words. The library's error holds the request with its token, so it is not passed on. */
 function read(error: unknown, redact: (text: string) => string): FeishuFailure {
   const { response, code } = error as {
     response?: { status: number; data: unknown; headers?: Record<string, unknown> };
@@ -206,11 +206,11 @@ async function loadLibrary(app: FeishuApp, { callMs }: Timings, logger: ReturnTy
   const library = await import("@larksuiteoapi/node-sdk").catch((error: unknown) => {
     throw new FeishuFailure("permission", `the package @larksuiteoapi/node-sdk is not installed (${messageOf(error)})`);
   });
-  // An instance of our own: the library's is shared by the whole process and waits for ever.
+  // Our own instance: the library's is shared by the whole process and has no timeout.
   const http = (library.defaultHttpInstance as unknown as Http).create({
     timeout: callMs,
     maxRedirects: 0,
-    // Left to itself the library reads the environment, and in its own way.
+    // Otherwise the library reads proxies from the environment by rules of its own.
     ...(app.agent ? { httpAgent: app.agent, httpsAgent: app.agent } : { proxy: false }),
   });
   http.interceptors.response.use(({ data }) => data);
@@ -221,7 +221,7 @@ async function loadLibrary(app: FeishuApp, { callMs }: Timings, logger: ReturnTy
     domain: app.domain,
     httpInstance,
     logger,
-    // Its cache is shared by all apps of that id in the process, and keeps a token that was refused.
+    // The library's cache is shared by all clients with this app id, and keeps refused tokens.
     disableTokenCache: true,
   });
   return {

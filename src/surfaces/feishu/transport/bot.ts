@@ -5,13 +5,13 @@ import type { Log } from "./config.ts";
 
 const LONGEST_MS = 60_000;
 
-/** Who the bot is, for its mentions. Known from the last time while it cannot be asked. */
+/** The bot's own id and name, to recognise its mentions. The last known ones count while the platform cannot be reached. */
 export type Bot = {
   id(): string | undefined;
   name(): string;
-  /** Asks until there is an answer; resolves after the first try. */
+  /** Asks until the platform answers; resolves after the first attempt. */
   learn(): Promise<void>;
-  /** How calls of the API go, which is all there is to say where nothing is connected. */
+  /** State of API calls: the only sign of health where no connection is open. */
   status(): ChannelStatus;
 };
 
@@ -23,7 +23,7 @@ export function createBot(
   let name = (store.get("bot-name") as string | undefined) ?? "Sage";
   let status: ChannelStatus = { state: "connecting", since: Date.now() };
 
-  /** True when it is known now. */
+  /** True once id and name are known. */
   const ask = async (): Promise<boolean> => {
     try {
       const { bot } = (await api.call({ method: "GET", path: "bot/v3/info" }, { once: true })) as {

@@ -5,7 +5,7 @@ import type { Log } from "./config.ts";
 
 export type Clicks = {
   onCard(handler: (click: CardClick) => Promise<CardAnswer>): void;
-  /** In time for the platform, whatever the handler does. */
+  /** Resolves within the platform's time limit, whatever the handler does. */
   answer(click: CardClick): Promise<CardAnswer>;
 };
 
@@ -15,14 +15,14 @@ export type ClickParts = {
   answerMs: number;
   texts: FeishuServeTexts;
   log: Log;
-  /** Keeps others from changing the message until the answer has left. */
+  /** Blocks other changes to the message until the response has been sent. */
   hold(messageId: string): () => void;
-  /** An answer replaced the card: older pictures of it are worth nothing. */
+  /** The response replaced the card: pending older versions are dropped. */
   replaced(messageId: string): void;
   patch(messageId: string, card: object): Promise<void>;
 };
 
-/** Each click is handled once. Its answer is awaited for as long as the platform waits; its card is also patched. */
+/** Handles each click once. The response is awaited as long as the platform waits; the card is patched as well. */
 export function createClicks(parts: ClickParts): Clicks {
   const { store, rememberMs, answerMs, texts, log, hold, replaced, patch } = parts;
   let handler: ((click: CardClick) => Promise<CardAnswer>) | undefined;
@@ -45,11 +45,11 @@ export function createClicks(parts: ClickParts): Clicks {
     const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, answerMs, "late")));
     const first = await Promise.race([answered, late]);
     clearTimeout(timer);
-    // Just after the answer has left: a change that comes with it would be refused or undone.
+    // Just after the response was sent: the platform refuses or undoes a change that arrives with it.
     setTimeout(release, 50);
     if (first !== "late") {
       if (first.card) replaced(click.messageId);
-      // The answer may be lost on its way, and the card would stay open for everybody.
+      // The response may be lost, and the card would stay open for everybody.
       void put(click, first);
       return first;
     }

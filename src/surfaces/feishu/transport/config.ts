@@ -1,22 +1,22 @@
 import type { Agent } from "node:http";
 
-/** What is needed to talk to one app on one platform. */
+/** One app on one platform: its address and its credentials. */
 export type FeishuApp = {
   /** `cli_` and 16 hex digits. */
   appId: string;
   appSecret: string;
   /** An origin without a slash at its end, such as `https://open.feishu.cn`. */
   domain: string;
-  /** How events come: over a connection that we open, or to an address of ours. */
+  /** Events come over a connection that we open (socket) or to an address of ours (webhook). */
   mode: "socket" | "webhook";
-  /** The webhook is served only with both. */
+  /** Both keys are required for the webhook. */
   encryptKey?: string;
   verificationToken?: string;
-  /** The way to the platform, where a proxy stands in it. */
+  /** Agent for a proxy, where one leads to the platform. */
   agent?: Agent;
 };
 
-/** How long things may take; what a test shortens. */
+/** Timeouts and intervals; tests shorten them. */
 export type Timings = {
   /** One call of the API. */
   callMs: number;
@@ -28,15 +28,15 @@ export type Timings = {
   answerMs: number;
   /** Messages are remembered this long: the last redelivery comes after 7 hours. */
   rememberMs: number;
-  /** No pong for this long: the connection is dead. */
+  /** Without a pong for this long, the connection counts as dead. */
   pongMs: number;
-  /** Not connected for this long: begin anew rather than trust what the library does. */
+  /** Without a connection for this long, we start a new client instead of waiting for the library. */
   stuckMs: number;
-  /** Connected and nothing heard for this long: a fresh connection costs little, a deaf one everything. */
+  /** Without an event for this long, the connection is replaced: a new one costs little, a deaf one loses everything. */
   quietMs: number;
-  /** How often the connection is looked at. */
+  /** Interval between checks of the connection. */
   lookMs: number;
-  /** How long closing waits for what is under way. */
+  /** Closing waits this long for work in progress. */
   leaveMs: number;
 };
 

@@ -13,7 +13,7 @@ type Content = Pick<Incoming, "text" | "attachments">;
 
 const nothing: Content = { text: "", attachments: [] };
 
-/** The words of a message and what is attached to it. What cannot be read is a message without words. */
+/** Text and attachments of a message. An unreadable message has no text. */
 export function contentOf(
   type: string,
   content: string,
@@ -105,7 +105,7 @@ function piece(part: Record<string, unknown>): string {
 }
 
 function attachment(kind: "image" | "file", key: unknown, name?: unknown): Incoming["attachments"] {
-  // A key becomes part of an address: nothing but a key may stand there.
+  // The key becomes part of a URL: only key characters are accepted.
   if (typeof key !== "string" || !/^[\w-]+$/.test(key)) return [];
   return [{ kind, key, ...(typeof name === "string" && { name }) }];
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CardAnswer, CardClick, Incoming, Recall, Referred } from "../channel.ts";
 import { contentOf, mentionSchema } from "./content.ts";
 
-/** What arrives, over either transport, once it is known to be genuine. */
+/** A genuine event, from either transport. */
 const envelope = z.object({
   header: z.object({
     event_id: z.string(),
@@ -21,7 +21,7 @@ export function readEnvelope(payload: unknown): Envelope | undefined {
   return envelope.safeParse(payload).data;
 }
 
-/** Becomes part of an address, and of a path: nothing but an id may stand there. */
+/** The id becomes part of URLs and file paths: only id characters are accepted. */
 const id = z.string().regex(/^[\w-]+$/);
 
 const message = z.object({
@@ -45,7 +45,7 @@ const message = z.object({
   }),
 });
 
-/** A message of a person; undefined for a bot's, and for what cannot be read. */
+/** A person's message; undefined for bots and for unreadable events. */
 export function readMessage(event: unknown, botId: string | undefined): Incoming | undefined {
   const parsed = message.safeParse(event).data;
   if (!parsed || parsed.sender.sender_type !== "user") return undefined;
@@ -119,7 +119,7 @@ const click = z.object({
   context: z.object({ open_message_id: z.string().min(1), open_chat_id: z.string().default("") }),
 });
 
-/** Undefined when it does not say who clicked what: nobody can be given the benefit of that doubt. */
+/** Undefined when the event does not say who clicked what: a click without a person is never accepted. */
 export function readClick({ header, event }: Envelope): CardClick | undefined {
   const parsed = click.safeParse(event).data;
   if (!parsed) return undefined;

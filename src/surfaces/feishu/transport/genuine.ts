@@ -20,7 +20,7 @@ export type Verdict =
 
 export function verify({ headers, body }: WebhookRequest, keys: WebhookKeys, now: number): Verdict {
   const signed = isSigned(headers, body, keys.encryptKey);
-  // Not worth being parsed and decrypted: a flood of such must not keep a challenge waiting.
+  // Large unsigned bodies are not parsed or decrypted: a flood of them must not delay a challenge.
   if (!signed && body.length > LARGEST_UNSIGNED) return refuse(401, "the signature is missing or wrong");
   const encrypted = stringIn(parse(body.toString("utf8")), "encrypt");
   if (encrypted === undefined) return refuse(400, "the body should be a JSON object with an encrypted text");
@@ -49,7 +49,7 @@ function isSigned(headers: WebhookRequest["headers"], body: Buffer, key: string)
   const timestamp = headers["x-lark-request-timestamp"];
   const nonce = headers["x-lark-request-nonce"];
   const signature = headers["x-lark-signature"];
-  // Without separators a digit could move from one to the other: each has a form of its own.
+  // Without separators a digit could move from timestamp to nonce, so the timestamp has a fixed length.
   if (timestamp === undefined || !/^\d{10}$/.test(timestamp) || nonce === undefined || signature === undefined)
     return false;
   const expected = createHash("sha256")

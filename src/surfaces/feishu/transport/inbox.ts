@@ -7,17 +7,17 @@ const TRIES = 5;
 
 type Kept = { message: Incoming; tries: number };
 
-/** Messages between the platform and whoever takes them: claimed and kept in one step, given back only to the bin. */
+/** Messages on disk, between the platform and their handler: claimed and stored in one step, deleted once handled. */
 export type Inbox = {
-  /** On disk when it returns; false when it was there before. One that was changed since is there again. */
+  /** Stores the message before it returns. False: it was there already. An edited message counts as new. */
   accept(message: Incoming): boolean;
-  /** A message that nobody has taken yet is dropped; who took it otherwise hears of it. */
+  /** Drops a message that was not handled yet; otherwise tells the handler that it was recalled. */
   recall(recall: Recall): void;
   onRecall: FeishuChannel["onRecall"];
   onMessage: FeishuChannel["onMessage"];
-  /** Goes on with what is kept. */
+  /** Starts handling stored messages. */
   start(): void;
-  /** Nothing new is begun; resolves when nothing is under way. */
+  /** Starts no further message; resolves when the current ones are handled. */
   stop(): Promise<void>;
 };
 
@@ -42,7 +42,7 @@ export function createInbox(
         store.delete(key);
         return;
       }
-      // Counted before: one that takes the process down with it must not do so for ever.
+      // Counted before the attempt: a message that crashes the process must not do so for ever.
       store.set(key, { message, tries: tries + 1 });
       try {
         await handler(message);
@@ -74,7 +74,7 @@ export function createInbox(
       const key = keyOf(message);
       const isNew = store.atomically(() => {
         if (store.claim(`seen/${messageId}`, rememberMs)) {
-          const { editedAt: _first, ...fresh } = message; // changed before it ever came: that is how it reads
+          const { editedAt: _first, ...fresh } = message; // edited before it first arrived: this is its text
           store.set(key, { message: fresh, tries: 0 });
           store.set(`when/${messageId}`, at, { ttlMs: rememberMs });
           return true;
@@ -119,6 +119,6 @@ export function createInbox(
   };
 }
 
-/** In the order in which they were said. */
+/** Sorted by the time they were sent. */
 const keyOf = ({ at, messageId }: Pick<Incoming, "at" | "messageId">): string =>
   `inbox/${String(at).padStart(15, "0")}/${messageId}`;

@@ -14,18 +14,18 @@ import { createSending } from "./sending.ts";
 import { createConnection } from "./socket.ts";
 import { createWebhook, type Webhook } from "./webhook.ts";
 
-/** For the acknowledgement of what was just handled to be on its way. */
+/** Time for the acknowledgement of the last event to be sent. */
 const FLUSH_MS = 50;
 
 export type OpenFeishu = FeishuChannel & {
-  /** Only there in that mode. */
+  /** Only in webhook mode. */
   webhook?: Webhook;
-  /** Since the start, for whoever watches the process. */
+  /** Counters since the start, for metrics. */
   counts(): Readonly<Record<"messages" | "clicks" | "calls" | "failures", number>>;
 };
 
 export type FeishuParts = {
-  /** Of this app alone: two bots in one group hear of the same messages. */
+  /** Storage of this app alone: two bots in one group receive the same messages. */
   store: SurfaceStore;
   lang: Lang;
   log: Log;
@@ -55,7 +55,7 @@ export function openFeishu(
   let closing: Promise<void> | undefined;
   const under = new Set<Promise<object>>();
 
-  /** One genuine event, whichever way it came: what is returned is the answer. What throws is delivered again. */
+  /** Handles one genuine event and returns the response. If this throws, the platform delivers the event again. */
   const receive = (envelope: Envelope): Promise<object> => {
     if (closing) return Promise.reject(new Error("leaving: it comes again"));
     heardAt = Date.now();
@@ -73,7 +73,7 @@ export function openFeishu(
       const message = readMessage(event, bot.id());
       if (!message) return {};
       if (now() - message.at < rememberMs) counted.messages += inbox.accept(message) ? 1 : 0;
-      // Whether it was seen can no longer be known.
+      // Too old to know whether it was seen.
       else log("warn", `a message of ${new Date(message.at).toISOString()} is too old, and is left alone`);
       return {};
     }
@@ -107,7 +107,7 @@ export function openFeishu(
       ? createWebhook({ appId, encryptKey, verificationToken }, { receive, now, log })
       : undefined;
 
-  /** Nothing new; what is being answered is answered, what is being sent is sent, for a moment. */
+  /** Accepts nothing new, and waits a moment for responses and messages in progress. */
   const close = async (): Promise<void> => {
     const patience = after(timings.leaveMs, undefined, { ref: false });
     await Promise.race([Promise.allSettled(under).then(() => after(FLUSH_MS)), patience]);
@@ -136,7 +136,7 @@ export function openFeishu(
     status() {
       if (connection) {
         const now = connection.status();
-        // A connection that does not come about says little; why nobody answers is known from the calls.
+        // A failed connection says little; the API calls know why the platform does not answer.
         const { problem } = bot.status();
         return now.state === "connected" || now.problem || !problem ? now : { ...now, problem };
       }
@@ -147,12 +147,12 @@ export function openFeishu(
   };
 }
 
-/** Where addresses for the client are, by where the API is. */
+/** Origin of links that the client opens, by the origin of the API. */
 function linksOf(domain: string): string {
   return /larksuite/.test(domain) ? "https://applink.larksuite.com" : "https://applink.feishu.cn";
 }
 
-/** Sleeps that end when the bridge does. */
+/** Sleeps that closing ends. */
 function sleeper(signal: AbortSignal): (ms: number) => Promise<void> {
   return (ms) => after(ms, undefined, { signal });
 }

@@ -1,9 +1,9 @@
-/** Work under one name is done one after the other, in the order in which it was asked for. */
+/** Runs work of the same name one at a time, in order. */
 export type Queues = {
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** What is queued from now on waits until this is called; what runs already is not stopped. */
+  /** Blocks the queue until the returned function is called; running work is not stopped. */
   hold(name: string): () => void;
-  /** Resolves when nothing is left to do. */
+  /** Resolves when all queues are empty. */
   idle(): Promise<void>;
 };
 
@@ -32,7 +32,7 @@ export function createQueues(): Queues {
   };
 }
 
-/** Lets so many through within a second for each name, and keeps the others until there is room. */
+/** Limits calls per second and name; further ones wait. */
 export function createPace(perSecond: number, sleep: (ms: number) => Promise<void>): (name: string) => Promise<void> {
   const recent = new Map<string, number[]>();
   return async (name) => {

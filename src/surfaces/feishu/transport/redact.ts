@@ -1,6 +1,6 @@
 import type { FeishuApp, Log } from "./config.ts";
 
-/** Takes out of text whatever would let somebody else act as the bot. */
+/** Removes from text every secret that would let somebody act as the bot. */
 export function redactorOf({ appSecret, encryptKey, verificationToken }: FeishuApp): (text: string) => string {
   const secrets = [appSecret, encryptKey, verificationToken].filter((one) => one !== undefined && one.length >= 4);
   return (text) =>
@@ -14,7 +14,7 @@ export function redactorOf({ appSecret, encryptKey, verificationToken }: FeishuA
 export function libraryLogger(log: Log, redact: (text: string) => string, worst: "warn" | "debug" = "warn") {
   const at = (level: Parameters<Log>[0]) => (messages: unknown[]) =>
     log(level, redact(wordsOf(messages).slice(0, 500)));
-  // What the library calls information is its own business.
+  // The library's info lines are of no use to an operator.
   return { error: at(worst), warn: at("debug"), info: at("debug"), debug: () => {}, trace: () => {} };
 }
 

@@ -6,7 +6,7 @@ import type { Log } from "./config.ts";
 import { readItems } from "./event.ts";
 import { createPace, type Queues } from "./queues.ts";
 
-/** The platform lets five through; other bots share them. */
+/** The platform allows five per second and chat, shared by all bots in it. */
 const PER_CHAT = 4;
 const PER_MESSAGE = 4;
 const PER_ENTITY = 8;
@@ -35,9 +35,9 @@ export type Sending = Pick<
   | "entitySettings"
   | "updateEntity"
 > & {
-  /** Nothing changes this message until the returned function is called. */
+  /** Blocks changes to this message until the returned function is called. */
   hold(messageId: string): () => void;
-  /** The message shows something newer than any patch that is still on its way. */
+  /** The message now shows a newer version than any pending patch. */
   replaced(messageId: string): void;
 };
 
@@ -50,16 +50,16 @@ export type SendingParts = {
   log: Log;
 };
 
-/** Everything that goes out. One message, one card entity and one chat are written to by one hand at a time. */
+/** Everything that is sent. Each message, card entity and chat has one writer at a time. */
 export function createSending({ api, appId, queues, store, sleep, log }: SendingParts): Sending {
   const chatPace = createPace(PER_CHAT, sleep);
   const messagePace = createPace(PER_MESSAGE, sleep);
   const entityPace = createPace(PER_ENTITY, sleep);
-  /** The newest picture of a message or a text that somebody asked for. Older ones need not be drawn any more. */
+  /** Newest requested version of each message or text; older ones are skipped. */
   const newest = new Map<string, number>();
   let count = 0;
 
-  /** Draws something of which only the newest version matters. */
+  /** Sends a change of which only the newest version matters. */
   const draw = (name: string, queue: string, work: (moot: () => boolean) => Promise<void>): Promise<void> => {
     const mine = ++count;
     newest.set(name, mine);
@@ -75,7 +75,7 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
   };
 
   const send = (target: Target, type: string, content: object): Promise<Sent> =>
-    // In order for each place of a chat: one that cannot be written to just now holds up no other.
+    // In order within each thread of a chat: one that cannot be written to delays no other.
     queues.run(`chat/${target.chat}/${target.replyTo ?? ""}`, async () => {
       const data = { msg_type: type, content: JSON.stringify(content), uuid: target.uuid };
       await chatPace(target.chat);
@@ -116,14 +116,14 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
         return;
       } catch (error) {
         if (!(error instanceof FeishuFailure) || error.kind !== "sequence") throw error;
-        // Somebody counted further than we know of, or our clock was set back: a number is never used twice, but it may skip.
+        // The platform has seen a higher number, or our clock was set back: numbers may skip, but never repeat.
         sequences.skip(cardId, skip);
       }
     }
     await call();
   };
 
-  /** Which message shows an entity, so that a click on it holds the entity as well. */
+  /** Messages by card entity: a click on the message also blocks changes to the entity. */
   const entityOf = new Map<string, string>();
 
   return {
@@ -162,7 +162,7 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
     },
     async recall(messageId) {
       await api.call({ method: "DELETE", path: `im/v1/messages/${segment(messageId)}` }).catch((error: unknown) => {
-        // Gone is what was wanted.
+        // It is gone already, as wanted.
         if (!(error instanceof FeishuFailure) || error.kind !== "gone") throw error;
       });
     },
@@ -267,7 +267,7 @@ function postOf(text: string, mention: readonly string[]): object {
   return { content: people.length > 0 ? [people, ...lines] : lines };
 }
 
-/** To a message that is gone nobody can reply; the chat hears of it all the same. */
+/** If the message to reply to is gone, sends to the chat instead. */
 async function replyOrCreate(api: Api, target: Target, data: Record<string, unknown>): Promise<Answer> {
   if (target.replyTo !== undefined)
     try {
@@ -287,14 +287,14 @@ async function replyOrCreate(api: Api, target: Target, data: Record<string, unkn
   });
 }
 
-/** Numbers that only grow, also after a restart: they begin at the time, ten to a second. */
+/** Sequence numbers that grow across restarts: they start at the current time, ten per second. */
 function createSequences() {
   const last = new Map<string, number>();
   const clock = () => (Math.floor(Date.now() / 100) % (2 ** 31 - 2)) + 1;
   return {
     next(cardId: string): number {
       const next = Math.max((last.get(cardId) ?? 0) + 1, clock());
-      last.delete(cardId); // the one that was changed last is forgotten last
+      last.delete(cardId); // keeps the map in order of use
       last.set(cardId, next);
       forgetOldest(last);
       return next;
@@ -305,12 +305,12 @@ function createSequences() {
   };
 }
 
-/** A card changes for some minutes; a process stays for months. */
+/** Drops the oldest entries: a card changes for minutes, the process runs for months. */
 function forgetOldest(map: Map<string, unknown>): void {
   for (const key of map.keys())
     if (map.size > MOST_ENTITIES) map.delete(key);
     else return;
 }
 
-/** An id inside of an address. */
+/** An id as part of a URL. */
 const segment = (id: string): string => encodeURIComponent(id);

@@ -5,7 +5,7 @@ import type { FeishuApp, Log, Timings } from "./config.ts";
 import { libraryLogger, redactorOf } from "./redact.ts";
 
 export type Connection = {
-  /** Resolves when the first attempt came to an end, well or not. */
+  /** Resolves when the first attempt has succeeded or failed. */
   start(): Promise<void>;
   status(): ChannelStatus;
   close(): void;
@@ -15,8 +15,8 @@ type Client = InstanceType<Library["WSClient"]>;
 type One = { client: Client; stop(): void };
 
 /**
- * The long connection, watched. The library reconnects by itself in ordinary cases; what it does not notice is noticed here: that
- * it gave up, that it has been trying for too long, or that a connection stands and nothing is heard on it.
+ * The long connection, supervised. The library reconnects by itself in ordinary cases. This notices the others: the library gave up,
+ * has tried for too long, or holds a connection on which nothing arrives.
  */
 export function createConnection(
   app: FeishuApp,
@@ -39,12 +39,12 @@ export function createConnection(
     log(problem === undefined ? "info" : "warn", `long connection: ${state}${problem ? ` (${problem})` : ""}`);
   };
 
-  /** One client of the library; `ended` hears how its first attempt came out. */
+  /** Starts one client of the library; `ended` is told how its first attempt ended. */
   const open = async (ended: (problem?: string) => void): Promise<One> => {
     const library = await api.library();
     const logger = libraryLogger(log, redactorOf(app));
     class Dispatcher extends library.EventDispatcher {
-      /** Everything as it came: the library would pour header and event into one. */
+      /** The event as it was sent: the library would merge header and event into one object. */
       override async invoke(payload: unknown): Promise<unknown> {
         heardAt = Date.now();
         return receive(payload);
@@ -78,7 +78,7 @@ export function createConnection(
     become("connected");
   };
 
-  /** The library gave up, or was given up: begin anew, each time a little later. */
+  /** Starts a new client, after a delay that grows with each attempt. */
   const failed = (problem: string) => {
     if (closed || again) return;
     current?.stop();
@@ -110,7 +110,7 @@ export function createConnection(
     }
   };
 
-  /** A fresh connection first, the old one away then: nothing is missed in between. */
+  /** Opens the new connection before closing the old one, so that no event is missed. */
   const renew = async (): Promise<void> => {
     if (renewing) return;
     renewing = true;
@@ -127,7 +127,7 @@ export function createConnection(
     } catch (error) {
       log("warn", `long connection: could not be renewed: ${messageOf(error)}`);
     } finally {
-      heardAt = Date.now(); // the next time after as long a silence
+      heardAt = Date.now(); // replaced again only after another silence of that length
       renewing = false;
     }
   };
@@ -162,8 +162,8 @@ export function createConnection(
 }
 
 /**
- * Clicks that come as frames of the type `card` come because the callback is not set up, or no version with it was published. The
- * library drops them without a word, and the person sees an error: the operator should hear of it.
+ * Clicks arrive as frames of type `card` when the callback is not set up or no version with it was published. The library drops them
+ * silently and the person sees an error, so the operator is told.
  */
 function noticeOldCards(client: Client, tell: () => void): void {
   const inner = client as unknown as {

@@ -7,7 +7,7 @@ const TOLD_MS = 10_000;
 
 export type Webhook = (request: WebhookRequest) => Promise<{ status: number; body: object }>;
 
-/** Answers one request. It never throws, and says nothing to a stranger. */
+/** Answers one request. Never throws, and tells a stranger nothing. */
 export function createWebhook(
   keys: WebhookKeys,
   { receive, now, log }: { receive(envelope: Envelope): Promise<object>; now(): number; log: Log },
@@ -23,14 +23,14 @@ export function createWebhook(
     try {
       return { status: 200, body: await receive(verdict.envelope) };
     } catch (error) {
-      // Not recorded, so not acknowledged: it comes again.
+      // Not stored, so not acknowledged: the platform delivers it again.
       log("error", `webhook: an event was not recorded: ${messageOf(error)}`);
       return { status: 503, body: {} };
     }
   };
 }
 
-/** Strangers must not be able to fill a disk with lines. */
+/** Limits log lines: strangers must not be able to fill the disk. */
 function sparingly(tell: (text: string) => void): (text: string) => void {
   let count = 0;
   let toldAt = -Infinity;
