@@ -11,6 +11,7 @@ import {
   reason,
   stepOfKey,
   turnEndedKey,
+  withoutRewound,
   type Fact,
   type FactType,
 } from "../protocol/index.ts";
@@ -33,7 +34,9 @@ const copied: readonly FactType[] = [
  * asked is asked again, and a call that had no result by then reads as not run.
  */
 export function forkOf(facts: readonly Fact[], cut: number): Fact[] {
-  const kept = facts.filter(({ type, seq }) => seq <= cut && copied.includes(type));
+  const kept = withoutRewound(facts.filter(({ seq }) => seq <= cut)).filter(
+    ({ type, seq }) => seq <= cut && copied.includes(type),
+  );
   const replied = kept.filter(
     (fact) => fact.type === "model.replied" && !isInSubagent(fact.key),
   ) as Fact<"model.replied">[];
@@ -42,7 +45,11 @@ export function forkOf(facts: readonly Fact[], cut: number): Fact[] {
   const turns = kept.filter(({ type, key }) => type !== "turn.begun" || happened.has(key));
   const heard = Math.max(0, ...turns.map(({ data }) => ("sawUpTo" in data ? data.sawUpTo : 0)));
   const conversation = turns.filter(({ type, seq }) => type !== "user.said" || seq <= heard);
-  return [...conversation.map(opened(cut)), ...notRun(conversation, replied, cut), ...ended(conversation, cut)];
+  return [
+    ...conversation.map(opened(cut)).map(unchanged),
+    ...notRun(conversation, replied, cut),
+    ...ended(conversation, cut),
+  ];
 }
 
 /** `1234` is a fact's number, `t2` the end of a turn, `t2/5` that of a step. Without one: as it is now. */
@@ -60,6 +67,13 @@ function opened(cut: number): (fact: Fact) => Fact {
     fact.type === "session.opened"
       ? { ...fact, data: { ...fact.data, forkedFrom: { session: fact.session, seq: cut } } }
       : fact;
+}
+
+/** Files that the other session replaced are for that one to put back. */
+function unchanged(fact: Fact): Fact {
+  if (fact.type !== "call.finished" || !fact.data.replaced) return fact;
+  const { replaced: _, ...data } = fact.data;
+  return { ...fact, data };
 }
 
 function notRun(facts: readonly Fact[], replied: readonly Fact<"model.replied">[], seq: number): Fact[] {

@@ -46,13 +46,25 @@ export function dropOutput(store: Store, folder: string, session: string, names:
 const file = /[\w-]{16,80}\.txt/g;
 
 function namesIn(store: Store): Set<string> {
-  return new Set(store.sessions().flatMap(({ id }) => outputOf(store.load(id))));
+  return new Set(
+    store.sessions().flatMap(({ id }) => {
+      const facts = store.load(id);
+      return [...outputOf(facts), ...replacedIn(facts)];
+    }),
+  );
 }
 
 /** The files that a session's results name. */
 export function outputOf(facts: readonly Fact[]): string[] {
   return facts.flatMap((fact) =>
     fact.type === "call.finished" ? [...fact.data.text.matchAll(file)].map(([name]) => name) : [],
+  );
+}
+
+/** Names of the copies that a rewind may need. */
+function replacedIn(facts: readonly Fact[]): string[] {
+  return facts.flatMap((fact) =>
+    fact.type === "call.finished" ? (fact.data.replaced ?? []).map(({ before }) => before) : [],
   );
 }
 

@@ -10,6 +10,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
   inbox: async () => (await import("./commands/inbox.ts")).inbox,
   answer: async () => (await import("./commands/answer.ts")).answer,
+  rewind: async () => (await import("./commands/rewind.ts")).rewind,
   why: async () => (await import("./commands/why.ts")).why,
   export: async () => (await import("./commands/export.ts")).exportSession,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
@@ -24,7 +25,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 
 /** What an agent's commands must not do in the person's name. */
 const forPeople =
-  /^(answer|setup|trust|serve|feishu|permissions (add|remove|import)|sessions (rename|fork|delete|gc))\b/;
+  /^(answer|rewind|setup|trust|serve|feishu|permissions (add|remove|import)|sessions (rename|fork|delete|gc))\b/;
 
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

@@ -1,4 +1,4 @@
-import { reason, reasonOf, seenBy, unseenMessages } from "../protocol/index.ts";
+import { reason, reasonOf, seenBy, unseenMessages, withoutRewound } from "../protocol/index.ts";
 import type {
   Delta,
   Fact,
@@ -79,7 +79,7 @@ export class SessionLog {
     // Listen before reading: what others write in between is heard, and known already when it is told.
     this.#unsubscribe = store.hub.subscribe(id, this);
     try {
-      this.#loaded = this.#knowAll(store.load(id, { verified: true }));
+      this.#loaded = this.#knowAll(withoutRewound(store.load(id, { verified: true })));
     } catch (error) {
       this.close(error);
       void store.release(id, this.epoch);
@@ -105,7 +105,7 @@ export class SessionLog {
     this.#stopped = this.#controller = this.#replay = undefined;
     this.sawUpTo = this.said.length = 0;
     [this.#interrupts, this.#attempts] = [[], []];
-    return this.#knowAll(this.store.load(this.id));
+    return this.#knowAll(withoutRewound(this.store.load(this.id)));
   }
 
   #knowAll(facts: readonly Fact[]): readonly Fact[] {

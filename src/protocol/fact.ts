@@ -4,6 +4,7 @@ import type { TurnLimits } from "./options.ts";
 import type { TurnEnd } from "./outcome.ts";
 import type { Effect, RuleDestination, Verdict } from "./permission.ts";
 import type { Reason } from "./reason.ts";
+import type { RestoreProblem, Restoring, RewindWhat } from "./rewind.ts";
 import type { StateTransition } from "./state.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
 
@@ -35,6 +36,21 @@ export type FactData = {
   "model.chosen": { model: string; by: string; surface: string };
   /** How much the agent may do without asking, from the next call on. */
   "mode.chosen": { mode: SessionMode; by: string; surface: string };
+  /**
+   * The session went back to before a turn. Earlier facts stay: whoever folds the conversation leaves out what was taken back.
+   * `heard`: messages up to this seq are older than that turn. `next`: turns are counted on from here. `files`: to be put back.
+   */
+  "session.rewound": {
+    turn: number;
+    heard: number;
+    next: number;
+    what: RewindWhat;
+    files: Restoring[];
+    by: string;
+    surface: string;
+  };
+  /** All files of a rewind were looked at. */
+  "rewind.ended": { restored: string[]; problems: { path: string; problem: RestoreProblem }[] };
   "turn.begun": {
     loop: number;
     maxSteps: number;

@@ -14,6 +14,7 @@ export * from "./permission.ts";
 export * from "./permission-reason.ts";
 export * from "./reason.ts";
 export * from "./refusal.ts";
+export * from "./rewind.ts";
 export * from "./request.ts";
 export * from "./state.ts";
 export * from "./subagent.ts";

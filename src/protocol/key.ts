@@ -10,6 +10,7 @@
  *   t0/3/1/mode                  mode.chosen: a person approved the plan that this call put before them
  *   t0/3/1/sub/0/model           the same again, of the subagent that call 1 runs
  *   state/5.0                    state.changed, the first of the owner with epoch 5
+ *   rewind/0                     session.rewound       rewind/0.ended          rewind.ended
  *   said/…  interrupt/…  draft/… what people and other processes write
  */
 export type KeyPlace = {
@@ -126,6 +127,12 @@ export function isTurnOrStep(text: string): boolean {
   return turnPattern.test(turn) && (step === undefined || numberPattern.test(step)) && more.length === 0;
 }
 
+/** The number of the turn that a key belongs to. */
+export function turnNumber(key: string): number | undefined {
+  const turn = placeOfKey(key)?.turn;
+  return turn === undefined ? undefined : Number(turn.slice(1));
+}
+
 export const turnKey = (turn: number): string => `t${turn}`;
 export const turnEndedKey = (turn: string): string => `${turn}.ended`;
 export const startedKey = (key: string): string => `${key}.started`;
@@ -189,6 +196,8 @@ export const titleKey = (id: string): string => `title/${id}`;
 export const removedKey = (id: string): string => `removed/${id}`;
 export const ruleRemovedKey = (id: string): string => `rule-removed/${id}`;
 export const modelChosenKey = (id: string): string => `model/${id}`;
+export const rewindKey = (n: number): string => `rewind/${n}`;
+export const endedKey = (key: string): string => `${key}.ended`;
 export const modeChosenKey = (id: string): string => `mode/${id}`;
 
 /** A request's id names its session and its key: `session/t0/3/1/permit0`. */

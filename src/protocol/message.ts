@@ -1,4 +1,5 @@
 import type { Answers } from "./request.ts";
+import type { Replaced } from "./rewind.ts";
 import type { InputChange } from "./permission.ts";
 
 /** Opaque data of a provider (a thinking signature, say) that must come back unchanged with the part it belongs to. */
@@ -51,6 +52,8 @@ export type ToolResult = {
   ran?: { input: ToolInput; changed: InputChange };
   /** Files whose content the model now knows: real path → sha-256. Edit refuses a file that changed since. */
   seen?: Record<string, string>;
+  /** Files that it replaced, so that a rewind can put them back. */
+  replaced?: Replaced[];
   /** A person's answers by question, as data; `text` says the same in words. */
   answers?: Answers;
   /** A skill is in use from here to the end of the turn, and these are the tools it works with. */

@@ -60,6 +60,8 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "answers-missing": { answered: number; of: number };
   "chosen-twice": { question: string };
   "mode-without-plan": {};
+  "rewind-turn-open": {};
+  "rewind-no-turn": { turn: string };
   "takes-one": { question: string; count: number };
   "unfit-response": { kind: "question" | "permission" | "text"; got: string };
   "unknown-response": { got: string };

@@ -4,6 +4,8 @@ import type {
   Preview,
   Question,
   Reason,
+  RestoreProblem,
+  RewindWhat,
   RequestSource,
   RuleDestination,
   SessionMode,
@@ -194,6 +196,20 @@ export const en = {
   planAccept: "Approve and accept edits",
   planChange: "Change the plan: say what",
   modes: { ask: "ask", acceptEdits: "accept edits", plan: "plan" } as Record<SessionMode, string>,
+  rewindWhat: { conversation: "conversation", files: "files", both: "conversation and files" } as Record<
+    RewindWhat,
+    string
+  >,
+  rewound: (what: string, turn: string, who: string) => `Rewound ${who} to before ${turn}: ${what}.`,
+  restored: (restored: number, left: number) =>
+    `${plural(restored, "file")} restored${left === 0 ? "" : `, ${left} left as they are`}.`,
+  restoreProblem: {
+    changed: "changed by somebody else since",
+    moved: "a link leads elsewhere now",
+    lost: "its earlier content was not kept or is damaged",
+    "not-a-file": "no longer a regular file",
+    failed: "could not be written",
+  } as Record<RestoreProblem, string>,
   modeChosen: (mode: string, who: string) => `Mode changed ${who}: ${mode}.`,
   modelChosen: (model: string, who: string) => `Model changed ${who}: ${model} from the next turn.`,
   unknownEnd: (why: string) => `How it ended is unknown: ${why}`,

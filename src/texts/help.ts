@@ -27,6 +27,7 @@ const en: HelpTexts = {
   sage sessions               list sessions
   sage inbox                  list open requests in all sessions
   sage answer <id> …          answer a request, from any terminal
+  sage rewind <session>       go back to before a message: conversation, files or both
   sage why [what]             show who allowed what, when and by which rule
   sage export [session]       save a session as JSON lines or as a page
   sage permissions …          list, add, remove, explain and import rules
@@ -91,6 +92,9 @@ Sessions
                               remove empty sessions and unused output; "retention" in settings deletes old sessions
 
 Looking back
+  sage rewind <session> [--to t3] [--files | --conversation | --both] [--dry-run | --yes] [--overwrite]
+                              go back to before a message; without --to, list the messages;
+                              what would change is listed first, --overwrite is for files in doubt
   sage why [session|call|file] [--all] [--json]
                               who allowed what, when, where, and by which rule;
                               for a file: which calls changed it
@@ -144,6 +148,7 @@ const zh: HelpTexts = {
   sage sessions               列出会话
   sage inbox                  列出所有会话中待处理的请求
   sage answer <编号> …        在任何终端回答请求
+  sage rewind <会话>          回退到某条消息之前：对话、文件或两者
   sage why [对象]             查看谁在何时、依据哪条规则允许了什么
   sage export [会话]          把会话保存为 JSON 行或网页
   sage permissions …          列出、添加、删除、解释和导入规则
@@ -208,6 +213,8 @@ const zh: HelpTexts = {
                               移除空会话和无用的输出；设置中的 "retention" 会删除旧会话
 
 回顾
+  sage rewind <会话> [--to t3] [--files | --conversation | --both] [--dry-run | --yes] [--overwrite]
+                              回退到某条消息之前；不带 --to 时列出消息，先列出会改变什么
   sage why [会话|调用|文件] [--all] [--json]
                               谁在何时何处、依据哪条规则允许了什么；
                               对文件：哪些调用改动过它

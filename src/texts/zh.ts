@@ -166,6 +166,17 @@ export const zh: Texts = {
   planAccept: "允许，并接受编辑",
   planChange: "修改计划：说明改什么",
   modes: { ask: "逐项询问", acceptEdits: "接受编辑", plan: "计划" },
+  rewindWhat: { conversation: "对话", files: "文件", both: "对话和文件" },
+  rewound: (what, turn, who) => `${who}已回退到 ${turn} 之前：${what}。`,
+  restored: (restored, left) =>
+    `已恢复 ${number(restored)} 个文件${left === 0 ? "" : `，${number(left)} 个保持原样`}。`,
+  restoreProblem: {
+    changed: "之后被别人改过",
+    moved: "现在有链接通向别处",
+    lost: "之前的内容没有留存或已损坏",
+    "not-a-file": "已不是普通文件",
+    failed: "无法写入",
+  },
   modeChosen: (mode, who) => `${who}更换了模式：${mode}。`,
   modelChosen: (model, who) => `${who}更换了模型：下一轮起使用 ${model}。`,
   interrupted: (who) => `${who}已中断。请说明接下来做什么，或用 /resume 继续。`,

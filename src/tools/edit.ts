@@ -14,6 +14,7 @@ import {
   sha256,
   type FileState,
 } from "./file.ts";
+import { keep, replacedBy } from "./kept.ts";
 import { pathSchema } from "./path.ts";
 import { previewEdit, type Replacement } from "./preview.ts";
 import { failed } from "./result.ts";
@@ -59,12 +60,11 @@ export const edit: Tool<Input> = {
     if (typeof found === "string") return failed(found);
     const { real, before, text, old, fresh, places } = found;
     const after = Buffer.from(text.split(old).join(fresh));
+    const { note } = await keep(scope.keepDir, before);
     await replaceFile(real, after, before);
-    return edited(
-      after,
-      real,
-      `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesOf(text, places)}`,
-    );
+    const where = `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesOf(text, places)}`;
+    const result = edited(after, real, where);
+    return { ...result, text: result.text + note, replaced: [replacedBy(real, before, sha256(after))] };
   },
 
   /** Takes the edit back in memory: if that gives what was there before, the edit had happened. */
@@ -83,7 +83,10 @@ export const edit: Tool<Input> = {
           .slice(0, 100)
           .map((at) => text.slice(0, at) + old + text.slice(at + fresh.length));
     return undone.some((candidate) => sha256(candidate) === before)
-      ? edited(now.bytes, real, "before a restart")
+      ? {
+          ...edited(now.bytes, real, "before a restart"),
+          replaced: [{ path: real, before, after: sha256(now.bytes) }],
+        }
       : undefined;
   },
 };

@@ -93,20 +93,16 @@ export async function lookAgain(path: string, place: ToolPlace): Promise<{ real:
 }
 
 /** All or nothing, also through a crash: whoever looks sees the old content or the new one, never a part. */
-export async function replaceFile(real: string, content: Buffer, before: FileState): Promise<void> {
-  const folder = dirname(real);
-  await mkdir(folder, { recursive: true });
-  const directory = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  try {
-    const at = await pin(directory, folder);
+export async function replaceFile(real: string, content: Buffer, before: FileState, mode?: number): Promise<void> {
+  await mkdir(dirname(real), { recursive: true });
+  await inFolder(real, async (at) => {
     await removeLeftovers(at);
     const name = `.sage-${process.pid}-${randomUUID()}.tmp`;
     const temporary = join(at, name);
     underWay.add(name);
     try {
-      await writeDurably(temporary, content, before);
-      const now = await readState(join(at, basename(real)));
-      if (hashOf(now) !== hashOf(before)) throw new Error("somebody else changed the file meanwhile; Read it again");
+      await writeDurably(temporary, content, before, mode);
+      await checkSame(join(at, basename(real)), before);
       await rename(temporary, join(at, basename(real)));
     } catch (error) {
       await rm(temporary, { force: true });
@@ -114,6 +110,28 @@ export async function replaceFile(real: string, content: Buffer, before: FileSta
     } finally {
       underWay.delete(name);
     }
+  });
+}
+
+/** Removes a file that is as it was found. */
+export async function removeFile(real: string, before: FileState): Promise<void> {
+  await inFolder(real, async (at) => {
+    await checkSame(join(at, basename(real)), before);
+    await rm(join(at, basename(real)));
+  });
+}
+
+async function checkSame(path: string, before: FileState): Promise<void> {
+  const now = await readState(path);
+  if (hashOf(now) !== hashOf(before)) throw new Error("somebody else changed the file meanwhile; Read it again");
+}
+
+/** Work on the entries of a file's folder, which nobody can swap for a link meanwhile. */
+async function inFolder(real: string, work: (at: string) => Promise<void>): Promise<void> {
+  const folder = dirname(real);
+  const directory = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    await work(await pin(directory, folder));
     await directory.sync();
     await pin(directory, folder);
   } finally {
@@ -154,7 +172,7 @@ async function pin(directory: FileHandle, folder: string): Promise<string> {
   return where === undefined ? folder : own;
 }
 
-async function writeDurably(path: string, content: Buffer, before: FileState): Promise<void> {
+async function writeDurably(path: string, content: Buffer, before: FileState, mode?: number): Promise<void> {
   const file = await open(path, "wx", before.kind === "file" ? 0o600 : 0o666);
   try {
     await file.writeFile(content);
@@ -162,7 +180,7 @@ async function writeDurably(path: string, content: Buffer, before: FileState): P
       // Only root may give a file away; for everyone else it is theirs already, or stays theirs.
       await file.chown(before.uid, before.gid).catch(() => undefined);
       await file.chmod(before.mode);
-    }
+    } else if (mode !== undefined) await file.chmod(mode);
     await file.sync();
   } finally {
     await file.close();

@@ -14,6 +14,7 @@ import {
   showSize,
   type FileState,
 } from "./file.ts";
+import { keep, replacedBy } from "./kept.ts";
 import { pathSchema } from "./path.ts";
 import { previewWrite } from "./preview.ts";
 import { failed } from "./result.ts";
@@ -43,15 +44,19 @@ export const write: Tool<Input> = {
   async execute(input, scope) {
     const found = await lookBefore(input, scope);
     if (typeof found === "string") return failed(found);
+    const { note } = await keep(scope.keepDir, found.before);
     await replaceFile(found.real, Buffer.from(input.content), found.before);
-    return written(input, found.real);
+    const result = written(input, found.real);
+    const replaced = [replacedBy(found.real, found.before, sha256(input.content))];
+    return { ...result, text: result.text + note, replaced };
   },
 
   async reconcile(input, { before, ...place }) {
     const found = await lookAgain(input.file_path, place);
     if (found === undefined) return undefined;
     const hash = hashOf(found.now);
-    if (hash === sha256(input.content)) return written(input, found.real);
+    if (hash === sha256(input.content))
+      return { ...written(input, found.real), replaced: [{ path: found.real, before, after: hash }] };
     return hash === before ? "again" : undefined;
   },
 };

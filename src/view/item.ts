@@ -27,6 +27,8 @@ export type Item =
   | { type: "compacted"; at: number; tokens: Compaction["tokens"] }
   | ({ type: "interrupted"; at: number; to: "pause" | "cancel" } & Sender)
   | ({ type: "model"; at: number; model: string } & Sender)
+  | ({ type: "rewound"; at: number } & Pick<FactData["session.rewound"], "turn" | "what" | "files"> & Sender)
+  | ({ type: "restored"; at: number } & FactData["rewind.ended"])
   | ({ type: "mode"; at: number; mode: SessionMode } & Sender)
   /** A call that was started and has no known end. */
   | { type: "lost"; at: number; call: CallItem | undefined; reason: Reason }

@@ -23,6 +23,10 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
       return { tone: "warn", line: (item.to === "pause" ? t.interrupted : t.stopping)(whoOf(item, t, me)) };
     case "model":
       return { tone: "dim", line: t.modelChosen(oneLine(item.model), whoOf(item, t, me)) };
+    case "rewound":
+      return { tone: "warn", line: t.rewound(t.rewindWhat[item.what], `t${item.turn}`, whoOf(item, t, me)) };
+    case "restored":
+      return restoredNote(item, t);
     case "mode":
       return { tone: "dim", line: t.modeChosen(t.modes[item.mode], whoOf(item, t, me)) };
     case "lost":
@@ -41,6 +45,12 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
     default:
       return item satisfies never;
   }
+}
+
+function restoredNote({ restored, problems }: FactData["rewind.ended"], t: Texts): Note {
+  const left = problems.map(({ path, problem }) => `${oneLine(path)}: ${t.restoreProblem[problem]}`);
+  const line = t.restored(restored.length, problems.length);
+  return left.length === 0 ? { tone: "dim", line } : { tone: "warn", line, foreign: left.join("\n") };
 }
 
 /** Where a rule was saved, or why it holds in its session alone. */

@@ -208,6 +208,12 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return ended(fact);
         case "model.chosen":
           return [{ type: "model", at, ...fact.data }];
+        case "session.rewound": {
+          const { turn, what, files, by, surface } = fact.data;
+          return [{ type: "rewound", at, turn, what, files, by, surface }];
+        }
+        case "rewind.ended":
+          return [{ type: "restored", at, ...fact.data }];
         case "mode.chosen":
           return [{ type: "mode", at, ...fact.data }];
         case "session.opened":

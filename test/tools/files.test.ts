@@ -225,6 +225,7 @@ test("Write creates folders and files, and keeps the mode of what it replaces", 
     ok: true,
     text: `Wrote 6 bytes to ${work.path("深/文件.txt")}.`,
     seen: { [work.path("深/文件.txt")]: sha("内容") },
+    replaced: [{ path: work.path("深/文件.txt"), before: "", after: sha("内容") }],
   });
   assert.equal(statSync(work.path("深/文件.txt")).mode & 0o777, 0o666 & ~process.umask());
   chmodSync(work.path("run.sh"), 0o751);
@@ -315,6 +316,7 @@ test("after a crash a Write knows by the content whether it happened", async () 
     ok: true,
     text: `Wrote 3 bytes to ${work.path("a.txt")}.`,
     seen: { [work.path("a.txt")]: sha("new") },
+    replaced: [{ path: work.path("a.txt"), before: sha("old"), after: sha("new") }],
   });
 });
 
@@ -394,6 +396,7 @@ test("after a crash an Edit knows by taking itself back whether it happened", as
     ok: true,
     text: `Edited ${work.path("f.txt")} (before a restart).`,
     seen: { [work.path("f.txt")]: sha("one one one") },
+    replaced: [{ path: work.path("f.txt"), before: sha("one two one"), after: sha("one one one") }],
   });
   assert.equal(await look(two, "something else"), undefined);
   assert.equal(await look({ old_string: "x", new_string: "" }, "one one onex"), undefined);

@@ -3,10 +3,12 @@ import { applyCompaction } from "../../context/compaction.ts";
 import {
   callsOf,
   placeInConversation,
+  turnNumber,
   type Call,
   type Fact,
   type Message,
   type Reply,
+  type Restoring,
   type Rule,
   type Summary,
   type ToolResult,
@@ -55,7 +57,11 @@ export function fold(facts: readonly Fact[]): Folded {
     else if (fact.type === "rule.removed") folded.rules = folded.rules.filter(({ text }) => text !== fact.data.rule);
     else if (fact.type === "turn.begun") {
       folded.open = fact;
+      folded.turn = turnNumber(fact.key) ?? folded.turn;
       folded.cancelledBy = undefined;
+    } else if (fact.type === "session.rewound") {
+      folded.turn = fact.data.next;
+      if (fact.data.what === "files" && fact.data.files.length > 0) folded.messages.push(putBack(fact.data.files));
     } else if (fact.type === "turn.interrupted" && folded.open && fact.data.to === "cancel")
       folded.cancelledBy = fact.data.by;
     if (fact.type !== "turn.ended") {
@@ -63,7 +69,7 @@ export function fold(facts: readonly Fact[]): Folded {
       continue;
     }
     addTurn(folded, ofTurn);
-    folded.turn++;
+    folded.turn = (turnNumber(fact.key) ?? folded.turn) + 1;
     folded.open = undefined;
     folded.cancelledBy = undefined;
     folded.ended = fact.data;
@@ -71,6 +77,15 @@ export function fold(facts: readonly Fact[]): Folded {
     ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
   }
   return folded;
+}
+
+/** The conversation goes on, and what the agent knows of these files is old. */
+function putBack(files: readonly Restoring[]): Message {
+  const list = files.map(({ path, to }) => `- ${path}${to === "" ? " (removed)" : ""}`).join("\n");
+  return {
+    role: "user",
+    text: `[The person put these files back to what they were earlier; Read them again before you use them:]\n${list}`,
+  };
 }
 
 function addTurn(folded: Folded, facts: readonly Fact[]): void {

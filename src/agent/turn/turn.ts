@@ -2,11 +2,13 @@ import { NeedsInput, type Asking } from "../../input/ask.ts";
 import { Stopped, type SessionLog } from "../../journal/session.ts";
 import {
   branchKey,
+  endedKey,
   messageOf,
   noUsage,
   reason,
   SageError,
   turnEndedKey,
+  unfinishedRewind,
   turnKey,
   type AgentOutcome,
   type ExecutionOptions,
@@ -15,6 +17,7 @@ import {
   type TurnEnd,
   type TurnLimits,
 } from "../../protocol/index.ts";
+import { restoreAll } from "../../tools/kept.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { createActivity } from "../state/activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
@@ -53,6 +56,8 @@ type Turn = {
 export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
   if (log.writing) await log.writing;
   const facts = log.begin();
+  const rewound = unfinishedRewind(facts);
+  if (rewound) await finishRewind(log, rewound, input);
   const folded = fold(facts);
   if (!folded.open && log.unseen().length === 0) return nothingNew(log, folded);
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
@@ -67,6 +72,17 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
     if (input.supervised && isMistake(cause)) throw cause;
     return end(log, turn, await statusOf(cause, log));
   }
+}
+
+/** The process that put files back was killed: it is finished before anything is changed again. */
+async function finishRewind(
+  log: SessionLog,
+  rewound: Fact<"session.rewound">,
+  { config, options }: TurnInput,
+): Promise<void> {
+  const place = { cwd: options.workingDirectory, home: config.home };
+  const ended = await restoreAll(rewound.data.files, config.keepDir, place);
+  log.branch("").decide(endedKey(rewound.key), "rewind.ended", () => ended);
 }
 
 /** A turn of its own that only makes room: nobody has to say anything for it, and it folds like any other. */

@@ -14,10 +14,19 @@ export type Keys = {
 
 /** A person who presses Ctrl-C twice wants to leave, and leaving answers nothing: open requests are cancelled only after this. */
 const SECOND_MS = 700;
+const TWICE_MS = 600;
 
 export function createKeys(parts: Parts): Keys {
   const { desk, now, redraw, state, to } = parts;
   let cancel: NodeJS.Timeout | undefined;
+  let escapedAt = -Infinity;
+
+  /** Twice on an empty editor with nothing to interrupt: the messages to go back to. */
+  const escaped = (): void => {
+    const twice = now() - escapedAt < TWICE_MS;
+    escapedAt = twice || parts.writing.text() !== "" ? -Infinity : now();
+    if (twice && parts.writing.text() === "") parts.talk.run("rewind");
+  };
 
   const stopWith = (key: "interrupt" | "escape"): void => {
     const { cancelling } = state();
@@ -37,9 +46,10 @@ export function createKeys(parts: Parts): Keys {
         return parts.writing.set("");
       case "leave":
         return parts.finish({ why: "interrupted" });
+      case "nothing":
+        return key === "escape" ? escaped() : undefined;
       case "ask":
       case "waits":
-      case "nothing":
         return;
       default:
         return stop satisfies never;

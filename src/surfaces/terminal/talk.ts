@@ -23,6 +23,8 @@ export type Talk = {
   speak(text: string): void;
   resume(): void;
   chooseMode(mode: SessionMode): void;
+  /** Runs a command as if it had been typed, if there is one of this name. */
+  run(name: string): void;
   /** The person's own command, while it runs. */
   shell(): { since: number; stop(): void } | undefined;
   commands(): readonly { name: string; hint: string }[];
@@ -164,6 +166,10 @@ export function createTalk(parts: Parts): Talk {
     speak,
     resume,
     chooseMode: (chosen) => void chooseMode(chosen),
+    run(name) {
+      const found = all.find((one) => one.name === name);
+      if (found) void run(found, "");
+    },
     shell: () => running,
     commands: () => [...all, ...(options.skills ?? [])],
     submit(text) {

@@ -1,0 +1,179 @@
+import { homedir } from "node:os";
+import { keptFor } from "../config/output.ts";
+import { openSession } from "../journal/session.ts";
+import type { SessionRow, Store } from "../journal/store.ts";
+import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
+import { protectedKind } from "../permission/paths/protected.ts";
+import {
+  endedKey,
+  fileChanges,
+  isSinceTurn,
+  placeOfTurn,
+  reason,
+  rewindKey,
+  rewindPoints,
+  unfinishedRewind,
+  type Fact,
+  type FactData,
+  type FileChange,
+  type Restoring,
+  type RestoreProblem,
+  type RewindWhat,
+  type Sender,
+} from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import { hashOf, readState } from "../tools/file.ts";
+import { readKept, restoreAll } from "../tools/kept.ts";
+import { summaryOf } from "../view/summary.ts";
+import { transcriptOf } from "../view/transcript.ts";
+
+/** A file that a rewind is about. */
+export type PlannedFile = { path: string } & (
+  | { will: "restore" | "remove"; file: Restoring; /** Only with a word of its own. */ asks?: RestoreDoubt }
+  /** It is as it was already. */
+  | { will: "nothing" }
+  | { will: "leave"; why: RestoreProblem }
+);
+
+/** Why a file is put back only when the person says so: somebody else changed it, it is protected, or lies outside the workspace. */
+export type RestoreDoubt = "changed" | "protected" | "outside";
+
+/** Everything a rewind would change, and the commands whose changes it cannot take back. */
+export type RewindPlan = {
+  turn: number;
+  what: RewindWhat;
+  /** The message that begins the turn. */
+  message: string;
+  files: PlannedFile[];
+  commands: string[];
+};
+
+export type RewindOptions = {
+  /** Back to before this turn. */
+  turn: number;
+  what: RewindWhat;
+  /** The folder of long output, in which replaced files are kept too. */
+  output: string;
+  sageHome: string | undefined;
+};
+
+/** What a rewind would do now. Nothing is changed. One to the same turn that was interrupted is shown as it was decided. */
+export async function planRewind(store: Store, session: SessionRow, options: RewindOptions): Promise<RewindPlan> {
+  const facts = store.load(session.id);
+  const unfinished = unfinishedRewind(facts);
+  if (unfinished?.data.turn !== options.turn) return planOf(facts, session, options);
+  const files = unfinished.data.files.map((file): PlannedFile => ({
+    path: file.path,
+    will: file.to === "" ? "remove" : "restore",
+    file,
+  }));
+  return { turn: options.turn, what: unfinished.data.what, message: "", files, commands: [] };
+}
+
+/**
+ * Goes back. The decision is one fact with the files as they were found; then they are put back, which is ended by another. Killed in
+ * between, the next turn or the next rewind finishes it. `overwrite`: files in doubt that the person wants back, with the content they
+ * had when that was said.
+ */
+export async function rewindSession(
+  store: Store,
+  session: SessionRow,
+  { overwrite = {}, sender, ...options }: RewindOptions & { overwrite?: Record<string, string>; sender: Sender },
+): Promise<FactData["rewind.ended"]> {
+  checkIdle(store, session.id);
+  const log = openSession(store, session.id);
+  try {
+    const keepDir = keptFor(options.output, session.id);
+    const place = { cwd: session.cwd, home: homedir() };
+    const finish = async (key: string, files: readonly Restoring[]) => {
+      const ended = await restoreAll(files, keepDir, place);
+      log.branch("").decide(endedKey(key), "rewind.ended", () => ended);
+      await log.flush();
+      return ended;
+    };
+    const unfinished = unfinishedRewind(store.load(session.id));
+    const finished = unfinished && (await finish(unfinished.key, unfinished.data.files));
+    if (finished && unfinished.data.turn === options.turn) return finished;
+    const facts = store.load(session.id);
+    const { turn, what, files } = await planOf(facts, session, options);
+    const chosen = files.flatMap((one) => {
+      if (one.will !== "restore" && one.will !== "remove") return [];
+      return one.asks === undefined || overwrite[one.path] === one.file.from ? [one.file] : [];
+    });
+    const key = rewindKey(facts.filter(({ type }) => type === "session.rewound").length);
+    const { by, surface } = sender;
+    const data = { turn, ...placeOfTurn(facts, turn), what, files: chosen, by, surface };
+    log.branch("").decide(key, "session.rewound", () => data);
+    await log.flush(); // on disk before a file is touched
+    return await finish(key, chosen);
+  } finally {
+    await log.release();
+  }
+}
+
+/** A turn that is open, or a message that waits for one, would change what is taken back. */
+function checkIdle(store: Store, session: string): void {
+  const row = store.session(session);
+  if (row?.owned || row?.open || row?.unheard) throw errorBecause("input-invalid", reason("rewind-turn-open", {}));
+}
+
+async function planOf(facts: readonly Fact[], session: SessionRow, options: RewindOptions): Promise<RewindPlan> {
+  const { turn, what } = options;
+  const point = rewindPoints(facts).find((one) => one.turn === turn);
+  if (!point) throw errorBecause("input-invalid", reason("rewind-no-turn", { turn: `t${turn}` }));
+  const changes = what === "conversation" ? [] : [...fileChanges(facts)];
+  const files: PlannedFile[] = [];
+  for (const [path, all] of changes) {
+    const undone = all.filter((one) => one.turn >= turn);
+    if (undone.length > 0) files.push({ path, ...(await planFile(path, undone, session, options)) });
+  }
+  return {
+    turn,
+    what,
+    message: point.text,
+    files,
+    commands: what === "conversation" ? [] : commandsSince(facts, turn),
+  };
+}
+
+type Planned = PlannedFile extends infer One ? (One extends { path: string } ? Omit<One, "path"> : never) : never;
+
+async function planFile(
+  path: string,
+  changes: readonly FileChange[],
+  { id, cwd }: SessionRow,
+  { output, sageHome }: RewindOptions,
+): Promise<Planned> {
+  const [first, last] = [changes[0] as FileChange, changes.at(-1) as FileChange];
+  const to = first.before;
+  try {
+    const place = { cwd, home: homedir() };
+    if (canonicalPath(path, place).real !== path) return { will: "leave", why: "moved" };
+    const from = hashOf(await readState(path));
+    if (from === undefined) return { will: "leave", why: "not-a-file" };
+    if (from === to) return { will: "nothing" };
+    if (to !== "" && (await readKept(keptFor(output, id), to)) === undefined) return { will: "leave", why: "lost" };
+    // Between two calls, or after the last one.
+    const foreign = from !== last.after || changes.some((one, n) => n > 0 && one.before !== changes[n - 1]?.after);
+    const asks = foreign
+      ? "changed"
+      : protectedKind(path, sageHome) !== undefined
+        ? "protected"
+        : isInside(canonicalPath(cwd, place).real, path)
+          ? undefined
+          : "outside";
+    const file = { path, from, to, ...(first.mode !== undefined && { mode: first.mode }) };
+    return { will: to === "" ? "remove" : "restore", file, ...(asks && { asks }) };
+  } catch {
+    return { will: "leave", why: "failed" };
+  }
+}
+
+/** Calls that may have changed something and left no copy. */
+function commandsSince(facts: readonly Fact[], turn: number): string[] {
+  return transcriptOf(facts)
+    .flatMap((item) => (item.type === "call" ? [item, ...item.inner] : []))
+    .filter(({ key, verdict, runs }) => isSinceTurn(key, turn) && verdict?.effect === "writes" && runs.length > 0)
+    .filter(({ verdict, result }) => verdict?.operand === undefined || (result?.ok === true && !result.replaced))
+    .map(({ call, input }) => `${call.tool} ${summaryOf(input)}`);
+}

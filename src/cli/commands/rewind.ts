@@ -1,0 +1,64 @@
+import { planRewind, rewindSession } from "../../archive/rewind.ts";
+import { sageHome } from "../../config/home.ts";
+import { rewindPoints, type RewindWhat } from "../../protocol/index.ts";
+import type { CliTexts } from "../../texts/cli.ts";
+import { rewindTexts } from "../../texts/rewind.ts";
+import { texts } from "../../texts/texts.ts";
+import { person } from "../account.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { sessionBy } from "../find-session.ts";
+import { readFlags, usage, type Flags } from "../flags.ts";
+import { agrees, openJournal } from "../journal.ts";
+import { doubtful, overwriting, planLines, pointLines, turnOf } from "../rewind-lines.ts";
+
+const options = {
+  to: { type: "string" },
+  files: { type: "boolean" },
+  conversation: { type: "boolean" },
+  both: { type: "boolean" },
+  "dry-run": { type: "boolean" },
+  yes: { type: "boolean" },
+  overwrite: { type: "boolean" },
+} as const;
+
+/** `sage rewind`: goes back to before a message, in the conversation, in files, or in both. */
+export async function rewind(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const w = rewindTexts(lang);
+  const [target, stray] = positionals;
+  if (target === undefined || stray !== undefined) throw usage(w.how);
+  const what = whatOf(values, t);
+  const turn = values.to === undefined ? undefined : turnOf(values.to);
+  if (values.to !== undefined && turn === undefined) throw usage(t.expected("--to", "t3", values.to));
+  const { host, store } = openJournal(process.env);
+  try {
+    const session = sessionBy(store, target, t);
+    if (turn === undefined) {
+      console.log([...pointLines(rewindPoints(store.load(session.id)), w), w.next(session.id)].join("\n"));
+      return exitCodes.success;
+    }
+    const { output } = sageHome(process.env);
+    const back = { turn, what, output, sageHome: process.env["SAGE_HOME"] };
+    const plan = await planRewind(store, session, back);
+    console.log(planLines(plan, session.cwd, { w, t: texts(lang) }).join("\n"));
+    if (values["dry-run"]) return exitCodes.success;
+    if (!values.yes && !(await agrees(w.agree))) {
+      console.error(w.needsYes);
+      return exitCodes.needsPerson;
+    }
+    const all = values.overwrite ?? (!values.yes && doubtful(plan.files).length > 0 && (await agrees(w.overwrite)));
+    const overwrite = all ? overwriting(plan.files) : {};
+    const sender = { by: person(), surface: "cli" };
+    const { restored, problems } = await rewindSession(store, session, { ...back, overwrite, sender });
+    console.log(w.done(restored.length, problems.length));
+    return problems.length === 0 ? exitCodes.success : exitCodes.failure;
+  } finally {
+    await host.close();
+  }
+}
+
+function whatOf({ files, conversation, both }: Flags<typeof options>["values"], t: CliTexts): RewindWhat {
+  if (files && conversation) throw usage(t.conflict("--files", "--conversation"));
+  if (both && (files || conversation)) throw usage(t.conflict("--both", files ? "--files" : "--conversation"));
+  return files ? "files" : conversation ? "conversation" : "both";
+}

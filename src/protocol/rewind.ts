@@ -1,0 +1,107 @@
+import type { Fact, FactType } from "./fact.ts";
+import { placeOfKey, turnNumber, withoutEnd } from "./key.ts";
+import { seenBy } from "./unseen.ts";
+
+/** Takes back the conversation, the files that file tools changed, or both. */
+export type RewindWhat = "conversation" | "files" | "both";
+
+/** A file that a call replaced: sha-256 before and after; "" where there was none. */
+export type Replaced = {
+  path: string;
+  before: string;
+  after: string;
+  /** Permission bits of the file as it was. */ mode?: number;
+};
+
+/** A file to put back: `from` is its content as it was found, `to` the content that it gets back; "" where there is none. */
+export type Restoring = { path: string; from: string; to: string; mode?: number };
+
+/** Why a file was left as it is. `moved`: a link leads elsewhere now. `lost`: its old content was not kept, or is damaged. */
+export type RestoreProblem = "changed" | "moved" | "lost" | "not-a-file" | "failed";
+
+/** A message before which a session may go back to: the first one of its turn. */
+export type RewindPoint = { turn: number; text: string; at: number };
+
+/** Facts of turns that a rewind of the conversation leaves out. Rules, modes and models that people chose stay chosen. */
+const conversation: readonly FactType[] = [
+  ...(["turn.begun", "model.replied", "calls.judged", "input.requested", "input.resolved", "turn.ended"] as const),
+  ...(["call.started", "call.finished", "call.unknown", "context.compacted", "turn.interrupted"] as const),
+];
+
+/** The facts of the conversation as it is now. Nothing is ever taken out of the journal itself. */
+export function withoutRewound(facts: readonly Fact[]): readonly Fact[] {
+  if (!facts.some(({ type }) => type === "session.rewound")) return facts;
+  let kept: Fact[] = [];
+  for (const fact of facts) {
+    if (fact.type === "session.rewound" && fact.data.what !== "files") {
+      const { turn, heard } = fact.data;
+      kept = kept.filter((one) => !isUndone(one, turn, heard));
+    }
+    kept.push(fact);
+  }
+  return kept;
+}
+
+function isUndone({ type, key, seq }: Fact, turn: number, heard: number): boolean {
+  if (type === "user.said") return seq > heard;
+  const at = conversation.includes(type) ? turnNumber(key) : undefined;
+  return at !== undefined && at >= turn;
+}
+
+/** The messages before which the session may go back to, oldest first. */
+export function rewindPoints(facts: readonly Fact[]): RewindPoint[] {
+  const points: RewindPoint[] = [];
+  const live = withoutRewound(facts);
+  const said = live.filter((fact) => fact.type === "user.said");
+  let heard = 0;
+  for (const fact of live) {
+    const first = fact.type === "turn.begun" ? said.find(({ seq }) => seq > heard) : undefined;
+    if (fact.type === "turn.begun" && first && first.seq <= fact.data.sawUpTo)
+      points.push({ turn: turnNumber(fact.key) ?? 0, text: first.data.text, at: first.at });
+    heard = Math.max(heard, seenBy(fact));
+  }
+  return points;
+}
+
+/** Messages up to this seq had been heard when the turn began; `next` is the number of the turn that comes next. */
+export function placeOfTurn(facts: readonly Fact[], turn: number): { heard: number; next: number } {
+  const earlier = withoutRewound(facts).filter(({ key }) => (turnNumber(key) ?? -1) < turn);
+  return {
+    heard: earlier.reduce((most, fact) => Math.max(most, seenBy(fact)), 0),
+    next: 1 + facts.reduce((most, { key }) => Math.max(most, turnNumber(key) ?? -1), -1),
+  };
+}
+
+/** One change of a file by a call of a turn. */
+export type FileChange = Replaced & { turn: number };
+
+/** Changes that file tools made and that no rewind has taken back, by path, oldest first. */
+export function fileChanges(facts: readonly Fact[]): Map<string, FileChange[]> {
+  const changes = new Map<string, FileChange[]>();
+  const rewinds = new Map<string, number>();
+  for (const fact of facts) {
+    if (fact.type === "session.rewound") rewinds.set(fact.key, fact.data.turn);
+    else if (fact.type === "call.finished")
+      for (const one of fact.data.replaced ?? []) {
+        const change = { ...one, turn: turnNumber(fact.key) ?? 0 };
+        changes.set(one.path, [...(changes.get(one.path) ?? []), change]);
+      }
+    else if (fact.type === "rewind.ended") {
+      const turn = rewinds.get(withoutEnd(fact.key)) ?? 0;
+      for (const path of fact.data.restored)
+        changes.set(path, changes.get(path)?.filter((one) => one.turn < turn) ?? []);
+    }
+  }
+  return changes;
+}
+
+/** A rewind whose files were not all looked at: the process that did it was killed. */
+export function unfinishedRewind(facts: readonly Fact[]): Fact<"session.rewound"> | undefined {
+  const last = facts.findLast((fact) => fact.type === "session.rewound" || fact.type === "rewind.ended");
+  return last?.type === "session.rewound" && last.data.files.length > 0 ? last : undefined;
+}
+
+/** Does the key belong to a turn of this number or a later one? */
+export function isSinceTurn(key: string, turn: number): boolean {
+  return placeOfKey(key) !== undefined && (turnNumber(key) ?? -1) >= turn;
+}

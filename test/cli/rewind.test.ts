@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { fold } from "../../src/agent/turn/projection.ts";
+import { keptFor } from "../../src/config/output.ts";
+import { openSession } from "../../src/journal/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { modeOf, noUsage, turnNumber, withoutRewound, type Fact } from "../../src/protocol/index.ts";
+import { readState, sha256 } from "../../src/tools/file.ts";
+import { keep, replacedBy } from "../../src/tools/kept.ts";
+import { Machine } from "../support/cli.ts";
+import { killAtCommit } from "../support/kill.ts";
+
+const write = (file_path: string, content: string) => ({ tool: "Write", input: { file_path, content } });
+const edit = (file_path: string, old_string: string, new_string: string) => ({
+  tool: "Edit",
+  input: { file_path, old_string, new_string },
+});
+const read = (file_path: string) => ({ tool: "Read", input: { file_path } });
+
+type Worked = { session: string; facts(): Fact[]; at(name: string): string; text(name: string): string };
+
+/** Two turns: the first creates a file, the second changes one of the person's, creates another and runs a command. */
+async function worked(machine: Machine): Promise<Worked> {
+  const at = (name: string) => join(machine.cwd, name);
+  writeFileSync(at("笔记.txt"), "one\r\ntwo\r\n", { mode: 0o754 });
+  const model = machine.script(
+    { calls: [write("目录/新.txt", "first\n")] },
+    { text: "Created." },
+    { calls: [read("笔记.txt"), read("目录/新.txt")] },
+    { calls: [edit("笔记.txt", "two", "three"), write("目录/新.txt", "second\n"), write("b.txt", "b\n")] },
+    { calls: [{ tool: "Bash", input: { command: "echo x > by-command.txt" } }] },
+    { text: "Changed." },
+    { text: "Further." },
+  );
+  const run = ["-p", "--mode", "accept-edits", "--yes", "--model", model];
+  assert.equal((await machine.sage([...run, "make a file"])).code, 0);
+  const second = await machine.sage([...run, "-c", "改一改"]);
+  assert.match(second.out, /Changed\./);
+  const facts = (): Fact[] => {
+    const store = sqliteStore(join(machine.env["SAGE_HOME"] ?? "", "journal.db"));
+    try {
+      const session = store.sessions()[0]?.id ?? "";
+      assert.equal(store.verify(session), undefined);
+      return store.load(session);
+    } finally {
+      store.close();
+    }
+  };
+  return { session: facts()[0]?.session ?? "", facts, at, text: (name) => readFileSync(at(name), "utf8") };
+}
+
+suite("rewind", () => {
+  test("the list says what will change, and going back puts files and conversation back", async () => {
+    using machine = new Machine();
+    const { session, facts, at, text } = await worked(machine);
+    const list = await machine.sage(["rewind", session.slice(0, 5)]);
+    assert.match(list.out, /t0 .*make a file\n.*t1 .*改一改/);
+    const plan = await machine.sage(["rewind", session, "--to", "t1", "--dry-run"]);
+    assert.match(plan.out, /restore {2}笔记\.txt/);
+    assert.match(plan.out, /restore {2}目录\/新\.txt/);
+    assert.match(plan.out, /remove {3}b\.txt/);
+    assert.match(plan.out, /cannot be taken back:\n {2}Bash .*by-command/);
+    assert.equal(text("b.txt"), "b\n", "a dry run changes nothing");
+    const silent = await machine.sage(["rewind", session, "--to", "t1"]);
+    assert.equal(silent.code, 3, "nobody is there to say yes");
+    assert.equal(text("b.txt"), "b\n");
+
+    const done = await machine.sage(["rewind", session, "--to", "t1", "--yes"]);
+    assert.equal(done.code, 0, done.err);
+    assert.equal(text("笔记.txt"), "one\r\ntwo\r\n");
+    assert.equal(statSync(at("笔记.txt")).mode & 0o777, 0o754);
+    assert.equal(text("目录/新.txt"), "first\n");
+    assert.deepEqual([existsSync(at("b.txt")), existsSync(at("by-command.txt"))], [false, true]);
+    assert.deepEqual(
+      withoutRewound(facts()).flatMap((fact) => (fact.type === "user.said" ? [fact.data.text] : [])),
+      ["make a file"],
+    );
+    assert.equal(modeOf(facts()), "acceptEdits", "what people chose stays chosen");
+
+    // The conversation goes on from there, under the keys of a turn that is new.
+    const again = await machine.sage(["-p", "-c", "--yes", "once more"]);
+    assert.match(again.out, /Changed\./, again.err);
+    assert.equal(text("笔记.txt"), "one\r\nthree\r\n");
+    assert.deepEqual(
+      facts().flatMap(({ type, key }) => (type === "turn.begun" ? [turnNumber(key)] : [])),
+      [0, 1, 2],
+    );
+    const points = await machine.sage(["rewind", session]);
+    assert.doesNotMatch(points.out, /改一改/);
+    // Back to the very beginning, over the first rewind.
+    assert.equal((await machine.sage(["rewind", session, "--to", "0", "--yes"])).code, 0);
+    assert.deepEqual([text("笔记.txt"), existsSync(at("目录/新.txt"))], ["one\r\ntwo\r\n", false]);
+    const why = await machine.sage(["why", session]);
+    assert.equal(why.code, 0, why.err);
+  });
+
+  test("files alone: the conversation stays, and the agent is told to read them again", async () => {
+    using machine = new Machine();
+    const { session, facts, text } = await worked(machine);
+    assert.equal((await machine.sage(["rewind", session, "--to", "t1", "--files", "--yes"])).code, 0);
+    assert.equal(text("笔记.txt"), "one\r\ntwo\r\n");
+    const further = await machine.sage(["-p", "-c", "and?"]);
+    assert.match(further.out, /Further\./, further.err);
+    const { messages } = fold(withoutRewound(facts()));
+    assert.match(JSON.stringify(messages), /改一改.*put these files back[^"]*笔记\.txt.*Further/);
+  });
+
+  test("the conversation alone: no file is touched", async () => {
+    using machine = new Machine();
+    const { session, text } = await worked(machine);
+    assert.equal((await machine.sage(["rewind", session, "--to", "t1", "--conversation", "--yes"])).code, 0);
+    assert.equal(text("笔记.txt"), "one\r\nthree\r\n");
+    assert.equal(text("b.txt"), "b\n");
+  });
+
+  test("what somebody else changed, removed or swapped for a link is left alone, and a damaged copy is not used", async () => {
+    using machine = new Machine();
+    const { session, at, text } = await worked(machine);
+    writeFileSync(at("笔记.txt"), "mine\n");
+    rmSync(at("b.txt"));
+    renameSync(at("目录"), join(machine.dir, "elsewhere"));
+    symlinkSync(join(machine.dir, "elsewhere"), at("目录"));
+    const plan = await machine.sage(["rewind", session, "--to", "t1", "--dry-run"]);
+    assert.match(plan.out, /Only if you say so:\n {2}restore {2}笔记\.txt \(somebody else changed it\)/);
+    assert.match(plan.out, /leave {4}目录\/新\.txt \(a link leads elsewhere now\)/);
+    assert.match(plan.out, /same {5}b\.txt/);
+    await machine.sage(["rewind", session, "--to", "t1", "--files", "--yes"]);
+    assert.equal(text("笔记.txt"), "mine\n");
+    assert.equal(readFileSync(join(machine.dir, "elsewhere/新.txt"), "utf8"), "second\n");
+
+    const kept = join(machine.env["SAGE_HOME"] ?? "", "output/kept", session, "replaced");
+    for (const name of readdirSync(kept)) assert.equal(statSync(join(kept, name)).mode & 0o777, 0o600);
+    assert.equal((await machine.sage(["rewind", session, "--to", "t1", "--files", "--yes", "--overwrite"])).code, 0);
+    assert.equal(text("笔记.txt"), "one\r\ntwo\r\n");
+
+    rmSync(at("目录"));
+    mkdirSync(at("目录"));
+    writeFileSync(at("目录/新.txt"), "second\n");
+    for (const name of readdirSync(kept)) writeFileSync(join(kept, name), "damaged");
+    const damaged = await machine.sage(["rewind", session, "--to", "t1", "--dry-run"]);
+    assert.match(damaged.out, /leave {4}目录\/新\.txt \(its earlier content was not kept or is damaged\)/);
+  });
+
+  test("a rewind waits for an open turn to end, and is for people only", async () => {
+    using machine = new Machine();
+    const { session } = await worked(machine);
+    const model = machine.script({}, {}, {}, {}, {}, {}, { calls: [{ tool: "Bash", input: { command: "touch z" } }] });
+    assert.equal((await machine.sage(["-p", "-c", "--model", model, "more"])).code, 3);
+    const refused = await machine.sage(["rewind", session, "--to", "t1", "--yes"]);
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.err, /a turn is open/);
+    const inside = await machine.sage(["rewind", session, "--to", "t1", "--yes"], { env: { SAGE_INSIDE: "1" } });
+    assert.match(inside.err, /this is for a person/);
+  });
+
+  test("killed at any commit, the next rewind or the next turn finishes it, once", async () => {
+    for (let nth = 1; ; nth++) {
+      using machine = new Machine();
+      const { facts, at, text } = await prepared(machine);
+      const side = nth % 2 === 0 ? "after" : "before";
+      const back = ["rewind", "s", "--to", "t1", "--yes"];
+      const killed = await machine.sage(back, { env: killAtCommit(Math.ceil(nth / 2), side) });
+      const over = killed.code === 0;
+      const isDecided = facts().some(({ type }) => type === "session.rewound");
+      const goOn = ["-p", "-r", "s", "--model", machine.script({ text: "On." }), "go on"];
+      if (!over) await machine.sage(isDecided && side === "after" ? goOn : back);
+      const all = facts();
+      const of = (type: Fact["type"]) => all.filter((fact) => fact.type === type).length;
+      assert.deepEqual([of("session.rewound"), of("rewind.ended")], [1, 1], `killed at ${nth}`);
+      assert.equal(text("数据.bin"), "\0\x01old", `killed at ${nth}`);
+      assert.equal(existsSync(at("b.txt")), false, `killed at ${nth}`);
+      if (over) return;
+    }
+  });
+});
+
+/** A session of two turns, the second of which replaced a binary file and created another, as its tools would have left it. */
+async function prepared(machine: Machine): Promise<Omit<Worked, "session">> {
+  const at = (name: string) => join(machine.cwd, name);
+  const home = machine.env["SAGE_HOME"] ?? "";
+  const journal = join(home, "journal.db");
+  mkdirSync(home);
+  writeFileSync(at("数据.bin"), "\0\x01old");
+  const before = await readState(at("数据.bin"));
+  await keep(keptFor(join(home, "output"), "s"), before);
+  writeFileSync(at("数据.bin"), "\0new");
+  writeFileSync(at("b.txt"), "b");
+  const store = sqliteStore(journal);
+  store.create("s", { cwd: machine.cwd, version: "test" });
+  for (const turn of [0, 1]) {
+    const said = { text: `message ${turn}`, by: "Lin", surface: "test" };
+    const { fact } = store.append("s", { key: `said/${turn}`, type: "user.said", at: Date.now(), data: said });
+    const log = openSession(store, "s");
+    const line = log.branch("");
+    line.decide(`t${turn}`, "turn.begun", () => ({ loop: 1, maxSteps: 9, sawUpTo: fact.seq }));
+    if (turn === 1)
+      line.decide("t1/0/0/run0.finished", "call.finished", () => ({
+        ok: true,
+        text: "",
+        replaced: [
+          replacedBy(at("数据.bin"), before, sha256("\0new")),
+          { path: at("b.txt"), before: "", after: sha256("b") },
+        ],
+      }));
+    const stats = { steps: 1, modelCalls: 1, toolCalls: 0, durationMs: 1 };
+    line.decide(`t${turn}.ended`, "turn.ended", () => ({ status: "success", text: "", usage: noUsage, stats }));
+    await log.release();
+  }
+  store.close();
+  const facts = (): Fact[] => {
+    const open = sqliteStore(journal);
+    try {
+      assert.equal(open.verify("s"), undefined);
+      return open.load("s");
+    } finally {
+      open.close();
+    }
+  };
+  return { facts, at, text: (name) => readFileSync(at(name), "utf8") };
+}
