@@ -47,7 +47,7 @@ function guardedPart(view: CommandView, given: readonly Word[], where: Where, re
     return { text: words.map(where.source).join(" "), behavior: "ask", reason: mustAsk, mustAsk };
   }
   if (program.use !== undefined) return undefined;
-  const unpacked = texts.every((text) => meant.has(text)) ? undefined : unpacksRepository(texts, where);
+  const unpacked = unpacksRepository(texts, where, meant);
   if (unpacked)
     return { text: words.map(where.source).join(" "), behavior: "ask", reason: unpacked, mustAsk: unpacked };
   for (const word of texts[0] === "git" ? pathsOfGit(texts, given) : given) {

@@ -45,10 +45,15 @@ function mounted(texts: readonly string[]): string[] {
 }
 
 /** A repository that an archive is unpacked into: what comes out may be a hook of git, and nobody has looked. */
-export function unpacksRepository(texts: readonly string[], { bases }: Where): Reason | undefined {
+export function unpacksRepository(
+  texts: readonly string[],
+  { bases }: Where,
+  meant: ReadonlySet<string>,
+): Reason | undefined {
   const program = baseName(texts[0] ?? "");
   const args = texts.slice(1);
-  if (!extracts(program, args)) return undefined;
+  // A rule that says to unpack meant it.
+  if (!extracts(program, args) || args.some((arg) => meant.has(arg) && extracts(program, [arg]))) return undefined;
   const given = args.flatMap((arg, n) => {
     const glued = /^(?:--directory=|--dir[a-z]*=|-C|-d|-o)(.+)$/.exec(arg)?.[1];
     return glued ?? (/^(-[A-Za-z]*C|--dir[a-z]*|-d)$/.test(args[n - 1] ?? "") ? arg : []);
