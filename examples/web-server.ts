@@ -1,6 +1,7 @@
 // In a web server: one request streams a run, another one answers what it asks.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { SageAgentSDK, scripted } from "sage-agent";
 
 const model = scripted([{ calls: [{ tool: "Bash", input: { command: "node -p 1+1" } }] }, { text: "It works." }]);
@@ -39,9 +40,10 @@ const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 // A client: it starts a run, allows what the run asks for, and reads the end of the stream.
 const stream = fetch(`${origin}/run`, { method: "POST", body: "Which Node is this?" }).then((reply) => reply.text());
-for (let id: string | undefined; id === undefined;) {
-  [id] = (await (await fetch(`${origin}/pending`)).json()) as string[];
-  if (id !== undefined) await fetch(`${origin}/allow`, { method: "POST", body: id });
+const ended = stream.then(() => true);
+while (!(await Promise.race([ended, setTimeout(20, false)]))) {
+  const waiting = (await (await fetch(`${origin}/pending`)).json()) as string[];
+  for (const id of waiting) await fetch(`${origin}/allow`, { method: "POST", body: id });
 }
 console.log((await stream).trim().split("\n").at(-1));
 server.close();

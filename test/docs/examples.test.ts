@@ -34,7 +34,10 @@ const expected: Record<string, RegExp> = {
 
 for (const name of readdirSync(join(root, "examples"))) {
   test(`examples/${name} runs and prints what it promises`, async () => {
-    const { stdout } = await run(process.execPath, ["--import", preload, join(root, "examples", name)]);
+    const { stdout } = await run(process.execPath, ["--import", preload, join(root, "examples", name)], {
+      timeout: 50_000, // before the runner gives up on this file and leaves the child behind
+      killSignal: "SIGKILL",
+    });
     assert.match(stdout, expected[name] ?? assert.fail(`say here what examples/${name} prints`));
   });
 }
