@@ -38,8 +38,8 @@ export type DecisionInput = {
   requiresUserInteraction?: boolean | undefined;
   /** What rules match of a tool that is not built in. */
   specifier?: string | undefined;
-  /** The tool's own opinion. */
-  view?: (() => PermissionOpinion) | undefined;
+  /** The tool's own opinion. Deciding never waits: one that is still to come makes a hard ask. */
+  view?: (() => PermissionOpinion | Promise<PermissionOpinion>) | undefined;
   /** From `loadGrammar`. Without it no command is allowed. */
   grammar?: ShellGrammar | undefined;
   /** What the host of an address resolves to, looked up by whoever fetches it. */
@@ -152,11 +152,12 @@ function isSilent({ behavior, reason: why }: PermissionResult): boolean {
   return behavior === "passthrough" && why.code === "said" && why.args.text === "";
 }
 
-function opinionOf(view: (() => PermissionOpinion) | undefined): PermissionResult | undefined {
+function opinionOf(view: DecisionInput["view"]): PermissionResult | undefined {
   if (view === undefined) return undefined;
   try {
     const opinion = view();
-    if (!["allow", "deny", "ask", "passthrough"].includes(opinion.behavior))
+    if (opinion instanceof Promise) opinion.catch(() => {}); // nobody waits for it
+    if (opinion instanceof Promise || !["allow", "deny", "ask", "passthrough"].includes(opinion.behavior))
       return { behavior: "ask", hard: true, reason: reason("check-unusable", {}) };
     return { ...opinion, reason: reasonFrom(opinion.reason) };
   } catch (error) {

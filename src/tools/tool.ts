@@ -11,11 +11,13 @@ import type {
   ToolResult,
 } from "../protocol/index.ts";
 
-/** What a tool's `checkPermissions` may look at. It is synchronous and has no side effects. */
+/** What a tool's `checkPermissions` may look at. A check has no side effects. */
 export type PermissionContext = ToolPlace & {
   roots: readonly string[];
   mode: PermissionMode;
   sessionMode?: SessionMode;
+  /** Aborts when the turn is interrupted or out of time: nobody waits for the opinion any more. */
+  signal: AbortSignal;
 };
 
 /** What the paths of an input are relative to, and what `~` in them stands for. */
@@ -56,8 +58,11 @@ export type Tool<I = any> = {
   effect: Effect;
   /** Blocks for a person whatever the rules and the mode say. */
   requiresUserInteraction?: boolean;
-  /** The tool's own view on this very call; `passthrough` (no opinion) when absent. What is built in is judged by `permission/`. */
-  checkPermissions?(input: I, context: PermissionContext): PermissionOpinion;
+  /**
+   * The tool's own view on this very call; `passthrough` (no opinion) when absent. What is built in is judged by `permission/`.
+   * A promise is waited for. A check that throws or rejects makes a hard ask: only a person may allow the call.
+   */
+  checkPermissions?(input: I, context: PermissionContext): PermissionOpinion | Promise<PermissionOpinion>;
   /** The string that rules match in `Tool(specifier)`. Of the built-in tools only what it is called when shown. */
   specifier?(input: I, place: ToolPlace): string;
   /** The file this call changes: its content goes into the digest of an approval. */

@@ -64,7 +64,12 @@ export class Workspace {
   /** What becomes of a call without any rule. */
   judge(tool: Tool, input: object): PermissionResult {
     const parsed = tool.inputSchema.parse(input) as object;
-    const context: PermissionContext = { ...this.place, roots: [this.root], mode: "default" };
+    const context: PermissionContext = {
+      ...this.place,
+      roots: [this.root],
+      mode: "default",
+      signal: new AbortController().signal,
+    };
     const view = tool.checkPermissions && (() => tool.checkPermissions!(parsed, context));
     const { requiresUserInteraction } = tool;
     return decide({ rules: [], ...context, tool: tool.name, input: parsed, view, requiresUserInteraction });

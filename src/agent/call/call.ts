@@ -83,8 +83,8 @@ async function rejudge(
 ): Promise<Verdict> {
   const { shown, again } = state;
   const input = again.because === "edited" ? again.input : shown.input;
-  const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", async () => {
-    const now = await judgeAgain(shownTo(again, context), call, input);
+  const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", async ({ signal }) => {
+    const now = await judgeAgain(shownTo(again, context), call, input, signal);
     return { verdicts: [weighAgain(now, shown, again, (path) => context.memory.wrote(path))] };
   });
   return verdicts[0] as Verdict;

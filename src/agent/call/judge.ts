@@ -6,9 +6,19 @@ import type { Finding } from "../../permission/finding.ts";
 import { openDisk } from "../../permission/paths/canonical.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
-import { reason, said, type Call, type Reason, type Rule, type ToolInput, type Verdict } from "../../protocol/index.ts";
+import {
+  reason,
+  said,
+  type Call,
+  type PermissionOpinion,
+  type Reason,
+  type Rule,
+  type SessionMode,
+  type ToolInput,
+  type Verdict,
+} from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
-import type { Tool, ToolPlace } from "../../tools/tool.ts";
+import type { PermissionContext, Tool, ToolPlace } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { digestOf, hashFile } from "../state/digest.ts";
 import { eventOf, weigh } from "./hooked.ts";
@@ -30,9 +40,9 @@ export async function judgeHooked(
   // An earlier call of the same reply may still make it work, so nobody can tell yet.
   const checked = (verdict: Verdict) => (settled ? withFailure(context, call, verdict) : verdict);
   if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool))
-    return checked(judgeCall(context, call));
+    return checked(await judgeHeard(context, call, undefined, scope.signal));
   const before = await hooks.run("beforeCall", eventOf(context, call), scope.signal);
-  const judged = judgeCall(context, call, before.input);
+  const judged = await judgeHeard(context, call, before.input, scope.signal);
   let verdict = await checked(weigh(before.input ? { ...judged, changed: { by: "hook" } } : judged, before));
   if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
     const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
@@ -55,8 +65,65 @@ export async function readyToJudge({ tool }: Call): Promise<void> {
   if (tool === "Bash") await loadGrammar();
 }
 
+/** Judges a call once its tool has given its opinion. */
+async function judgeHeard(
+  context: ExecutionContext,
+  call: Call,
+  edited: ToolInput | undefined,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const tool = context.config.tools.get(call.tool);
+  if (!tool?.checkPermissions || (call.malformed !== undefined && !edited)) return judgeCall(context, call, edited);
+  const parsed = context.memory.parse(tool, edited ?? call.input);
+  return judgeCall(context, call, edited, parsed.ok ? await hearOut(context, tool, parsed.input, signal) : undefined);
+}
+
+/** The opinion of a tool, waited for where it is promised. It throws what the check throws: that makes a hard ask. */
+async function hearOut(
+  context: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+  signal: AbortSignal,
+): Promise<() => PermissionOpinion> {
+  using _working = context.activity.begin();
+  const view = await settled(() => tool.checkPermissions!(input, permissionContext(context, tool, signal)), signal);
+  // Rules to offer are tried with it, and other requests are judged again by it, where nobody can wait.
+  if (view.promised) context.memory.keepOpinion(input, view.opinion);
+  return view.opinion;
+}
+
+async function settled(
+  check: () => PermissionOpinion | Promise<PermissionOpinion>,
+  signal: AbortSignal,
+): Promise<{ opinion: () => PermissionOpinion; promised: boolean }> {
+  let promised = false;
+  try {
+    const opinion = check();
+    promised = opinion instanceof Promise;
+    const heard = opinion instanceof Promise ? await orAborted(opinion, signal) : opinion;
+    return { opinion: () => heard, promised };
+  } catch (error) {
+    signal.throwIfAborted();
+    const fail = () => {
+      throw error;
+    };
+    return { opinion: fail, promised };
+  }
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((done, fail) => {
+    const aborted = () => fail(signal.reason as Error);
+    signal.addEventListener("abort", aborted, { once: true });
+    if (signal.aborted) aborted();
+    work.then(done, fail).finally(() => signal.removeEventListener("abort", aborted));
+  });
+}
+
+type View = DecisionInput["view"];
+
 /** May this call run? Runs inside a step: the answer is a fact, and replay never comes here again. */
-export function judgeCall(context: ExecutionContext, call: Call, edited?: ToolInput): Verdict {
+export function judgeCall(context: ExecutionContext, call: Call, edited?: ToolInput, view?: View): Verdict {
   const tool = context.config.tools.get(call.tool);
   if (
     (tool?.requiresUserInteraction ?? call.tool === "AskUserQuestion") &&
@@ -74,13 +141,18 @@ export function judgeCall(context: ExecutionContext, call: Call, edited?: ToolIn
     );
   const parsed = context.memory.parse(tool, edited ?? call.input);
   if (!parsed.ok) return refuse(reason("unfit-input", { tool: call.tool, problem: parsed.problem }));
-  return judgeInput(context, tool, parsed.input, edited);
+  return judgeInput(context, tool, parsed.input, { edited, view });
 }
 
 /** Once more, without hooks, and with what the tool itself knows of the call's chances. */
-export async function judgeAgain(context: ExecutionContext, call: Call, edited?: ToolInput): Promise<Verdict> {
+export async function judgeAgain(
+  context: ExecutionContext,
+  call: Call,
+  edited: ToolInput | undefined,
+  signal: AbortSignal,
+): Promise<Verdict> {
   await readyToJudge(call);
-  return withFailure(context, call, judgeCall(context, call, edited));
+  return withFailure(context, call, await judgeHeard(context, call, edited, signal));
 }
 
 /** Nobody is asked about a call that cannot work: that is its result at once. */
@@ -94,9 +166,14 @@ async function withFailure(context: ExecutionContext, call: Call, verdict: Verdi
   return failure === undefined ? verdict : { ...verdict, behavior: "deny", reason: said(failure), failure };
 }
 
-function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edited: ToolInput | undefined): Verdict {
+function judgeInput(
+  context: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+  { edited, view }: { edited: ToolInput | undefined; view: View },
+): Verdict {
   const disk = openDisk();
-  const judgement = judge({ ...decisionInput(context, tool, input), disk });
+  const judgement = judge({ ...decisionInput(context, tool, input, view), disk });
   const { result, finding } = judgement;
   const file = operandOf(context, tool, input);
   const scripts = scriptsOf(context, finding);
@@ -122,11 +199,15 @@ function judgeInput(context: ExecutionContext, tool: Tool, input: ToolInput, edi
   };
 }
 
-export function decisionInput(context: ExecutionContext, tool: Tool, input: ToolInput): DecisionInput {
+export function decisionInput(
+  context: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+  view: View = context.memory.opinion(input),
+): DecisionInput {
   const { permissionMode: mode, roots, ruleBooks: books, sageHome, env } = context.config;
   const place = toolPlace(context);
-  const held = context.approved !== true || tool.requiresUserInteraction === true;
-  const sessionMode = held ? context.mode() : "ask";
+  const sessionMode = modeFor(context, tool);
   return {
     rules: rulesOf(context),
     mode,
@@ -139,7 +220,9 @@ export function decisionInput(context: ExecutionContext, tool: Tool, input: Tool
     input,
     requiresUserInteraction: tool.requiresUserInteraction,
     specifier: tool.specifier?.(input, place),
-    view: tool.checkPermissions && (() => tool.checkPermissions!(input, { ...place, roots, mode, sessionMode })),
+    view:
+      view ??
+      (tool.checkPermissions && (() => tool.checkPermissions!(input, permissionContext(context, tool, unending)))),
     grammar: loadedGrammar(),
     environment: namesIn(env),
     books,
@@ -155,6 +238,18 @@ function namesIn(env: object): ReadonlySet<string> {
 }
 
 const inherited = new WeakMap<object, ReadonlySet<string>>();
+
+const unending = new AbortController().signal;
+
+function permissionContext(context: ExecutionContext, tool: Tool, signal: AbortSignal): PermissionContext {
+  const { permissionMode: mode, roots } = context.config;
+  return { ...toolPlace(context), roots, mode, sessionMode: modeFor(context, tool), signal };
+}
+
+function modeFor(context: ExecutionContext, tool: Tool): SessionMode {
+  const held = context.approved !== true || tool.requiresUserInteraction === true;
+  return held ? context.mode() : "ask";
+}
 
 /** Configured rules and those of the session, without rules that the person took back meanwhile. */
 export function rulesOf({ config: { rules }, sessionRules, rulesTakenBack = [] }: ExecutionContext): readonly Rule[] {

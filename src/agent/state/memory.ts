@@ -1,7 +1,15 @@
 import { z } from "zod";
 import type { Judgement } from "../../permission/decide.ts";
 import { callEndOf } from "../../protocol/index.ts";
-import type { Call, Effect, InputRequest, ToolInput, ToolResult, Verdict } from "../../protocol/index.ts";
+import type {
+  Call,
+  Effect,
+  InputRequest,
+  PermissionOpinion,
+  ToolInput,
+  ToolResult,
+  Verdict,
+} from "../../protocol/index.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { canonical } from "./digest.ts";
 
@@ -17,6 +25,7 @@ export class Memory {
   #refused: Set<string> | undefined;
   #grants: Map<string, string> | undefined;
   #judgements: Map<string, Judgement> | undefined;
+  #opinions: WeakMap<ToolInput, () => PermissionOpinion> | undefined;
   #parsed: WeakMap<ToolInput, Parsed> | undefined;
   #last: string | undefined;
   #beforeLast: string | undefined;
@@ -97,6 +106,14 @@ export class Memory {
     const judgement = this.#judgements?.get(digest);
     this.#judgements?.delete(digest);
     return judgement;
+  }
+
+  /** The opinion that a tool had promised on this input, once it has come. */
+  keepOpinion(input: ToolInput, opinion: () => PermissionOpinion): void {
+    (this.#opinions ??= new WeakMap()).set(input, opinion);
+  }
+  opinion(input: ToolInput): (() => PermissionOpinion) | undefined {
+    return this.#opinions?.get(input);
   }
 
   /** Did the person refuse this very call since they last said something? */

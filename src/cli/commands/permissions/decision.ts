@@ -24,6 +24,7 @@ export async function loadDecision(): Promise<(question: Question) => Judgement>
   const tools = new Map(all.map((tool) => [tool.name, tool]));
   const grammar = await loadGrammar();
   const books = createRuleBooks();
+  const { signal } = new AbortController();
   const environment = new Set(Object.keys(process.env));
   return (question) => {
     const { tool, input } = question;
@@ -35,7 +36,7 @@ export async function loadDecision(): Promise<(question: Question) => Judgement>
       sageHome: process.env["SAGE_HOME"],
       environment,
       requiresUserInteraction: question.requiresUserInteraction ?? found?.requiresUserInteraction,
-      view: found?.checkPermissions && (() => found.checkPermissions!(input, question)),
+      view: found?.checkPermissions && (() => found.checkPermissions!(input, { ...question, signal })),
     });
   };
 }
