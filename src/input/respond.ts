@@ -36,9 +36,15 @@ export function prepare(
   const found = store.find(response.requestId);
   if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: response.requestId }));
   if (found.resolution) return { won: false, resolution: found.resolution };
+  checkGoesOn(store, found.request);
   if (isOverdue(store, found.request))
     return settle(store, found.request, expired(found.request)).then(({ resolution }) => ({ won: false, resolution }));
   return { request: found.request, resolution: resolve(found.request, response, sender) };
+}
+
+/** Whoever runs a session has proven its records. Where nobody does and nobody can, an answer would lead nowhere. */
+function checkGoesOn(store: Store, { session }: InputRequest): void {
+  if (store.session(session)?.owned === false) store.load(session, { proven: true });
 }
 
 /** Passed while nobody measured the time: whoever runs the session does, and whoever waits for it to be answered. */

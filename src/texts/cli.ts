@@ -96,6 +96,7 @@ const en = {
   notJsonObject: (flag: string) => `${flag} expects a JSON object`,
   recorded: (request: string, what: string) => `Recorded for ${request}: ${what}`,
   takenUp: "The running session continues with it.",
+  damagedSession: "The record of this session is damaged: it can be read and not continued, so it takes no answer.",
 
   doctor: {
     fine: "No problems found.",
@@ -215,6 +216,7 @@ const zh: CliTexts = {
   notJsonObject: (flag) => `${flag} 应为 JSON 对象`,
   recorded: (request, what) => `已记录（${request}）：${what}`,
   takenUp: "正在运行的会话会接着做。",
+  damagedSession: "该会话的记录已损坏：可以查看，不能继续，因此不再接受回答。",
 
   doctor: {
     fine: "没有发现问题。",

@@ -1,3 +1,6 @@
+import type { InboundType } from "../../journal/store.ts";
+import type { Fact, FactType } from "../../protocol/index.ts";
+
 /** The time a turn works, as opposed to the time it waits for a person. */
 export type Activity = { /** Work has begun; disposing of it ends it. */ begin(): Disposable };
 
@@ -19,9 +22,38 @@ export function createActivity(limitMs: number | undefined, expire: () => void):
     begin() {
       if (running++ === 0) {
         since = performance.now();
-        timer = setTimeout(expire, Math.min(left, 2 ** 31 - 1));
+        if (left > 0) timer = setTimeout(expire, Math.min(left, 2 ** 31 - 1));
+        else expire();
       }
       return { [Symbol.dispose]: end };
     },
   };
 }
+
+/**
+ * Time that earlier attempts at an open turn have worked, by its facts: waiting for a person, being paused and the time in which no
+ * process ran it are left out. Work after the last fact of a killed process is not known, and not counted.
+ */
+export function workedMs(ofTurn: readonly Fact[]): number {
+  let worked = 0;
+  let working = false;
+  let before: Fact | undefined;
+  for (const fact of ofTurn) {
+    if (inbound.has(fact.type)) continue; // somebody else wrote it, perhaps while no process ran the turn
+    const isNewAttempt = fact.type === "state.changed" && fact.data.from.state === "initializing";
+    if (working && before && !isNewAttempt) worked += Math.max(0, fact.at - before.at);
+    if (fact.type === "state.changed") working = fact.data.to.state === "executing";
+    before = fact;
+  }
+  return worked;
+}
+
+const inbound: ReadonlySet<FactType> = new Set<InboundType>([
+  "user.said",
+  "input.resolved",
+  "turn.interrupted",
+  "draft.saved",
+  "session.titled",
+  "model.chosen",
+  "rule.removed",
+]);

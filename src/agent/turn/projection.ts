@@ -1,3 +1,4 @@
+import { workedMs } from "../state/activity.ts";
 import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
 import {
@@ -30,6 +31,8 @@ export type Folded = {
   /** Number of the turn that is open, or comes next. */
   turn: number;
   open: Fact<"turn.begun"> | undefined;
+  /** Time that the open turn has worked already. */
+  workedMs: number;
   /** How the last turn ended. */
   ended: TurnEnd | undefined;
   /** The open turn was stopped for good while nobody ran it. */
@@ -46,6 +49,7 @@ export function fold(facts: readonly Fact[]): Folded {
     rules: [],
     turn: 0,
     open: undefined,
+    workedMs: 0,
     ended: undefined,
     cancelledBy: undefined,
   };
@@ -76,6 +80,7 @@ export function fold(facts: readonly Fact[]): Folded {
     // What was said while the turn ran and was not seen by it belongs to the next one.
     ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
   }
+  if (folded.open) folded.workedMs = workedMs(ofTurn);
   return folded;
 }
 

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { ownRedaction } from "../redaction.ts";
+import { sqliteStore } from "../../journal/sqlite.ts";
 import { sageHome } from "../../config/home.ts";
 import { writeLines } from "../../archive/trajectory.ts";
 import { exportTexts } from "../../texts/export.ts";
@@ -7,7 +8,6 @@ import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../find-session.ts";
 import { readFlags, usage } from "../flags.ts";
 import { exportFormats, linesOf } from "../page/export-lines.ts";
-import { openStore } from "../wiring.ts";
 import { toStdout } from "../stdout.ts";
 
 const options = { format: { type: "string" }, output: { type: "string", short: "o" } } as const;
@@ -20,7 +20,7 @@ export async function exportSession(args: string[]): Promise<number> {
   const asked = values.format ?? (values.output?.endsWith(".html") ? "html" : "jsonl");
   const format = exportFormats.find((one) => one === asked);
   if (!format) throw usage(t.expected("--format", t.oneOf(exportFormats), asked));
-  const store = openStore(sageHome(process.env));
+  const store = sqliteStore(sageHome(process.env).journal, { looks: true });
   const session = target === undefined ? lastSessionIn(store, realpathSync("."), t) : sessionBy(store, target, t);
   const redaction = ownRedaction(process.env);
   const lines = linesOf(store, session, { format, redaction, lang });

@@ -1,3 +1,4 @@
+import type { Store } from "../../journal/store.ts";
 import { type InputRequest } from "../../protocol/index.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { cliTexts } from "../../texts/cli.ts";
@@ -18,9 +19,11 @@ export async function inbox(args: string[]): Promise<number> {
   noWords("inbox", positionals, t);
   const { host, store } = openJournal(process.env, { looks: true });
   const style = styleOf(process.stdout, lang);
+  const isDamaged = createLook(store);
   const show = (request: InputRequest) => {
     const session = store.session(request.session);
     const lines = [...openLines(request, style, { lang, cwd: session?.cwd }), whereLine(request, session, lang)];
+    if (isDamaged(request.session)) lines.push(t.damagedSession);
     console.log(fitted(lines, style.width).join("\n"));
   };
   try {
@@ -37,6 +40,16 @@ export async function inbox(args: string[]): Promise<number> {
   } finally {
     await host.close();
   }
+}
+
+/** Tells sessions whose records are not as they were written: they take no answer. Each is looked at once. */
+function createLook(store: Store): (session: string) => boolean {
+  const seen = new Map<string, boolean>();
+  return (session) => {
+    const known = seen.get(session) ?? store.verify(session) !== undefined;
+    seen.set(session, known);
+    return known;
+  };
 }
 
 /** Whoever looks may leave, or stop reading. */

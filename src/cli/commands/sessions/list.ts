@@ -18,7 +18,7 @@ const spoken = ["user.said", "model.replied", "session.titled"] as const;
 export async function list(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   noWords("sessions list", positionals, t);
-  const { host, store } = openJournal(process.env);
+  const { host, store } = openJournal(process.env, { looks: true });
   await applyRetention(store, readInstallation(process.env), lang);
   const all = (await ask(host, { type: "sessions" })).sessions;
   const { search } = values;

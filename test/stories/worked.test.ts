@@ -1,0 +1,39 @@
+// The time limit of a turn counts the time that it has worked, also in a process that was killed since.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { workedMs } from "../../src/agent/state/activity.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { Script } from "../../src/models/scripted.ts";
+import { startRunner } from "../support/process.ts";
+import { bash, workspace } from "../support/sage.ts";
+
+test("killed after its time was worked up, a turn has none left when it goes on, however long it lay", async () => {
+  using here = workspace();
+  const script = (...turns: Script & unknown[]) => writeFileSync(here.path("script.json"), JSON.stringify(turns));
+  const work = { calls: [bash("sleep 1")] };
+  script(work, { text: "never", delayMs: 600_000 });
+  const first = startRunner([here.dir, "s"], { env: { ANSWER: "self" } });
+  await first.until(/call.finished/);
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const store = sqliteStore(here.path("journal.db"));
+  const worked = workedMs(store.load("s"));
+  store.close();
+  assert.ok(worked >= 900, `${worked} ms are known`);
+  script(work, { text: "too late", delayMs: 50 });
+  const env = { ANSWER: "self", OPTIONS: JSON.stringify({ executionTimeout: worked }) };
+  assert.match((await startRunner([here.dir, "s"], { env }).ended).out, /"status":"error"/);
+});
+
+test("waiting for a person, a pause and the time in which nobody ran the turn are no work", () => {
+  const states = ["initializing", "executing", "waitingForConfirmation", "executing", "paused"];
+  const change = (n: number, at: number) =>
+    ({ type: "state.changed", at, data: { from: { state: states[n] }, to: { state: states[n + 1] } } }) as never;
+  const fact = (type: string, at: number) => ({ type, at, data: {} }) as never;
+  const first = [change(0, 0), fact("model.replied", 10), change(1, 20), change(2, 5_000), fact("call.started", 5_005)];
+  assert.equal(workedMs(first), 25);
+  const said = fact("user.said", 90_000); // while it was dead
+  assert.equal(workedMs([...first, said, change(0, 100_000), fact("model.replied", 100_007)]), 32);
+  assert.equal(workedMs([change(0, 0), change(3, 4), change(0, 800), fact("model.replied", 801)]), 5);
+});
