@@ -1,9 +1,11 @@
 import type { Store } from "../journal/store.ts";
 import type { Deadline, InputRequest } from "../protocol/index.ts";
+import { bootNow } from "./boot-clock.ts";
 import { duesOf } from "./due.ts";
 import { expired, settle } from "./respond.ts";
 
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** Timers stand still while the machine sleeps: somebody looks this often, and late after a sleep by no more than that. */
+const LONGEST_TIMER = 30_000;
 const RETRY_MS = 1_000;
 
 type Armed = { due: number; request: InputRequest; store: Store };
@@ -13,10 +15,10 @@ const armed = new Set<Armed>();
 let timer: NodeJS.Timeout | undefined;
 let nearest = Infinity;
 
-/** Counts down on the monotonic clock from now; wall time says only how much was left after a restart. */
+/** Counts down from now on a clock that nobody can set, and that goes on while the machine sleeps; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
   const dues = duesOf(store);
-  const due = dues.get(request.id) ?? performance.now() + remaining(request.deadline);
+  const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline);
   dues.set(request.id, due);
   const one = { due, request, store };
   armed.add(one);
@@ -50,12 +52,11 @@ function remaining(deadline: Deadline | undefined): number {
 function schedule(due: number): void {
   clearTimeout(timer);
   nearest = due;
-  timer =
-    due === Infinity ? undefined : setTimeout(expire, Math.min(Math.max(0, due - performance.now()), LONGEST_TIMER));
+  timer = due === Infinity ? undefined : setTimeout(expire, Math.min(Math.max(0, due - bootNow()), LONGEST_TIMER));
 }
 
 function expire(): void {
-  const now = performance.now();
+  const now = bootNow();
   const late = [...armed].filter(({ due }) => due <= now).sort((a, b) => a.due - b.due);
   for (const one of late) {
     const { request, store } = one;

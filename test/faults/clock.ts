@@ -1,3 +1,6 @@
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
+
 /** Time that passes only when it is told to: both clocks and all timers of this process, until it is disposed of. */
 export type VirtualTime = {
   now(): { mono: number; wall: number };
@@ -5,7 +8,7 @@ export type VirtualTime = {
   pass(ms: number): Promise<void>;
   /** Somebody sets the clock on the wall. */
   jump(ms: number): void;
-  /** The machine sleeps: the wall clock goes on, timers come late and all at once. */
+  /** The machine sleeps: the wall clock and its uptime go on, timers and the monotonic clock stand still. */
   sleep(ms: number): Promise<void>;
 } & Disposable;
 
@@ -14,6 +17,7 @@ type Timer = { due: number; order: number; every: number | undefined; fire: () =
 export function virtualTime(): VirtualTime {
   let mono = 10_000;
   let wall = Date.UTC(2026, 2, 29); // the night in which Europe's clocks are put forward
+  let asleep = 0;
   let order = 0;
   const timers = new Map<number, Timer>();
   const real = {
@@ -24,6 +28,7 @@ export function virtualTime(): VirtualTime {
     now: Date.now,
     monotonic: performance.now,
     hrtime: process.hrtime.bigint,
+    uptime: os.uptime,
   };
   const arm = (fire: () => void, ms: number | undefined, repeat: boolean) => {
     const id = ++order;
@@ -44,6 +49,8 @@ export function virtualTime(): VirtualTime {
   Date.now = () => wall;
   performance.now = () => mono;
   process.hrtime.bigint = () => BigInt(Math.round((mono + 60_000) * 1e6)); // the machine was started a minute before
+  os.uptime = () => (mono + asleep + 60_000) / 1_000;
+  syncBuiltinESMExports();
   const next = () => {
     let first: [number, Timer] | undefined;
     for (const entry of timers)
@@ -68,11 +75,11 @@ export function virtualTime(): VirtualTime {
     mono = Math.max(mono, until);
   };
   return {
-    now: () => ({ mono, wall }),
+    now: () => ({ mono: mono + asleep, wall }),
     pass: (ms) => run(mono + ms),
     jump: (ms) => void (wall += ms),
     async sleep(ms) {
-      mono += ms;
+      asleep += ms;
       wall += ms;
       await run(mono);
     },
@@ -86,6 +93,8 @@ export function virtualTime(): VirtualTime {
       Date.now = real.now;
       performance.now = real.monotonic;
       process.hrtime.bigint = real.hrtime;
+      os.uptime = real.uptime;
+      syncBuiltinESMExports();
     },
   };
 }

@@ -40,8 +40,8 @@ async function taken(here: Machine, env: Record<string, string>, asked: string) 
   await first.until(asked);
   first.kill("SIGSTOP");
   makeSilent(here);
-  const [{ id = "" } = {}] = JSON.parse((await here.sage(["sessions", "--json"])).out) as { id: string }[];
-  const second = here.terminal(["--resume", id, "--model", model]);
+  const [session] = JSON.parse((await here.sage(["sessions", "--json"])).out) as { id: string }[];
+  const second = here.terminal(["--resume", session?.id ?? "", "--model", model]);
   await second.until("Allow? (y/n/…) > ");
   first.kill("SIGCONT");
   return { first, second };

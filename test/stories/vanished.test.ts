@@ -94,11 +94,12 @@ test("a process in another pid namespace takes no living owner for dead", async 
     return t.skip("no pid namespace can be made here");
   using here = new Machine();
   const running = await working(here);
-  const [{ id = "", state = "" } = {}] = JSON.parse(
-    (await here.sage(["sessions", "--json"], { under: inside })).out,
-  ) as { id: string; state: string }[];
-  assert.equal(state, "running");
-  const taken = await here.sage(["-p", "--resume", id, "--model", here.script({ text: "mine" })], { under: inside });
+  const listed = await here.sage(["sessions", "--json"], { under: inside });
+  const [session] = JSON.parse(listed.out) as { id: string; state: string }[];
+  assert.equal(session?.state, "running");
+  const taken = await here.sage(["-p", "--resume", session.id, "--model", here.script({ text: "mine" })], {
+    under: inside,
+  });
   assert.notEqual(taken.code, 0);
   assert.doesNotMatch(taken.out, /mine/);
   writeFileSync(join(here.cwd, "go"), "");
