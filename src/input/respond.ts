@@ -44,7 +44,7 @@ export function prepare(
 
 /** Whoever runs a session has proven its records. Where nobody does and nobody can, an answer would lead nowhere. */
 function checkGoesOn(store: Store, { session }: InputRequest): void {
-  if (store.session(session)?.owned === false) store.load(session, { proven: true });
+  if (store.session(session)?.owned === false) store.load(session, { verified: true });
 }
 
 /** Passed while nobody measured the time: whoever runs the session does, and whoever waits for it to be answered. */

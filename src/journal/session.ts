@@ -1,4 +1,4 @@
-import { reason, reasonOf, seenBy, unseenMessages, withoutRewound } from "../protocol/index.ts";
+import { reason, reasonOf, SageError, seenBy, unseenMessages, withoutRewound } from "../protocol/index.ts";
 import type {
   Delta,
   Fact,
@@ -7,7 +7,6 @@ import type {
   InputRequest,
   Reason,
   Resolution,
-  SageError,
   SessionMode,
 } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
@@ -262,10 +261,7 @@ export class SessionLog {
     try {
       first = this.store.commit(this.id, this.epoch, facts);
     } catch (error) {
-      if (!isRetryable(error)) {
-        this.close(error);
-        throw error;
-      }
+      if (!isRetryable(error)) this.#fail(error);
       first = Promise.reject(error);
     }
     return first instanceof Promise ? this.#commitPatiently(first, facts) : undefined;
@@ -282,9 +278,14 @@ export class SessionLog {
       if (this.#failing) this.#notice(reason("recorded-now", {}));
       this.#failing = false;
     } catch (error) {
-      this.close(error);
-      throw error;
+      this.#fail(error);
     }
+  }
+  /** A commit that will never be made. Whoever watches learns that another process has the session; other errors end up in the outcome. */
+  #fail(error: unknown): never {
+    if (error instanceof SageError && error.code === "lease-lost") this.lost(error);
+    else this.close(error);
+    throw error;
   }
   scheduledTick(): void {
     this.#scheduled = false;

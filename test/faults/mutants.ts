@@ -78,13 +78,13 @@ export const mutants: Mutant[] = [
   {
     name: "measures deadlines on the wall clock while it lives",
     changes: [
-      { file: "src/input/deadlines.ts", from: "?? performance.now() + remaining", to: "?? Date.now() + remaining" },
+      { file: "src/input/deadlines.ts", from: "?? bootNow() + remaining", to: "?? Date.now() + remaining" },
       {
         file: "src/input/deadlines.ts",
-        from: "Math.max(0, due - performance.now())",
+        from: "Math.max(0, due - bootNow())",
         to: "Math.min(1_000, Math.max(0, due - Date.now()))",
       },
-      { file: "src/input/deadlines.ts", from: "const now = performance.now();", to: "const now = Date.now();" },
+      { file: "src/input/deadlines.ts", from: "const now = bootNow();", to: "const now = Date.now();" },
     ],
     scene: "clock",
   },

@@ -19,7 +19,7 @@ test("an answer to a damaged session is refused and not recorded, in the reader'
   assert.match((await here.sage(["inbox"])).out, /damaged: it can be read and not continued, so it takes no answer/);
   assert.match((await here.sage(["inbox", "--lang", "zh"])).out, /该会话的记录已损坏/);
   for (const [lang, said] of [
-    ["en", /is not as it was written; it can be looked at, and not gone on with/],
+    ["en", /was changed after it was written; you can view the session, but not continue it/],
     ["zh", /与写入时不符；可以查看，不能继续/],
   ] as const) {
     const { code, out, err } = await here.sage(["answer", request?.id ?? "", "--yes", "--lang", lang]);

@@ -54,7 +54,7 @@ test("a journal of 0 bytes is no new one: every command refuses it and leaves it
   for (const args of [["-p", "go", "--model", model], ["inbox"], ["sessions"], ["doctor"]]) {
     const { code, out, err } = await here.sage(args);
     assert.notEqual(code, 0, args.join(" "));
-    assert.match(out + err, /is empty: what was in it is lost/, args.join(" "));
+    assert.match(out + err, /is empty: its content is lost/, args.join(" "));
   }
   assert.equal(statSync(path).size, 0);
 });
