@@ -1,4 +1,4 @@
-import type { Answers } from "./request.ts";
+import type { Answers, Preview } from "./request.ts";
 import type { Replaced } from "./rewind.ts";
 import type { InputChange } from "./permission.ts";
 
@@ -54,6 +54,8 @@ export type ToolResult = {
   seen?: Record<string, string>;
   /** Files that it replaced, so that a rewind can put them back. */
   replaced?: Replaced[];
+  /** The change that a file tool made, to be shown to people; left out where it is long. */
+  change?: Preview;
   /** A person's answers by question, as data; `text` says the same in words. */
   answers?: Answers;
   /** A skill is in use from here to the end of the turn, and these are the tools it works with. */

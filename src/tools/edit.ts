@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import type { ToolResult } from "../protocol/index.ts";
+import type { Preview, ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import {
   contentSchema,
@@ -16,7 +16,7 @@ import {
 } from "./file.ts";
 import { keep, replacedBy } from "./kept.ts";
 import { pathSchema } from "./path.ts";
-import { previewEdit, type Replacement } from "./preview.ts";
+import { keptChange, previewEdit, type Replacement } from "./preview.ts";
 import { failed } from "./result.ts";
 import type { Tool, ToolPlace } from "./tool.ts";
 
@@ -43,12 +43,7 @@ export const edit: Tool<Input> = {
   effect: "writes",
   specifier: (input, place) => lexicalPath(input.file_path, place),
   operand: (input, place) => operandOf(input.file_path, place),
-  preview: (input, place) =>
-    previewEdit(input.file_path, place, (text) => {
-      const replacement = replacementIn(text, input);
-      const { length } = replacement.places;
-      return length === 1 || (length > 1 && input.replace_all === true) ? replacement : undefined;
-    }),
+  preview: previewOf,
 
   preflight: async (input, scope) => {
     const found = await findPlaces(input, scope);
@@ -61,10 +56,11 @@ export const edit: Tool<Input> = {
     const { real, before, text, old, fresh, places } = found;
     const after = Buffer.from(text.split(old).join(fresh));
     const { note } = await keep(scope.keepDir, before);
+    const change = keptChange(previewOf(input, scope));
     await replaceFile(real, after, before);
     const where = `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesOf(text, places)}`;
     const result = edited(after, real, where);
-    return { ...result, text: result.text + note, replaced: [replacedBy(real, before, sha256(after))] };
+    return { ...result, text: result.text + note, replaced: [replacedBy(real, before, sha256(after))], ...change };
   },
 
   /** Takes the edit back in memory: if that gives what was there before, the edit had happened. */
@@ -90,6 +86,14 @@ export const edit: Tool<Input> = {
       : undefined;
   },
 };
+
+function previewOf(input: Input, place: ToolPlace): Preview | undefined {
+  return previewEdit(input.file_path, place, (text) => {
+    const replacement = replacementIn(text, input);
+    const { length } = replacement.places;
+    return length === 1 || (length > 1 && input.replace_all === true) ? replacement : undefined;
+  });
+}
 
 type Found = Replacement & { real: string; before: FileState & { kind: "file" }; text: string };
 

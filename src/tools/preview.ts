@@ -34,6 +34,13 @@ export function previewWrite(path: string, place: ToolPlace, content: string): P
   });
 }
 
+const LONGEST_KEPT = 400;
+
+/** The change for a result, unless it is long: the journal keeps it. */
+export function keptChange(change: Preview | undefined): { change?: Preview } {
+  return change && change.lines.length > 0 && change.lines.length <= LONGEST_KEPT ? { change } : {};
+}
+
 type Changes = Change[] | "huge" | undefined;
 
 /** Shows every line that changes; a file that cannot be shown as lines says why. */

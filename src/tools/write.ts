@@ -16,7 +16,7 @@ import {
 } from "./file.ts";
 import { keep, replacedBy } from "./kept.ts";
 import { pathSchema } from "./path.ts";
-import { previewWrite } from "./preview.ts";
+import { keptChange, previewWrite } from "./preview.ts";
 import { failed } from "./result.ts";
 import type { Tool, ToolPlace } from "./tool.ts";
 
@@ -45,10 +45,13 @@ export const write: Tool<Input> = {
     const found = await lookBefore(input, scope);
     if (typeof found === "string") return failed(found);
     const { note } = await keep(scope.keepDir, found.before);
+    // A new file is its content, which is in the input.
+    const change =
+      found.before.kind === "missing" ? {} : keptChange(previewWrite(input.file_path, scope, input.content));
     await replaceFile(found.real, Buffer.from(input.content), found.before);
     const result = written(input, found.real);
     const replaced = [replacedBy(found.real, found.before, sha256(input.content))];
-    return { ...result, text: result.text + note, replaced };
+    return { ...result, text: result.text + note, replaced, ...change };
   },
 
   async reconcile(input, { before, ...place }) {

@@ -2,9 +2,10 @@ import { canonicalJson } from "../protocol/canonical-json.ts";
 import { splitLines } from "../protocol/lines.ts";
 import { PLAN_TOOL } from "../protocol/mode.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination, WriteTarget } from "../protocol/permission.ts";
-import type { PermissionRequest, Preview, PreviewLine } from "../protocol/request.ts";
+import type { PermissionRequest, Preview } from "../protocol/request.ts";
 import { reasonFrom, type Reason } from "../protocol/reason.ts";
 import { visible } from "../protocol/visible.ts";
+import { hunksFrom, hunksOf, pieceHunks, type Hunk } from "./change.ts";
 import { dangersOf, type Danger } from "./danger.ts";
 import { near, nearReason } from "./near.ts";
 
@@ -43,8 +44,7 @@ export type Block =
   | { type: "plan"; lines: string[] }
   /** `real` only where it is another path than the one given. */
   | { type: "path"; given: string; real?: string }
-  /** `from` is the number of the hunk's first line in the file as it is, where that is known. */
-  | { type: "change"; hunks: { from?: number; lines: { mark: PreviewLine["mark"]; text: string }[] }[] }
+  | { type: "change"; hunks: Hunk[] }
   | { type: "omitted"; why: NonNullable<Preview["omitted"]> }
   /** The rest of the input, as canonical JSON. */
   | { type: "field"; name: string; lines: string[]; /** It changes nothing about what happens. */ minor?: true };
@@ -160,48 +160,8 @@ function changeOf(
 ): Block[] {
   if (preview && preview.lines.length > 0) return [{ type: "change", hunks: hunksOf(preview) }];
   const omitted: Block[] = preview?.omitted ? [{ type: "omitted", why: preview.omitted }] : [];
-  const lines = [...marked("-", gone, whole), ...marked("+", come, whole)];
-  return preview?.omitted === "same" || lines.length === 0
-    ? omitted
-    : [...omitted, { type: "change", hunks: [{ lines: seen(lines) }] }];
-}
-
-function marked(mark: "+" | "-", text: string | undefined, whole: boolean): PreviewLine[] {
-  if (text === undefined) return [];
-  const lines = splitLines(text).map((line) => ({ mark, ...line }));
-  // A piece of a file ends anywhere; only the end of a whole one says something.
-  return whole ? lines : lines.map(({ text: piece }) => ({ mark, text: piece }));
-}
-
-function hunksOf({
-  lines,
-  firstLine,
-}: Preview): { from: number; lines: { mark: PreviewLine["mark"]; text: string }[] }[] {
-  const hunks: { from: number; lines: PreviewLine[] }[] = [];
-  for (const line of lines) {
-    if (hunks.length === 0 || line.line !== undefined) hunks.push({ from: line.line ?? firstLine, lines: [] });
-    hunks.at(-1)?.lines.push(line);
-  }
-  return hunks.map((hunk) => ({ from: hunk.from, lines: seen(hunk.lines) }));
-}
-
-/** Lines of one kind are made visible together, so that a long gap among them is counted. */
-function seen(lines: readonly PreviewLine[]): { mark: PreviewLine["mark"]; text: string }[] {
-  const groups: { mark: PreviewLine["mark"]; texts: string[]; open: boolean }[] = [];
-  for (const { mark, text, open } of lines) {
-    const last = groups.at(-1);
-    const group = last?.mark === mark ? last : { mark, texts: [], open: false };
-    if (group !== last) groups.push(group);
-    group.texts.push(text);
-    group.open ||= open === true;
-  }
-  return groups.flatMap(({ mark, texts, open }) => {
-    // With a last line break, or the last line would not count as one of a gap.
-    const shown = visible(`${texts.join("\n")}\n`)
-      .slice(0, -1)
-      .split("\n");
-    return shown.map((text, n) => ({ mark, text: open && n === shown.length - 1 ? `${text}‹EOF›` : text }));
-  });
+  const hunks = whole ? hunksFrom(gone ?? "", come ?? "") : pieceHunks(gone ?? "", come ?? "");
+  return preview?.omitted === "same" || hunks.length === 0 ? omitted : [...omitted, { type: "change", hunks }];
 }
 
 function writesOf({ parts = [], preview }: PermissionRequest): WriteTarget[] {

@@ -10,6 +10,7 @@ import {
 } from "../protocol/index.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { CallItem } from "./item.ts";
+import { near } from "./near.ts";
 import { isOpen } from "./standing.ts";
 
 const telling = ["command", "file_path", "path", "pattern", "url", "query", "description", "prompt", "skill"];
@@ -28,9 +29,10 @@ function isQuestion({ input }: Pick<Call, "input">): boolean {
   return Array.isArray(input["questions"]);
 }
 
-/** A call in a few words: what it runs, also after somebody changed it. Not yet safe to draw. */
-export function briefOf({ call, input, changed }: CallItem): string {
-  return changed ? summaryOf(input) : (call.malformed ?? summaryOf(input));
+/** A call in a few words: what it runs, also after somebody changed it; a file is named from `cwd`. Not yet safe to draw. */
+export function briefOf({ call, input, changed }: CallItem, cwd?: string): string {
+  const words = changed ? summaryOf(input) : (call.malformed ?? summaryOf(input));
+  return words === input["file_path"] || words === input["path"] ? near(words, cwd) : words;
 }
 
 /** The call is shown by the question it asks and then by the answer, not as a call. */

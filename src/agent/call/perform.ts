@@ -20,7 +20,7 @@ import { anchorOf, toolPlace, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
-import { withChange, withComment, withContext, withEnd } from "./results.ts";
+import { redacted, withChange, withComment, withContext, withEnd } from "./results.ts";
 import type { CallState } from "./state.ts";
 
 /** Runs an allowed call in the way its effect permits. `rerun`: it was cut off, and a person wants it to run once more. */
@@ -38,7 +38,7 @@ export async function perform(
   };
   const execute = async (scope: ToolScope) => {
     const result = await outcomeOf(tool, input, scope);
-    return told({ ...result, text: context.config.redact(result.text) });
+    return told(redacted(result, context.config.redact));
   };
   const timed = async (scope: StepScope) => {
     using _working = context.activity.begin();

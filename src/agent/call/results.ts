@@ -34,6 +34,13 @@ export function resultWithoutRun(
   }
 }
 
+/** What a tool said and the lines of files that it shows, without secrets. */
+export function redacted(result: ToolResult, redact: (text: string) => string): ToolResult {
+  const { change } = result;
+  const lines = change?.lines.map((line) => ({ ...line, text: redact(line.text) }));
+  return { ...result, text: redact(result.text), ...(change && lines && { change: { ...change, lines } }) };
+}
+
 /** Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
   if (verdict.failure !== undefined) return { ok: false, text: verdict.failure, end: "failed" };

@@ -4,9 +4,11 @@ import { changeLine, headline } from "../../texts/resolution.ts";
 import type { Lang } from "../../texts/language.ts";
 import { pageTexts, type PageTexts } from "../../texts/page.ts";
 import { texts, type Texts } from "../../texts/texts.ts";
+import { changeOf, detailed } from "../../view/change.ts";
 import type { CallItem, Item, TextItem, ThoughtItem } from "../../view/item.ts";
 import { noteOf } from "../../view/note.ts";
 import type { Asked } from "../../view/standing.ts";
+import { summaryOf } from "../../view/summary.ts";
 import { transcriptOf } from "../../view/transcript.ts";
 import { markup, verbatim, type Markup } from "./markup.ts";
 import { style } from "./page-style.ts";
@@ -106,7 +108,7 @@ function createSections(t: PageTexts, words: Texts): (group: readonly Item[]) =>
     const stands = standing === "done" ? "" : markup` <span class="${standing}">${words.standing[standing]}</span>`;
     const edited = changed ? markup`<p class="asked">${changeLine(changed, words)}</p>` : "";
     return markup`<section class="call"><h3>${visible(made.tool)}${stands}</h3>
-<pre>${cut(visible(made.malformed ?? inputText(input)), t)}</pre>
+<pre>${cut(changeText(item) ?? visible(made.malformed ?? inputText(input)), t)}</pre>
 ${edited}${item.asked.map(asked)}${result ? folded(t.result, result.text, t) : ""}</section>`;
   };
   const part = (item: Item): Markup => {
@@ -137,6 +139,19 @@ ${edited}${item.asked.map(asked)}${result ? folded(t.result, result.text, t) : "
     const head = reply ? heading(t.agent, reply.model, reply.at) : "";
     return markup`<section class="${within.length > 0 ? "reply sub" : "reply"}">${head}${parts}</section>`;
   };
+}
+
+/** The change that a call made, as lines; the file first. */
+function changeText(item: CallItem): string | undefined {
+  const hunks = item.standing === "done" ? changeOf(item) : [];
+  if (hunks.length === 0) return undefined;
+  const lines = hunks
+    .map(detailed)
+    .flatMap((hunk, n) => [
+      ...(n === 0 ? [] : ["⋮"]),
+      ...hunk.map(({ mark, text, number }) => `${number === undefined ? "" : `${number} `}${mark} ${text}`),
+    ]);
+  return [visible(summaryOf(item.input)), ...lines].join("\n");
 }
 
 function inputText(input: ToolInput): string {

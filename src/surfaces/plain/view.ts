@@ -8,9 +8,11 @@ import {
   type Sender,
 } from "../../protocol/index.ts";
 import { changeLine, ending, headline } from "../../texts/resolution.ts";
+import { changeOf } from "../../view/change.ts";
 import type { CallItem, Item, SaidItem, TextItem } from "../../view/item.ts";
+import { changeLines } from "../../view/lines/change.ts";
 import type { Style } from "../../view/lines/paint.ts";
-import { clipped, folded, framed } from "../../view/lines/safe.ts";
+import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { briefOf, isAsking, isOver, lastTurn } from "../../view/summary.ts";
@@ -38,6 +40,7 @@ export type Known = {
 };
 
 const RESULT_ROWS = 6;
+const CHANGE_ROWS = 12;
 const nothing: Known = { isEchoed: () => false, isAnswered: () => false, isCancelling: () => false };
 
 /** Turns items into text that is only ever added to: an item is told when it begins and when it ends. */
@@ -137,8 +140,10 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     if (within.length > 0) return good ? [] : [...head(item), { lines: word }];
     // Who said no, and why, was shown with the answer.
     const silent = standing === "refused-by-person" && item.asked.length > 0;
+    const change = good ? changeLines(changeOf(item), style) : [];
     const whole = silent || !item.result?.text.trim() ? [] : folded(item.result.text, RESULT_ROWS, style);
-    const lines = [...word, ...live.rest(item, whole).map(paint.dim)];
+    const shown = change.length > 0 ? atMost(CHANGE_ROWS, change, style) : live.rest(item, whole).map(paint.dim);
+    const lines = [...word, ...shown];
     const again = shownCall !== item || item.changed !== undefined;
     return [...(again ? head(item) : []), { lines }];
   };

@@ -137,7 +137,10 @@ function stageOf(parts: Parts): Stage {
   return createStage({
     scroll,
     rowsOf: (entry, width) =>
-      rowsOf(entry, { ...lookOf(parts, width), me: sender, unfolded: parts.state().unfolded, loaded: redraw }),
+      rowsOf(entry, {
+        ...lookOf(parts, width),
+        ...{ me: sender, cwd: parts.progress.cwd, unfolded: parts.state().unfolded, loaded: redraw },
+      }),
     bottom: (width) => bottomRows(parts, width),
     above: (rows) => theme.dim(`  ${tt.above(rows)}`),
   });

@@ -2,16 +2,17 @@ import { type Call, type Sender } from "../../protocol/index.ts";
 import { changeLine, headline } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
+import { diffRows } from "./draw/diff.ts";
 import { markdownRows } from "./draw/markdown.ts";
 import { clipped, margined, own } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
 import type { Entry } from "./scroll.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";
-import { changeOf, type Hunk } from "../../view/change.ts";
+import { changeOf } from "../../view/change.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { isOpen, type Standing } from "../../view/standing.ts";
-import { briefOf, isAsking } from "../../view/summary.ts";
+import { briefOf, isAsking, summaryOf } from "../../view/summary.ts";
 
 /** What a thing is drawn with. */
 export type View = {
@@ -23,6 +24,8 @@ export type View = {
   /** Output and thoughts are shown whole. */
   unfolded: boolean;
   now: number;
+  /** The folder that paths are told from. */
+  cwd?: string | undefined;
   /** Something that was still being loaded is there: draw again. */
   loaded(): void;
 };
@@ -152,7 +155,7 @@ function callRows(item: CallItem, view: View): string[] {
   ];
   const tail = words.length > 0 ? ` (${words.join(", ")})` : "";
   const room = width - 4 - visibleWidth(tool) - visibleWidth(tail);
-  const summary = room > 4 ? clipped(briefOf(item), room) : "";
+  const summary = room > 4 ? clipped(briefOf(item, view.cwd), room) : "";
   const paint = theme[tones[standing]];
   const answers = item.asked.flatMap(({ request, resolution }) =>
     resolution ? [headline(resolution, t, me, request)] : [],
@@ -199,41 +202,20 @@ function innerRows({ inner }: CallItem, view: View): string[] {
     ...shown.map((one) => {
       const plain = isOpen(one.standing) || one.standing === "done";
       const tool = `${plain ? "" : `${marks[one.standing]} `}${toolName(one.call, width)}`;
-      const summary = clipped(briefOf(one), width - 6 - visibleWidth(tool));
+      const summary = clipped(briefOf(one, view.cwd), width - 6 - visibleWidth(tool));
       return theme.dim(truncateToWidth(`  ⎿ ${tool} ${summary}`, width, ""));
     }),
   ];
 }
 
-/** The change that was made, with the lines around it, numbered where their place in the file is known. */
+/** The change that was made, drawn as it was before it was. */
 function changeRows(item: CallItem, view: View): string[] {
-  const { theme, width, tt, unfolded } = view;
-  const all = changeOf(item).flatMap(numbered);
-  const first = all.findIndex(({ mark }) => mark !== " ");
-  const from = unfolded ? 0 : Math.max(0, first - 1);
-  const shown = unfolded ? all : all.slice(from, from + CHANGE_ROWS);
-  const digits = Math.max(0, ...shown.map(({ number }) => `${number ?? ""}`.length));
-  const paints = { " ": theme.dim, "+": theme.added, "-": theme.removed };
-  const left = all.length - from - shown.length;
-  return [
-    ...shown.flatMap(({ mark, text, number }) => {
-      const place = digits > 0 ? `${`${number ?? ""}`.padStart(digits)} ` : "";
-      return margined([`${place}${mark} ${text}`], { width, theme, paint: paints[mark], clip: !unfolded });
-    }),
-    ...(left > 0 ? [theme.dim(`  ${tt.hidden(left)}`)] : []),
-  ];
-}
-
-/** Lines that stay or go have their number in the file as it was, lines that come the one they have now. */
-function numbered({ from, lines }: Hunk): (Hunk["lines"][number] & { number?: number })[] {
-  if (from === undefined) return lines;
-  let [was, is] = [from, from];
-  return lines.map((line) => {
-    const number = line.mark === "+" ? is : was;
-    if (line.mark !== "+") was++;
-    if (line.mark !== "-") is++;
-    return { ...line, number };
-  });
+  const { theme, width, tt, unfolded, loaded } = view;
+  const path = summaryOf(item.input);
+  const all = diffRows(changeOf(item), { theme, width, indent: 2, path, clip: !unfolded, loaded });
+  const shown = unfolded || all.length <= CHANGE_ROWS + 1 ? all : all.slice(0, CHANGE_ROWS);
+  const left = all.length - shown.length;
+  return [...shown.flat(), ...(left > 0 ? [theme.dim(`  ${tt.hidden(left)}`)] : [])];
 }
 
 /** The first or the last lines of foreign text, each on one row; unfolded, all of it. */

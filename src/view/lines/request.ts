@@ -3,6 +3,7 @@ import { leftOf, timeOf } from "../../texts/resolution.ts";
 import { whyOf } from "../answering.ts";
 import { describeRequest, isLong, type Block, type Description } from "../describe.ts";
 import type { Style } from "./paint.ts";
+import { changeLines } from "./change.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
 
 /** `place`: which of several this is. Paths are told from `cwd`, where it is known. */
@@ -91,10 +92,7 @@ function blockLines(block: Block, style: Style): string[] {
         ...(block.real === undefined ? [] : rows([block.real], style, "→ ")),
       ];
     case "change":
-      return block.hunks.flatMap(({ from, lines }) => [
-        ...(from === undefined || from === 1 ? [] : [paint.dim(`  ${t.fromLine(from)}`)]),
-        ...lines.flatMap(({ mark, text }) => rows([text], style, `${mark} `).map(paint[colours[mark]])),
-      ]);
+      return changeLines(block.hunks, style);
     case "omitted":
       return [paint.yellow(`  ${t.omitted[block.why]}`)];
     case "field": {
@@ -106,8 +104,6 @@ function blockLines(block: Block, style: Style): string[] {
       return block satisfies never;
   }
 }
-
-const colours = { " ": "dim", "+": "green", "-": "red" } as const;
 
 const after = (colon: string, text: string): string => (text === "" ? "" : `${colon}${text}`);
 

@@ -13,8 +13,11 @@ export function exact(text: string, style: Style): string[] {
 
 /** The first rows, and how many there are besides. */
 export function folded(text: string, count: number, style: Style): string[] {
-  const all = framed(text.trimEnd(), style);
-  return all.length <= count + 1 ? all : [...all.slice(0, count), `  ${style.t.more(all.length - count)}`];
+  return atMost(count, framed(text.trimEnd(), style), style);
+}
+
+export function atMost(count: number, all: string[], { t }: Style): string[] {
+  return all.length <= count + 1 ? all : [...all.slice(0, count), `  ${t.more(all.length - count)}`];
 }
 
 /** Lines that are safe to show already. A row that goes on has another mark at its margin, for a line break may matter. */

@@ -527,11 +527,11 @@ suite("a permission", () => {
     );
     assert.match(
       opened(request).seen(),
-      /│ \/link\/a\.ts\n│ → \/real\/a\.ts\n\s+line 7\n│ {3}same\n│ - old\n│ \+ new‹U\+001B›\[31m/,
+      /│ \/link\/a\.ts\n│ → \/real\/a\.ts\n│ 7 {3}same\n│ 8 - old\n│ 8 \+ new‹U\+001B›\[31m/,
     );
     const painted = opened(request, { color: "16" }).painted();
-    assert.match(painted, /\x1b\[91m- old\x1b\[39m/);
-    assert.match(painted, /\x1b\[32m\+ new\x1b\[7m‹U\+001B›\x1b\[27m/);
+    assert.match(painted, /\x1b\[91m8 - \x1b\[39m\x1b\[91mold\x1b\[39m/);
+    assert.match(painted, /\x1b\[32m8 \+ \x1b\[39m\x1b\[32mnew\x1b\[39m\x1b\[7m‹U\+001B›\x1b\[27m/);
   });
 
   test("B2: it cannot be allowed before its end was on the screen, and says so; no is always free", () => {

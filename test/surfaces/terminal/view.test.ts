@@ -3,13 +3,14 @@ import { suite, test } from "node:test";
 import * as fc from "fast-check";
 import { finishedUpTo } from "../../../src/surfaces/terminal/chunks.ts";
 import { prefixAt } from "../../../src/surfaces/terminal/completion.ts";
-import { toColours } from "../../../src/surfaces/terminal/draw/highlight.ts";
+import { runsOf } from "../../../src/surfaces/terminal/draw/highlight.ts";
 import { readTyped, stopOf } from "../../../src/surfaces/terminal/input.ts";
 import { notification, title } from "../../../src/surfaces/terminal/notify.ts";
 import { toldOf } from "../../../src/surfaces/terminal/talk.ts";
 import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import type { Entry } from "../../../src/surfaces/terminal/scroll.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
+import { createPanel } from "../../../src/surfaces/terminal/panels/panel.ts";
 import { rowsOf, type View } from "../../../src/surfaces/terminal/view.ts";
 import { terminalTexts } from "../../../src/texts/terminal.ts";
 import { texts } from "../../../src/texts/texts.ts";
@@ -166,6 +167,43 @@ suite("what is drawn", () => {
     assert.deepEqual(rows({ asked, changed }).slice(1), ["  │   one", "  │ - two", "  │ + 2", "  │   three"]);
   });
 
+  test("an edit is drawn alike before and after: numbers, the language's colours, changed words underlined", async () => {
+    const edit = { file_path: "/p/src/a.ts", old_string: "const a = 1;", new_string: "const b = 1;" };
+    const preview: Preview = {
+      path: "/p/src/a.ts",
+      firstLine: 9,
+      lines: [
+        { mark: " ", text: "// first" },
+        { mark: "-", text: "const a = 1;" },
+        { mark: "+", text: "const b = 1;" },
+      ],
+    };
+    const theme = createTheme({ color: "16", background: "dark" });
+    const request = permission("Edit", edit, { preview });
+    const item = callItem("Edit", edit, { result: { ok: true, text: "Edited.", change: preview } });
+    const draw = (loaded: () => void) => rowsOf(entry(item), look({ cwd: "/p", loaded }));
+    await new Promise<void>((resolve) => {
+      if (draw(resolve).join("").includes(theme.heading("const"))) resolve();
+    });
+    const after = draw(() => {});
+    assert.deepEqual(bare(after), [
+      "● Edit src/a.ts",
+      "  │  9   // first",
+      "  │ 10 - const a = 1;",
+      "  │ 10 + const b = 1;",
+    ]);
+    assert.ok(after[3]?.includes(theme.heading("const")), after[3]);
+    assert.ok(after[3]?.includes(theme.bold(theme.underline(theme.added("b")))), JSON.stringify(after[3]));
+    assert.ok(after[2]?.includes(theme.bold(theme.underline(theme.removed("a")))), JSON.stringify(after[2]));
+    const panel = createPanel({
+      ...{ pending: { request }, queue: { position: 1, total: 1 }, theme, lang: "en", cwd: "/p" },
+      ...{ rows: () => 24, now: () => 0, respond() {}, saveDraft() {}, collapse() {}, redraw() {} },
+    });
+    const before = panel.render(60);
+    for (const row of after.slice(1)) assert.ok(before.includes(row.slice(2)), `${row}\n${before.join("\n")}`);
+    assert.ok(bare(before).includes("│ src/a.ts"));
+  });
+
   test("a cost that is known in part says so", () => {
     const progress = createProgress();
     const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -194,10 +232,15 @@ suite("what is drawn", () => {
   test("code in colours has the same letters, line by line", () => {
     const html =
       '<span class="hljs-keyword">const</span> a = <span class="hljs-string">`x\n<span class="hljs-subst">${b}</span>`</span>; a &lt; b &amp;&amp; &#x27;';
-    const painted = toColours(html, createTheme({ color: "16", background: "dark" }));
-    assert.equal(bare([painted])[0], "const a = `x\n${b}`; a < b && '");
-    for (const line of painted.split("\n"))
-      assert.equal((line.match(/\x1b\[3[0-8]m/g) ?? []).length, (line.match(/\x1b\[39m/g) ?? []).length);
+    const lines = runsOf(html);
+    assert.deepEqual(
+      lines.map((line) => line.map((run) => run.text).join("")),
+      ["const a = `x", "${b}`; a < b && '"],
+    );
+    assert.deepEqual(
+      lines.map((line) => line[0]?.colour),
+      ["heading", "good"],
+    );
   });
 });
 

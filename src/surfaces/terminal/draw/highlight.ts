@@ -8,20 +8,25 @@ let loading: Promise<void> | undefined;
 
 /** Lines of code in colours. The library comes with the first code there is; until then the lines are plain. */
 export function highlight(code: string, lang: string | undefined, theme: Theme, loaded: () => void): string[] {
-  const lines = code.split("\n");
-  if (theme.color === "none" || lang === undefined || lang === "" || code.length > LONGEST) return lines;
+  const runs = runsIn(code, lang, theme, loaded);
+  return runs ? runs.map((line) => painted(line, theme)) : code.split("\n");
+}
+
+/** A piece of a line of code in one colour. */
+export type Run = { text: string; colour: Colour | undefined };
+
+/** Lines of code as runs of one colour; undefined where they have none, or not yet. */
+export function runsIn(code: string, lang: string | undefined, theme: Theme, loaded: () => void): Run[][] | undefined {
+  if (theme.color === "none" || lang === undefined || lang === "" || code.length > LONGEST) return undefined;
   if (!library) {
     loading ??= load();
     void loading.then(loaded);
-    return lines;
+    return undefined;
   }
-  const language = library.getLanguage(lang.toLowerCase());
-  if (!language) return lines;
-  const painted = toColours(
-    library.highlight(code, { language: lang.toLowerCase(), ignoreIllegals: true }).value,
-    theme,
-  ).split("\n");
-  return painted.length === lines.length ? painted : lines;
+  const language = lang.toLowerCase();
+  if (!library.getLanguage(language)) return undefined;
+  const lines = runsOf(library.highlight(code, { language, ignoreIllegals: true }).value);
+  return lines.length === code.split("\n").length ? lines : undefined;
 }
 
 async function load(): Promise<void> {
@@ -52,7 +57,7 @@ async function load(): Promise<void> {
   library = fresh;
 }
 
-type Colour = "accent" | "code" | "dim" | "good" | "heading" | "link" | "warn" | "added" | "removed";
+export type Colour = "accent" | "code" | "dim" | "good" | "heading" | "link" | "warn" | "added" | "removed";
 
 const colours: Record<string, Colour> = {
   keyword: "heading",
@@ -78,18 +83,15 @@ const colours: Record<string, Colour> = {
 };
 
 /** The library speaks HTML. Each line is closed by itself: rows are drawn one by one. */
-export function toColours(html: string, theme: Theme): string {
+export function runsOf(html: string): Run[][] {
   const open: (Colour | undefined)[] = [];
-  let painted = "";
+  const lines: Run[][] = [[]];
   const put = (text: string) => {
     const colour = open.findLast((one) => one !== undefined);
-    const plain = unescaped(text);
-    painted += colour
-      ? plain
-          .split("\n")
-          .map((line) => theme[colour](line))
-          .join("\n")
-      : plain;
+    for (const [n, piece] of unescaped(text).split("\n").entries()) {
+      if (n > 0) lines.push([]);
+      if (piece !== "") lines.at(-1)?.push({ text: piece, colour });
+    }
   };
   let at = 0;
   for (const tag of html.matchAll(/<span class="([^"]*)">|<\/span>/g)) {
@@ -99,7 +101,11 @@ export function toColours(html: string, theme: Theme): string {
     else open.push(colours[/hljs-([a-z_]+)/.exec(tag[1])?.[1] ?? ""]);
   }
   put(html.slice(at));
-  return painted;
+  return lines;
+}
+
+function painted(line: readonly Run[], theme: Theme): string {
+  return line.map(({ text, colour }) => (colour ? theme[colour](text) : text)).join("");
 }
 
 const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };

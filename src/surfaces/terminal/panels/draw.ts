@@ -14,6 +14,8 @@ export type Draw = {
   width: number;
   /** The panel has the keyboard. */
   focused: boolean;
+  /** Something that was still being loaded is there: draw again. */
+  loaded(): void;
 };
 
 type Paint = (text: string) => string;

@@ -100,6 +100,10 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
   const early = (key: Key, data: string) => {
     if (key.text !== undefined || key.name === "backspace") options.early?.(data);
   };
+  const loaded = () => {
+    drawn = undefined;
+    options.redraw();
+  };
   const body = (draw: Draw): Body => {
     const name = model.page(state);
     if (drawn?.page !== name) scroll = 0;
@@ -118,7 +122,7 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
       focused = on;
     },
     render(width) {
-      const draw: Draw = { theme, t: texts(lang), p, width, focused };
+      const draw: Draw = { theme, t: texts(lang), p, width, focused, loaded };
       const below = () => {
         const note =
           phase.at === "sent" ? p.sending : phase.at === "refused" ? phase.message : model.note(state, { seenEnd });

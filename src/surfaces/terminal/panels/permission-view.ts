@@ -1,4 +1,5 @@
 import { PLAN_TOOL, oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
+import { diffRows } from "../draw/diff.ts";
 import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { agentLines } from "./frame.ts";
@@ -22,7 +23,7 @@ export function permissionBody(asked: Description, { more }: PermissionState, dr
   const away = asked.writes.filter(({ outside }) => outside);
   const runs = [
     ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
-    ...asked.action.filter((block) => !isMinor(block)).flatMap((block) => blockLines(block, draw)),
+    ...asked.action.filter((block) => !isMinor(block)).flatMap((block) => blockLines(block, draw, pathOf(asked))),
   ];
   const lines = [
     ...runs,
@@ -43,6 +44,10 @@ function whyLines({ why }: Description, draw: Draw): string[] {
   return own(unbroken(text), draw, { paint: draw.theme.dim, indent: 2 });
 }
 
+function pathOf({ action }: Description): string | undefined {
+  return action.find((block) => block.type === "path")?.given;
+}
+
 function isMinor(block: Block): boolean {
   return block.type === "field" && block.minor === true;
 }
@@ -60,7 +65,8 @@ function detailLines(asked: Description, draw: Draw): string[] {
   ];
 }
 
-function blockLines(block: Block, draw: Draw): string[] {
+/** `path`: the file that a change is of. */
+function blockLines(block: Block, draw: Draw, path = ""): string[] {
   const { t, theme } = draw;
   switch (block.type) {
     case "command":
@@ -73,10 +79,7 @@ function blockLines(block: Block, draw: Draw): string[] {
         ...(block.real === undefined ? [] : margined([block.real], draw, { mark: "→ " })),
       ];
     case "change":
-      return block.hunks.flatMap(({ from, lines }) => [
-        ...(from === undefined || from === 1 ? [] : own(t.fromLine(from), draw, { paint: theme.dim, indent: 2 })),
-        ...lines.flatMap(({ mark, text }) => margined([text], draw, { mark: `${mark} `, paint: theme[colours[mark]] })),
-      ]);
+      return diffRows(block.hunks, { theme, width: draw.width, indent: 0, path, loaded: draw.loaded }).flat();
     case "omitted":
       return own(t.omitted[block.why], draw, { paint: theme.warn, indent: 2 });
     case "field": {
@@ -87,8 +90,6 @@ function blockLines(block: Block, draw: Draw): string[] {
       return block satisfies never;
   }
 }
-
-const colours = { " ": "dim", "+": "added", "-": "removed" } as const;
 
 const after = (colon: string, text: string): string => (text === "" ? "" : `${colon}${text}`);
 
