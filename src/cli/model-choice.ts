@@ -3,6 +3,8 @@ import type { Installation } from "../config/installation.ts";
 import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
+import { reason } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 
 type Chooser = Pick<Installation, "settings" | "env">;
 
@@ -40,6 +42,15 @@ export function createModels(): (choice: ModelChoice) => Promise<Model> {
 
 export function nameOf({ provider, modelId }: ModelChoice): string {
   return `${provider}/${modelId}`;
+}
+
+/** A provider that does not say which models it has may have any. */
+export async function checkKnown({ provider, modelId }: ModelChoice, { settings, env }: Chooser): Promise<void> {
+  if (provider === "scripted") return;
+  const { modelsOf } = await import("../models/choice/offered.ts");
+  const models = await modelsOf(provider, { env, settings: settings as ModelSettings }).catch((): string[] => []);
+  if (models.length > 0 && !models.includes(modelId))
+    throw errorBecause("config-invalid", reason("model-unknown", { model: modelId, provider }));
 }
 
 /** As a session remembers it: a script is found again from any folder. */

@@ -10,7 +10,8 @@ import { assembleEach } from "../host/assemble.ts";
 import type { LocalHost } from "../host/host.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
-import type { ModelChoice } from "../models/choice/choose.ts";
+import type { ModelChoice, ModelSettings } from "../models/choice/choose.ts";
+import type { Offer } from "../models/choice/offered.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {
@@ -29,7 +30,15 @@ import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { accountGuard, accountMay, person } from "./account.ts";
 import { ask } from "./journal.ts";
-import { createModels, lastingSpec, modelOf, modelOfSession, nameOf, smallModelOf } from "./model-choice.ts";
+import {
+  checkKnown,
+  createModels,
+  lastingSpec,
+  modelOf,
+  modelOfSession,
+  nameOf,
+  smallModelOf,
+} from "./model-choice.ts";
 
 export type Sage = {
   host: LocalHost;
@@ -38,8 +47,10 @@ export type Sage = {
   modelOf(session: string): string;
   /** Loads the model now: what is wrong with it is thrown here, before a session is begun. */
   ready(session?: string): Promise<unknown>;
-  /** From its next turn on, and whenever it is resumed. A model that cannot be loaded is refused. */
-  chooseModel(session: string, spec: string, sender: Sender): Promise<void>;
+  /** From its next turn on, and whenever it is resumed. A model that cannot be loaded is refused; `checked`: also one that its provider does not have. */
+  chooseModel(session: string, spec: string, sender: Sender, options?: { checked?: boolean }): Promise<void>;
+  /** Asks the providers that are set up which models they have. */
+  offered(heard: (offer: Offer) => void): Promise<void>;
   /** The parts of this run, for surfaces that show them. */
   home: Home;
   cwd: string;
@@ -115,11 +126,16 @@ export function openSage(run: Run): Sage {
     store,
     modelOf: (session) => nameOf(choiceOf(session)),
     ready: async (session) => models(session === undefined ? run.choice : choiceOf(session)),
-    async chooseModel(session, spec, sender) {
+    async chooseModel(session, spec, sender, { checked = false } = {}) {
       const choice = named(lastingSpec(spec));
       await models(choice);
+      if (checked) await checkKnown(choice, installation);
       const data = { model: nameOf(choice), ...sender };
       await store.append(session, { key: modelChosenKey(randomUUID()), type: "model.chosen", at: Date.now(), data });
+    },
+    async offered(heard) {
+      const { offeredModels } = await import("../models/choice/offered.ts");
+      await offeredModels({ env: installation.env, settings: installation.settings as ModelSettings }, heard);
     },
     home: installation.home,
     cwd,

@@ -84,7 +84,13 @@ export function loadConfig(
         return path;
       }),
     dropRule: (rule, destination) =>
-      change(destination, (path) => (existsSync(path) && removeRule(path, { rule }, lock) ? path : undefined)),
+      change(destination, (path) => {
+        if (!existsSync(path) || !removeRule(path, { rule }, lock)) return undefined;
+        // From the next call on: what was taken back must not go on allowing.
+        const kept = rules.filter(({ text, source }) => text !== rule || source !== destination);
+        rules.splice(0, rules.length, ...kept);
+        return path;
+      }),
   };
 }
 

@@ -13,6 +13,7 @@ export type InboundType =
   | "session.titled"
   | "model.chosen"
   | "mode.chosen"
+  | "rule.added"
   | "rule.removed";
 
 export type InboundFact = Extract<NewFact, { type: InboundType }>;

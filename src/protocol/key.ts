@@ -194,6 +194,8 @@ export const draftKeys = (requestKey: string): { prefix: string; end: string } =
 export const interruptKey = (id: string): string => `interrupt/${id}`;
 export const titleKey = (id: string): string => `title/${id}`;
 export const removedKey = (id: string): string => `removed/${id}`;
+/** A rule that a person gave outside of any request. */
+export const ruleAddedKey = (id: string): string => `rule-added/${id}`;
 export const ruleRemovedKey = (id: string): string => `rule-removed/${id}`;
 export const modelChosenKey = (id: string): string => `model/${id}`;
 export const rewindKey = (n: number): string => `rewind/${n}`;

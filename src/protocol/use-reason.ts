@@ -65,6 +65,7 @@ export type UseReasonArgs = {
   "fallback-is-first": { model: string };
   "provider-missing": { model: string; expected: readonly string[]; variables: readonly string[] };
   "provider-unknown": { provider: string; expected: readonly string[] };
+  "model-unknown": { model: string; provider: string };
   "model-nameless": { provider: string; expected: readonly string[] };
   "address-unfit": { provider: string; address: string };
   "key-missing": { model: string; variable: string };

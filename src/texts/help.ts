@@ -56,7 +56,7 @@ Running
   --prompt-timeout <d>        how long a request waits (default: forever)
                               durations: 30s, 5m, 2h, or milliseconds
   -c, --continue              resume the last session in this folder
-  -r, --resume <id>           resume a session; the start of its id is enough
+  -r, --resume [id]           resume a session; the start of its id is enough, without one you choose
   --cwd <dir>                 work in this folder
   --record <file>             save the model's replies for --replay <file>
   --record-answers <file>     save people's answers for -p --replay-answers <file>;
@@ -177,7 +177,7 @@ const zh: HelpTexts = {
   --prompt-timeout <时长>     请求等待多久（默认一直等）
                               时长：30s、5m、2h，或毫秒数
   -c, --continue              继续本目录的上一个会话
-  -r, --resume <编号>         继续一个会话；编号的开头即可
+  -r, --resume [编号]         继续一个会话；编号的开头即可，不写则从列表中选择
   --cwd <目录>                在该目录工作
   --record <文件>             保存模型的回复，供 --replay <文件> 重放
   --record-answers <文件>     保存人的回答，供 -p --replay-answers <文件> 使用；

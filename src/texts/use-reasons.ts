@@ -80,6 +80,7 @@ const en: Table = {
     `a model "${model}" needs its provider: expected ${either(expected)}, or one of ${variables.join(", ")} in the environment`,
   "provider-unknown": ({ provider, expected }) =>
     `a model should be ${either(expected)}; "${provider}" is none of these providers`,
+  "model-unknown": ({ model, provider }) => `${provider} has no model ${model}; the model stays as it was`,
   "model-nameless": ({ provider, expected }) => `a model should be ${either(expected)}; "${provider}/" has no name`,
   "address-unfit": ({ provider, address }) =>
     `the base URL of ${provider} should start with http:// or https://; it is "${address}"`,
@@ -157,6 +158,7 @@ const zh: Table = {
   "provider-missing": ({ model, expected, variables }) =>
     `模型“${model}”要写明提供方：${expected.join("、")}，或者在环境变量里设置 ${variables.join("、")} 之一`,
   "provider-unknown": ({ provider, expected }) => `模型应写成 ${expected.join("、")} 之一；没有“${provider}”这个提供方`,
+  "model-unknown": ({ model, provider }) => `${provider} 没有模型 ${model}；模型保持不变`,
   "model-nameless": ({ provider, expected }) => `模型应写成 ${expected.join("、")} 之一；“${provider}/”后面没有名字`,
   "address-unfit": ({ provider, address }) =>
     `${provider} 的 base URL 应以 http:// 或 https:// 开头，现在是“${address}”`,

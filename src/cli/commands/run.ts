@@ -42,7 +42,7 @@ type Values = Flags<typeof options>["values"];
 
 /** `sage [task]` and `sage -p`. */
 export async function run(args: string[], commands: readonly string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, options);
+  const { values, positionals, lang, t } = readFlags(bareResume(args), options);
   const words = positionals.length === 0 ? undefined : positionals.join(" ");
   checkFlags(values, t);
   if (!values.print) checkCommand(positionals, commands, t);
@@ -61,8 +61,9 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const installation = readInstallation(process.env);
   const { home } = installation;
   const store = again ? openStore(home) : undefined;
-  const found =
-    store && (values.resume === undefined ? lastSessionIn(store, cwd, t) : sessionBy(store, values.resume, t));
+  const wanted = values.resume === "" ? await chosenSession(values, cwd, lang) : values.resume;
+  if (wanted === null) return exitCodes.success;
+  const found = store && (wanted === undefined ? lastSessionIn(store, cwd, t) : sessionBy(store, wanted, t));
   const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
   const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
   const choice = modelOf(installation, spec, values["fallback-model"]);
@@ -127,6 +128,23 @@ function checkFlags(values: Values, t: CliTexts): void {
   if (values.replay !== undefined && values.model !== undefined) throw usage(t.conflict("--replay", "--model"));
   if (values["replay-answers"] !== undefined && !values.print) throw usage(t.only("--replay-answers", "-p"));
   if (values["output-format"] !== undefined && !values.print) throw usage(t.only("--output-format", "-p"));
+}
+
+/** `sage --resume` without an id: the person chooses. */
+function bareResume(args: readonly string[]): string[] {
+  const end = args.indexOf("--");
+  return args.map((arg, n) => {
+    const bare = (arg === "--resume" || arg === "-r") && (end < 0 || n < end);
+    const next = args[n + 1];
+    return bare && (next === undefined || next.startsWith("-")) ? "--resume=" : arg;
+  });
+}
+
+/** Null where the person chose none. */
+async function chosenSession(values: Values, cwd: string, lang: Lang): Promise<string | null> {
+  const { chooseSession } = await import("../pick-session.ts");
+  const { drawable } = await import("../run/chat.ts");
+  return chooseSession({ cwd, lang, screen: !values.print && values.plain !== true && drawable(process.env) });
 }
 
 /** Nothing is opened where the settings say nothing about it. */

@@ -132,7 +132,8 @@ async function loadScripted(path: string): Promise<Model> {
   return scripted(await loadScript(path));
 }
 
-function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings) {
+/** Where a provider is, and with which key. */
+export function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings) {
   const own = Object.hasOwn(builtin, provider) ? builtin[provider as Known] : undefined;
   const setting = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
   const keyEnv = setting?.apiKeyEnv ?? own?.keyEnv;

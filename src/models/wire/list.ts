@@ -5,9 +5,19 @@ const PATIENCE_MS = 5_000;
 
 /** Names of the models that a server of OpenAI's kind has. */
 export async function listModels(baseURL: string, key: string, env: Env): Promise<string[]> {
-  const incoming = await request(new URL(`${baseURL}/models`), {
+  return list(`${baseURL}/models`, key === "" ? {} : { authorization: `Bearer ${key}` }, env);
+}
+
+/** The same of Anthropic, or of a server that speaks as it does. */
+export async function listAnthropic(baseURL: string, key: string, env: Env): Promise<string[]> {
+  const url = `${baseURL.replace(/(\/v1)?\/*$/, "/v1")}/models?limit=1000`;
+  return list(url, { "anthropic-version": "2023-06-01", "x-api-key": key }, env);
+}
+
+async function list(url: string, headers: Record<string, string>, env: Env): Promise<string[]> {
+  const incoming = await request(new URL(url), {
     method: "GET",
-    headers: key === "" ? {} : { authorization: `Bearer ${key}` },
+    headers,
     idleTimeoutMs: PATIENCE_MS,
     env,
     signal: AbortSignal.timeout(PATIENCE_MS),

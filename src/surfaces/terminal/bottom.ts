@@ -13,11 +13,12 @@ export function bottomRows(parts: Parts, width: number): string[] {
   const panel = desk.panel();
   if (panel) return ["", ...panel.render(width), ...hints];
   const look = lookOf(parts, width);
+  const picker = parts.pickers.open();
   return [
     "",
     ...(desk.open().length > 0 ? [asideRow(parts, width)] : statusRow(doingOf(parts), look)),
     ...hints,
-    ...writing.render(width),
+    ...(picker ?? writing).render(width),
     footRow(progress, `${oneLine(progress.model ?? options.model)} · ${options.session}`, look),
   ];
 }

@@ -5,7 +5,8 @@ import { createKeys } from "./keys.ts";
 import type { Terminal, TerminalOptions } from "./options.ts";
 import { createParts } from "./parts.ts";
 
-export type { SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
+export { pickAlone } from "./alone.ts";
+export type { Picked, Picking, SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
 
 /** A session on a terminal: past events scroll by like any program's output; requests and the editor stand at the bottom. */
 export function attachTerminal(host: Host, options: TerminalOptions): Terminal {

@@ -1,5 +1,6 @@
 import { nextMode, oneLine } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
+import { pickerTexts } from "../../texts/picker.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { keyOf, type Key, type Situation } from "./input.ts";
 import type { Parts } from "./parts.ts";
@@ -95,8 +96,9 @@ async function interrupt({ host, options, sender, scroll, desk, t, to, signal, r
 }
 
 /** Is this key for Sage, or for the panel or editor that has the keyboard? */
-function takes({ desk, writing }: Parts, key: Key): boolean {
+function takes({ desk, pickers, writing }: Parts, key: Key): boolean {
   const panel = desk.panel() !== undefined;
+  if (!panel && pickers.open()) return key === "sleep";
   if (key === "escape" || key === "mode") return !panel && !writing.choosing();
   if (key === "leave") return panel || writing.text() === "";
   if (key === "editor" || key === "request") return !panel;
@@ -114,7 +116,7 @@ function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
     case "unfold":
       return unfold(parts);
     case "request":
-      return parts.desk.reopen();
+      return parts.desk.open().length > 0 ? parts.desk.reopen() : findEarlier(parts);
     case "leave":
       return parts.finish({ why: "left" });
     case "editor":
@@ -124,6 +126,18 @@ function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
     default:
       return key satisfies never;
   }
+}
+
+/** Ctrl-R with no open request: messages that the person sent here, the newest first. */
+function findEarlier({ options, pickers, writing }: Parts): void {
+  const all = [...new Set((options.history?.load() ?? []).toReversed())];
+  const entries = all.map((text) => ({ value: text, label: text }));
+  pickers.show({
+    title: pickerTexts(options.lang).history,
+    query: writing.text().split("\n")[0] ?? "",
+    load: (show) => show({ entries }),
+    choose: async ({ value }) => ({ write: value }),
+  });
 }
 
 /** Unfolds entries that still change and those to come; the last one that has scrolled by is shown again, whole. */

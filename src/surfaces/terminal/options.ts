@@ -1,12 +1,31 @@
 import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { Terminal as Device } from "./draw/tui.ts";
+import type { PickerEntry } from "./panels/picker.ts";
 
-/** Something to be typed after a slash. It may have a text to show, or another session to go on with. */
+/** A choice came to a text to show, another session, a text for the editor, or the next list. */
+export type Picked = { text: string } | { session: string } | { write: string } | { pick: Picking } | void;
+
+/** A list to choose from; without `load`, a text to type. Whatever `choose` and `typed` throw is shown in the picker, which stays. */
+export type Picking = {
+  title: string;
+  placeholder?: string;
+  /** Stands in the field at first. */
+  query?: string;
+  /** Shows the list, once or as it grows. */
+  load?(
+    show: (list: { entries: readonly PickerEntry[]; loading?: boolean; note?: string }) => void,
+    signal: AbortSignal,
+  ): void | Promise<void>;
+  choose?(entry: PickerEntry): Promise<Picked>;
+  typed?(text: string): Promise<Picked>;
+};
+
+/** Something to be typed after a slash. */
 export type SlashCommand = {
   name: string;
   hint: string;
-  run(args: string): Promise<{ text: string } | { session: string } | void>;
+  run(args: string): Promise<Picked>;
 };
 
 export type TerminalOptions = {

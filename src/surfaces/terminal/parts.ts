@@ -11,6 +11,7 @@ import { createLifetime, type Lifetime } from "./lifetime.ts";
 import { title } from "./notify.ts";
 import type { TerminalOptions } from "./options.ts";
 import { createPanel } from "./panels/panel.ts";
+import { createPickers, type Pickers } from "./pickers.ts";
 import { createPulse, type Pulse } from "./pulse.ts";
 import { Screen, type Compose } from "./screen.ts";
 import { createScroll, type Scroll } from "./scroll.ts";
@@ -54,6 +55,7 @@ export type Parts = Setting &
     talk: Talk;
     writing: Writing;
     desk: Desk;
+    pickers: Pickers;
     redraw(): void;
   };
 
@@ -73,6 +75,8 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
     ...{ scroll, progress, redraw },
     leave: () => machine.finish({ why: "left" }),
     switchTo: (session) => machine.finish({ why: "switched", session }),
+    pick: (picking) => parts.pickers.show(picking),
+    write: (text) => parts.writing.set(text),
   });
   const parts: Parts = {
     ...setting,
@@ -96,10 +100,22 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
       history: options.history,
       submit: talk.submit,
     }),
-    desk: deskOf({ ...setting, ...machine, screen, redraw }, () => parts),
+    desk: deskOf({ ...setting, ...machine, redraw }, () => parts),
+    pickers: createPickers({
+      ...setting,
+      ...{ lang: options.lang, redraw },
+      rows: () => Math.max(6, Math.min(16, setting.device.rows - 4)),
+      focus: () => focus(parts),
+      done: talk.picked,
+    }),
   };
   const stage = stageOf(parts);
   return parts;
+}
+
+/** The keyboard is for the request that is shown, else for an open list, else for the editor. */
+function focus({ screen, desk, pickers, writing }: Parts): void {
+  screen.setFocus(desk.panel() ?? pickers.open() ?? writing);
 }
 
 function createSetting(host: Host, options: TerminalOptions, stopped: AbortSignal): Setting {
@@ -147,8 +163,8 @@ function stageOf(parts: Parts): Stage {
 }
 
 /** `parts` is complete only after the desk is made. */
-function deskOf(early: Setting & Machine & Pick<Parts, "screen" | "redraw">, parts: () => Parts): Desk {
-  const { host, sender, options, t, theme, device, now, redraw, screen, to } = early;
+function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => Parts): Desk {
+  const { host, sender, options, t, theme, device, now, redraw, to } = early;
   return createDesk({
     t,
     createPanel: (own) =>
@@ -164,7 +180,7 @@ function deskOf(early: Setting & Machine & Pick<Parts, "screen" | "redraw">, par
       return reply;
     },
     saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
-    focus: (panel) => screen.setFocus(panel ?? parts().writing),
+    focus: () => focus(parts()),
     taken: () => to({ type: "taken", at: now() }),
   });
 }

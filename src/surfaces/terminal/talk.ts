@@ -11,7 +11,7 @@ import {
 import { errorText } from "../../texts/error.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
-import type { SlashCommand, TerminalOptions } from "./options.ts";
+import type { Picked, Picking, SlashCommand, TerminalOptions } from "./options.ts";
 import { readTyped } from "./input.ts";
 import type { BoxItem, Scroll } from "./scroll.ts";
 import type { Progress } from "../../view/progress.ts";
@@ -25,6 +25,8 @@ export type Talk = {
   chooseMode(mode: SessionMode): void;
   /** Runs a command as if it had been typed, if there is one of this name. */
   run(name: string): void;
+  /** Does what a command or a choice came to. */
+  picked(result: Picked): void;
   /** The person's own command, while it runs. */
   shell(): { since: number; stop(): void } | undefined;
   commands(): readonly { name: string; hint: string }[];
@@ -42,6 +44,10 @@ type Parts = {
   redraw(): void;
   leave(): void;
   switchTo(session: string): void;
+  /** Shows a list to choose from. */
+  pick(picking: Picking): void;
+  /** Puts a text into the editor. */
+  write(text: string): void;
 };
 
 const TOLD = 8_000;
@@ -115,13 +121,19 @@ export function createTalk(parts: Parts): Talk {
   const all = [...own, ...given].sort((a, b) => (a.name < b.name ? -1 : 1));
   const listed = () => [...all, ...(options.skills ?? [])].map(({ name, hint }) => `/${name.padEnd(12)} ${hint}`);
 
+  const picked = (result: Picked) => {
+    if (!result) return;
+    if ("text" in result) scroll.note("dim", ...result.text.split("\n").map(oneLine));
+    else if ("session" in result) parts.switchTo(result.session);
+    else if ("write" in result) parts.write(result.write);
+    else parts.pick(result.pick);
+    redraw();
+  };
+
   const run = async ({ name, run: act }: SlashCommand, args: string) => {
     scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
     try {
-      const result = await act(args);
-      if (!result) return;
-      if ("text" in result) scroll.note("dim", ...result.text.split("\n").map(oneLine));
-      else parts.switchTo(result.session);
+      picked(await act(args));
     } catch (error) {
       scroll.note("danger", tt.commandFailed(name, oneLine(t.because(reasonOf(error)))));
     } finally {
@@ -165,6 +177,7 @@ export function createTalk(parts: Parts): Talk {
   return {
     speak,
     resume,
+    picked,
     chooseMode: (chosen) => void chooseMode(chosen),
     run(name) {
       const found = all.find((one) => one.name === name);

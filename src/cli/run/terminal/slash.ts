@@ -12,27 +12,37 @@ import { texts } from "../../../texts/texts.ts";
 import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
 import { person } from "../../account.ts";
 import { ask } from "../../journal.ts";
-import { rulesIn } from "../../rules-in.ts";
+import { pickSession } from "../../pick-session.ts";
 import { sessionRules, takeBack } from "../../session-rules.ts";
 import { modelOfSession } from "../../model-choice.ts";
 import type { Sage } from "../../wiring.ts";
-import { dollars, spentOf, titleOf } from "../../../view/summary.ts";
+import { pickModel, pickRule } from "./pick.ts";
+import { dollars, spentOf } from "../../../view/summary.ts";
 
 /** What can be typed after a slash and needs more than a surface knows. */
 export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {
   const { host, store, cwd } = sage;
   const tt = terminalTexts(lang);
   const text = (lines: readonly string[], none: string) => ({ text: lines.length > 0 ? lines.join("\n") : none });
-  const others = () => store.sessions().filter((one) => one.cwd === cwd && one.title !== "" && one.id !== session);
+  const others = async (fits: (id: string) => boolean) => {
+    const { sessions } = await ask(host, { type: "sessions" });
+    return sessions
+      .filter(({ id, ...one }) => one.cwd === cwd && one.title !== "" && id !== session && fits(id))
+      .toSorted((a, b) => b.lastAt - a.lastAt);
+  };
+  const goTo = async (id: string) => {
+    await sage.ready(id);
+    return { session: id };
+  };
   const runs: Record<string, SlashCommand["run"]> = {
     model: async (args) => {
-      if (args === "") return { text: tt.modelIs(sage.modelOf(session)) };
-      await sage.chooseModel(session, args, { by: person(), surface: "tui" });
+      if (args === "") return { pick: pickModel(sage, session, lang) };
+      await sage.chooseModel(session, args, { by: person(), surface: "tui" }, { checked: true });
       return undefined; // that it was chosen is a fact, which every surface shows
     },
     permissions: async (args) => {
       const rule = /^remove\s+(.+)$/.exec(args)?.[1];
-      if (rule === undefined) return text([...ruleLines(sage, store.load(session)), tt.takeBack], tt.noRules);
+      if (rule === undefined) return { pick: pickRule(sage, session, lang) };
       if (!sessionRules(store.load(session)).some((one) => one.rule === rule)) return { text: tt.noSuchRule(rule) };
       await takeBack(store, session, rule, { by: person(), surface: "tui" });
       return undefined; // that it was taken back is a fact, which every surface shows
@@ -63,15 +73,11 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
       return { session: (await ask(host, { type: "open", cwd, ...(model !== undefined && { model }) })).session };
     },
     resume: async (args) => {
-      const found = others().filter(({ id }) => id.startsWith(args));
+      const found = await others((id) => id.startsWith(args));
       const [one, ...more] = found;
-      if (args === "" || more.length > 0) {
-        const lines = found.slice(0, 10).map((each) => `  ${each.id}  ${titleOf(each).slice(0, 60)}`);
-        return text(lines.length > 0 ? [tt.sessionsHere, ...lines] : [], tt.noSessions);
-      }
-      if (!one) return { text: tt.noSuchSession(args) };
-      await sage.ready(one.id);
-      return { session: one.id };
+      if (!one) return { text: args === "" ? tt.noSessions : tt.noSuchSession(args) };
+      if (args === "" || more.length > 0) return { pick: pickSession(found, lang, ({ value }) => goTo(value)) };
+      return goTo(one.id);
     },
   };
   return Object.entries(runs).map(([name, run]) => ({
@@ -99,14 +105,6 @@ async function rewound({ store, home }: Sage, session: string, words: readonly s
   const sender = { by: person(), surface: "tui" };
   const { restored, problems } = await rewindSession(store, row, { ...back, overwrite, sender });
   return w.done(restored.length, problems.length);
-}
-
-function ruleLines({ config, home }: Sage, facts: readonly Fact[]): string[] {
-  const kept = rulesIn(config, home.settings)
-    .filter(({ counts }) => counts)
-    .map(({ behavior, rule, file }) => `${behavior}  ${rule}  (${file})`);
-  const session = sessionRules(facts).map(({ behavior, rule }) => `${behavior}  ${rule}  (session)`);
-  return [...session, ...kept];
 }
 
 function costLine(facts: readonly Fact[], tt: TerminalTexts): string {

@@ -1,0 +1,64 @@
+import { homedir } from "node:os";
+import { sageHome } from "../config/home.ts";
+import { oneLine, SageError, said, type SessionSummary } from "../protocol/index.ts";
+import type { Picking } from "../surfaces/terminal/index.ts";
+import { cliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
+import { pickerTexts } from "../texts/picker.ts";
+import { texts } from "../texts/texts.ts";
+import { titleOf } from "../view/summary.ts";
+import { usage } from "./flags.ts";
+import { ask, openJournal } from "./journal.ts";
+
+/** Asks the person which session to go on with, on a screen; elsewhere says which there are. Null where they chose none. */
+export async function chooseSession({
+  cwd,
+  lang,
+  screen,
+}: {
+  cwd: string;
+  lang: Lang;
+  screen: boolean;
+}): Promise<string | null> {
+  const { env } = process;
+  const { host } = openJournal(env, { looks: true });
+  const { sessions } = await ask(host, { type: "sessions" });
+  await host.close();
+  const named = sessions.filter(({ title }) => title !== "");
+  const latest = named.toSorted((a, b) => Number(b.cwd === cwd) - Number(a.cwd === cwd) || b.lastAt - a.lastAt);
+  if (latest.length === 0) throw new SageError("session-unknown", said(cliTexts(lang).noSessions));
+  if (!screen) {
+    const lines = latest.slice(0, 10).map((one) => `${one.id}  ${oneLine(titleOf(one)).slice(0, 60)}`);
+    throw usage(pickerTexts(lang).needsId(lines));
+  }
+  const { pickAlone } = await import("../surfaces/terminal/index.ts");
+  const picking = pickSession(latest, lang, async ({ value }) => ({ session: value }));
+  const picked = await pickAlone(picking, { lang, env, logDirectory: sageHome(env).dir });
+  return picked && "session" in picked ? picked.session : null;
+}
+
+/** Sessions to go on with: title, state, age, folder and id. */
+export function pickSession(
+  sessions: readonly SessionSummary[],
+  lang: Lang,
+  choose: NonNullable<Picking["choose"]>,
+): Picking {
+  const t = cliTexts(lang);
+  const { duration } = texts(lang);
+  const entries = sessions.map((one) => ({
+    value: one.id,
+    label: oneLine(titleOf(one)),
+    detail: [
+      ...(one.state === "idle" ? [] : [t.states[one.state]]),
+      t.ago(duration(Math.max(1_000, Date.now() - one.lastAt))),
+      oneLine(shortFolder(one.cwd)),
+      one.id,
+    ].join(" · "),
+  }));
+  return { title: pickerTexts(lang).sessions, load: (show) => show({ entries }), choose };
+}
+
+function shortFolder(folder: string): string {
+  const home = homedir();
+  return folder === home || folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
+}

@@ -1,0 +1,40 @@
+import type { Env } from "../proxy.ts";
+import { listAnthropic, listModels } from "../wire/list.ts";
+import { addressOf, defaultModels, type ModelSettings } from "./choose.ts";
+
+/** The models of one provider, or why they are not known. */
+export type Offer = { provider: string; models: string[] } | { provider: string; problem: unknown };
+
+/** Asks every provider that is set up, all at once. `heard` is told as each answers. */
+export async function offeredModels(
+  { env, settings = {} }: { env: Env; settings?: ModelSettings },
+  heard: (offer: Offer) => void,
+): Promise<void> {
+  await Promise.all(
+    configured(env, settings).map(async (provider) => {
+      try {
+        heard({ provider, models: await modelsOf(provider, { env, settings }) });
+      } catch (problem) {
+        heard({ provider, problem });
+      }
+    }),
+  );
+}
+
+/** Providers with a key or an address. */
+function configured(env: Env, settings: ModelSettings): string[] {
+  const names = new Set([...Object.keys(defaultModels), ...Object.keys(settings.providers ?? {})]);
+  return [...names].filter((provider) => {
+    const { baseURL, apiKey } = addressOf(provider, env, settings);
+    return baseURL !== undefined || apiKey !== undefined;
+  });
+}
+
+export async function modelsOf(
+  provider: string,
+  { env, settings = {} }: { env: Env; settings?: ModelSettings | undefined },
+): Promise<string[]> {
+  const { baseURL, apiKey = "", host } = addressOf(provider, env, settings);
+  if (provider === "anthropic") return listAnthropic(baseURL ?? `https://${host}`, apiKey, env);
+  return listModels((baseURL ?? `https://${host}/v1`).replace(/\/+$/, ""), apiKey, env);
+}
