@@ -5,12 +5,16 @@ import {
   reason,
   SageError,
   said,
+  type AskerPolicy,
   type AutoResponder,
   type Deadline,
   type DeadlinePolicy,
+  type DefaultAnswer,
   type ExecutionMode,
   type InputRequest,
+  type InputResponse,
   type NewRequest,
+  type RequestTimeout,
   type Resolution,
   type Sender,
   type TimeoutPolicy,
@@ -18,6 +22,7 @@ import {
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
 import { expired, respond, settle } from "./respond.ts";
+import { resolve, spellOut } from "./validate.ts";
 
 /** How this run asks. */
 export type Asking = {
@@ -26,7 +31,7 @@ export type Asking = {
   /** Set where a second request is refused while one is open, instead of queued: holds the open one. */
   reject?: Set<string>;
   promptTimeout?: number;
-  timeoutPolicy?: DeadlinePolicy | TimeoutPolicy;
+  timeoutPolicy?: AskerPolicy;
 };
 
 /** Batch: a person is needed. Everything else of the step runs to its end first; the turn stays open in the journal. */
@@ -35,7 +40,7 @@ export class NeedsInput extends Error {
 }
 
 /** Opens a request now, in order; waiting for its end is separate. */
-export function ask(durable: Durable, key: string, request: NewRequest, asking: Asking): Opened {
+export function ask(durable: Durable, key: string, request: NewRequest & RequestTimeout, asking: Asking): Opened {
   const opened = durable.open(key, withDeadline(request, asking), (open) => settleAtOnce(open, asking));
   // The ordinary case waits for nothing but the answer; ten thousand of them may wait at once.
   const plain = asking.mode.type === "interactive" && !opened.request.deadline && !asking.reject;
@@ -70,15 +75,26 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   }
 }
 
-function withDeadline(request: NewRequest, { promptTimeout, timeoutPolicy = "fail" }: Asking): NewRequest {
-  if (request.deadline) checkPolicy(request, request.deadline.policy);
-  if (request.deadline || promptTimeout === undefined) return request;
-  const deadline = deadlineOf(promptTimeout, timeoutPolicy);
-  checkPolicy(request, deadline.policy);
-  return { ...request, deadline };
+/** The asker's word goes before the run's. */
+function withDeadline(asked: NewRequest & RequestTimeout, asking: Asking): NewRequest {
+  const { timeoutMs = asking.promptTimeout, timeoutPolicy, ...request } = asked;
+  const policy = timeoutPolicy ?? asking.timeoutPolicy ?? "fail";
+  if (request.deadline) {
+    if (typeof request.deadline.policy === "object") defaultFor(request, request.deadline.policy.default);
+    return request;
+  }
+  if (timeoutMs === undefined || policy === "wait") return request;
+  if (!(timeoutMs > 0)) throw new SageError("config-invalid", said(`timeoutMs should be above 0; got ${timeoutMs}`));
+  if (typeof policy === "string" || "escalate" in policy)
+    return { ...request, deadline: deadlineOf(timeoutMs, policy) };
+  const meant = timeoutPolicy !== undefined || fits(request, policy.default); // a run's default is not meant for every request
+  return {
+    ...request,
+    deadline: deadlineOf(timeoutMs, meant ? { default: defaultFor(request, policy.default) } : "deny"),
+  };
 }
 
-/** Who is called later is known from the start: nothing has to be decided when the time has come, nor after a restart. */
+/** People who are called later are known from the start: nothing is decided when the time has come, nor after a restart. */
 function deadlineOf(timeoutMs: number, policy: DeadlinePolicy | TimeoutPolicy): Deadline {
   const now = Date.now();
   if (typeof policy === "string" || !("escalate" in policy)) return { at: now + timeoutMs, timeoutMs, policy };
@@ -87,13 +103,31 @@ function deadlineOf(timeoutMs: number, policy: DeadlinePolicy | TimeoutPolicy): 
   return { at: now + whole, timeoutMs: whole, policy: policy.end, escalation };
 }
 
-/** Silence is never consent: a default may refuse a permission or answer a question, not grant. */
-function checkPolicy(request: NewRequest, policy: DeadlinePolicy): void {
-  if (typeof policy === "string" || request.kind !== "permission" || policy.default.type === "denied") return;
-  throw new SageError(
-    "config-invalid",
-    said(`a deadline's default for a permission may only be "denied"; got "${policy.default.type}"`),
+type Given = InputResponse | DefaultAnswer;
+
+/** Spells out a default answer. Silence is never consent: what grants, or does not fit the request, is refused to whoever set it. */
+function defaultFor(request: NewRequest, given: Given): InputResponse {
+  const { type } = given;
+  if (!isHarmless(type) || (request.kind === "permission" && type !== "denied"))
+    throw new SageError(
+      "config-invalid",
+      said(`a deadline's default for a permission may only be "denied"; got "${type}"`),
+    );
+  const open = { ...request, id: "", session: "", at: 0 };
+  const response = spellOut(open, { requestId: "", ...given });
+  resolve(open, response, { by: "deadline", surface: "deadline" });
+  return response;
+}
+
+/** A default of another kind than the request is passed over; a default that could grant is not. */
+function fits({ kind }: NewRequest, { type }: Given): boolean {
+  return (
+    !isHarmless(type) || type === "denied" || type === { question: "answers", text: "text", permission: "denied" }[kind]
   );
+}
+
+function isHarmless(type: Given["type"]): boolean {
+  return type === "answers" || type === "denied" || type === "text";
 }
 
 function settleAtOnce(request: InputRequest, { mode, reject }: Asking): Resolution | undefined {

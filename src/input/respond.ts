@@ -58,7 +58,9 @@ export function expired(request: InputRequest): Resolution {
   const { timeoutMs = 0, policy = "fail" } = request.deadline ?? {};
   const frame = { requestId: request.id, by: "deadline", surface: "deadline", at: Date.now() };
   const why = reason("no-answer-within", { timeoutMs });
-  const response = policy === "deny" ? ({ type: "denied" } as const) : typeof policy === "object" && policy.default;
+  const given = policy === "deny" ? ({ type: "denied" } as const) : typeof policy === "object" && policy.default;
+  // Whatever the record says: silence grants nothing.
+  const response = given && given.type === "granted" ? ({ type: "denied" } as const) : given;
   return {
     ...frame,
     outcome: "timed_out",

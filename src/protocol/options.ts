@@ -1,5 +1,5 @@
 import type { Sender } from "./host.ts";
-import type { DeadlinePolicy, InputRequest, InputResponse } from "./request.ts";
+import type { DeadlinePolicy, InputRequest, InputResponse, LooseAnswers } from "./request.ts";
 
 /** Answers in a person's place. If it throws, or its answer does not fit, the request is refused. */
 export type AutoResponder = (request: InputRequest) => InputResponse | Promise<InputResponse>;
@@ -31,6 +31,21 @@ export type TimeoutPolicy = SilentEnd | { escalate: string[]; end: SilentEnd };
 type SilentEnd = "fail" | "cancel" | "deny";
 
 /**
+ * Words of an asker or of a run for what happens when nobody answers: `wait` (no deadline at all), a `TimeoutPolicy`, or a default
+ * answer. A default answer never grants: a permission may only be refused by it.
+ */
+export type AskerPolicy = "wait" | TimeoutPolicy | DeadlinePolicy | { default: DefaultAnswer };
+
+/** An answer for the case that nobody gives one, in short form and without the id of a request. */
+export type DefaultAnswer =
+  | { type: "answers"; answers: LooseAnswers; remark?: string; partial?: boolean }
+  | { type: "denied"; reason?: string }
+  | { type: "text"; text: string };
+
+/** How long one request waits, by the word of its asker; what is left out is as the run says. */
+export type RequestTimeout = { timeoutMs?: number; timeoutPolicy?: AskerPolicy };
+
+/**
  * Time limits of the turn that a message begins. They are kept with the message and hold after a restart; what is left out
  * is as configured.
  */
@@ -54,8 +69,8 @@ export type ExecutionOptions = {
   executionTimeout?: number;
   /** How long a request waits for a person, in ms; none by default. */
   promptTimeout?: number;
-  /** What happens then; the turn fails by default. A default answer is given without the id of a request, and never grants. */
-  timeoutPolicy?: TimeoutPolicy | DeadlinePolicy;
+  /** What happens then; the turn fails by default. A request that a default answer does not fit is refused. */
+  timeoutPolicy?: AskerPolicy;
   /** Tokens that fit into one prompt; by default the known window of the model. */
   maxContextTokens?: number;
   /** The share of it at which room is made. */

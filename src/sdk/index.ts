@@ -30,10 +30,12 @@ export { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 export type {
   Answer,
   Answers,
+  AskerPolicy,
   AutoResponder,
   AutoResponse,
   Deadline,
   DeadlinePolicy,
+  DefaultAnswer,
   Draft,
   InputRequest,
   InputResponse,
@@ -48,6 +50,7 @@ export type {
   QuestionOption,
   RequestBody,
   RequestSource,
+  RequestTimeout,
   Resolution,
   RuleGrant,
 } from "../protocol/index.ts";

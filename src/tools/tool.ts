@@ -6,6 +6,7 @@ import type {
   Preview,
   Reason,
   RequestBody,
+  RequestTimeout,
   Resolution,
   SessionMode,
   ToolResult,
@@ -42,8 +43,11 @@ export type ToolScope = {
   spawned(pid: number): void | Promise<void>;
   /** The environment for children: without secrets and Sage's own variables. */
   readonly env: NodeJS.ProcessEnv;
-  /** Asks a person in the midst of a `waits` tool; durable, re-entered on replay in the order of the calls. */
-  requestInput(body: RequestBody, why: Reason | string): Promise<Resolution>;
+  /**
+   * Asks a person in the midst of a `waits` tool; durable, re-entered on replay in the order of the calls. With `timeoutMs` and
+   * `timeoutPolicy` the tool says how long it waits and what happens then.
+   */
+  requestInput(body: RequestBody & RequestTimeout, why: Reason | string): Promise<Resolution>;
   /** Gives a task to a subagent and waits for its report; for `waits` tools only. */
   delegate(task: { agent: string; prompt: string }): Promise<ToolResult>;
 };
@@ -71,8 +75,11 @@ export type Tool<I = any> = {
   preview?(input: I, place: ToolPlace): Preview | undefined;
   /** Why the call cannot work, in the words of its result, if that shows already: then nobody is asked about it. */
   preflight?(input: I, scope: ToolPlace & Pick<ToolScope, "seen">): Promise<string | undefined>;
-  /** A pure description of what only a person can supply: the loop opens it and hands the resolution to `answered`. */
-  request?(input: I): RequestBody;
+  /**
+   * A pure description of what only a person can supply, and how long to wait for it: the loop opens it and hands the resolution
+   * to `answered`.
+   */
+  request?(input: I): RequestBody & RequestTimeout;
   answered?(input: I, resolution: Resolution): ToolResult;
   /**
    * After a crash: did it happen? `before` is the operand's hash from before the call ("" when there was no file).
