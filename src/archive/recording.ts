@@ -84,8 +84,14 @@ export function replayAnswers(
     if (!found) throw new NeedsInput(request.id);
     found.used = true;
     const response = { ...found.response, requestId: request.id };
-    if (response.type !== "granted" || !response.rules) return response;
-    return { ...response, rules: response.rules.map((rule) => ({ ...rule, destination: "session" as const })) };
+    if (response.type !== "granted") return response;
+    const { rules, removeRules, ...granted } = response;
+    const here = { destination: "session" } as const;
+    return {
+      ...granted,
+      ...(rules && { rules: rules.map((rule) => ({ ...rule, ...here })) }),
+      ...(removeRules && { removeRules: removeRules.map((rule) => ({ ...rule, ...here })) }),
+    };
   };
 }
 

@@ -10,7 +10,7 @@ export function sessionRules(facts: readonly Fact[]): FactData["rule.added"][] {
   for (const fact of facts) {
     if (fact.type === "rule.added" && (fact.data.destination === "session" || fact.data.problem !== undefined))
       rules.set(fact.data.rule, fact.data);
-    else if (fact.type === "rule.removed") rules.delete(fact.data.rule);
+    else if (fact.type === "rule.removed" && fact.data.problem === undefined) rules.delete(fact.data.rule);
   }
   return [...rules.values()];
 }

@@ -181,7 +181,7 @@ export function folderParts({
 }): Folder {
   const { home, settings, env } = installation;
   const config = loadConfig(home, cwd, env, settings);
-  const { rules, hooks, saveRule, ruleFiles, trust } = config;
+  const { rules, hooks, saveRule, dropRule, ruleFiles, trust } = config;
   const { skills, subagents, warnings } = loadContent(home, trust);
   const { maxContextTokens, maxOutputTokens, autoCompactThreshold } = settings;
   const small = smallModelOf(installation);
@@ -200,6 +200,7 @@ export function folderParts({
       skills,
       subagents,
       saveRule,
+      dropRule,
       ruleFiles,
       permissionMode: "default",
       env,

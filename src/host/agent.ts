@@ -23,6 +23,7 @@ import {
   type PermissionMode,
   type Rule,
   type RuleFiles,
+  type RuleDestination,
   type RuleGrant,
   type SubagentDefinition,
   type Reason,
@@ -58,6 +59,8 @@ export type AgentParts = {
   skills?: readonly Skill[];
   /** Saves a rule to a settings file, and gives its path. */
   saveRule?(grant: RuleGrant): string;
+  /** Takes a rule out of a settings file, and gives its path; undefined when it does not stand there. */
+  dropRule?(rule: string, destination: RuleDestination): string | undefined;
   ruleFiles?: RuleFiles;
 };
 
@@ -99,6 +102,7 @@ export function createAgent(parts: AgentParts): Agent {
     home,
     hooks: parts.hooks ?? noHooks,
     saveRule: parts.saveRule ?? notSaved,
+    ...(parts.dropRule && { dropRule: parts.dropRule }),
     ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
     redact: redactor(env),
   };

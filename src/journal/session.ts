@@ -1,4 +1,4 @@
-import { reason, reasonOf, SageError, seenBy, unseenMessages, withoutRewound } from "../protocol/index.ts";
+import { callOfKey, reason, reasonOf, SageError, seenBy, unseenMessages, withoutRewound } from "../protocol/index.ts";
 import type {
   Delta,
   Fact,
@@ -119,7 +119,9 @@ export class SessionLog {
     this.lastSeq = fact.seq;
     this.#saw(fact);
     if (fact.type === "user.said") this.said.push(fact);
-    else if (fact.type === "rule.removed") this.rulesTakenBack.push(fact.data.rule);
+    // With an answer the loop itself takes it back, before it adds another one.
+    else if (fact.type === "rule.removed" && callOfKey(fact.key) === undefined)
+      this.rulesTakenBack.push(fact.data.rule);
     else if (fact.type === "turn.interrupted") {
       this.#interrupts.push(fact.seq);
       this.stop(

@@ -88,8 +88,15 @@ export type FactData = {
     destination: RuleDestination;
     by: string;
   };
-  /** A rule of this session was taken back: from the next call on it allows nothing. */
-  "rule.removed": { rule: string; by: string; surface: string };
+  /** A rule was taken back: from the next call on it means nothing. Without a place it was one of this session. */
+  "rule.removed": {
+    rule: string;
+    by: string;
+    surface: string;
+    destination?: RuleDestination;
+    /** The file it was taken from, or why it still stands. */ saved?: string;
+    problem?: Reason;
+  };
   "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };
   "turn.interrupted": { to: "pause" | "cancel"; by: string; surface: string };
   "turn.ended": TurnEnd;

@@ -158,6 +158,7 @@ export const callKeys = {
   ask: (number: number) => `ask${number}`,
   judged: (number: number) => `judged${number}`,
   rule: (number: number, nth: number) => `rule${number}.${nth}`,
+  ruleRemoved: (number: number, nth: number) => `unrule${number}.${nth}`,
   run: (run: number) => `run${run}`,
   /** What became of a run whose end is unknown: asked while it still ran, seen to its end, asked once it was over. */
   lost: (run: number) => ({ running: `lost${run}.running`, ended: `lost${run}.ended`, over: `lost${run}` }),

@@ -131,6 +131,8 @@ export type InputResponse =
       input?: ToolInput;
       comment?: string;
       rules?: RuleGrant[];
+      /** Rules to take back with this answer. With one in `rules`, that one takes the place of the other. */
+      removeRules?: RuleRemoval[];
       /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
     }
   /** On a question: the person chooses not to answer it. */
@@ -144,6 +146,9 @@ export type PlanEnd = Exclude<SessionMode, "plan">;
 
 /** A rule to keep together with a grant, and where. */
 export type RuleGrant = { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination };
+
+/** A rule to take back together with a grant, and from where; `session` is what was given in this session. */
+export type RuleRemoval = { rule: string; destination: RuleDestination };
 
 /** The ways in which a request ends. Only `answered` and `partial` carry a person's reply. */
 export type Outcome = "answered" | "partial" | "declined" | "cancelled" | "timed_out" | "superseded" | "no_surface";

@@ -36,6 +36,7 @@ export type UseReasonArgs = {
   // Rules, settings and other files.
   "rule-not-read": { rule: string; problem: string };
   "rule-not-saved": { rule: string; path: string };
+  "rule-not-there": { rule: string };
   "rule-place-missing": { destination: string };
   "in-file": { path: string; problem: Reason };
   "file-unreadable": { path: string; problem: string };

@@ -53,6 +53,7 @@ export type {
   RequestTimeout,
   Resolution,
   RuleGrant,
+  RuleRemoval,
 } from "../protocol/index.ts";
 
 // ## Turns that return

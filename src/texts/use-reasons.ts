@@ -44,6 +44,7 @@ const en: Table = {
   },
 
   "rule-not-read": ({ rule, problem }) => `the rule "${rule}" cannot be read: ${problem}`,
+  "rule-not-there": ({ rule }) => `there is no rule "${rule}" to take back`,
   "rule-not-saved": ({ rule, path }) => `the rule "${rule}" was written to ${path} but is not there; it is not saved`,
   "rule-place-missing": ({ destination }) => `there is no settings file for "${destination}" here`,
   "in-file": ({ path, problem }, say) => `${path}: ${say(problem)}`,
@@ -127,6 +128,7 @@ const zh: Table = {
   },
 
   "rule-not-read": ({ rule, problem }) => `规则“${rule}”读不懂：${problem}`,
+  "rule-not-there": ({ rule }) => `没有规则“${rule}”可以收回`,
   "rule-not-saved": ({ rule, path }) => `规则“${rule}”写进了 ${path}，但那里读不到它；没有保存成功`,
   "rule-place-missing": ({ destination }) => `这里没有“${destination}”的设置文件`,
   "in-file": ({ path, problem }, say) => `${path}：${say(problem)}`,

@@ -198,6 +198,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return [{ type: "rule", at, ...ruleOf(fact.data) }];
         }
         case "rule.removed":
+          if (fact.data.problem) return [{ type: "notice", text: "", reason: fact.data.problem }];
           return [{ type: "ruleRemoved", at, ...fact.data }];
         case "context.compacted":
           return isInSubagent(key) ? [] : [{ type: "compacted", at, tokens: fact.data.tokens }];

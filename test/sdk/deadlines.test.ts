@@ -105,7 +105,7 @@ test("a run's default answer is for requests that it fits; others are refused", 
     timeoutPolicy: { default: { type: "answers", answers: { "Which?": "Red" } } },
   });
   const { toolHistory, text: said } = await result;
-  assert.match(toolHistory[0]?.result.text ?? "", /the default was used[^]*Which\? → Red/);
+  assert.match(toolHistory[0]?.result.text ?? "", /the default was used[^]*Which\? → "Red"/);
   assert.deepEqual([toolHistory[1]?.result.ok, said], [false, "done"]);
   await sage.close();
 });

@@ -47,6 +47,7 @@ export type TestConfig = {
   permissionMode?: "default" | "bypass";
   hooks?: Parameters<typeof createHooks>[0];
   saveRule?: AgentConfig["saveRule"];
+  dropRule?: NonNullable<AgentConfig["dropRule"]>;
   agents?: SubagentDefinition[];
   smallModel?: Model;
   skills?: Skill[];
@@ -66,6 +67,7 @@ export function config({
   permissionMode = "default",
   hooks = {},
   saveRule = () => "nowhere",
+  dropRule,
   agents = [],
   smallModel,
   skills = [],
@@ -94,6 +96,7 @@ export function config({
     subagents,
     subagentSystem: ({ definition }) => `You are ${definition.name}.`,
     saveRule,
+    ...(dropRule && { dropRule }),
     redact: env ? redactor(env) : (text) => text,
   };
 }

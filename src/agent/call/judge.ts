@@ -252,12 +252,17 @@ function modeFor(context: ExecutionContext, tool: Tool): SessionMode {
 }
 
 /** Configured rules and those of the session, without rules that the person took back meanwhile. */
-export function rulesOf({ config: { rules }, sessionRules, rulesTakenBack = [] }: ExecutionContext): readonly Rule[] {
-  for (const gone of rulesTakenBack.splice(0)) {
-    const kept = sessionRules.filter(({ text }) => text !== gone);
-    sessionRules.splice(0, sessionRules.length, ...kept);
-  }
+export function rulesOf(context: ExecutionContext): readonly Rule[] {
+  const { config, sessionRules, rulesTakenBack = [] } = context;
+  const { rules } = config;
+  for (const gone of rulesTakenBack.splice(0)) forget(context, gone);
   return sessionRules.length === 0 ? rules : [...rules, ...sessionRules];
+}
+
+/** Takes a rule out of those that were given in the session. */
+export function forget({ sessionRules }: Pick<ExecutionContext, "sessionRules">, rule: string): void {
+  const kept = sessionRules.filter(({ text }) => text !== rule);
+  sessionRules.splice(0, sessionRules.length, ...kept);
 }
 
 /** A subagent may work elsewhere, and rules still mean the folder that the session began in. */

@@ -14,6 +14,7 @@ import type {
   Reason,
   Resolution,
   RuleGrant,
+  RuleRemoval,
   ToolInput,
   Verdict,
 } from "../../protocol/index.ts";
@@ -21,7 +22,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { waitForPerson } from "../state/states.ts";
 import type { CallEvent } from "./state.ts";
-import { decisionInput, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
+import { decisionInput, forget, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(
@@ -95,7 +96,7 @@ export async function waitForAnswer(
   closePermit(context, request.id);
   endTurnIfSaid(durable, resolution, request);
   if ("response" in resolution && resolution.response?.type === "granted")
-    await addRules(durable, context, resolution.response, { number, by: resolution.by });
+    await addRules(durable, context, resolution.response, { number, by: resolution.by, surface: resolution.surface });
   return { type: "resolved", resolution, own: request.kind !== "permission" };
 }
 
@@ -106,14 +107,23 @@ export function endTurnIfSaid(durable: Durable, resolution: Resolution, request:
   durable.stop(new Stopped(request.deadline?.policy === "cancel" ? "cancelled" : "timeout", resolution.reason));
 }
 
-/** Saves the rules a person gave with a grant, and judges what else is open again: one "always" answers its twins. */
+/** Takes back the rules that a person no longer wants, saves those they gave with a grant, and judges what else is open again: one "always" answers its twins. */
 export async function addRules(
   durable: Durable,
   context: ExecutionContext,
-  { rules = [] }: InputResponse & { type: "granted" },
-  { number, by }: { number: number; by: string },
+  { rules = [], removeRules = [] }: InputResponse & { type: "granted" },
+  { number, by, surface }: { number: number; by: string; surface: string },
 ): Promise<void> {
   rulesOf(context); // a rule that was taken back earlier must not take this one with it
+  for (const [n, removal] of removeRules.entries()) {
+    const { rule, problem } = await durable.step(callKeys.ruleRemoved(number, n), "rule.removed", async () => ({
+      ...removal,
+      by,
+      surface,
+      ...drop(context, removal),
+    }));
+    if (problem === undefined) forget(context, rule);
+  }
   for (const [n, grant] of rules.entries()) {
     const rule = await durable.step(callKeys.rule(number, n), "rule.added", async () => ({
       ...grant,
@@ -142,6 +152,18 @@ function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; pr
   if (grant.destination === "session") return {};
   try {
     return { saved: context.config.saveRule(grant) };
+  } catch (error) {
+    return { problem: reasonOf(error) };
+  }
+}
+
+/** A rule that cannot be taken back still stands, and the person hears of it. */
+function drop(context: ExecutionContext, { rule, destination }: RuleRemoval): { saved?: string; problem?: Reason } {
+  const missing = { problem: reason("rule-not-there", { rule }) };
+  if (destination === "session") return context.sessionRules.some(({ text }) => text === rule) ? {} : missing;
+  try {
+    const saved = context.config.dropRule?.(rule, destination);
+    return saved === undefined ? missing : { saved };
   } catch (error) {
     return { problem: reasonOf(error) };
   }

@@ -11,6 +11,7 @@ import type {
   OutcomeStatus,
   PermissionMode,
   RuleFiles,
+  RuleDestination,
   RuleGrant,
   SubagentDefinition,
   Rule,
@@ -59,6 +60,8 @@ export type AgentConfig = {
   }): string;
   /** Puts a rule where the person wants it, and gives the file; throws when it is not saved. */
   saveRule(grant: RuleGrant): string;
+  /** Takes a rule out of its file, and gives the file; undefined when it does not stand there. */
+  dropRule?(rule: string, destination: RuleDestination): string | undefined;
   /** Where rules may be kept, for the prompt that offers it. */
   ruleFiles?: RuleFiles;
   /** Takes secrets out of tool output, before journal and model alike. */

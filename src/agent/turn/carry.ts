@@ -44,7 +44,11 @@ export async function carry(
       const end = await waitForPerson(context, { ...opened, wait: () => rejoin(opened, context.asking) });
       endTurnIfSaid(durable, end, request);
       if (end.outcome === "answered" && end.response.type === "granted")
-        await addRules(durable.branch(branchKey(n)), context, end.response, { number: 0, by: end.by });
+        await addRules(durable.branch(branchKey(n)), context, end.response, {
+          number: 0,
+          by: end.by,
+          surface: end.surface,
+        });
       return { request, end };
     }),
   );

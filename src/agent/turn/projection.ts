@@ -58,7 +58,8 @@ export function fold(facts: readonly Fact[]): Folded {
     // Rules of files are read from the files: a person may have taken them back there.
     if (fact.type === "rule.added" && (fact.data.destination === "session" || fact.data.problem !== undefined))
       folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
-    else if (fact.type === "rule.removed") folded.rules = folded.rules.filter(({ text }) => text !== fact.data.rule);
+    else if (fact.type === "rule.removed" && fact.data.problem === undefined)
+      folded.rules = folded.rules.filter(({ text }) => text !== fact.data.rule);
     else if (fact.type === "turn.begun") {
       folded.open = fact;
       folded.turn = turnNumber(fact.key) ?? folded.turn;

@@ -31,6 +31,7 @@ const response = z.discriminatedUnion("type", [
     input: z.record(text, z.unknown()).optional(),
     comment: text.optional(),
     rules: z.array(rule).optional(),
+    removeRules: z.array(rule.omit({ behavior: true })).optional(),
     mode: z.enum(["ask", "acceptEdits"]).optional(),
   }),
   z.strictObject({ type: z.literal("denied"), requestId, reason: text.optional() }),

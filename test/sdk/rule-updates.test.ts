@@ -1,0 +1,92 @@
+// Rules are added, taken back and replaced with an answer: through a channel's handle, and through the host.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { memoryStore, SageAgentSDK, scripted, type InputResponse, type RuleGrant } from "../../src/sdk/index.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { sageHome } from "../../src/config/home.ts";
+import { bash, sageWith, workspace } from "../support/sage.ts";
+
+const push = () => ({ calls: [bash("env echo push")] });
+const session = (rule: string, behavior: RuleGrant["behavior"]): RuleGrant => ({
+  rule,
+  behavior,
+  destination: "session",
+});
+
+test("an answer takes back a rule of the session: the next call is asked about again", async () => {
+  using here = workspace();
+  const store = memoryStore();
+  const script = [push(), push(), { calls: [bash("env echo other")] }, push(), { text: "done" }];
+  const sage = new SageAgentSDK({ model: scripted(script), workingDirectory: here.dir, store });
+  const { handle, result } = sage.executeWithChannel("go");
+  const answer = async (more: Partial<InputResponse & { type: "granted" }>) => {
+    const request = await handle.nextRequest();
+    assert.ok(request?.kind === "permission");
+    await handle.respond({ type: "granted", requestId: request.id, ...more });
+    return request.input["command"];
+  };
+  const rule = "Bash(env echo push)";
+  assert.equal(await answer({ rules: [session(rule, "allow")] }), "env echo push");
+  const taken = { removeRules: [{ rule, destination: "session" as const }] };
+  assert.equal(await answer(taken), "env echo other", "the second push was allowed by the rule");
+  assert.equal(await answer({}), "env echo push", "and the third is asked about");
+  const outcome = await result;
+  assert.equal(outcome.status, "success");
+  const kept = store.load(outcome.session).flatMap(({ type, data }) => (type === "rule.removed" ? [data] : []));
+  assert.deepEqual(kept, [{ rule, destination: "session", by: "handle", surface: "channel" }]);
+  await sage.close();
+});
+
+test("an answer replaces a rule, also by the same words with another meaning; one that is not there is told", async () => {
+  using here = workspace();
+  const script = [push(), push(), { calls: [bash("env echo other")] }, push(), { text: "done" }];
+  await using sage = await sageWith({ dir: here.dir, script });
+  await sage.say("go");
+  const rule = "Bash(env echo push)";
+  const respond = async (more: Partial<InputResponse & { type: "granted" }>) => {
+    const [request] = await sage.open();
+    await sage.answer({ type: "granted", requestId: request?.id ?? "", ...more });
+  };
+  await respond({ rules: [session(rule, "allow")] });
+  await respond({
+    removeRules: [
+      { rule, destination: "session" },
+      { rule: "Bash(none)", destination: "session" },
+      { rule: "Bash(none)", destination: "user" },
+    ],
+    rules: [session(rule, "deny")],
+  });
+  await sage.outcome();
+  assert.match(sage.result(3, 0), /Not run/);
+  const problems = sage.facts().flatMap(({ type, data }) => (type === "rule.removed" ? [data.problem?.code] : []));
+  assert.deepEqual(problems, [undefined, "rule-not-there", "rule-not-there"]);
+});
+
+test("a rule of a settings file is taken out of the file, and means nothing from the next call on", async () => {
+  using here = workspace();
+  using away = workspace();
+  const home = sageHome({ SAGE_HOME: away.dir });
+  const rule = "Bash(env echo push)";
+  const settings = { permissions: { allow: [rule], deny: ["Bash(rm:*)"] } };
+  writeFileSync(home.settings, JSON.stringify(settings));
+  const { rules, saveRule, dropRule } = loadConfig(home, here.dir, {});
+  const script = [push(), { calls: [bash("env echo other")] }, push(), { text: "done" }];
+  await using sage = await sageWith({ dir: here.dir, script, rules, saveRule, dropRule });
+  await sage.say("go");
+  const [request] = await sage.open();
+  assert.deepEqual(request?.kind === "permission" && request.input["command"], "env echo other");
+  await sage.answer({
+    type: "granted",
+    requestId: request?.id ?? "",
+    removeRules: [{ rule, destination: "user" }],
+    rules: [{ rule: "Bash(env echo other)", behavior: "allow", destination: "user" }],
+  });
+  const [again] = await sage.open();
+  assert.deepEqual(again?.kind === "permission" && again.input["command"], "env echo push");
+  assert.deepEqual(JSON.parse(readFileSync(home.settings, "utf8")), {
+    permissions: { allow: ["Bash(env echo other)"], deny: ["Bash(rm:*)"] },
+  });
+  await sage.answer({ type: "denied", requestId: again?.id ?? "" });
+  await sage.outcome();
+});
