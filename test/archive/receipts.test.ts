@@ -16,7 +16,7 @@ test("a rule that answers a twin, an edited input, and a subagent's call each ha
   const store = sqliteStore(here.path("journal.db"));
   const script = {
     "": [
-      { calls: [bash("node -v"), bash("node -v"), bash("node -p 2")] },
+      { calls: [bash("node -p 1"), bash("node -p 1"), bash("node -p 2")] },
       { calls: [{ tool: "Task", input: { agent: "Execute", description: "do it", prompt: "do it" } }] },
       { text: "done" },
     ],
@@ -25,7 +25,7 @@ test("a rule that answers a twin, an edited input, and a subagent's call each ha
   await using sage = await sageWith({ script, dir: here.dir, store });
   await sage.say("go");
   const [first, , third] = await sage.open(3);
-  const rules = [{ rule: "Bash(node -v)", behavior: "allow", destination: "session" }] as const;
+  const rules = [{ rule: "Bash(node -p 1)", behavior: "allow", destination: "session" }] as const;
   await sage.answer({ type: "granted", requestId: third?.id ?? "", input: { command: "node -p 3" } }, "Bo");
   await sage.answer({ type: "granted", requestId: first?.id ?? "", rules: [...rules] }, "Lin");
   const ofSubagent = () => store.pending(sage.session).find(({ agent }) => agent.length > 0)?.id;
@@ -38,12 +38,12 @@ test("a rule that answers a twin, an edited input, and a subagent's call each ha
 
   const receipts = receiptsOf(sage.facts(), files).filter(({ tool }) => tool === "Bash");
   assert.deepEqual(told(receipts), [
-    { decision: "allowed", rule: undefined, agent: [], command: "node -v" },
+    { decision: "allowed", rule: undefined, agent: [], command: "node -p 1" },
     {
       decision: "allowed",
-      rule: { text: "Bash(node -v)", source: "session", from: "Lin" },
+      rule: { text: "Bash(node -p 1)", source: "session", from: "Lin" },
       agent: [],
-      command: "node -v",
+      command: "node -p 1",
     },
     { decision: "allowed", rule: undefined, agent: [], command: "node -p 3" },
     { decision: "refused", rule: undefined, agent: ["Execute"], command: "node -p 4" },
@@ -54,7 +54,7 @@ test("a rule that answers a twin, an edited input, and a subagent's call each ha
   );
   assert.deepEqual(
     receipts[0]?.rulesAdded.map(({ rule }) => rule),
-    ["Bash(node -v)"],
+    ["Bash(node -p 1)"],
   );
   assert.ok(receipts.slice(0, 3).every(({ runs, digest }) => runs[0]?.ok && digest !== ""));
   // Who ran what was approved: what started was bound to the digest of the receipt.

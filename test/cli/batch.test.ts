@@ -402,14 +402,14 @@ suite("the rest of the command line", () => {
     }
   });
 
-  test("a resumed session may be named by the start of its id, if that names one", async () => {
+  test("--resume without an id lists what it could mean", async () => {
     using machine = new Machine();
     const model = machine.script({ text: "One." }, { text: "Two." });
     await machine.sage(["-p", "first", "--model", model]);
     await machine.sage(["-p", "second", "--model", model]);
     const many = await machine.sage(["--resume", "", "-p", "x", "--model", model]);
     assert.equal(many.code, 2);
-    assert.match(many.err, /is ambiguous[^]*second[^]*first/);
+    assert.match(many.err, /needs a session id here[^]*second[^]*first/);
     const { code, out } = await machine.sage(["-c", "-p", "again", "--model", model]);
     assert.deepEqual([code, out], [0, "Two.\n"]);
     const listed = await machine.sage(["sessions"]);

@@ -158,7 +158,7 @@ test("people, chats and folders change without a restart; settings that cannot b
   assert.equal(folderOf(live.team(), "oc_1"), here.path("web"));
   write({ feishu: { ...feishu, approvers: ["ou_9"], cwd: "/no/such/folder" } });
   assert.deepEqual(live.team().people.approve, ["ou_1", "ou_2"]);
-  assert.match(warned.join(), /no folder \/no\/such\/folder/);
+  assert.match(warned.join(), /no such folder: \/no\/such\/folder/);
   write({ feishu: { ...feishu, approvers: ["ou_9", "ou_10"] } });
   assert.deepEqual(live.team().people.approve, ["ou_9", "ou_10"]);
 });

@@ -49,7 +49,7 @@ test("setup by a code writes the app, its secret and the person who scanned it, 
   const terminal = machine.terminal(["feishu", "setup"], { env });
   await terminal.answer("Feishu or Lark?", "https://open.example.test");
   await terminal.answer("1 scan a code", "");
-  await terminal.until(/Waiting \(Enter goes on by hand\)/);
+  await terminal.until(/Waiting \(Enter to set it up by hand\)/);
   const url = /https:\/\/accounts\.example\.test\S*/.exec(terminal.raw().replaceAll(/\r?\n/g, ""))?.[0] ?? "";
   const lin = feishu.user("Lin");
   feishu.registration.scan(url.replace(/and$/, ""), lin.openId);

@@ -16,9 +16,9 @@ export function read(text: string): { recorded: Recorded; facts: Fact[] } {
   return { recorded: JSON.parse(first) as Recorded, facts: facts.map((line) => JSON.parse(line) as Fact) };
 }
 
-/** All that a session is: what the model would see next, the rules it was given, where its turn stands. */
+/** All that a session is: what the model would see next, the rules it was given, where its turn stands. How long it worked is no part of it. */
 export function stateOf(facts: readonly Fact[]): string {
-  const { seen, open, ...folded } = fold(facts);
+  const { seen, open, workedMs: _, ...folded } = fold(facts);
   const state = { ...folded, seen: [...(seen ?? [])], open: open?.key };
   return hash("sha256", JSON.stringify(state), "hex");
 }

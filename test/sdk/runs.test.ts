@@ -186,7 +186,7 @@ test("compact makes room in an idle session, and refuses with the reason", async
   using here = workspace();
   const sage = new SageAgentSDK({ model: scripted([{ text: "hello" }]), workingDirectory: here.dir });
   const { session } = await sage.run("hi");
-  await assert.rejects(sage.compact(session), /too little/);
+  await assert.rejects(sage.compact(session), /too short to compact/);
   await assert.rejects(sage.compact("nobody"), { code: "session-unknown" });
   await sage.close();
 });

@@ -29,7 +29,7 @@ test("the disk is full in the middle of a turn: Sage says so, waits, and goes on
   const { code, out, err } = await running.ended;
   assert.deepEqual([code, here.file("ran.txt")], [0, "one\ntwo\n"], err);
   assert.match(out, /all done/);
-  assert.match(err, /takes facts again/);
+  assert.match(err, /can be written again/);
 });
 
 test("sage doctor on a full disk says so in the reader's language, and finds no health", async (t) => {
