@@ -43,6 +43,9 @@ export type Reply = { parts: Part[]; usage: Usage; finish: Finish; model: string
 export type CallEnd = "done" | "failed" | "stopped" | "unknown" | "refused-by-rule" | "refused-by-person" | "not-run";
 
 /** Result of a call, in exactly the words that the model reads. */
+/** The whole of what a command printed: how long it is, and the file that keeps it. */
+export type Output = { lines: number; file?: string };
+
 export type ToolResult = {
   ok: boolean;
   text: string;
@@ -54,6 +57,8 @@ export type ToolResult = {
   seen?: Record<string, string>;
   /** Files that it replaced, so that a rewind can put them back. */
   replaced?: Replaced[];
+  /** What a command printed, where `text` is not all of it. */
+  output?: Output;
   /** The change that a file tool made, to be shown to people; left out where it is long. */
   change?: Preview;
   /** A person's answers by question, as data; `text` says the same in words. */

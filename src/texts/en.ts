@@ -182,6 +182,8 @@ export const en = {
   },
   inputChanged: (who: string) => `Input changed ${who}`,
   byHook: "by a hook",
+  keptOutput: (lines: number, file: string) =>
+    `… ${plural(lines, "line")} in all${file === "" ? "" : `, kept in ${file}`}`,
   more: (n: number) => `… ${plural(n, "more line")}`,
   earlier: (n: number) => `… ${plural(n, "earlier turn")}`,
   facts:

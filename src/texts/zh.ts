@@ -154,6 +154,7 @@ export const zh: Texts = {
   },
   inputChanged: (who) => `输入由${who}修改`,
   byHook: "钩子",
+  keptOutput: (lines, file) => `… 共 ${number(lines)} 行${file === "" ? "" : `，保存在 ${file}`}`,
   more: (n) => `… 另有 ${number(n)} 行`,
   earlier: (n) => `… 之前有 ${number(n)} 轮`,
   facts: "另一个进程正在运行这个会话。回复完成后才会显示；你仍可以在这里回答和发送消息。",

@@ -137,7 +137,7 @@ async function watch(child: Running, input: Input & { quietMs: number }, scope: 
   await Promise.race([drained, sleep(graceMs, undefined, { ref: false })]);
   child.stdout.destroy();
   await drained;
-  const output = (await excerpt.end()).replace(/\n$/, "");
+  const { text, output } = await excerpt.end();
 
   const ok = stopped === undefined && exit.code === 0;
   const notes = [
@@ -149,7 +149,8 @@ async function watch(child: Running, input: Input & { quietMs: number }, scope: 
     stopped === undefined && leftOver && "Processes it had left in the background were ended.",
     !ok && unanswered(asked ?? waiting.ended()),
   ].filter((note) => note !== false);
-  return { ok, text: [output || "(no output)", ...notes].join("\n") };
+  const whole = [text.replace(/\n$/, "") || "(no output)", ...notes].join("\n");
+  return { ok, text: whole, ...(output && { output }) };
 }
 
 function unanswered(question: string | undefined): string | false {

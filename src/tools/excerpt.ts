@@ -2,20 +2,25 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, rename } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../protocol/index.ts";
+import { messageOf, type Output } from "../protocol/index.ts";
 
 const maxCharacters = 30_000;
 const maxKept = 100 * 1024 * 1024;
 
+/** `output` only where `text` is not all of it. */
+export type Excerpt = { text: string; output?: Output };
+
 /** Output of any length in bounded memory: its beginning and its end for the model, all of it in a file once it is long. */
 export function createExcerpt(folder: string): {
   push(bytes: Buffer, text: string): Promise<void>;
-  end(): Promise<string>;
+  end(): Promise<Excerpt>;
 } {
   const half = maxCharacters / 2;
   let head = "";
   let tail = "";
   let length = 0;
+  let breaks = 0;
+  let unended = false;
   let early: Buffer[] = [];
   let kept = 0;
   let file: FileHandle | undefined;
@@ -58,6 +63,8 @@ export function createExcerpt(folder: string): {
       head += text.slice(0, room);
       tail = (tail + text.slice(room)).slice(-half);
       length += text.length;
+      for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) breaks++;
+      if (text !== "") unended = !text.endsWith("\n");
       if (length <= maxCharacters) {
         early.push(bytes);
         return;
@@ -69,11 +76,14 @@ export function createExcerpt(folder: string): {
     async end() {
       await file?.close();
       if (kept > 0) await settle();
-      if (length <= maxCharacters) return head + tail;
+      if (length <= maxCharacters) return { text: head + tail };
       const cut = length - head.length - tail.length;
       const where = kept === 0 ? "" : `; the whole output is in ${path}`;
       const but = trouble === undefined ? "" : ` (${trouble})`;
-      return `${head.toWellFormed()}\n[${cut} characters were cut here${where}${but}]\n${tail.toWellFormed()}`;
+      return {
+        text: `${head.toWellFormed()}\n[${cut} characters were cut here${where}${but}]\n${tail.toWellFormed()}`,
+        output: { lines: breaks + (unended ? 1 : 0), ...(kept > 0 && { file: path }) },
+      };
     },
   };
 }

@@ -104,6 +104,8 @@ export type CallItem = {
   until?: number;
   /** The end of what it has printed so far. */
   output: string;
+  /** How many lines it printed before that. */
+  outputBefore?: number;
   attempt: number;
   /** All calls of the subagents below it, in order. */
   inner: CallItem[];

@@ -149,8 +149,11 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
   const output = ({ key, attempt, text }: Delta): Item[] => {
     const item = calls.get(callOfKey(key) ?? "");
     if (!item || item.result || attempt < item.attempt) return [];
-    const before = attempt > item.attempt ? "" : item.output;
-    return change(item, { attempt, output: (before + text).slice(-LONGEST_OUTPUT) });
+    const again = attempt > item.attempt;
+    const whole = (again ? "" : item.output) + text;
+    const output = whole.slice(-LONGEST_OUTPUT);
+    const gone = whole.slice(0, whole.length - output.length).split("\n").length - 1;
+    return change(item, { attempt, output, outputBefore: (again ? 0 : (item.outputBefore ?? 0)) + gone });
   };
 
   return {

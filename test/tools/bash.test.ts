@@ -159,7 +159,7 @@ test("no more than 100 MB are kept", async () => {
   const chunk = Buffer.alloc(30 * 1024 * 1024, "x");
   const text = chunk.toString();
   for (let i = 0; i < 4; i++) await excerpt.push(chunk, text);
-  assert.match(await excerpt.end(), /\(only its first 100 MB were kept\)/);
+  assert.match((await excerpt.end()).text, /\(only its first 100 MB were kept\)/);
   const [name = ""] = readdirSync(work.keepDir);
   assert.equal(statSync(join(work.keepDir, name)).size, 100 * 1024 * 1024);
 });
@@ -173,7 +173,7 @@ test("an excerpt neither loses nor repeats a character around its limit, and nev
       const part = whole.slice(at, at + 7_001);
       await excerpt.push(Buffer.from(part), part);
     }
-    const [head = "", path = "", tail = ""] = (await excerpt.end()).split(
+    const [head = "", path = "", tail = ""] = (await excerpt.end()).text.split(
       /\n\[\d+ characters were cut here; the whole output is in (.*)\]\n/,
     );
     if (length <= 30_000) assert.equal(head, whole);
@@ -186,5 +186,5 @@ test("an excerpt neither loses nor repeats a character around its limit, and nev
   const excerpt = createExcerpt(work.keepDir);
   const smileys = `x${"😀".repeat(20_000)}`;
   await excerpt.push(Buffer.from(smileys), smileys);
-  assert.ok((await excerpt.end()).isWellFormed());
+  assert.ok((await excerpt.end()).text.isWellFormed());
 });

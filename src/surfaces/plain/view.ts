@@ -5,6 +5,7 @@ import {
   type Fact,
   type InputRequest,
   type Resolution,
+  type ToolResult,
   type Sender,
 } from "../../protocol/index.ts";
 import { changeLine, ending, headline } from "../../texts/resolution.ts";
@@ -141,7 +142,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     // Who said no, and why, was shown with the answer.
     const silent = standing === "refused-by-person" && item.asked.length > 0;
     const change = good ? changeLines(changeOf(item), style) : [];
-    const whole = silent || !item.result?.text.trim() ? [] : folded(item.result.text, RESULT_ROWS, style);
+    const whole = silent || !item.result?.text.trim() ? [] : resultLines(item.result, style);
     const shown = change.length > 0 ? atMost(CHANGE_ROWS, change, style) : live.rest(item, whole).map(paint.dim);
     const lines = [...word, ...shown];
     const again = shownCall !== item || item.changed !== undefined;
@@ -183,4 +184,11 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
 /** For the person who answered just now. */
 export function recorded(resolution: Resolution, { t, paint }: Style): string {
   return paint.green(`✓ ${t.recorded}${t.colon}${oneLine(ending(resolution, t))}`);
+}
+
+/** The first rows; of an output that is kept elsewhere the last ones, how long it is, and where. */
+function resultLines({ text, output }: ToolResult, style: Style): string[] {
+  if (!output) return folded(text, RESULT_ROWS, style);
+  const whole = style.t.keptOutput(output.lines, oneLine(output.file ?? ""));
+  return [`  ${whole}`, ...framed(text.trimEnd().split("\n").slice(-RESULT_ROWS).join("\n"), style)];
 }

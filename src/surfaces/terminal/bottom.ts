@@ -10,6 +10,8 @@ export function bottomRows(parts: Parts, width: number): string[] {
   if (!lifetime.mine()) return [];
   const { hint } = parts.state();
   const hints = hint === "none" ? [] : [theme.warn(clipped(tt.hints[hint], width))];
+  const pager = parts.pagers.open();
+  if (pager) return pager.render(width);
   const panel = desk.panel();
   if (panel) return ["", ...panel.render(width), ...hints];
   const look = lookOf(parts, width);

@@ -1,9 +1,11 @@
 import { nextMode, oneLine } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import { pickerTexts } from "../../texts/picker.ts";
+import { briefOf } from "../../view/summary.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { keyOf, type Key, type Situation } from "./input.ts";
 import type { Parts } from "./parts.ts";
+import { fileSource, textSource, type Source } from "./source.ts";
 import { isSecond, isSwallowed, stopIn } from "./state.ts";
 
 /** Keys that mean the same whatever has the keyboard. */
@@ -15,6 +17,8 @@ export type Keys = {
 
 /** A person who presses Ctrl-C twice wants to leave, and leaving answers nothing: open requests are cancelled only after this. */
 const SECOND_MS = 700;
+/** Rows of a window that are for other things: a text that takes more is read in a pager. */
+const BESIDES = 8;
 const TWICE_MS = 600;
 
 export function createKeys(parts: Parts): Keys {
@@ -96,7 +100,8 @@ async function interrupt({ host, options, sender, scroll, desk, t, to, signal, r
 }
 
 /** Is this key for Sage, or for the panel or editor that has the keyboard? */
-function takes({ desk, pickers, writing }: Parts, key: Key): boolean {
+function takes({ desk, pagers, pickers, writing }: Parts, key: Key): boolean {
+  if (pagers.open()) return key === "interrupt" || key === "unfold" || key === "sleep";
   const panel = desk.panel() !== undefined;
   if (!panel && pickers.open()) return key === "sleep";
   if (key === "escape" || key === "mode") return !panel && !writing.choosing();
@@ -107,6 +112,7 @@ function takes({ desk, pickers, writing }: Parts, key: Key): boolean {
 
 function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
   const { lifetime, options } = parts;
+  if (parts.pagers.open() && key !== "sleep") return parts.pagers.close();
   switch (key) {
     case "interrupt":
     case "escape":
@@ -140,17 +146,27 @@ function findEarlier({ options, pickers, writing }: Parts): void {
   });
 }
 
-/** Unfolds entries that still change and those to come; the last one that has scrolled by is shown again, whole. */
-function unfold({ scroll, state, to, tt }: Parts): void {
-  to({ type: "unfold" });
+/**
+ * Unfolds entries that still change and those to come. The last one that has scrolled by is shown again, whole: below, where
+ * it is short, else in a pager.
+ */
+function unfold({ scroll, state, to, tt, pagers, device }: Parts): void {
   const last = scroll.latest();
   const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
+  const text = last && (last.type === "call" ? (last.result?.text ?? "") : last.text.trim());
+  const output = last?.type === "call" ? last.result?.output : undefined;
+  const title = last?.type === "call" ? oneLine(`${last.call.tool} ${briefOf(last)}`) : tt.thought("");
+  const long = output !== undefined || (text ?? "").split("\n").length > device.rows - BESIDES;
+  if (last && !live && !state().unfolded && long)
+    return pagers.show({ title, source: sourceOf(text ?? "", output?.file) });
+  to({ type: "unfold" });
   if (!state().unfolded || !last || live) return;
-  const box =
-    last.type === "call"
-      ? { title: tt.whole(oneLine(last.call.tool)), text: last.result?.text ?? "" }
-      : { title: tt.whole(tt.thought("")), text: last.text.trim() };
-  scroll.add({ type: "box", ...box, done: true });
+  const whole = last.type === "call" ? tt.whole(oneLine(last.call.tool)) : tt.whole(tt.thought(""));
+  scroll.add({ type: "box", title: whole, text: text ?? "", done: true });
+}
+
+function sourceOf(text: string, file: string | undefined): Source {
+  return (file === undefined ? undefined : fileSource(file)) ?? textSource(text);
 }
 
 async function edit({ options, scroll, tt, writing }: Parts): Promise<void> {

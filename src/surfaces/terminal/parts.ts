@@ -1,5 +1,6 @@
 import type { Host, Sender } from "../../protocol/index.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/terminal.ts";
+import { pagerTexts } from "../../texts/pager.ts";
 import { texts, type Texts } from "../../texts/texts.ts";
 import { createProgress, type Progress } from "../../view/progress.ts";
 import { bottomRows, doingOf, lookOf } from "./bottom.ts";
@@ -12,6 +13,7 @@ import { title } from "./notify.ts";
 import type { TerminalOptions } from "./options.ts";
 import { createPanel } from "./panels/panel.ts";
 import { createPickers, type Pickers } from "./pickers.ts";
+import { createPagers, type Pagers } from "./pager.ts";
 import { createPulse, type Pulse } from "./pulse.ts";
 import { Screen, type Compose } from "./screen.ts";
 import { createScroll, type Scroll } from "./scroll.ts";
@@ -56,6 +58,7 @@ export type Parts = Setting &
     writing: Writing;
     desk: Desk;
     pickers: Pickers;
+    pagers: Pagers;
     redraw(): void;
   };
 
@@ -108,14 +111,26 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
       focus: () => focus(parts),
       done: talk.picked,
     }),
+    pagers: createPagers({
+      ...setting,
+      words: pagerTexts(options.lang),
+      rows: () => setting.device.rows - 1,
+      redraw,
+      note: () => (parts.desk.open().length > 0 ? setting.tt.yourTurn : ""),
+      changed() {
+        // A request that opens meanwhile waits until the person has read.
+        parts.desk.hold(parts.pagers.open() !== undefined);
+        focus(parts);
+      },
+    }),
   };
   const stage = stageOf(parts);
   return parts;
 }
 
-/** The keyboard is for the request that is shown, else for an open list, else for the editor. */
-function focus({ screen, desk, pickers, writing }: Parts): void {
-  screen.setFocus(desk.panel() ?? pickers.open() ?? writing);
+/** The keyboard is for what is being read, else for the request that is shown, else for an open list, else for the editor. */
+function focus({ screen, desk, pagers, pickers, writing }: Parts): void {
+  screen.setFocus(pagers.open() ?? desk.panel() ?? pickers.open() ?? writing);
 }
 
 function createSetting(host: Host, options: TerminalOptions, stopped: AbortSignal): Setting {

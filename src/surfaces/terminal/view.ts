@@ -1,4 +1,4 @@
-import { type Call, type Sender } from "../../protocol/index.ts";
+import { oneLine, type Call, type Output, type Sender, type ToolResult } from "../../protocol/index.ts";
 import { changeLine, headline } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
@@ -183,9 +183,14 @@ function detailRows(item: CallItem, view: View): string[] {
   if (change.length > 0) return change;
   // Who said no, and why, stands above; so does that the turn was stopped.
   if (standing === "refused-by-person" || (item.turnStopped && item.runs.length === 0)) return inner;
-  if (item.result !== undefined)
-    return [...inner, ...folded(item.result.text, view, { from: standing === "failed" ? "end" : "start" })];
-  return [...inner, ...folded(item.output, view, { from: "end", live: true })];
+  if (item.result !== undefined) return [...inner, ...resultRows(item, item.result, view)];
+  return [...inner, ...folded(item.output, view, { from: "end", live: true, before: item.outputBefore })];
+}
+
+/** What a command printed last tells how it ended; other tools say first what they found. */
+function resultRows({ call, standing }: CallItem, { text, output }: ToolResult, view: View): string[] {
+  const from = standing === "failed" || call.tool === "Bash" ? "end" : "start";
+  return folded(text, view, { from, output });
 }
 
 /** A tool's name comes from the model, and from servers. */
@@ -218,16 +223,28 @@ function changeRows(item: CallItem, view: View): string[] {
   return [...shown.flat(), ...(left > 0 ? [theme.dim(`  ${tt.hidden(left)}`)] : [])];
 }
 
+type Folding = {
+  from: "start" | "end";
+  /** It still grows. */
+  live?: boolean;
+  /** Lines that came before the text. */
+  before?: number | undefined;
+  /** The whole of it, where the text is a part. */
+  output?: Output | undefined;
+};
+
 /** The first or the last lines of foreign text, each on one row; unfolded, all of it. */
-function folded(text: string, view: View, { from, live = false }: { from: "start" | "end"; live?: boolean }): string[] {
+function folded(given: string, view: View, { from, live = false, before = 0, output }: Folding): string[] {
   const { theme, tt, width, unfolded } = view;
+  const text = given.replace(colourCodes, "");
   const whole = text.trimEnd();
   if (whole === "") return [];
   const lines = whole.split("\n");
   if (unfolded) {
     const last = live ? lines.slice(-LIVE_LINES) : lines;
-    const above = lines.length - last.length;
+    const above = before + lines.length - last.length;
     return [
+      ...outputRows(output, view),
       ...(above > 0 ? [theme.dim(`  ${tt.above(above)}`)] : []),
       ...margined(last, { width, theme, paint: theme.dim }),
     ];
@@ -235,11 +252,22 @@ function folded(text: string, view: View, { from, live = false }: { from: "start
   const count = lines.length <= FOLDED_ROWS + 1 ? lines.length : FOLDED_ROWS;
   const shown = from === "start" ? lines.slice(0, count) : lines.slice(-count);
   const rows = margined(shown, { width, theme, paint: theme.dim, clip: true });
-  const left = lines.length - count;
+  const left = before + lines.length - count;
+  if (output) return [...outputRows(output, view), ...rows];
   if (left === 0) return rows;
   return from === "start"
     ? [...rows, theme.dim(`  ${tt.hidden(left)}`)]
     : [theme.dim(`  ${tt.hiddenAbove(left)}`), ...rows];
+}
+
+/** Colours of a command's output. They steer nothing, and Sage has its own. */
+const colourCodes = /\x1b\[[\d;:]*m/g;
+
+/** How long the whole output is, and the file that keeps it. */
+function outputRows(output: Output | undefined, { theme, t, tt, width }: View): string[] {
+  if (!output) return [];
+  const file = output.file === undefined ? "" : oneLine(output.file);
+  return own(theme.dim(tt.openWith(t.keptOutput(output.lines, file))), width - 2, 2).map((row) => `  ${row}`);
 }
 
 type Todo = { content: string; status: string };

@@ -146,13 +146,13 @@ suite("the screen", () => {
     await using at = await sageOnScreen([{ text: "I see." }, { text: "And now?" }], {
       async shell(command, { output }) {
         ran.push(command);
-        output("it is \x1b[31mred\n");
+        output("it is \x1b[31mred\x1b[2J\n");
         return { code: 1, told: "it is red\n" };
       },
     });
     await at.until("What would you like to do?");
     at.enter("!make");
-    await at.until("│ it is ‹U+001B›[31mred");
+    await at.until("│ it is red‹U+001B›[2J");
     at.enter("look");
     await at.until("I see.");
     at.enter("again");
@@ -206,9 +206,56 @@ suite("the screen", () => {
       rows: 50,
     });
     const folded = await at.until("End.");
-    assert.match(folded, /│ 6\n {2}… 24 more lines \(Ctrl-O\)/);
+    assert.match(folded, /… 24 lines above \(Ctrl-O\)\n {2}│ 25\n[^]*│ 30\n/);
     at.press("\x0f");
     await at.until(/Bash:\n(?: {2}│ \d+\n){29} {2}│ 30/);
+  });
+
+  test("long output: its true length, its last lines, where it is kept; Ctrl-O reads all of it, from disk, with search", async () => {
+    const command = `printf '\\033[31mred\\033[0m \\033[2J\\n'; seq 2 9999; printf 'needle last'`;
+    await using at = await sageOnScreen([{ calls: [bash(command)] }, { text: "End." }], {
+      task: "go",
+      rules: [allow("Bash(printf:*)"), allow("Bash(seq:*)")],
+    });
+    const folded = await at.until("End.");
+    assert.match(folded, /… 10,000 lines in all, kept in\s+\S+ \(Ctrl-O\)\n {2}│ 9995\n/);
+    assert.match(folded, /│ 9999\n {2}│ needle last\n/);
+    at.press("\x0f");
+    const first = await at.until(/lines 1–21 of 10,000/);
+    assert.match(first, /\n {2}red ‹U\+001B›\[2J\n {2}2\n/, "colours are left out, and nothing steers the screen");
+    assert.ok(!at.screen.raw().includes("\x1b[2J"));
+    at.press("G");
+    await at.until(/lines 9,980–10,000 of 10,000[^]*\n {2}needle last\n/);
+    at.press("g", "/", ..."5000", "\r");
+    await at.until(/lines 5,000–5,020 of 10,000[^\n]*\n {2}5000\n/);
+    at.press("/", ..."77", "\r", "n");
+    await at.until(/lines 5,177–/);
+    at.press("N");
+    await at.until(/lines 5,077–/);
+    at.press("/", ..."nowhere", "\r");
+    await at.until("Not found: nowhere");
+    at.press("q");
+    await at.until(/What would you like to do\?[^\n]*\n[^\n]*\n[^\n]*scripted/);
+    assert.doesNotMatch(await at.screen.text(), /Not found/);
+    at.enter("go on");
+    await at.until("❯ go on");
+  });
+
+  test("a request that opens while the person reads waits until they have read", async () => {
+    await using at = await sageOnScreen(
+      [{ calls: [bash("seq 1 100")] }, { text: "Once." }, { calls: [bash("touch x")] }, { text: "End." }],
+      { task: "go", rules: [allow("Bash(seq:*)")] },
+    );
+    await at.until("Once.");
+    await at.until("What would you like to do?");
+    at.press("\x0f");
+    await at.until("lines 1–21 of 100");
+    await at.sage.say("more");
+    await at.until(/lines 1–21 of 100 · Waiting for you/);
+    at.press(" ", "q");
+    await at.until("Run this command?");
+    await at.answer("3", "\r");
+    await at.until("End.");
   });
 
   test("a terminal that says it is light gets darker colours, and its reply is not typed", async () => {

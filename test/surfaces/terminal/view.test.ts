@@ -101,14 +101,14 @@ suite("what is drawn", () => {
     assert.match(bare(rows).join(""), /good \(https:\/\/evil\.example\)/);
   });
 
-  test("a result is folded to its first lines, one that failed to its last; unfolded it is whole", () => {
+  test("a result is folded to its first lines, what a command printed to its last; unfolded it is whole", () => {
     const lines = Array.from({ length: 20 }, (_, n) => `line ${n + 1}`);
     const result = { ok: true, text: lines.join("\n") };
-    assert.deepEqual(bare(rowsOf(call({ result }), look())).slice(1), [
+    assert.deepEqual(bare(rowsOf(entry(callItem("Grep", { pattern: "x" }, { result })), look())).slice(1), [
       ...lines.slice(0, 6).map((line) => `  │ ${line}`),
       "  … 14 more lines (Ctrl-O)",
     ]);
-    assert.deepEqual(bare(rowsOf(call({ result, standing: "failed" }), look())).slice(1), [
+    assert.deepEqual(bare(rowsOf(call({ result }), look())).slice(1), [
       "  … 14 lines above (Ctrl-O)",
       ...lines.slice(-6).map((line) => `  │ ${line}`),
     ]);
