@@ -226,13 +226,14 @@ suite("the screen", () => {
     assert.ok(!at.screen.raw().includes("\x1b[2J"));
     at.press("G");
     await at.until(/lines 9,980–10,000 of 10,000[^]*\n {2}needle last\n/);
-    at.press("g", "/", ..."5000", "\r");
+    at.press("g", "/", "5", "0", "0", "0", "\r");
     await at.until(/lines 5,000–5,020 of 10,000[^\n]*\n {2}5000\n/);
-    at.press("/", ..."77", "\r", "n");
+    at.press("/", "7", "7", "\r", "n");
     await at.until(/lines 5,177–/);
     at.press("N");
     await at.until(/lines 5,077–/);
-    at.press("/", ..."nowhere", "\r");
+    at.press("/");
+    at.enter("nowhere");
     await at.until("Not found: nowhere");
     at.press("q");
     await at.until(/What would you like to do\?[^\n]*\n[^\n]*\n[^\n]*scripted/);
