@@ -1,9 +1,9 @@
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { keptFor, receivedFor } from "../config/output.ts";
 import { isInside } from "../permission/paths/canonical.ts";
 import type { Store } from "../journal/store.ts";
-import type { Fact } from "../protocol/index.ts";
+import { imageFile, type Fact, type ImagePart } from "../protocol/index.ts";
 
 const HOUR_MS = 3_600_000;
 /** Version 0.1.0 put what people sent to a bot into one folder, for so long. */
@@ -35,6 +35,23 @@ function isReceived(path: string, folder: string, store: Store): boolean {
   return isInside(receivedFor(folder), path) && store.session(session) !== undefined;
 }
 
+/** A fork has its own copies of the pictures: the other session may be deleted. One that is gone is missing in both. */
+export function forkImages(folder: string, from: string, to: string, facts: readonly Fact[]): void {
+  const names = new Set(imagesOf(facts).map(imageFile));
+  if (names.size === 0) return;
+  mkdirSync(keptFor(folder, to), { recursive: true, mode: 0o700 });
+  for (const name of names) {
+    const source = join(keptFor(folder, from), name);
+    if (existsSync(source)) copyFileSync(source, join(keptFor(folder, to), name));
+  }
+}
+
+function imagesOf(facts: readonly Fact[]): ImagePart[] {
+  return facts.flatMap((fact) =>
+    fact.type === "user.said" || fact.type === "call.finished" ? (fact.data.images ?? []) : [],
+  );
+}
+
 /** Removes the files of a session that is gone. Those of version 0.1.0 lie beside each other, and another session may name them too. */
 export function dropOutput(store: Store, folder: string, session: string, names: Iterable<string>): void {
   for (const own of [keptFor(folder, session), receivedFor(folder, session)])
@@ -46,12 +63,11 @@ export function dropOutput(store: Store, folder: string, session: string, names:
 const file = /[\w-]{16,80}\.txt/g;
 
 function namesIn(store: Store): Set<string> {
-  return new Set(
-    store.sessions().flatMap(({ id }) => {
-      const facts = store.load(id);
-      return [...outputOf(facts), ...replacedIn(facts)];
-    }),
-  );
+  return new Set(store.sessions().flatMap(({ id }) => namesOf(store.load(id))));
+}
+
+function namesOf(facts: readonly Fact[]): string[] {
+  return [...outputOf(facts), ...replacedIn(facts), ...imagesOf(facts).map(imageFile)];
 }
 
 /** The files that a session's results name. */

@@ -6,7 +6,7 @@ import { reason, SageError, titleKey, type Sender } from "../protocol/index.ts";
 import { newSessionId } from "../host/commands.ts";
 import { cutAt, forkOf } from "./fork.ts";
 import type { Home } from "../config/home.ts";
-import { dropOutput, outputOf } from "./output.ts";
+import { dropOutput, forkImages, outputOf } from "./output.ts";
 import { receiptsOf, type Receipt } from "./receipts.ts";
 import { existingSession } from "../host/session-run.ts";
 import { projectFiles } from "../config/settings.ts";
@@ -31,12 +31,13 @@ export async function forkSession(
   store: Store,
   session: string,
   at: string | undefined,
-  sender: Sender,
+  { output, ...sender }: Sender & Partial<Pick<Home, "output">>,
 ): Promise<string> {
   const { title } = existingSession(store, session);
   const facts = store.load(session);
   const fork = forkOf(facts, cutAt(facts, at));
   const id = newSessionId();
+  if (output !== undefined) forkImages(output, session, id, fork);
   store.housekeeping.copy(id, fork);
   if (title !== "") await renameSession(store, id, `${title} (fork)`, sender);
   return id;

@@ -1,7 +1,7 @@
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { errorOf, said, SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
-import { sageHome } from "../config/home.ts";
+import { sageHome, type Home } from "../config/home.ts";
 import { createHost, type LocalHost } from "../host/host.ts";
 import { accountGuard } from "./account.ts";
 import { version } from "../config/version.ts";
@@ -10,11 +10,11 @@ import { version } from "../config/version.ts";
 export function openJournal(
   env: NodeJS.ProcessEnv,
   options: { looks?: boolean } = {},
-): { host: LocalHost; store: Store } {
+): { host: LocalHost; store: Store; home: Home } {
   const home = sageHome(env);
   const store = sqliteStore(home.journal, options);
   const executor = () => Promise.reject(new SageError("turn-failed", said("this command runs no turn")));
-  return { store, host: createHost({ store, version, executor, guard: accountGuard(home) }) };
+  return { store, home, host: createHost({ store, version, executor, guard: accountGuard(home) }) };
 }
 
 /** A command's reply, or the reason why there is none as an error. */

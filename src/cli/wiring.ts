@@ -29,6 +29,7 @@ import { errorBecause } from "../texts/error.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { accountGuard, accountMay, person } from "./account.ts";
+import { withImages } from "./images.ts";
 import { ask } from "./journal.ts";
 import {
   checkKnown,
@@ -122,7 +123,7 @@ export function openSage(run: Run): Sage {
   });
   let closing: Promise<void> | undefined;
   return {
-    host: { ...host, close: () => (closing ??= host.close()) },
+    host: { ...host, send: withImages(host.send, cwd), close: () => (closing ??= host.close()) },
     store,
     modelOf: (session) => nameOf(choiceOf(session)),
     ready: async (session) => models(session === undefined ? run.choice : choiceOf(session)),

@@ -35,6 +35,7 @@ const limit = z.number().int().positive().optional();
 const provider = z.strictObject({
   baseURL: z.url().optional(),
   apiKeyEnv: z.string().optional(),
+  images: z.boolean().optional().describe("Do its models take pictures? By default the name of the model tells"),
   requestsPerMinute: limit.describe("Further requests wait, in order"),
   tokensPerMinute: limit.describe("Input and output, cached tokens included"),
 });

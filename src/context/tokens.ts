@@ -4,6 +4,8 @@ const PER_WIDE = 0.75;
 const PER_OTHER = 0.27;
 /** Tokens that a provider adds around each message. */
 const FRAME = 4;
+/** Of one picture, whatever its size: providers scale it down to about this. */
+const PER_IMAGE = 1_600;
 
 /** Close enough between two replies, whose usage is exact; a tokenizer would cost more than the whole step. */
 export function estimateTokens(text: string): number {
@@ -30,13 +32,16 @@ const counted = new WeakMap<Message, number>();
 function count(message: Message): number {
   switch (message.role) {
     case "user":
-      return estimateTokens(message.text);
+      return estimateTokens(message.text) + PER_IMAGE * (message.images?.length ?? 0);
     case "assistant":
       return sum(message.parts, (part) =>
         estimateTokens(part.type === "call" ? part.tool + JSON.stringify(part.input) : part.text),
       );
     case "tool":
-      return sum(message.results, ({ result }) => estimateTokens(result.text) + FRAME);
+      return sum(
+        message.results,
+        ({ result }) => estimateTokens(result.text) + PER_IMAGE * (result.images?.length ?? 0) + FRAME,
+      );
     default:
       return message satisfies never;
   }

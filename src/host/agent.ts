@@ -73,6 +73,8 @@ export type RunSettings = {
 
 export type Agent = {
   readonly skills: readonly Skill[];
+  /** Folder of a session's kept files. */
+  keepDir(session: string): string;
   executor(session: SessionRow, run: RunSettings, scope: AgentScope): Promise<UnifiedExecutor>;
 };
 
@@ -113,6 +115,7 @@ export function createAgent(parts: AgentParts): Agent {
 
   return {
     skills,
+    keepDir: (session) => keptFor(kept, session),
     async executor(session, { options, channel }, { store, warn }) {
       const [model, smallModel] = await Promise.all([parts.model(session), parts.smallModel?.()]);
       const { mode = { type: "interactive" } } = options;

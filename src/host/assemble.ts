@@ -58,6 +58,7 @@ export function assembleEach(
       setImmediate(() => justRead.delete(session.id));
       return run.agent.skills;
     },
+    keepDir: (session) => (justRead.get(session.id) ?? runOf(session)).agent.keepDir(session.id),
     ...(namer && { namer }),
     ...(guard && { guard }),
     sleepAfterMs,

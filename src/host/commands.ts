@@ -11,6 +11,7 @@ import {
   draftKeys,
   errorOf,
   interruptKey,
+  MOST_IMAGES,
   modeChosenKey,
   reason,
   refusalOf,
@@ -21,15 +22,19 @@ import {
   unseenMessages,
   type Command,
   type CommandReply,
+  type GivenImage,
   type Host,
+  type ImagePart,
   type InputRequest,
   type InputResponse,
   type PendingRequest,
+  type Reason,
   type Resolution,
   type Sender,
   type SessionSummary,
   type TurnLimits,
 } from "../protocol/index.ts";
+import { keepImage } from "../tools/image.ts";
 import { builtinTools } from "../tools/registry.ts";
 import { batchAppends } from "./batched-appends.ts";
 import { checkSender, type Guard } from "./guard.ts";
@@ -48,6 +53,8 @@ export type CommandParts = {
   store: Store;
   version: string;
   skills(session: SessionRow): readonly Skill[];
+  /** Folder of the session's kept files. */
+  keepDir(session: SessionRow): string | undefined;
   runner: Runner;
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   guard: Guard | undefined;
@@ -59,7 +66,7 @@ export type CommandParts = {
 
 /** One handler for each command of a surface. */
 export function createCommands(parts: CommandParts): Host["send"] {
-  const { store, version, skills, runner, executor, guard, watched, leaving } = parts;
+  const { store, version, skills, keepDir, runner, executor, guard, watched, leaving } = parts;
   const append = batchAppends(store);
 
   /** In one commit: an agent must not go on after one request was cancelled before it hears that all of it was. */
@@ -88,9 +95,9 @@ export function createCommands(parts: CommandParts): Host["send"] {
           return { ok: true, session: id, created: true };
       }
     },
-    async say({ session, text, id = randomUUID(), limits, by, surface }) {
+    async say({ session, text, images: given = [], id = randomUUID(), limits, by, surface }) {
       const row = existingSession(store, session);
-      if (text.trim() === "") throw errorBecause("input-invalid", reason("message-empty", {}));
+      if (text.trim() === "" && given.length === 0) throw errorBecause("input-invalid", reason("message-empty", {}));
       if (limits) checkLimits(limits);
       if (text.length > LONGEST_MESSAGE)
         throw errorBecause(
@@ -102,11 +109,17 @@ export function createCommands(parts: CommandParts): Host["send"] {
         throw errorBecause("input-invalid", reason("command-unknown", { command: text.trim() }));
       if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)
         throw errorBecause("queue-full", reason("messages-wait", { limit: QUEUED_MESSAGES }));
+      const images = given.length === 0 ? [] : keepImages(keepDir(row), given);
       const written = store.append(session, {
         key: saidKey(id),
         type: "user.said",
         at: Date.now(),
-        data: { text, by, surface, ...(expanded !== undefined && { expanded }), ...(limits && { limits }) },
+        data: {
+          ...{ text, by, surface },
+          ...(images.length > 0 && { images }),
+          ...(expanded !== undefined && { expanded }),
+          ...(limits && { limits }),
+        },
       });
       // In the same breath where the journal is on this machine: a command that comes next finds the session running.
       const { fact } = written instanceof Promise ? await written : written;
@@ -248,6 +261,22 @@ function summary({ open, unheard, owned, pending: waiting, ...row }: SessionRow,
 export function newSessionId(): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   return Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join("");
+}
+
+/** On disk before the fact that names them. A message with a picture that cannot be kept is not said. */
+function keepImages(folder: string | undefined, given: readonly GivenImage[]): ImagePart[] {
+  if (given.length > MOST_IMAGES)
+    throw errorBecause("input-invalid", reason("images-too-many", { limit: MOST_IMAGES, count: given.length }));
+  return given.map(({ name, data }) => {
+    const kept =
+      folder === undefined ? noFolder(name) : keepImage(folder, { name, content: Buffer.from(data, "base64") });
+    if ("problem" in kept) throw errorBecause("input-invalid", kept.problem);
+    return kept.image;
+  });
+}
+
+function noFolder(name: string): { problem: Reason } {
+  return { problem: reason("image-not-kept", { name, problem: "this host keeps no files" }) };
 }
 
 /** They are kept with the message: a bad one would spoil every attempt at its turn. */

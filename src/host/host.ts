@@ -33,6 +33,8 @@ export type HostParts = {
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   supervision?: Supervision;
   skills?(session: SessionRow): readonly Skill[];
+  /** Folder of a session's kept files. Without one no picture can be sent. */
+  keepDir?(session: SessionRow): string;
   /** Without one everybody may do everything: an embedder checks its own people. */
   guard?: Guard;
   /** Told when a turn of a session has ended and that is on disk. */
@@ -69,6 +71,7 @@ export function createHost(parts: HostParts): LocalHost {
     store,
     version,
     skills,
+    keepDir: (session) => parts.keepDir?.(session),
     runner,
     executor,
     guard: parts.guard,

@@ -1,3 +1,4 @@
+import type { LoadImage } from "./images.ts";
 import type { LlmOptions, Message, Reason, Reply } from "../protocol/index.ts";
 
 /** A tool as the model sees it. */
@@ -8,6 +9,8 @@ export type ModelRequest = {
   system: string;
   messages: readonly Message[];
   tools: readonly ToolOffer[];
+  /** Without it pictures are told in words. */
+  image?: LoadImage;
   options: LlmOptions;
   /** Names of the agents from the root down to the asker. */
   agent: readonly string[];

@@ -1,3 +1,4 @@
+import type { ImagePart } from "./image.ts";
 import type { Reply, ToolResult, Usage } from "./message.ts";
 import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
@@ -63,6 +64,7 @@ export type FactData = {
     text: string;
     by: string;
     surface: string;
+    /** Pictures that came with it, kept beside the journal. */ images?: readonly ImagePart[];
     /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
     /** Of the turn that it begins, if it begins one. */ limits?: TurnLimits;
   };

@@ -1,5 +1,6 @@
 import type { SageErrorCode } from "./error.ts";
 import type { Delta, Fact } from "./fact.ts";
+import type { GivenImage } from "./image.ts";
 import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
 import type { Reason } from "./reason.ts";
@@ -16,7 +17,14 @@ export type Command =
   /** Opens a new session, or finds one. A new one goes on with `model` whenever nobody names another. */
   | { type: "open"; session?: string; cwd: string; model?: string }
   /** `id` makes a redelivered message harmless. `limits` are those of the turn that this message begins. */
-  | ({ type: "say"; session: string; text: string; id?: string; limits?: TurnLimits } & Sender)
+  | ({
+      type: "say";
+      session: string;
+      text: string;
+      images?: readonly GivenImage[];
+      id?: string;
+      limits?: TurnLimits;
+    } & Sender)
   | ({ type: "respond"; response: InputResponse } & Sender)
   /**
    * Pauses a running turn; cancels one that is paused or waits for a person. `cancel: true` cancels in any case, `cancel: false` pauses

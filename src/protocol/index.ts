@@ -2,6 +2,7 @@ export * from "./canonical-json.ts";
 export * from "./error.ts";
 export * from "./fact.ts";
 export * from "./host.ts";
+export * from "./image.ts";
 export * from "./journal-reason.ts";
 export * from "./model-reason.ts";
 export * from "./key.ts";

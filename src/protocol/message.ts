@@ -1,5 +1,6 @@
 import type { Answers, Preview } from "./request.ts";
 import type { Replaced } from "./rewind.ts";
+import type { ImagePart } from "./image.ts";
 import type { InputChange } from "./permission.ts";
 
 /** Opaque data of a provider (a thinking signature, say) that must come back unchanged with the part it belongs to. */
@@ -49,6 +50,8 @@ export type Output = { lines: number; file?: string };
 export type ToolResult = {
   ok: boolean;
   text: string;
+  /** Pictures that belong to it, kept beside the journal. */
+  images?: readonly ImagePart[];
   /** Set by the loop, for every call. A tool need not say it. */
   end?: CallEnd;
   /** Set where the input that ran is not what the model sent. */
@@ -76,7 +79,7 @@ export function callEndOf({ ok, end, refused }: ToolResult): CallEnd {
 
 /** A message of the conversation as a model sees it. */
 export type Message =
-  | { role: "user"; text: string }
+  | { role: "user"; text: string; images?: readonly ImagePart[] }
   | { role: "assistant"; parts: Part[]; model: string }
   | { role: "tool"; results: { call: string; tool: string; result: ToolResult }[] };
 

@@ -21,6 +21,11 @@ export type UseReasonArgs = {
   // Messages and requests.
   "message-empty": {};
   "message-too-long": { limit: number; length: number };
+  /** `bytes`, `limit`: of the file. */
+  "image-too-large": { name: string; bytes: number; limit: number };
+  "image-kind-unknown": { name: string };
+  "image-not-kept": { name: string; problem: string };
+  "images-too-many": { limit: number; count: number };
   "command-unknown": { command: string };
   "messages-wait": { limit: number };
   "request-missing": { request: string };

@@ -36,6 +36,7 @@ export const en = {
     huge: "Too large to compare with the existing file (over 1 MB).",
     same: "The file already has this content.",
   } satisfies Record<NonNullable<Preview["omitted"]>, string>,
+  image: (label: string) => `[image ${label}]`,
   writes: "Writes to:",
   leaves: "outside the workspace",
   why: "Why:",

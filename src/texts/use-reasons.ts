@@ -1,4 +1,4 @@
-import { type Reason, type UseReasonArgs } from "../protocol/index.ts";
+import { sizeLabel, type Reason, type UseReasonArgs } from "../protocol/index.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
@@ -26,6 +26,11 @@ const en: Table = {
   "message-empty": () => "the message is empty",
   "message-too-long": ({ limit, length }) =>
     `a message may have ${limit} characters, and this one has ${length}; put it into a file and name that`,
+  "image-too-large": ({ name, bytes, limit }) =>
+    `${name} is a picture of ${sizeLabel(bytes)}; pictures may have ${sizeLabel(limit)}`,
+  "image-kind-unknown": ({ name }) => `${name} is no picture in PNG, JPEG, GIF or WebP format`,
+  "image-not-kept": ({ name, problem }) => `the picture ${name} could not be saved: ${problem}`,
+  "images-too-many": ({ limit, count }) => `a message may have ${limit} pictures, and this one has ${count}`,
   "command-unknown": ({ command }) => `there is no command and no skill ${command}`,
   "messages-wait": ({ limit }) => `${limit} messages are already waiting; wait for the agent, or interrupt it`,
   "request-missing": ({ request }) => `there is no request ${request}; \`${sage("inbox")}\` lists the open ones`,
@@ -111,6 +116,10 @@ const zh: Table = {
   "message-empty": () => "消息是空的，没有要说的话",
   "message-too-long": ({ limit, length }) =>
     `一条消息最多 ${limit} 个字符，这条有 ${length} 个；请把内容放进文件，再说出文件名`,
+  "image-too-large": ({ name, bytes, limit }) => `图片 ${name} 有 ${sizeLabel(bytes)}，上限是 ${sizeLabel(limit)}`,
+  "image-kind-unknown": ({ name }) => `${name} 不是 PNG、JPEG、GIF 或 WebP 格式的图片`,
+  "image-not-kept": ({ name, problem }) => `图片 ${name} 无法保存：${problem}`,
+  "images-too-many": ({ limit, count }) => `一条消息最多 ${limit} 张图片，这条有 ${count} 张`,
   "command-unknown": ({ command }) => `没有 ${command} 这个命令或技能`,
   "messages-wait": ({ limit }) => `已有 ${limit} 条消息等着读；请等一等智能体，或中断它`,
   "request-missing": ({ request }) => `没有请求 ${request}；\`${sage("inbox")}\` 列出待处理的请求`,

@@ -24,6 +24,7 @@ export const zh: Texts = {
     huge: "内容过大（超过 1 MB），无法与现有文件对比。",
     same: "文件已经是这些内容。",
   },
+  image: (label) => `[图片 ${label}]`,
   writes: "写入：",
   leaves: "工作区之外",
   why: "原因：",

@@ -2,9 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 import { z } from "zod";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import type { ToolResult } from "../protocol/index.ts";
+import { imageKindOf, imageLabel, type ToolResult } from "../protocol/index.ts";
 import { describe } from "./describe.ts";
 import { explain, readState, showSize } from "./file.ts";
+import { keepImage } from "./image.ts";
+import { sentence } from "../texts/reasons.ts";
 import { pathSchema } from "./path.ts";
 import { failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
@@ -31,11 +33,19 @@ export const read: Tool<Input> = {
     const { real } = canonicalPath(input.file_path, scope);
     const state = await readState(real);
     if (state.kind !== "file") return failed(explain(state, real));
+    if (imageKindOf(state.bytes)) return showImage(state.bytes, real, scope.keepDir);
     if (state.bytes.subarray(0, 8_192).includes(0)) return failed(explainBinary(real, state.bytes.length));
     const shown = show(state.bytes, input, real);
     return shown.ok ? { ...shown, seen: { [real]: state.hash } } : shown;
   },
 };
+
+/** The model sees the picture itself, if it can; everybody else reads one line. */
+function showImage(content: Buffer, path: string, folder: string): ToolResult {
+  const kept = keepImage(folder, { name: path, content });
+  if ("problem" in kept) return failed(`${sentence(kept.problem, "en")}.`);
+  return { ok: true, text: `(${path} is a picture: ${imageLabel(kept.image)})`, images: [kept.image] };
+}
 
 function show(bytes: Buffer, { offset = 1, limit = maxLines }: Input, path: string): ToolResult {
   if (bytes.length === 0) return { ok: true, text: `(${path} is empty)` };
@@ -68,7 +78,7 @@ function show(bytes: Buffer, { offset = 1, limit = maxLines }: Input, path: stri
 }
 
 function explainBinary(path: string, size: number): string {
-  const images = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".tif", ".tiff", ".avif", ".heic"];
+  const images = [".bmp", ".ico", ".tif", ".tiff", ".avif", ".heic"];
   const what = images.includes(extname(path).toLowerCase()) ? "an image" : "a binary file";
-  return `${path} is ${what} (${showSize(size)}). Read shows text only.`;
+  return `${path} is ${what} (${showSize(size)}). Read shows text, and pictures in PNG, JPEG, GIF or WebP format.`;
 }

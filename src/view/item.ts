@@ -4,6 +4,7 @@ import type {
   FactData,
   InputChange,
   InputRequest,
+  ImagePart,
   Reason,
   Resolution,
   Sender,
@@ -42,6 +43,7 @@ export type SaidItem = {
   at: number;
   sender: Sender;
   text: string;
+  images: readonly ImagePart[];
   /** False until a turn begins with it or a reply has seen it. */
   read: boolean;
 };

@@ -167,8 +167,8 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
       const { at, key } = fact;
       switch (fact.type) {
         case "user.said": {
-          const { by, surface, text } = fact.data;
-          const item: SaidItem = { type: "said", key, at, sender: { by, surface }, text, read: false };
+          const { by, surface, text, images = [] } = fact.data;
+          const item: SaidItem = { type: "said", key, at, sender: { by, surface }, text, images, read: false };
           unread.push({ seq: fact.seq, item });
           stopped = false;
           return [item];

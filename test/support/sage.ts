@@ -139,6 +139,7 @@ export async function sageWith(
     store,
     version: "test",
     skills: () => options.skills ?? [],
+    keepDir: () => made.keepDir,
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });
   const opened = await host.send({ type: "open", cwd: dir });

@@ -4,6 +4,7 @@ import type { ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
 import { stepKeys, PLAN_TOOL, type FactData } from "../../protocol/index.ts";
+import { loadImage } from "../../tools/image.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
@@ -36,7 +37,7 @@ async function callModel(
   progress: Progress,
   scope: StepScope,
 ): Promise<FactData["model.replied"]> {
-  const { model, tools, system } = context.config;
+  const { model, tools, system, keepDir } = context.config;
   const sawUpTo = Math.max(progress.sawUpTo, progress.said.at(-1)?.seq ?? 0);
   const fresh = between(progress.said, progress.sawUpTo, sawUpTo);
   enterPhase(context, "callingLlm");
@@ -48,7 +49,11 @@ async function callModel(
     tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadGrammar(), THINKING_MS).unref() : undefined;
   try {
     const reply = await model.reply(
-      { system, messages, tools: offersOf(context), options: context.options.llmOptions, agent: context.agent },
+      {
+        ...{ system, messages, tools: offersOf(context), agent: context.agent },
+        image: (one) => loadImage(keepDir, one),
+        options: context.options.llmOptions,
+      },
       modelScope(scope),
     );
     return { ...reply, sawUpTo };

@@ -168,7 +168,11 @@ export function between(said: readonly Fact<"user.said">[], after: number, upTo:
   if ((said.at(-1)?.seq ?? 0) <= after) return [];
   return said
     .filter(({ seq }) => seq > after && seq <= upTo)
-    .map(({ data }) => ({ role: "user", text: data.expanded ?? data.text }));
+    .map(({ data: { text, expanded, images } }) => ({
+      role: "user",
+      text: expanded ?? text,
+      ...(images && { images }),
+    }));
 }
 
 export function assistantMessage({ parts, model }: Reply): Message {

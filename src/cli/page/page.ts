@@ -7,6 +7,7 @@ import { texts, type Texts } from "../../texts/texts.ts";
 import { changeOf, detailed } from "../../view/change.ts";
 import type { CallItem, Item, TextItem, ThoughtItem } from "../../view/item.ts";
 import { noteOf } from "../../view/note.ts";
+import { saidText } from "../../view/said.ts";
 import type { Asked } from "../../view/standing.ts";
 import { summaryOf } from "../../view/summary.ts";
 import { transcriptOf } from "../../view/transcript.ts";
@@ -114,7 +115,7 @@ ${edited}${item.asked.map(asked)}${result ? folded(t.result, result.text, t) : "
   const part = (item: Item): Markup => {
     switch (item.type) {
       case "said":
-        return markup`<section class="said">${heading(t.person, item.sender.by, item.at)}${prose(item.text, t)}</section>`;
+        return markup`<section class="said">${heading(t.person, item.sender.by, item.at)}${prose(saidText(item, words), t)}</section>`;
       case "text":
         return prose(item.text, t);
       case "thought":

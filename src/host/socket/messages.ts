@@ -49,6 +49,7 @@ const draft = z.strictObject({
   edit: written,
 });
 
+const image = z.strictObject({ name: text, data: z.base64() });
 const end = z.enum(["fail", "cancel", "deny"]);
 const limits = z.strictObject({
   promptTimeout: z.number().optional(),
@@ -60,7 +61,14 @@ type Shape<C> = { [K in keyof Required<Omit<C, "type">>]: z.ZodType };
 /** Every field of every command: the compiler asks for those that come later. */
 const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } = {
   open: { session: text.optional(), cwd: text, model: text.optional() },
-  say: { session: text, text, id: text.optional(), limits: limits.optional(), ...sender },
+  say: {
+    session: text,
+    text,
+    images: z.array(image).optional(),
+    id: text.optional(),
+    limits: limits.optional(),
+    ...sender,
+  },
   respond: { response, ...sender },
   interrupt: { session: text, cancel: z.boolean().optional(), ...sender },
   resume: { session: text },

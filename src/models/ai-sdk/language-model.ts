@@ -7,6 +7,8 @@ import { createPrompts, toTool } from "./prompt.ts";
 export type LanguageModelOptions = {
   /** provider/model, by default as the model names itself. Reasoning of a message with another id is never sent. */
   id?: string;
+  /** Does the model take pictures? By default its name tells. */
+  images?: boolean;
   /** Call ids of another provider in the form this one accepts. */
   callId?(id: string): string;
   /** The last touch on what is sent. */
@@ -23,7 +25,7 @@ export function fromLanguageModel(model: LanguageModelV4, options: LanguageModel
       const { stream } = await model.doStream(
         adapt(
           {
-            prompt: toPrompt(request.system, request.messages),
+            prompt: toPrompt(request),
             tools: request.tools.map(toTool),
             abortSignal: scope.signal,
             ...(maxOutputTokens !== undefined && { maxOutputTokens }),

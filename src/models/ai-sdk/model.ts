@@ -12,8 +12,8 @@ export type AiSdkLanguageModel = {
 
 /**
  * A model of any provider of the AI SDK, such as Gemini or Bedrock. Anthropic, OpenAI and servers like them need none. `id` is
- * provider/model, by default as the model names itself.
+ * provider/model, by default as the model names itself. `images`: does it take pictures? By default its name tells.
  */
-export function aiSdkModel(model: AiSdkLanguageModel, options: { id?: string } = {}): Model {
+export function aiSdkModel(model: AiSdkLanguageModel, options: { id?: string; images?: boolean } = {}): Model {
   return fromLanguageModel(model as unknown as LanguageModelV4, options);
 }

@@ -1,17 +1,37 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { Message, Part } from "../../protocol/index.ts";
-import type { ToolOffer } from "../model.ts";
+import type { ImagePart, Message, Part } from "../../protocol/index.ts";
+import { showImages, takesImages, type LoadImage } from "../images.ts";
+import type { ModelRequest, ToolOffer } from "../model.ts";
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 
 /** Converts each message object once, so that a step costs what is new in it. */
-export function createPrompts({ id, callId = (call) => call }: { id: string; callId?(call: string): string }) {
+export function createPrompts(options: { id: string; callId?(call: string): string; images?: boolean }) {
+  const { id, callId = (call) => call, images: takes = takesImages(id) } = options;
   const converted = new WeakMap<Message, LanguageModelV4Message>();
 
-  function convert(message: Message): LanguageModelV4Message {
+  const pictures = (images: readonly ImagePart[] | undefined, load: LoadImage | undefined) =>
+    showImages(images, { takes, load }).map((image) =>
+      image.type === "text"
+        ? image
+        : ({
+            type: "file",
+            mediaType: image.mime,
+            filename: image.name,
+            data: { type: "data", data: image.data },
+          } as const),
+    );
+
+  function convert(message: Message, load: LoadImage | undefined): LanguageModelV4Message {
     switch (message.role) {
       case "user":
-        return { role: "user", content: isBlank(message.text) ? [] : [{ type: "text", text: message.text }] };
+        return {
+          role: "user",
+          content: [
+            ...(isBlank(message.text) ? [] : [{ type: "text" as const, text: message.text }]),
+            ...pictures(message.images, load),
+          ],
+        };
       case "assistant":
         return { role: "assistant", content: message.parts.flatMap((part) => toPart(part, message.model)) };
       case "tool":
@@ -21,7 +41,13 @@ export function createPrompts({ id, callId = (call) => call }: { id: string; cal
             type: "tool-result",
             toolCallId: callId(call),
             toolName: tool,
-            output: { type: result.ok ? "text" : "error-text", value: result.text },
+            output:
+              result.ok && result.images
+                ? {
+                    type: "content",
+                    value: [{ type: "text", text: result.text }, ...pictures(result.images, load)],
+                  }
+                : { type: result.ok ? "text" : "error-text", value: result.text },
           })),
         };
       default:
@@ -51,11 +77,15 @@ export function createPrompts({ id, callId = (call) => call }: { id: string; cal
     }
   }
 
-  return (system: string, messages: readonly Message[]): LanguageModelV4Message[] => {
+  return ({
+    system,
+    messages,
+    image,
+  }: Pick<ModelRequest, "system" | "messages" | "image">): LanguageModelV4Message[] => {
     const prompt: LanguageModelV4Message[] = system === "" ? [] : [{ role: "system", content: system }];
     for (const message of messages) {
       let item = converted.get(message);
-      if (!item) converted.set(message, (item = convert(message)));
+      if (!item) converted.set(message, (item = convert(message, image)));
       // Nothing is left of a reply that was only another model's reasoning, and providers refuse empty messages.
       if (item.content.length > 0) prompt.push(item);
     }

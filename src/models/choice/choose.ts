@@ -8,7 +8,7 @@ export type ModelSettings = {
   /** provider/name, or a bare name. */
   model?: string;
   /** Addresses and limits by provider. A name that Sage does not know is a server that speaks OpenAI's Chat Completions. */
-  providers?: Record<string, { baseURL?: string; apiKeyEnv?: string } & Limits>;
+  providers?: Record<string, { baseURL?: string; apiKeyEnv?: string; images?: boolean } & Limits>;
   /** Goes on with a turn for which the first one cannot be had. */
   fallbackModel?: string;
 };
@@ -86,7 +86,7 @@ function find(spec: string | undefined, env: Env, settings: ModelSettings): Load
 function choose(provider: string, modelId: string, env: Env, settings: ModelSettings): Loadable {
   if (modelId === "") throw invalid(reason("model-nameless", { provider, expected: expected(settings) }));
   if (provider === "scripted") return { provider, modelId, load: () => loadScripted(modelId) };
-  const { baseURL, apiKey, keyEnv, host, limits } = addressOf(provider, env, settings);
+  const { baseURL, apiKey, keyEnv, host, images, limits } = addressOf(provider, env, settings);
   if (baseURL === undefined && host === undefined)
     throw invalid(reason("provider-unknown", { provider, expected: expected(settings) }));
   if (baseURL !== undefined && !/^https?:$/.test(URL.parse(baseURL)?.protocol ?? ""))
@@ -103,6 +103,7 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
         env,
         ...(baseURL !== undefined && { baseURL }),
         ...(apiKey !== undefined && { apiKey }),
+        images,
       };
       const model = await connect(provider, address);
       const { throughEndpoint } = await import("./endpoint.ts");
@@ -113,7 +114,7 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
 
 async function connect(
   provider: string,
-  address: { modelId: string; env: Env; baseURL?: string; apiKey?: string },
+  address: { modelId: string; env: Env; baseURL?: string; apiKey?: string; images: boolean | undefined },
 ): Promise<Model> {
   if (provider === "anthropic") return (await import("../wire/anthropic.ts")).anthropic(address);
   const { baseURL } = address;
@@ -144,7 +145,14 @@ export function addressOf(provider: string, env: Env, { providers = {} }: ModelS
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(tokensPerMinute !== undefined && { tokensPerMinute }),
   };
-  return { baseURL: read(own?.baseEnv) ?? setting?.baseURL, apiKey: read(keyEnv), keyEnv, host: own?.host, limits };
+  return {
+    baseURL: read(own?.baseEnv) ?? setting?.baseURL,
+    apiKey: read(keyEnv),
+    keyEnv,
+    host: own?.host,
+    images: setting?.images,
+    limits,
+  };
 }
 
 function expected({ providers = {} }: ModelSettings): string[] {

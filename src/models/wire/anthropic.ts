@@ -1,9 +1,18 @@
-import { noUsage, type Finish, type Message, type Part, type Reply, type Usage } from "../../protocol/index.ts";
+import {
+  noUsage,
+  type Finish,
+  type ImagePart,
+  type Message,
+  type Part,
+  type Reply,
+  type Usage,
+} from "../../protocol/index.ts";
 import type { Model, ModelRequest, ModelScope } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { claudeOf } from "./claudes.ts";
 import { createPost } from "./post.ts";
+import { showImages, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
 
 export type AnthropicOptions = {
@@ -11,6 +20,8 @@ export type AnthropicOptions = {
   /** With or without the final /v1: Anthropic's own tools leave it out. */
   baseURL?: string;
   apiKey?: string;
+  /** Does the model take pictures? By default its name tells. */
+  images?: boolean | undefined;
   idleTimeoutMs?: number;
   /** Where a proxy is named; by default the environment of this process. */
   env?: Env;
@@ -18,7 +29,8 @@ export type AnthropicOptions = {
 
 /** Anthropic's Messages. */
 export function anthropic(options: AnthropicOptions): Model {
-  const { modelId, baseURL = "https://api.anthropic.com", apiKey = "", idleTimeoutMs, env } = options;
+  const { modelId, baseURL = "https://api.anthropic.com", apiKey = "", images, idleTimeoutMs, env } = options;
+  const takes = images ?? takesImages(modelId);
   const id = `anthropic/${modelId}`;
   const post = createPost({
     url: `${baseURL.replace(/(\/v1)?\/*$/, "/v1")}/messages`,
@@ -26,7 +38,7 @@ export function anthropic(options: AnthropicOptions): Model {
     idleTimeoutMs,
     env,
   });
-  const write = createWritten((message) => written(message, id));
+  const write = createWritten((message, load) => written(message, { id, takes, load }));
   const tools = createWrittenTools((offers) =>
     offers.map(({ name, description, inputSchema }, n) => ({
       name,
@@ -38,7 +50,7 @@ export function anthropic(options: AnthropicOptions): Model {
   return {
     id,
     async reply(request, scope) {
-      const all = write(request.messages).filter(({ blocks }) => blocks.length > 0);
+      const all = write(request).filter(({ blocks }) => blocks.length > 0);
       const { system, tools: offers } = request;
       const body = joinBody(
         { model: modelId, ...limits(modelId, request.options, mayThink(all)) },
@@ -87,27 +99,36 @@ function mayThink(all: readonly Written[]): boolean {
 /** A message as the blocks of its content, each of them JSON already. */
 type Written = { role: "user" | "assistant"; blocks: string[] };
 
-function written(message: Message, id: string): Written {
+type Writing = { id: string; takes: boolean; load: LoadImage | undefined };
+
+function written(message: Message, writing: Writing): Written {
   const role = message.role === "assistant" ? "assistant" : "user";
-  return { role, blocks: blocksOf(message, id).map((block) => JSON.stringify(block)) };
+  return { role, blocks: blocksOf(message, writing).map((block) => JSON.stringify(block)) };
 }
 
-function blocksOf(message: Message, id: string): object[] {
+function blocksOf(message: Message, { id, ...seeing }: Writing): object[] {
+  const pictures = (images: readonly ImagePart[] | undefined) => showImages(images, seeing).map(imageBlock);
   switch (message.role) {
     case "user":
-      return isBlank(message.text) ? [] : [{ type: "text", text: message.text }];
+      return [...pictures(message.images), ...(isBlank(message.text) ? [] : [{ type: "text", text: message.text }])];
     case "assistant":
       return message.parts.flatMap((part) => (part.type === "reasoning" && message.model !== id ? [] : blockOf(part)));
     case "tool":
-      return message.results.map(({ call, result: { ok, text } }) => ({
+      return message.results.map(({ call, result: { ok, text, images } }) => ({
         type: "tool_result",
         tool_use_id: callId(call),
-        content: text,
+        content: ok && images ? [{ type: "text", text }, ...pictures(images)] : text,
         ...(!ok && { is_error: true }),
       }));
     default:
       return message satisfies never;
   }
+}
+
+function imageBlock(image: ShownImage): object {
+  return image.type === "text"
+    ? image
+    : { type: "image", source: { type: "base64", media_type: image.mime, data: image.data } };
 }
 
 function blockOf(part: Part): object[] {

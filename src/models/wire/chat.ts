@@ -2,6 +2,7 @@ import { callsOf, noUsage, type Finish, type Message, type Reply, type Usage } f
 import type { Model, ModelScope } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
+import { showImages, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import { createPost } from "./post.ts";
 import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
 
@@ -12,13 +13,17 @@ export type ChatOptions = {
   apiKey?: string;
   /** The provider's name in the model's id. */
   name?: string;
+  /** Does the model take pictures? By default its name tells. */
+  images?: boolean | undefined;
   idleTimeoutMs?: number;
   /** Where a proxy is named; by default the environment of this process. */
   env?: Env;
 };
 
 /** OpenAI's Chat Completions, which a great many servers speak. */
-export function openai({ modelId, baseURL, apiKey, name = "openai", idleTimeoutMs, env }: ChatOptions): Model {
+export function openai(given: ChatOptions): Model {
+  const { modelId, baseURL, apiKey, name = "openai", images, idleTimeoutMs, env } = given;
+  const takes = images ?? takesImages(modelId);
   const id = `${name}/${modelId}`;
   const post = createPost({
     url: `${baseURL.replace(/\/+$/, "")}/chat/completions`,
@@ -26,8 +31,8 @@ export function openai({ modelId, baseURL, apiKey, name = "openai", idleTimeoutM
     idleTimeoutMs,
     env,
   });
-  const write = createWritten((message) =>
-    messagesOf(message, id, name)
+  const write = createWritten((message, load) =>
+    messagesOf(message, { id, provider: name, takes, load })
       .map((one) => JSON.stringify(one))
       .join(","),
   );
@@ -39,10 +44,10 @@ export function openai({ modelId, baseURL, apiKey, name = "openai", idleTimeoutM
   );
   return {
     id,
-    async reply({ system, messages, tools: offers, options }, scope) {
+    async reply({ system, messages, image, tools: offers, options }, scope) {
       const { maxOutputTokens: max_tokens, temperature } = options;
       const first = system === "" ? [] : [JSON.stringify({ role: "system", content: system })];
-      const all = [...first, ...write(messages).filter((text) => text !== "")];
+      const all = [...first, ...write({ messages, ...(image && { image }) }).filter((text) => text !== "")];
       const body = joinBody(
         { model: modelId, max_tokens, temperature, stream: true, stream_options: { include_usage: true } },
         { messages: `[${all.join(",")}]`, tools: offers.length > 0 ? tools(offers) : undefined },
@@ -54,10 +59,16 @@ export function openai({ modelId, baseURL, apiKey, name = "openai", idleTimeoutM
   };
 }
 
-function messagesOf(message: Message, id: string, provider: string): object[] {
+type Writing = { id: string; provider: string; takes: boolean; load: LoadImage | undefined };
+
+function messagesOf(message: Message, { id, provider, ...seeing }: Writing): object[] {
   switch (message.role) {
-    case "user":
-      return isBlank(message.text) ? [] : [{ role: "user", content: message.text }];
+    case "user": {
+      const pictures = showImages(message.images, seeing).map(imageContent);
+      const words = isBlank(message.text) ? [] : [{ type: "text", text: message.text }];
+      if (pictures.length > 0) return [{ role: "user", content: [...words, ...pictures] }];
+      return words.map(({ text }) => ({ role: "user", content: text }));
+    }
     case "assistant": {
       const spoken = (type: "text" | "reasoning") =>
         message.parts
@@ -86,10 +97,27 @@ function messagesOf(message: Message, id: string, provider: string): object[] {
       ];
     }
     case "tool":
-      return message.results.map(({ call, result }) => ({ role: "tool", tool_call_id: call, content: result.text }));
+      return [
+        ...message.results.map(({ call, result }) => ({ role: "tool", tool_call_id: call, content: result.text })),
+        ...resultImages(message, seeing),
+      ];
     default:
       return message satisfies never;
   }
+}
+
+/** A result here is text alone, so its pictures follow in a message of their own. */
+function resultImages(message: Message & { role: "tool" }, seeing: Pick<Writing, "takes" | "load">): object[] {
+  const images = message.results.flatMap(({ result }) => (result.ok ? (result.images ?? []) : []));
+  if (images.length === 0) return [];
+  const lead = { type: "text", text: "(From Sage, not from the person: the pictures of the results above, in order.)" };
+  return [{ role: "user", content: [lead, ...showImages(images, seeing).map(imageContent)] }];
+}
+
+function imageContent(image: ShownImage): object {
+  return image.type === "text"
+    ? image
+    : { type: "image_url", image_url: { url: `data:${image.mime};base64,${image.data}` } };
 }
 
 type CallDelta = {

@@ -1,6 +1,7 @@
 import {
   noUsage,
   type Finish,
+  type ImagePart,
   type Message,
   type Part,
   type ProviderMetadata,
@@ -10,6 +11,7 @@ import {
 import type { Model, ModelScope } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
+import { showImages, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import { createPost } from "./post.ts";
 import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
 
@@ -18,6 +20,8 @@ export type ResponsesOptions = {
   /** Up to and including /v1. */
   baseURL?: string;
   apiKey?: string;
+  /** Does the model take pictures? By default its name tells. */
+  images?: boolean | undefined;
   idleTimeoutMs?: number;
   /** Where a proxy is named; by default the environment of this process. */
   env?: Env;
@@ -25,7 +29,8 @@ export type ResponsesOptions = {
 
 /** OpenAI itself: its newer models take tools only over Responses. Servers that speak its older format are in chat.ts. */
 export function responses(options: ResponsesOptions): Model {
-  const { modelId, baseURL = "https://api.openai.com/v1", apiKey = "", idleTimeoutMs, env } = options;
+  const { modelId, baseURL = "https://api.openai.com/v1", apiKey = "", images, idleTimeoutMs, env } = options;
+  const takes = images ?? takesImages(modelId);
   const id = `openai/${modelId}`;
   const post = createPost({
     url: `${baseURL.replace(/\/+$/, "")}/responses`,
@@ -33,8 +38,8 @@ export function responses(options: ResponsesOptions): Model {
     idleTimeoutMs,
     env,
   });
-  const write = createWritten((message) =>
-    itemsOf(message, id)
+  const write = createWritten((message, load) =>
+    itemsOf(message, { id, takes, load })
       .map((item) => JSON.stringify(item))
       .join(","),
   );
@@ -50,10 +55,10 @@ export function responses(options: ResponsesOptions): Model {
   const reasons = isReasoning(modelId);
   return {
     id,
-    async reply({ system, messages, tools: offers, options: asked }, scope) {
+    async reply({ system, messages, image, tools: offers, options: asked }, scope) {
       const role = reasons ? "developer" : "system";
       const first = system === "" ? [] : [JSON.stringify({ role, content: system })];
-      const input = [...first, ...write(messages).filter((text) => text !== "")];
+      const input = [...first, ...write({ messages, ...(image && { image }) }).filter((text) => text !== "")];
       const body = joinBody(
         {
           model: modelId,
@@ -81,21 +86,37 @@ function isReasoning(modelId: string): boolean {
   return Number(major) >= 5 && !rest.startsWith("-chat");
 }
 
-function itemsOf(message: Message, id: string): object[] {
+type Writing = { id: string; takes: boolean; load: LoadImage | undefined };
+
+function itemsOf(message: Message, { id, ...seeing }: Writing): object[] {
+  const pictures = (images: readonly ImagePart[] | undefined) => showImages(images, seeing).map(imageContent);
   switch (message.role) {
-    case "user":
-      return isBlank(message.text) ? [] : [{ role: "user", content: [{ type: "input_text", text: message.text }] }];
+    case "user": {
+      const words = isBlank(message.text) ? [] : [{ type: "input_text", text: message.text }];
+      const content = [...words, ...pictures(message.images)];
+      return content.length === 0 ? [] : [{ role: "user", content }];
+    }
     case "assistant":
       return message.parts.flatMap((part, n) => itemOf(part, message.parts.slice(0, n), message, id));
     case "tool":
-      return message.results.map(({ call, result: { ok, text } }) => ({
+      return message.results.map(({ call, result: { ok, text, images } }) => ({
         type: "function_call_output",
         call_id: call,
-        output: ok ? text : JSON.stringify({ error: text }),
+        output: !ok
+          ? JSON.stringify({ error: text })
+          : images
+            ? [{ type: "input_text", text }, ...pictures(images)]
+            : text,
       }));
     default:
       return message satisfies never;
   }
+}
+
+function imageContent(image: ShownImage): object {
+  return image.type === "text"
+    ? { type: "input_text", text: image.text }
+    : { type: "input_image", image_url: `data:${image.mime};base64,${image.data}`, detail: "auto" };
 }
 
 function itemOf(part: Part, before: readonly Part[], message: Message & { role: "assistant" }, id: string): object[] {

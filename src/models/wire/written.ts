@@ -1,13 +1,16 @@
 import type { Message } from "../../protocol/index.ts";
+import type { LoadImage } from "../images.ts";
 import type { ModelRequest, ToolOffer } from "../model.ts";
 
 /** Writes each message as JSON once, so that a step costs what is new in it. */
-export function createWritten<T>(write: (message: Message) => T): (messages: ModelRequest["messages"]) => T[] {
+export function createWritten<T>(
+  write: (message: Message, load: LoadImage | undefined) => T,
+): (request: Pick<ModelRequest, "messages" | "image">) => T[] {
   const written = new WeakMap<Message, T>();
-  return (messages) =>
+  return ({ messages, image }) =>
     messages.map((message) => {
       let text = written.get(message);
-      if (text === undefined) written.set(message, (text = write(message)));
+      if (text === undefined) written.set(message, (text = write(message, image)));
       return text;
     });
 }

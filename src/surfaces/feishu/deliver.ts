@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { InputRequest, InputResponse } from "../../protocol/index.ts";
+import { MOST_IMAGES, type GivenImage, type InputRequest, type InputResponse } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Bridge, Going } from "./message-bridge.ts";
 import { whoOf } from "./cards/closed.ts";
@@ -85,28 +85,33 @@ export async function task(bridge: Bridge, words: Words, going: Going): Promise<
   const { records, say } = bridge;
   let { follow } = words;
   let whole = await compose(bridge, words, going);
-  if (whole.trim() === "") return;
+  if (whole.text.trim() === "") return;
   const from = await bridge.senderOf(message.sender.openId);
   going.signal.throwIfAborted();
   const more = { id: message.messageId, limits: limitsOf(bridge.team(), message.chatId) };
-  let reply = await follow.handle.sendMessage(whole, from, more);
+  const send = () => follow.handle.sendMessage(whole.text, from, { ...more, images: whole.images });
+  let reply = await send();
   // The session was deleted: the message begins another.
   if (!reply.ok && reply.code === "session-unknown") {
     follow = await begin(bridge, message);
     whole = await compose(bridge, { ...words, follow }, going);
-    reply = await follow.handle.sendMessage(whole, from, more);
+    reply = await send();
   }
   if (reply.ok) return records.setSaid(message.messageId, follow.handle.session, message.sender.openId);
   if (reply.code === "queue-full") return say(message, ({ t }) => t.queueFull);
   const why = reply;
-  const unknown = reply.code === "input-invalid" && /^\/\S+$/.test(whole.trim());
+  const unknown = reply.code === "input-invalid" && /^\/\S+$/.test(whole.text.trim());
   return say(message, (speech) =>
-    unknown ? speech.t.unknownCommand(whole.trim()) : speech.t.failedToSay(errorText(why, speech.words)),
+    unknown ? speech.t.unknownCommand(whole.text.trim()) : speech.t.failedToSay(errorText(why, speech.words)),
   );
 }
 
 /** The text that the session gets: the message referred to, the person's words, and attached files by their paths. */
-async function compose(bridge: Bridge, { message, follow, text }: Words, { signal, refers }: Going): Promise<string> {
+async function compose(
+  bridge: Bridge,
+  { message, follow, text }: Words,
+  { signal, refers }: Going,
+): Promise<{ text: string; images: GivenImage[] }> {
   const { channel, log, say } = bridge;
   const isKnown = () => !refers;
   const brought = await broughtBy(message, { channel, isKnown, log });
@@ -116,12 +121,15 @@ async function compose(bridge: Bridge, { message, follow, text }: Words, { signa
   const problems = [...(brought.problem ? [brought.problem] : []), ...received.flatMap((one) => one.problems)];
   if (problems.length > 0) say(message, (speech) => problems.map((one) => one(speech)).join("\n"), "files");
   const [quoted = [], own = []] = brought.files.length > 0 ? received.map(({ told }) => told) : [[], received[0]?.told];
-  return [brought.words, ...quoted, text, ...own].filter((one) => one.trim() !== "").join("\n");
+  return {
+    text: [brought.words, ...quoted, text, ...own].filter((one) => one.trim() !== "").join("\n"),
+    images: received.flatMap(({ images }) => images).slice(0, MOST_IMAGES),
+  };
 }
 
 async function answer(bridge: Bridge, words: Words, request: InputRequest, going: Going): Promise<void> {
   const { message } = words;
-  const read = readText(request, await compose(bridge, words, { ...going, refers: false }));
+  const read = readText(request, (await compose(bridge, words, { ...going, refers: false })).text);
   if ("problem" in read) return bridge.say(message, (speech) => speech.t.answerFirst(read.problem(speech)));
   return respond(bridge, words, request, read.response);
 }

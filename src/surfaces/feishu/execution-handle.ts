@@ -1,4 +1,12 @@
-import type { CommandReply, Host, InputResponse, Sender, TurnLimits, WatchEvent } from "../../protocol/index.ts";
+import type {
+  CommandReply,
+  GivenImage,
+  Host,
+  InputResponse,
+  Sender,
+  TurnLimits,
+  WatchEvent,
+} from "../../protocol/index.ts";
 
 /** One session as the bridge runs it: what comes out of it, and the three things that go in. */
 export type ExecutionHandle = {
@@ -6,7 +14,11 @@ export type ExecutionHandle = {
   /** Facts from the first one on, then what is open, then what comes; ends with the handle. */
   readonly stream: AsyncIterable<WatchEvent>;
   /** A task, or a word to a task that runs. `id` makes a message that comes twice harmless. */
-  sendMessage(text: string, from: Sender, more: { id: string; limits?: TurnLimits }): Promise<CommandReply<"say">>;
+  sendMessage(
+    text: string,
+    from: Sender,
+    more: { id: string; limits?: TurnLimits; images?: readonly GivenImage[] },
+  ): Promise<CommandReply<"say">>;
   /** The first answer wins; whoever comes later is told who it was. */
   sendAnswer(response: InputResponse, from: Sender): Promise<CommandReply<"respond">>;
   /** Ends the turn for good, with whatever waits for an answer. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { messageOf } from "../../protocol/index.ts";
+import { imageKindOf, LARGEST_IMAGE as LARGEST_SENT, messageOf, type GivenImage } from "../../protocol/index.ts";
 import type { Redaction } from "./cards/redact.ts";
 import type { Phrase } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";
@@ -26,8 +26,9 @@ export type ReceiveParts = {
 export async function receiveFiles(
   message: Pick<Incoming, "messageId" | "attachments">,
   { channel, folder, log, signal }: ReceiveParts,
-): Promise<{ told: string[]; problems: Phrase[] }> {
+): Promise<{ told: string[]; images: GivenImage[]; problems: Phrase[] }> {
   const told: string[] = [];
+  const images: GivenImage[] = [];
   const problems: Phrase[] = [];
   const { attachments, messageId } = message;
   if (attachments.length > MOST_FILES) problems.push(({ t }) => t.tooManyFiles(MOST_FILES));
@@ -35,9 +36,12 @@ export async function receiveFiles(
     const called = name === undefined ? `${kind}-${n + 1}` : name;
     try {
       const content = await channel.download(messageId, key, kind, { limit: LARGEST_IN, signal });
-      const path = join(folder, messageId, fileName(called, n, kind === "image" ? imageType(content) : undefined));
+      const path = join(folder, messageId, fileName(called, n, kind === "image" ? imageKindOf(content) : undefined));
       await mkdir(join(folder, messageId), { recursive: true, mode: 0o700 });
       await writeFile(path, content, { mode: 0o600 });
+      // A larger one is only named: the model may look at it with a command that makes it smaller.
+      if (imageKindOf(content) && content.length <= LARGEST_SENT)
+        images.push({ name: basename(path), data: content.toString("base64") });
       told.push(`[The person sent ${kind === "image" ? "an image" : "a file"}. It is saved at ${path}]`);
     } catch (error) {
       signal.throwIfAborted();
@@ -47,7 +51,7 @@ export async function receiveFiles(
       problems.push(({ t }) => (large ? t.fileTooLarge(called, limit) : t.fileFailed(called)));
     }
   }
-  return { told, problems };
+  return { told, images, problems };
 }
 
 /** What came in long ago is not kept for ever. */
@@ -68,15 +72,6 @@ function fileName(name: string, n: number, type: string | undefined): string {
     .slice(-80);
   const safe = plain === "" ? `file-${n + 1}` : plain;
   return type === undefined || extname(safe) !== "" ? safe : `${safe}.${type}`;
-}
-
-function imageType(content: Buffer): string | undefined {
-  const head = content.subarray(0, 12).toString("latin1");
-  if (head.startsWith("\x89PNG")) return "png";
-  if (head.startsWith("\xff\xd8\xff")) return "jpg";
-  if (head.startsWith("GIF8")) return "gif";
-  if (head.startsWith("RIFF") && head.endsWith("WEBP")) return "webp";
-  return undefined;
 }
 
 type Sending = { redaction: Redaction; mayRead(path: string, cwd: string): Promise<boolean> };
@@ -109,7 +104,7 @@ async function ownFile(target: string, cwd: string, { redaction, mayRead }: Send
   const { size } = await stat(path);
   if (size === 0 || size > LARGEST_OUT) return undefined;
   const content = await readFile(path);
-  const image = imageType(content) !== undefined && content.length <= LARGEST_IMAGE;
+  const image = imageKindOf(content) !== undefined && content.length <= LARGEST_IMAGE;
   const isText = isUtf8(content) && !content.includes(0);
   return {
     name: basename(path),

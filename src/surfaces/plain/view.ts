@@ -16,6 +16,7 @@ import type { Style } from "../../view/lines/paint.ts";
 import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { noteOf, type Note } from "../../view/note.ts";
+import { saidText } from "../../view/said.ts";
 import { briefOf, isAsking, isOver, lastTurn } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { createLive } from "./live.ts";
@@ -86,10 +87,11 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
 
   const said = (item: SaidItem): Piece[] => {
     heard.add(item);
-    if (known.isEchoed(item.key)) return [];
+    if (known.isEchoed(item.key))
+      return item.images.length > 0 ? [{ lines: framed(saidText({ ...item, text: "" }, t), style) }] : [];
     const mine = item.sender.by === me?.by && item.sender.surface === me.surface;
     const who = mine ? t.youSaid : t.says(oneLine(item.sender.by));
-    return [{ lines: ["", paint.bold(who), ...framed(item.text, style), ""] }];
+    return [{ lines: ["", paint.bold(who), ...framed(saidText(item, t), style), ""] }];
   };
 
   const text = (item: TextItem): Piece[] => {

@@ -11,6 +11,7 @@ import type { Entry } from "./scroll.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";
 import { changeOf } from "../../view/change.ts";
 import { noteOf, type Note } from "../../view/note.ts";
+import { saidText } from "../../view/said.ts";
 import { isOpen, type Standing } from "../../view/standing.ts";
 import { briefOf, isAsking, summaryOf } from "../../view/summary.ts";
 
@@ -48,7 +49,10 @@ function bodyOf({ item, from, upTo }: Entry, view: View): string[] {
   switch (item.type) {
     case "said": {
       const mine = item.sender.by === me.by && item.sender.surface === me.surface;
-      return [...(mine ? [] : [theme.bold(clipped(t.says(item.sender.by), width))]), ...saidRows(item.text, view)];
+      return [
+        ...(mine ? [] : [theme.bold(clipped(t.says(item.sender.by), width))]),
+        ...saidRows(saidText(item, t), view),
+      ];
     }
     case "text": {
       const text = item.text.slice(from, upTo);

@@ -188,6 +188,10 @@ test("files and images go in by their path, within limits; what an answer links 
   lin.send("image", png);
   await until(() => sage.facts("turn.ended").length === 2);
   assert.match(sage.facts("user.said")[1]?.data.text ?? "", /image.*\.png\]/);
+  assert.deepEqual(
+    sage.facts("user.said")[1]?.data.images?.map(({ mime, bytes }) => [mime, bytes]),
+    [["image/png", png.length]],
+  );
 
   mkdirSync(join(cwd, "out"));
   writeFileSync(join(cwd, "chart.png"), png);

@@ -30,7 +30,7 @@ test("a reply to a colleague's message brings it along: its words, its file, its
   );
   const path = /saved at (.*?)\]/.exec(told(sage)[1] ?? "")?.[1] ?? "";
   assert.equal(readFileSync(path, "utf8"), "Error: 42");
-  const picture = mei.send("image", Buffer.from("\x89PNG\r\n", "latin1"), "x", { chat: group });
+  const picture = mei.send("image", Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), "x", { chat: group });
   lin.say("what is this?", { chat: group, replyTo: picture, mentionBot: true });
   await until(() => told(sage).length === 3);
   assert.match(told(sage)[2] ?? "", /an image\. It is saved at .*\.png\]\nwhat is this\?$/);
@@ -87,7 +87,12 @@ test("several pictures in one message arrive together, voice is answered kindly"
     [{ tag: "img", image_key: keys[1] }],
   ]);
   for (const key of keys)
-    feishu.world.files.set(key, { name: key, content: Buffer.from("\x89PNG", "latin1"), by: "person", message: id });
+    feishu.world.files.set(key, {
+      name: key,
+      content: Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+      by: "person",
+      message: id,
+    });
   await until(() => told(sage).length === 1);
   assert.equal(told(sage)[0]?.match(/an image\. It is saved at/g)?.length, 2);
 });

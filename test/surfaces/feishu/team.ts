@@ -75,6 +75,7 @@ export async function team(given: TeamOptions) {
     const host = createHost({
       store,
       version: "test",
+      keepDir: ({ id }) => join(dir, "kept", id),
       executor: async (session) => new UnifiedExecutor(made, { workingDirectory: session.cwd }),
     });
     const stores = openSurfaceStores(join(dir, "surfaces.db"), options?.now);

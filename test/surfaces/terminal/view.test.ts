@@ -77,7 +77,7 @@ suite("what is drawn", () => {
       call({ inner: [callItem("Read", { file_path: hostile })] }),
       text(hostile),
       entry({ type: "thought", key: "k", within: [], text: hostile, done: false, since: 0 }),
-      entry({ type: "said", key: "k", at: 0, sender: stranger, text: hostile, read: true }),
+      entry({ type: "said", key: "k", at: 0, sender: stranger, text: hostile, images: [], read: true }),
       entry({ type: "box", title: hostile, text: hostile, done: true }),
       entry({ type: "model", at: 0, model: hostile, ...stranger }),
     ];

@@ -11,9 +11,9 @@ export async function fork(args: string[]): Promise<number> {
   const w = sessionTexts(lang);
   const [target, stray] = positionals;
   if (target === undefined || stray !== undefined) throw usage(w.which("fork"));
-  const { host, store } = openJournal(process.env);
+  const { host, store, home } = openJournal(process.env);
   const source = sessionBy(store, target, t);
-  const id = await forkSession(store, source.id, values.at, { by: person(), surface: "cli" });
+  const id = await forkSession(store, source.id, values.at, { by: person(), surface: "cli", output: home.output });
   await host.close();
   console.log(w.forked(id, source.id));
   console.log(w.goOn(id));
