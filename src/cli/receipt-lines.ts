@@ -63,7 +63,7 @@ function decided(
 
 function askedLines({ asked }: Receipt, { t }: Style, w: WhyTexts): string[] {
   return asked.flatMap(({ request, resolution }) => [
-    w.askedAt(timeOf(request.at), oneLine(t.because(request.why))),
+    w.askedAt(timeOf(request.at), oneLine(t.because(request.why).replaceAll("\n", " "))),
     ...(resolution ? [headline(resolution, t, undefined, request)] : []),
   ]);
 }

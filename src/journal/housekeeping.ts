@@ -128,7 +128,8 @@ export function renumbered(facts: readonly Fact[], session: string, first: numbe
   const said = facts.flatMap(({ type, seq }, n) => (type === "user.said" ? [{ seq, now: first + n }] : []));
   const now = (sawUpTo: number) => said.findLast(({ seq }) => seq <= sawUpTo)?.now ?? 0;
   return facts.map(({ key, type, at, data }, n) => {
-    const moved = type === "turn.begun" || type === "model.replied" ? { ...data, sawUpTo: now(data.sawUpTo) } : data;
+    const sawUpTo = "sawUpTo" in data ? data.sawUpTo : undefined;
+    const moved = sawUpTo === undefined ? data : { ...data, sawUpTo: now(sawUpTo) };
     return { session, seq: first + n, key, type, at, data: moved } as Fact;
   });
 }

@@ -46,7 +46,14 @@ export type AgentOutcome = OutcomeStatus & {
 };
 
 /** The part of an outcome that `turn.ended` keeps. The rest is a fold of the facts. */
-export type TurnEnd = OutcomeStatus & { text: string; usage: Usage; cost?: Cost; stats: ExecutionStats };
+export type TurnEnd = OutcomeStatus & {
+  text: string;
+  usage: Usage;
+  cost?: Cost;
+  stats: ExecutionStats;
+  /** Of a turn that failed: messages up to this seq were in the request to the model that failed. */
+  sawUpTo?: number;
+};
 
 /** True when the agent finished its turn. */
 export function isSuccess(outcome: OutcomeStatus): boolean {

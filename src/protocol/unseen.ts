@@ -2,6 +2,7 @@ import type { Fact } from "./fact.ts";
 
 /** The newest message that this fact shows to have been in a prompt, by its seq; 0 where it says nothing about messages. */
 export function seenBy(fact: Fact): number {
+  if (fact.type === "turn.ended") return fact.data.sawUpTo ?? 0;
   return fact.type === "turn.begun" || fact.type === "model.replied" ? fact.data.sawUpTo : 0;
 }
 

@@ -217,7 +217,6 @@ export const en = {
   modelChosen: (model: string, who: string) => `Model changed ${who}: ${model} from the next turn.`,
   unknownEnd: (why: string) => `How it ended is unknown: ${why}`,
   interrupted: (who: string) => `Interrupted ${who}. Say what to do instead, or /resume.`,
-  stopping: (who: string) => `Stopped ${who}.`,
   still: (what: string, time: string) => `  … ${what} (${time})`,
   runs: (tool: string) => `${tool} is running`,
   modelWorks: "waiting for the model",

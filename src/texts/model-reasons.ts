@@ -31,7 +31,7 @@ const en: Table = {
     return `${model} is limited to ${limits.join(" and ")} per minute; waiting.`;
   },
 
-  "makes-room": ({ tokens }) => `The conversation is long (about ${counted(tokens)} tokens); compacting it.`,
+  "makes-room": ({ tokens }) => `Compacting the conversation (about ${counted(tokens)} tokens).`,
   "not-summarised": ({ problem }, say) => `Could not summarise it (${say(problem)}); leaving out older parts instead.`,
   "empty-summary": () => "the model wrote nothing",
 };
@@ -64,7 +64,7 @@ const zh: Table = {
     return `${model} 每分钟限 ${limits.join("、")}，正在等下一个名额。`;
   },
 
-  "makes-room": ({ tokens }) => `对话已很长（约 ${counted(tokens)} 个 token），正在压缩。`,
+  "makes-room": ({ tokens }) => `正在压缩对话（约 ${counted(tokens)} 个 token）。`,
   "not-summarised": ({ problem }, say) => `无法写出摘要（${say(problem)}），改为略去较早的内容。`,
   "empty-summary": () => "模型什么也没写",
 };

@@ -182,7 +182,6 @@ export const zh: Texts = {
   modeChosen: (mode, who) => `${who}更换了模式：${mode}。`,
   modelChosen: (model, who) => `${who}更换了模型：下一轮起使用 ${model}。`,
   interrupted: (who) => `${who}已中断。请说明接下来做什么，或用 /resume 继续。`,
-  stopping: (who) => `${who}已停止本轮。`,
   still: (what, time) => `  … ${what}（${time}）`,
   runs: (tool) => `${tool} 运行中`,
   modelWorks: "等待模型",

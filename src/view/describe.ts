@@ -137,13 +137,16 @@ function isMinor(tool: string, name: string, value: unknown): boolean {
 
 /** Every text among the arguments made visible, so that a sentence written with them is safe to draw. */
 function visibleReason(stored: Reason | string): Reason {
+  const reason = reasonFrom(stored);
+  // Free text has lines of its own; a sentence of ours breaks only where we break it.
+  const seen = reason.code === "said" ? visible : visibleLine;
   const shown = (value: unknown): unknown => {
-    if (typeof value === "string") return visible(value);
+    if (typeof value === "string") return seen(value);
     if (Array.isArray(value)) return value.map(shown);
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shown(inner)]));
   };
-  return shown(reasonFrom(stored)) as Reason;
+  return shown(reason) as Reason;
 }
 
 /** For what is one line wherever it is drawn: a line break would leave its margin. */

@@ -20,7 +20,8 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
     case "compacted":
       return { tone: "dim", line: t.compacted(item.tokens.before, item.tokens.after) };
     case "interrupted":
-      return { tone: "warn", line: (item.to === "pause" ? t.interrupted : t.stopping)(whoOf(item, t, me)) };
+      // Of a turn that is cancelled its end tells.
+      return item.to === "cancel" ? undefined : { tone: "warn", line: t.interrupted(whoOf(item, t, me)) };
     case "model":
       return { tone: "dim", line: t.modelChosen(oneLine(item.model), whoOf(item, t, me)) };
     case "rewound":
@@ -30,7 +31,7 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
     case "mode":
       return { tone: "dim", line: t.modeChosen(t.modes[item.mode], whoOf(item, t, me)) };
     case "lost":
-      return { tone: "warn", line: t.unknownEnd(oneLine(t.because(item.reason))) };
+      return told("warn", t.unknownEnd, t.because(item.reason));
     case "notice":
       return { tone: "warn", line: oneLine(noticeText(item, t)) };
     case "asked":
@@ -72,21 +73,24 @@ export function endNote(end: TurnEnd | (OutcomeStatus & { status: "error" }), t:
       return { tone: "dim", line: t.done(stats.toolCalls, tokens, t.duration(stats.durationMs), dollars(cost)) };
     }
     case "cancelled":
-      return { tone: "warn", line: t.turnCancelled(oneLine(t.because(end.reason))) };
+      return told("warn", t.turnCancelled, t.because(end.reason));
     case "paused":
-      return { tone: "warn", line: t.turnPaused(oneLine(t.because(end.reason))) };
+      return told("warn", t.turnPaused, t.because(end.reason));
     case "incomplete":
       return { tone: "warn", line: t.turnIncomplete[end.lack] };
     case "max-steps":
       return { tone: "warn", line: t.turnMaxSteps(end.steps) };
     case "needs-input":
       return { tone: "warn", line: t.turnNeedsInput };
-    case "error": {
-      const [first = "", ...more] = errorText(end.error, t).split("\n");
-      const line = t.turnFailed(oneLine(first));
-      return { tone: "danger", line, ...(more.length > 0 && { foreign: more.join("\n") }) };
-    }
+    case "error":
+      return told("danger", t.turnFailed, errorText(end.error, t));
     default:
       return end satisfies never;
   }
+}
+
+/** A sentence with a text whose first line belongs into it; whatever follows is foreign. */
+function told(tone: Tone, sentence: (text: string) => string, text: string): Note {
+  const [first = "", ...more] = text.split("\n");
+  return { tone, line: sentence(oneLine(first)), ...(more.length > 0 && { foreign: more.join("\n") }) };
 }

@@ -93,6 +93,7 @@ export function createProgress(): Progress {
           if (fact.data.to === "pause") progress.working = false;
           break;
         case "turn.ended":
+          seen = Math.max(seen, fact.data.sawUpTo ?? 0);
           // What nobody has read yet begins the next turn.
           Object.assign(progress, { working: said > seen, open: false, last: fact.data });
           progress.usd += fact.data.cost?.usd ?? 0;

@@ -143,7 +143,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     });
     calls.clear();
     stopped = false;
-    return [...streams.end(), ...left, { type: "end", at, end: data }];
+    return [...read(data.sawUpTo ?? 0), ...streams.end(), ...left, { type: "end", at, end: data }];
   };
 
   const output = ({ key, attempt, text }: Delta): Item[] => {

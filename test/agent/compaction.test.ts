@@ -148,7 +148,7 @@ test("the small model writes it; one that fails costs nothing but a notice, and 
     assert.deepEqual(fold(sage.facts()).messages, outcome.messages);
     assertWhole(outcome.messages);
   }
-  assert.match(notices.join("\n"), /The conversation is long[^]*Could not summarise it \(no such luck\)/);
+  assert.match(notices.join("\n"), /Compacting the conversation[^]*Could not summarise it \(no such luck\)/);
 });
 
 /** Refuses prompts that are too long for it, whatever they were thought to be. */

@@ -115,6 +115,8 @@ export type Progress = {
   said: readonly Fact<"user.said">[];
   /** Messages up to this seq are in `messages`. */
   sawUpTo: number;
+  /** Messages up to this seq were in the last request to the model. */
+  askedUpTo?: number;
   /** How many tokens the first so many messages are, with everything before them; 0 when nobody has counted yet. */
   counted: { messages: number; tokens: number };
   /** What stands in place of the beginning, if anything does. */

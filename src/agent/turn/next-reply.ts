@@ -40,6 +40,7 @@ async function callModel(
   const { model, tools, system, keepDir } = context.config;
   const sawUpTo = Math.max(progress.sawUpTo, progress.said.at(-1)?.seq ?? 0);
   const fresh = between(progress.said, progress.sawUpTo, sawUpTo);
+  progress.askedUpTo = sawUpTo;
   enterPhase(context, "callingLlm");
   using _working = context.activity.begin();
   const planning = context.mode() === "plan" ? [planReminder(context.agent)] : [];

@@ -73,7 +73,7 @@ export function fold(facts: readonly Fact[]): Folded {
       ofTurn.push(fact);
       continue;
     }
-    addTurn(folded, ofTurn);
+    addTurn(folded, ofTurn, fact.data.sawUpTo);
     folded.turn = (turnNumber(fact.key) ?? folded.turn) + 1;
     folded.open = undefined;
     folded.cancelledBy = undefined;
@@ -94,7 +94,7 @@ function putBack(files: readonly Restoring[]): Message {
   };
 }
 
-function addTurn(folded: Folded, facts: readonly Fact[]): void {
+function addTurn(folded: Folded, facts: readonly Fact[], heardAtEnd = 0): void {
   const said = facts.filter((fact) => fact.type === "user.said");
   const hear = (upTo: number) => {
     folded.messages.push(...between(said, folded.sawUpTo, upTo));
@@ -147,6 +147,7 @@ function addTurn(folded: Folded, facts: readonly Fact[]): void {
     }
   }
   close();
+  hear(heardAtEnd);
 }
 
 /** The turn ended before this call had a result: what is known of it must not sound like nothing happened. */

@@ -189,7 +189,9 @@ async function end(
     if (log.closed) return outcome; // somebody else's turn now, or nobody's: nothing of it may be ended from here
     const root = log.branch("");
     root.withdraw(status.status === "cancelled" ? status.reason : reason("turn-ended", {}));
-    root.decide(turnEndedKey(key), "turn.ended", () => ended);
+    // A message that the model failed to reply to is told with this end, and begins no turn that would only fail again.
+    const failedOn = status.status === "error" ? progress.askedUpTo : undefined;
+    root.decide(turnEndedKey(key), "turn.ended", () => ({ ...ended, ...(failedOn && { sawUpTo: failedOn }) }));
     const written = log.flush();
     if (written) await written;
     return outcome;

@@ -165,7 +165,7 @@ async function tryOut(draft: Draft, home: Home, lang: Lang): Promise<string | un
         reasoning() {},
         // A person waits: what went wrong the first time is what they need to know.
         retry(why) {
-          first ??= why;
+          first ??= why.code === "tries-again" ? why.args.problem : why; // nothing is tried again here
           enough.abort();
         },
       },

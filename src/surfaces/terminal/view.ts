@@ -95,10 +95,14 @@ function thoughtRows(item: ThoughtItem, view: View): string[] {
 
 /** The panel has shown the question; its answer stays. */
 function answerRows(item: CallItem, { theme, t, me, width }: View): string[] {
-  const ends = item.asked.flatMap(({ request, resolution }) =>
-    resolution ? [headline(resolution, t, me, request)] : [],
+  return endsOf(item, t, me).flatMap((end) => own(theme.dim(end), width, 2));
+}
+
+/** How its requests ended. Cancelled ones went with their turn, whose end is told. */
+function endsOf({ asked }: CallItem, t: Texts, me: Sender): string[] {
+  return asked.flatMap(({ request, resolution }) =>
+    resolution && resolution.outcome !== "cancelled" ? [headline(resolution, t, me, request)] : [],
   );
-  return ends.flatMap((end) => own(theme.dim(end), width, 2));
 }
 
 function saidRows(text: string, { theme, tt, width, unfolded }: View): string[] {
@@ -161,9 +165,7 @@ function callRows(item: CallItem, view: View): string[] {
   const room = width - 4 - visibleWidth(tool) - visibleWidth(tail);
   const summary = room > 4 ? clipped(briefOf(item, view.cwd), room) : "";
   const paint = theme[tones[standing]];
-  const answers = item.asked.flatMap(({ request, resolution }) =>
-    resolution ? [headline(resolution, t, me, request)] : [],
-  );
+  const answers = endsOf(item, t, me);
   return [
     `${paint(marks[standing])} ${theme.bold(tool)} ${summary}${theme.dim(tail)}`,
     ...(changed ? own(theme.warn(`  ${changeLine(changed, t, me)}`), width, 4) : []),

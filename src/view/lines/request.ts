@@ -52,7 +52,9 @@ function permissionLines(asked: Description, style: Style): string[] {
 function reasonLines(why: Reason, style: Style): string[] {
   const text = style.t.because(why);
   if (text === "") return [];
-  return why.code === "said" ? [style.t.why, ...framed(text, style)] : [`  ${oneLine(text)}`];
+  return why.code === "said"
+    ? [style.t.why, ...framed(text, style)]
+    : text.split("\n").map((line) => `  ${oneLine(line)}`);
 }
 
 function askedLines(request: InputRequest, style: Style): string[] {

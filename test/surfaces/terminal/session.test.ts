@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { askUser, bash, question } from "../../support/sage.ts";
+import { SageError, said } from "../../../src/protocol/index.ts";
+import type { ModelRequest } from "../../../src/models/model.ts";
+import { allow, askUser, bash, question } from "../../support/sage.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
 
 suite("a session on a terminal", () => {
@@ -127,6 +129,8 @@ suite("a session on a terminal", () => {
     at.press("\x03");
     await at.until("Cancelling the request and the turn");
     await at.until("Turn cancelled");
+    const told = (await at.screen.all()).match(/^.*(?:cancelled|stopped|Stopped).*$/gm);
+    assert.deepEqual(told, ["Turn cancelled: Lin stopped the turn"], "one key, one message");
     assert.deepEqual(at.sage.store.pending(at.sage.session), []);
     at.enter("again");
     await at.until("Permission needed");
@@ -168,6 +172,32 @@ suite("a session on a terminal", () => {
     assert.deepEqual({ ...(await at.surface.done), last: undefined }, { why: "left", waiting: 1, last: undefined });
     assert.equal(at.sage.store.pending(at.sage.session).length, 1);
   });
+
+  for (const word of ["/resume", "go on"])
+    test(`a turn that fails after a pause and "${word}" is told once, and its message stays in the conversation`, async () => {
+      const heard: string[][] = [];
+      const later = ({ messages }: ModelRequest) => {
+        heard.push(messages.flatMap((one) => (one.role === "user" ? [one.text] : [])));
+        if (heard.length === 1) throw new SageError("model-unavailable", said("no luck"));
+        return { text: "End." };
+      };
+      await using at = await sageOnScreen([{ calls: [bash("sleep 20")] }, later], {
+        task: "go",
+        rules: [allow("Bash(sleep:*)")],
+      });
+      await at.until("Running Bash");
+      at.press("\x1b");
+      await at.until("Paused");
+      await new Promise((resolve) => setTimeout(resolve, 500)); // until the session is let go
+      at.enter(word);
+      await at.until("Turn failed");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      assert.equal((await at.screen.all()).match(/Turn failed/g)?.length, 1);
+      assert.doesNotMatch(await at.screen.text(), /Esc to interrupt/);
+      at.enter("once more");
+      await at.until("End.");
+      assert.deepEqual(heard.at(-1), ["go", ...(word === "go on" ? [word] : []), "once more"]);
+    });
 
   test("what a subagent may not do is seen to have failed", async () => {
     const task = { tool: "Task", input: { description: "look around", prompt: "list files", agent: "Explore" } };

@@ -41,7 +41,7 @@ function whyLines({ why }: Description, draw: Draw): string[] {
   const text = draw.t.because(why);
   if (text === "") return [];
   if (why.code === "said") return [...own(draw.t.why, draw), ...margined(text.split("\n"), draw)];
-  return own(unbroken(text), draw, { paint: draw.theme.dim, indent: 2 });
+  return text.split("\n").flatMap((line) => own(line, draw, { paint: draw.theme.dim, indent: 2 }));
 }
 
 function pathOf({ action }: Description): string | undefined {
