@@ -7,6 +7,7 @@ import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
 import { changedScript, filesIn, rulesFor } from "./hook-files.ts";
 import { lockIn } from "./locked-file.ts";
+import { keepFromGit } from "./git-ignore.ts";
 import { addRule, removeRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
 import { commandsOf, projectFiles, readSettings, rulesOf, type ProjectSettings, type Settings } from "./settings.ts";
@@ -80,6 +81,7 @@ export function loadConfig(
     saveRule: ({ rule, behavior, destination }) =>
       change(destination, (path) => {
         addRule(path, { rule, behavior }, lock);
+        if (destination === "local") keepFromGit(project.root);
         rules.push({ behavior, text: rule, source: destination });
         return path;
       }),

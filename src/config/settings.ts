@@ -173,6 +173,17 @@ const userSchema = z.strictObject({
     .optional()
     .describe("How long things are kept, such as 90d; for ever where nothing is said"),
   prices: z.record(z.string(), price).default({}).describe("What a model costs, by provider/name"),
+  theme: z
+    .enum(["auto", "light", "dark"])
+    .optional()
+    .describe("Colours for a light or a dark terminal; auto (the default) asks the terminal"),
+  statusLine: z
+    .strictObject({
+      type: z.literal("command"),
+      command: z.string().min(1).describe("The state of the session as JSON on stdin; its first line is shown"),
+    })
+    .optional()
+    .describe("A command of yours that writes the last line of the screen"),
   notify: z
     .strictObject({
       command: z.string().min(1).optional().describe("Run when a request waits, with the text in SAGE_NOTICE"),

@@ -43,10 +43,10 @@ export type Reply = { parts: Part[]; usage: Usage; finish: Finish; model: string
  */
 export type CallEnd = "done" | "failed" | "stopped" | "unknown" | "refused-by-rule" | "refused-by-person" | "not-run";
 
-/** Result of a call, in exactly the words that the model reads. */
 /** The whole of what a command printed: how long it is, and the file that keeps it. */
 export type Output = { lines: number; file?: string };
 
+/** Result of a call, in exactly the words that the model reads. */
 export type ToolResult = {
   ok: boolean;
   text: string;

@@ -25,6 +25,7 @@ const en = {
   escHint: "Esc to interrupt",
   paused: "Paused. Say what to do instead, or /resume",
   tokens: (n: number) => `${number(n)} tokens`,
+  contextUsed: (percent: number) => `${percent}% of context`,
 
   // Waiting
   title: { idle: "Sage", working: "Sage · working", waiting: "Sage · waiting for you" },
@@ -122,6 +123,7 @@ const zh: TerminalTexts = {
   escHint: "Esc 中断",
   paused: "已暂停。请说明接下来做什么，或用 /resume 继续",
   tokens: (n) => `${number(n)} 个 token`,
+  contextUsed: (percent) => `上下文 ${percent}%`,
 
   title: { idle: "Sage", working: "Sage · 工作中", waiting: "Sage · 等你决定" },
   notice: {

@@ -1,5 +1,5 @@
 import type { Fact } from "../protocol/fact.ts";
-import { callOfKey } from "../protocol/key.ts";
+import { callOfKey, isInSubagent } from "../protocol/key.ts";
 import { addUsage, noUsage, type Usage } from "../protocol/message.ts";
 import type { SessionMode } from "../protocol/mode.ts";
 import type { OutcomeStatus } from "../protocol/outcome.ts";
@@ -13,6 +13,8 @@ export type Progress = {
   /** Calls that have begun and have no result yet, by where they stand. */
   running: Map<string, string>;
   usage: Usage;
+  /** Tokens of the last prompt and its reply: how full the context is. */
+  contextTokens: number;
   /** Cost of the turns whose price is known. */
   usd: number;
   /** The price of some turn is not known: it cost more than `usd`. */
@@ -39,6 +41,7 @@ export function createProgress(): Progress {
     last: undefined,
     running: new Map(),
     usage: noUsage,
+    contextTokens: 0,
     usd: 0,
     unpriced: false,
     cwd: undefined,
@@ -74,6 +77,11 @@ export function createProgress(): Progress {
         case "model.replied":
           seen = Math.max(seen, fact.data.sawUpTo);
           progress.usage = addUsage(progress.usage, fact.data.usage);
+          if (!isInSubagent(fact.key))
+            progress.contextTokens = fact.data.usage.inputTokens + fact.data.usage.outputTokens;
+          break;
+        case "context.compacted":
+          if (!isInSubagent(fact.key)) progress.contextTokens = fact.data.tokens.after;
           break;
         case "call.started":
           progress.running.set(callOfKey(fact.key) ?? fact.key, fact.data.tool);

@@ -112,13 +112,13 @@ test("a process killed while it holds the lock holds up nobody, and two that wai
   assert.deepEqual(readFileSync(file, "utf8").trim().split("\n").toSorted(), ["b", "c"]);
 });
 
-test("a rule saved for a project leaves no lock in the project", () => {
+test("a rule saved for a project leaves no lock in the project, and nothing that git shows", () => {
   using here = workspace();
   const home = sageHome({ SAGE_HOME: here.path("home") });
   const project = here.path("project");
   mkdirSync(join(project, ".git"), { recursive: true });
   loadConfig(home, project, {}).saveRule({ rule: "Bash(ls)", behavior: "allow", destination: "local" });
-  assert.deepEqual(readdirSync(join(project, ".sage")), ["settings.local.json"]);
+  assert.deepEqual(readdirSync(join(project, ".sage")), [".gitignore", "settings.local.json"]);
 });
 
 test("F3: a project's settings count only while they are what the person trusted", () => {

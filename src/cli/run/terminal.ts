@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { contextWindow } from "../../models/window.ts";
 import { refusalOf } from "../../protocol/index.ts";
 import { ownRedaction } from "../redaction.ts";
 import { version } from "../../config/version.ts";
@@ -12,6 +14,7 @@ import type { Sage } from "../wiring.ts";
 import { createFiles } from "./terminal/files.ts";
 import { createHistory } from "./terminal/history.ts";
 import { ownEditor, ownNotice, ownShell, sleep } from "./terminal/programs.ts";
+import { createPlace, ownStatusLine } from "./terminal/status-line.ts";
 import { slashCommands } from "./terminal/slash.ts";
 
 /** A conversation on a screen that Sage draws. */
@@ -48,7 +51,8 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
 function optionsOf({ home, cwd, config, skills }: Sage) {
   const { env } = process;
   const edit = ownEditor(env);
-  const command = config.settings.notify?.command;
+  const { notify, theme, statusLine } = config.settings;
+  const command = notify?.command;
   return {
     by: person(),
     env,
@@ -59,6 +63,10 @@ function optionsOf({ home, cwd, config, skills }: Sage) {
       .filter(({ userInvocable }) => userInvocable)
       .map(({ name, description }) => ({ name, hint: description })),
     shell: ownShell(cwd, env, ownRedaction(env).text),
+    place: createPlace(cwd, homedir()),
+    window: (model) => config.settings.maxContextTokens ?? contextWindow(model),
+    ...(theme !== undefined && { theme }),
+    ...(statusLine && { statusLine: ownStatusLine(statusLine.command, { cwd, env }) }),
     ...(edit && { edit }),
     ...(command !== undefined && { notify: ownNotice(command, env) }),
     ...(process.platform !== "win32" && { sleep }),

@@ -1,6 +1,6 @@
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
-import { backgroundOf, colorOf, createTheme } from "./draw/theme.ts";
+import { themeFor } from "./draw/theme.ts";
 import { KeepScrollback, type Terminal as Device } from "./draw/tui.ts";
 import type { Picked, Picking, TerminalOptions } from "./options.ts";
 import { createPickers } from "./pickers.ts";
@@ -29,7 +29,7 @@ export function pickAlone(
     const pickers = createPickers({
       lang,
       t: texts(lang),
-      theme: createTheme({ color: colorOf(env), background: backgroundOf(env) }),
+      theme: themeFor(env),
       rows: () => Math.max(6, Math.min(20, device.rows - 2)),
       redraw: () => screen.requestRender(),
       focus: (picker) => (picker ? screen.setFocus(picker) : undefined),

@@ -1,12 +1,13 @@
 import { oneLine } from "../../protocol/index.ts";
 import { nameOf } from "../../view/summary.ts";
 import { clipped } from "./draw/rows.ts";
+import type { StatusInfo } from "./options.ts";
 import type { Parts } from "./parts.ts";
 import { footRow, statusRow, type Doing, type Look } from "./status.ts";
 
 /** Rows below the transcript: a panel, or else status, hint, editor and foot. */
 export function bottomRows(parts: Parts, width: number): string[] {
-  const { desk, lifetime, options, progress, theme, tt, writing } = parts;
+  const { desk, lifetime, theme, tt, writing } = parts;
   if (!lifetime.mine()) return [];
   const { hint } = parts.state();
   const hints = hint === "none" ? [] : [theme.warn(clipped(tt.hints[hint], width))];
@@ -21,8 +22,28 @@ export function bottomRows(parts: Parts, width: number): string[] {
     ...(desk.open().length > 0 ? [asideRow(parts, width)] : statusRow(doingOf(parts), look)),
     ...hints,
     ...(picker ?? writing).render(width),
-    footRow(progress, `${oneLine(progress.model ?? options.model)} · ${options.session}`, look),
+    ...footRows(parts, look),
   ];
+}
+
+/** The person's own line, or ours. */
+function footRows(parts: Parts, look: Look): string[] {
+  const info = statusOf(parts);
+  const own = parts.options.statusLine?.(info, parts.redraw);
+  if (own === undefined) return [footRow(info, look)];
+  return own === "" ? [] : [clipped(own, look.width)];
+}
+
+function statusOf({ options, progress }: Parts): StatusInfo {
+  const { mode, title, contextTokens, usd, unpriced } = progress;
+  const model = oneLine(progress.model ?? options.model);
+  const { folder, branch } = options.place?.() ?? {};
+  return {
+    ...{ session: options.session, model, mode, title, contextTokens, usd, unpriced },
+    contextWindow: options.window?.(model),
+    ...(folder !== undefined && { folder: oneLine(folder) }),
+    ...(branch !== undefined && { branch: oneLine(branch) }),
+  };
 }
 
 export function doingOf({ activity, desk, state, talk }: Parts): Doing {

@@ -34,10 +34,12 @@ function begin({ options, scroll, screen, writing, lifetime, theme, desk, redraw
   screen.setFocus(writing);
   lifetime.begin();
   redraw();
-  void learnBackground(theme, options.env, () => screen.queryTerminalBackgroundColor({ timeoutMs: 1_000 })).then(() => {
-    desk.panel()?.invalidate();
-    redraw();
-  });
+  void learnBackground(theme, options.theme, () => screen.queryTerminalBackgroundColor({ timeoutMs: 1_000 })).then(
+    () => {
+      desk.panel()?.invalidate();
+      redraw();
+    },
+  );
 }
 
 /** `past` collects facts until all of them are there: only then is it known which turn was the last one. */

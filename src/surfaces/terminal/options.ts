@@ -1,5 +1,7 @@
 import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
+import type { SessionMode } from "../../protocol/index.ts";
+import type { ThemeSetting } from "./draw/theme.ts";
 import type { Terminal as Device } from "./draw/tui.ts";
 import type { PickerEntry } from "./panels/picker.ts";
 
@@ -28,6 +30,21 @@ export type SlashCommand = {
   run(args: string): Promise<Picked>;
 };
 
+export type Place = { folder: string; branch?: string };
+
+/** What a foot tells. */
+export type StatusInfo = Partial<Place> & {
+  session: string;
+  model: string;
+  mode: SessionMode;
+  title: string;
+  /** Tokens of the last prompt and its reply, and how many fit. */
+  contextTokens: number;
+  contextWindow: number | undefined;
+  usd: number;
+  unpriced: boolean;
+};
+
 export type TerminalOptions = {
   session: string;
   lang: Lang;
@@ -40,6 +57,13 @@ export type TerminalOptions = {
   env: Readonly<Record<string, string | undefined>>;
   /** Where the library writes what it has to say about its own mistakes. */
   logDirectory: string;
+  theme?: ThemeSetting;
+  /** Folder and branch, as the foot names them. */
+  place?(): Place;
+  /** Tokens that fit into a prompt of this model. */
+  window?(model: string): number;
+  /** The person's own foot; undefined until there is one. `changed` is called whenever it has become another. */
+  statusLine?(info: StatusInfo, changed: () => void): string | undefined;
   /** The terminal of this process, unless another one is given. */
   device?: Device;
   /** The first message. Without one, a turn that was left open goes on. */

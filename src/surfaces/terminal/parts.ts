@@ -5,7 +5,7 @@ import { texts, type Texts } from "../../texts/texts.ts";
 import { createProgress, type Progress } from "../../view/progress.ts";
 import { bottomRows, doingOf, lookOf } from "./bottom.ts";
 import { createDesk, type Desk } from "./desk.ts";
-import { backgroundOf, colorOf, createTheme, type Theme } from "./draw/theme.ts";
+import { themeFor, type Theme } from "./draw/theme.ts";
 import { KeepScrollback, setCapabilityOverrides, type Terminal as Device } from "./draw/tui.ts";
 import { createWriting, type Writing } from "./editor.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
@@ -143,7 +143,7 @@ function createSetting(host: Host, options: TerminalOptions, stopped: AbortSigna
     sender: { by: options.by, surface: "tui" },
     t: texts(lang),
     tt: terminalTexts(lang),
-    theme: createTheme({ color: colorOf(env), background: backgroundOf(env) }),
+    theme: themeFor(env, options.theme),
     device: options.device ?? new KeepScrollback(),
     signal: AbortSignal.any([options.signal, stopped]),
     now: () => Date.now(),

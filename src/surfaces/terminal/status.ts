@@ -5,6 +5,7 @@ import { clipped } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { visibleWidth } from "./draw/tui.ts";
 import type { Progress } from "../../view/progress.ts";
+import type { StatusInfo } from "./options.ts";
 import { dollars } from "../../view/summary.ts";
 
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
@@ -80,15 +81,25 @@ function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): st
   return tool === undefined ? (thinking ? tt.modelThinks : tt.model) : tt.runs(tool);
 }
 
-/** Tokens and money so far, and what this is. */
-export function footRow({ usage, usd, unpriced, mode }: Progress, name: string, { theme, tt, width }: Look): string {
-  const tokens = usage.inputTokens + usage.outputTokens;
+/** Mode, context and money on the left; folder, model and session on the right, as far as there is room. */
+export function footRow(info: StatusInfo, { theme, tt, width }: Look): string {
+  const { mode, usd, unpriced, folder, branch, model, session } = info;
   const left = [
     ...(mode === "ask" ? [] : [tt.inMode[mode]]),
-    ...(tokens > 0 ? [tt.tokens(tokens)] : []),
+    ...contextOf(info, tt),
     ...(usd > 0 ? [unpriced ? `> ${dollars({ usd })}` : dollars({ usd })] : []),
   ].join(" · ");
-  const right = clipped(name, Math.max(8, width - visibleWidth(left) - 2));
+  const at = folder === undefined ? [] : [branch === undefined ? folder : `${folder} (${branch})`];
+  const base = folder === undefined ? [] : [folder.slice(folder.lastIndexOf("/") + 1)];
+  const room = Math.max(8, width - visibleWidth(left) - 2);
+  const forms = [[...at, model, session], [...at, model], [...base, model], [model]].map((parts) => parts.join(" · "));
+  const right = forms.find((form) => visibleWidth(form) <= room) ?? clipped(model, room);
   const blank = " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));
   return theme.dim(`${left}${blank}${right}`);
+}
+
+function contextOf({ contextTokens, contextWindow }: StatusInfo, tt: TerminalTexts): string[] {
+  if (contextTokens <= 0) return [];
+  if (contextWindow === undefined) return [tt.tokens(contextTokens)];
+  return [tt.contextUsed(Math.min(100, Math.max(1, Math.round((100 * contextTokens) / contextWindow))))];
 }

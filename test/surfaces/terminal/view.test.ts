@@ -213,10 +213,17 @@ suite("what is drawn", () => {
         ...{ session: "s", seq: 1, key: "t0.ended", type: "turn.ended", at: 1 },
         data: { status: "success", text: "", usage, stats, ...(cost && { cost }) },
       });
+    const info = { session: "", model: "m", contextWindow: undefined };
     ended({ usd: 0.5 });
-    assert.match(bare([footRow(progress, "m", look())])[0] ?? "", /^\$0\.5000 +m$/);
+    assert.match(
+      bare([footRow({ ...info, ...progress, model: "m", session: "" }, look())])[0] ?? "",
+      /^\$0\.5000 +m · $/,
+    );
     ended();
-    assert.match(bare([footRow(progress, "m", look())])[0] ?? "", /^> \$0\.5000 +m$/);
+    assert.match(
+      bare([footRow({ ...info, ...progress, model: "m", session: "" }, look())])[0] ?? "",
+      /^> \$0\.5000 +m · $/,
+    );
   });
 
   test("without colour there is none, and nothing is told by colour alone", () => {

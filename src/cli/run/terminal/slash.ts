@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
 import { rewindPoints, type Fact, type RewindWhat } from "../../../protocol/index.ts";
 import { ownRedaction } from "../../redaction.ts";
+import { exportsIn } from "../../../config/git-ignore.ts";
 import { writeLines } from "../../../archive/trajectory.ts";
 import { existingSession } from "../../../host/session-run.ts";
 import type { SlashCommand } from "../../../surfaces/terminal/index.ts";
@@ -62,7 +63,7 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
     export: async (args) => {
       const { linesOf } = await import("../../page/export-lines.ts");
       const row = store.session(session);
-      const path = resolve(cwd, args === "" ? free(cwd, session) : args);
+      const path = args === "" ? free(exportsIn(sage.config.trust.root), session) : resolve(cwd, args);
       if (!row || existsSync(path)) throw new Error(tt.exists(path));
       const format = path.endsWith(".jsonl") ? "jsonl" : "html";
       writeLines(path, linesOf(store, row, { format, redaction: ownRedaction(process.env), lang }));
@@ -112,9 +113,9 @@ function costLine(facts: readonly Fact[], tt: TerminalTexts): string {
   return tt.costIs(turns, usage.inputTokens, usage.outputTokens, dollars(cost));
 }
 
-function free(cwd: string, session: string): string {
+function free(folder: string, session: string): string {
   for (let n = 1; ; n++) {
-    const name = `sage-${session}${n > 1 ? `-${n}` : ""}.html`;
-    if (!existsSync(join(cwd, name))) return name;
+    const path = join(folder, `sage-${session}${n > 1 ? `-${n}` : ""}.html`);
+    if (!existsSync(path)) return path;
   }
 }

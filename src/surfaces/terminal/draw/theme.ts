@@ -2,6 +2,9 @@ export type ColorDepth = "none" | "16" | "256" | "true";
 
 export type Background = "dark" | "light";
 
+/** The person's choice; `auto` asks the terminal. */
+export type ThemeSetting = "auto" | Background;
+
 type Paint = (text: string) => string;
 
 const attributes = { bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4, 24], strike: [9, 29] } as const;
@@ -10,16 +13,16 @@ const attributes = { bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4
 const meanings = {
   /** Where the person is, and what can be chosen. */
   accent: { "16": [36, 34], "256": [80, 25], true: [0x5fd7d7, 0x005faf] },
-  good: { "16": [32, 32], "256": [114, 28], true: [0x87d787, 0x1a7f37] },
-  warn: { "16": [33, 35], "256": [221, 130], true: [0xffd75f, 0x9a6700] },
+  good: { "16": [32, 32], "256": [114, 22], true: [0x87d787, 0x1a7f37] },
+  warn: { "16": [33, 35], "256": [221, 94], true: [0xffd75f, 0x8a5c00] },
   danger: { "16": [91, 31], "256": [210, 160], true: [0xff8787, 0xcf222e] },
-  added: { "16": [32, 32], "256": [114, 28], true: [0x87d787, 0x116329] },
+  added: { "16": [32, 32], "256": [114, 22], true: [0x87d787, 0x116329] },
   removed: { "16": [91, 31], "256": [210, 160], true: [0xff8787, 0xa40e26] },
   code: { "16": [36, 34], "256": [152, 24], true: [0xafd7d7, 0x0550ae] },
   heading: { "16": [35, 35], "256": [183, 90], true: [0xd7afff, 0x6639ba] },
   link: { "16": [34, 34], "256": [111, 26], true: [0x87afff, 0x0969da] },
   quote: { "16": [90, 90], "256": [246, 242], true: [0x949494, 0x57606a] },
-  border: { "16": [90, 90], "256": [240, 248], true: [0x585858, 0xa8a8a8] },
+  border: { "16": [90, 90], "256": [243, 244], true: [0x767676, 0x808080] },
 } as const satisfies Record<string, Record<Exclude<ColorDepth, "none">, readonly [number, number]>>;
 
 /** `token` is for what stands in the place of a hidden character: no foreign text can look like that. */
@@ -70,11 +73,22 @@ export function backgroundOf(env: Env): Background {
   return number !== undefined && (Number(number) === 7 || Number(number) >= 9) ? "light" : "dark";
 }
 
-/** Where nothing says whether the terminal is light or dark, the terminal is asked; many answer. */
-export async function learnBackground(theme: Theme, env: Env, ask: () => Promise<Colour | undefined>): Promise<void> {
-  if (theme.color === "none" || env["COLORFGBG"] !== undefined) return;
+/** The theme at start: as the person wants it, else as the environment says. */
+export function themeFor(env: Env, wanted: ThemeSetting = "auto"): Theme {
+  return createTheme({ color: colorOf(env), background: wanted === "auto" ? backgroundOf(env) : wanted });
+}
+
+/** The terminal itself is asked whether it is light or dark; many answer. Whoever answers late or not at all is left alone. */
+export async function learnBackground(
+  theme: Theme,
+  wanted: ThemeSetting | undefined,
+  ask: () => Promise<Colour | undefined>,
+): Promise<void> {
+  if (theme.color === "none" || (wanted ?? "auto") !== "auto") return;
   const colour = await ask();
-  if (colour && isLight(colour)) Object.assign(theme, createTheme({ color: theme.color, background: "light" }));
+  if (!colour) return;
+  const background = isLight(colour) ? "light" : "dark";
+  if (background !== theme.background) Object.assign(theme, createTheme({ color: theme.color, background }));
 }
 
 type Colour = { r: number; g: number; b: number };
