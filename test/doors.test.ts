@@ -15,7 +15,7 @@ const doors: Record<string, string[]> = {
   view: ["protocol", "texts"],
   journal: ["protocol", "texts"],
   input: ["protocol", "journal", "texts"],
-  permission: ["protocol"],
+  permission: ["protocol", "texts"],
   tools: ["protocol", "permission", "texts"],
   models: ["protocol", "texts"],
   context: ["protocol"],

@@ -4,9 +4,11 @@ import {
   callKey,
   callsOf,
   canonicalJson,
+  misfits,
   parentCallOfKey,
   reason,
   reasonFrom,
+  said,
   stepOfKey,
   textOf,
   type AutoResponder,
@@ -109,11 +111,13 @@ export async function parseAnswers(text: string, path: string): Promise<Recorded
     z.strictObject({ kind: z.literal("text"), prompt: z.string() }),
   ]);
   const response = z.looseObject({ type: z.enum(["answers", "granted", "denied", "text", "cancelled"]) });
+  let given: unknown;
   try {
     const list = z.array(z.strictObject({ asked, by: z.string(), response }));
-    return list.parse(JSON.parse(text)) as unknown as RecordedAnswer[];
+    given = JSON.parse(text);
+    return list.parse(given) as unknown as RecordedAnswer[];
   } catch (error) {
-    const problem = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    const problem = error instanceof z.ZodError ? misfits(error, given) : said(String(error));
     throw errorBecause("config-invalid", reason("answers-unfit", { path, problem }));
   }
 }

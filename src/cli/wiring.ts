@@ -28,6 +28,7 @@ import {
 import { errorBecause } from "../texts/error.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
+import { sentence } from "../texts/reasons.ts";
 import { accountGuard, accountMay, person } from "./account.ts";
 import { withImages } from "./images.ts";
 import { ask } from "./journal.ts";
@@ -192,7 +193,10 @@ export function folderParts({
     config,
     skills,
     subagents,
-    warnings: [...config.warnings, ...warnings, ...(counts ? [] : [cliTexts(lang).untrusted(trust.root)])],
+    warnings: [
+      ...[...config.warnings, ...warnings].map((why) => sentence(why, lang)),
+      ...(counts ? [] : [cliTexts(lang).untrusted(trust.root)]),
+    ],
     parts: {
       ...(namer && { smallModel: namer }),
       prices: settings.prices as Prices,

@@ -2,7 +2,14 @@ import { existsSync } from "node:fs";
 import type { ContentFile } from "../context/content.ts";
 import { createHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
-import { reason, type Rule, type RuleDestination, type RuleFiles, type RuleGrant } from "../protocol/index.ts";
+import {
+  reason,
+  type Reason,
+  type Rule,
+  type RuleDestination,
+  type RuleFiles,
+  type RuleGrant,
+} from "../protocol/index.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
 import { changedScript, filesIn, rulesFor } from "./hook-files.ts";
@@ -20,7 +27,7 @@ export type Config = {
   rules: Rule[];
   hooks: Hooks;
   trust: ProjectTrust;
-  warnings: string[];
+  warnings: Reason[];
   /** Files in which rules may be saved: a folder's own only when its settings are trusted. */
   ruleFiles: RuleFiles;
   /** Puts a rule into the file of its destination, and gives the file's path. */
@@ -108,25 +115,21 @@ export function knownTools(): Set<string> {
 }
 
 /** A deny rule for a tool that does not exist guards nothing: better said than found out. */
-function rulesForNoTool(rules: readonly Rule[]): string[] {
+function rulesForNoTool(rules: readonly Rule[]): Reason[] {
   const tools = knownTools();
   return rules.flatMap(({ behavior, text, source }) => {
     const name = text.split("(")[0] ?? "";
     if (tools.has(name) || name.startsWith("mcp__") || name.includes("*")) return [];
-    return [
-      `the ${behavior} rule "${text}" (${source}) is for a tool "${name}", and there is no such tool; there are ${[...tools].join(", ")}`,
-    ];
+    return [reason("rule-without-tool", { behavior, rule: text, source, tool: name, tools: [...tools] })];
   });
 }
 
 /** Elsewhere a leading slash means the folder of the settings: a rule that was meant so guards nothing here. */
-function rulesForNoPath(rules: readonly Rule[]): string[] {
+function rulesForNoPath(rules: readonly Rule[]): Reason[] {
   return rules.flatMap(({ behavior, text, source }) => {
     const first = /^(?:Read|Edit|Write|Grep|Glob)\(\/+([^/*?[\\)]+)(?:\/|\)$)/.exec(text)?.[1];
     if (behavior === "allow" || first === undefined || existsSync(`/${first}`)) return [];
-    return [
-      `the ${behavior} rule "${text}" (${source}) is about /${first}, which does not exist; for a folder of the project write ./${first}`,
-    ];
+    return [reason("rule-without-path", { behavior, rule: text, source, folder: first })];
   });
 }
 

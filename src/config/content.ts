@@ -1,11 +1,11 @@
 import { readAgents } from "../context/agents.ts";
 import { findContent } from "../context/content.ts";
 import { readSkills, type Skill } from "../context/skills.ts";
-import type { SubagentDefinition } from "../protocol/index.ts";
+import type { Reason, SubagentDefinition } from "../protocol/index.ts";
 import type { Home } from "./home.ts";
 import type { ProjectTrust } from "./trust.ts";
 
-export type Content = { skills: Skill[]; subagents: SubagentDefinition[]; warnings: string[] };
+export type Content = { skills: Skill[]; subagents: SubagentDefinition[]; warnings: Reason[] };
 
 /** Skills and subagents: the person's own first, then those of a folder that is trusted, as they were when it was looked at. */
 export function loadContent(home: Home, project: ProjectTrust): Content {

@@ -11,7 +11,7 @@ type File = { permissions?: Lists } & Record<string, unknown>;
 /** Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. */
 export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">, lock?: string): void {
   const reading = readRule(rule, behavior);
-  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.message }));
+  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
   changeRules(
     path,
     (lists) => {

@@ -5,7 +5,15 @@ import { z } from "zod";
 import { findContent, type ContentFile, type Found } from "../context/content.ts";
 import { isInside } from "../permission/paths/canonical.ts";
 import { loadRules } from "../permission/rules/rules.ts";
-import { messageOf, reason, reasonOf, type Rule, type RuleDestination } from "../protocol/index.ts";
+import {
+  messageOf,
+  misfits,
+  reason,
+  reasonOf,
+  type Reason,
+  type Rule,
+  type RuleDestination,
+} from "../protocol/index.ts";
 import { scriptsIn } from "./hook-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
@@ -49,8 +57,8 @@ const price = z
   })
   .describe("US dollars for a million tokens");
 
-const openId = z.string().regex(/^ou_\w+$/, "should be the open id of a person, ou_…");
-const time = z.string().regex(/^[1-9]\d{0,4}[smhd]$/, "expected seconds, minutes, hours or days, such as 30m");
+const openId = z.string().regex(/^ou_\w+$/, "open-id");
+const time = z.string().regex(/^[1-9]\d{0,4}[smhd]$/, "time-span");
 const chatSettings = {
   lang: z.enum(["en", "zh"]).optional().describe("Of texts for clients that speak neither, and of files"),
   promptTimeout: time.optional().describe("How long a request waits for an answer; 5m by default"),
@@ -86,7 +94,7 @@ const bot = {
   models: z.array(z.string()).optional().describe("Which models may be chosen with /model"),
   chats: z
     .record(
-      z.string().regex(/^oc_\w+$/, "should be the id of a chat, oc_…"),
+      z.string().regex(/^oc_\w+$/, "chat-id"),
       z.strictObject({ workspace: z.string().optional(), ...chatSettings }),
     )
     .optional()
@@ -97,7 +105,7 @@ const feishu = z
   .strictObject({
     ...bot,
     bots: z
-      .record(z.string().regex(/^[a-z][a-z0-9]{0,19}$/, "should be a short name, such as ops"), z.strictObject(bot))
+      .record(z.string().regex(/^[a-z][a-z0-9]{0,19}$/, "bot-name"), z.strictObject(bot))
       .optional()
       .describe("Further bots in the same daemon, by name; the secret of `ops` is FEISHU_APP_SECRET_OPS"),
   })
@@ -108,9 +116,7 @@ const people = z
     z.string().min(1).max(60),
     z.strictObject({
       ids: z
-        .array(
-          z.string().regex(/^(feishu:ou_\w+|account:\S+|device:\S+)$/, "should be feishu:ou_…, account:… or device:…"),
-        )
+        .array(z.string().regex(/^(feishu:ou_\w+|account:\S+|device:\S+)$/, "person-id"))
         .describe("By which they are known: in Feishu, as a user of this machine, by a device of theirs"),
       roles: z.array(z.enum(roles)).default([]).describe("An approver may also give tasks"),
     }),
@@ -121,7 +127,7 @@ const people = z
       for (const id of new Set(ids)) {
         const other = seen.get(id);
         if (other !== undefined)
-          context.addIssue({ code: "custom", message: `${id} belongs to both ${other} and ${name}` });
+          context.addIssue({ code: "custom", params: { why: reason("id-of-two", { id, people: [other, name] }) } });
         seen.set(id, name);
       }
   })
@@ -243,18 +249,18 @@ export function readProject(root: string): {
   content: Found;
   /** Files that the hooks name. */
   scripts: ContentFile[];
-  ignored: string[];
+  ignored: Reason[];
   digest: string;
 } {
   const files: ProjectFile[] = [];
-  const ignored: string[] = [];
+  const ignored: Reason[] = [];
   for (const [destination, path] of Object.entries(projectFiles(root)) as ["project" | "local", string][]) {
     const text = readText(path, root);
     if (text === undefined) continue;
     const settings = parse(projectSchema, path, text);
     files.push({ path, destination, text, settings });
     for (const key of Object.keys(JSON.parse(text) as object))
-      if (!(key in shared)) ignored.push(`${path}: "${key}" may only stand in your own settings; it is ignored here`);
+      if (!(key in shared)) ignored.push(reason("in-file", { path, problem: reason("own-settings-only", { key }) }));
   }
   const content = findContent([".sage", ".claude"].map((folder) => join(root, folder)));
   const scripts = scriptsIn(
@@ -287,10 +293,11 @@ export function rulesOf(
   settings: { permissions: Settings["permissions"] },
   source: RuleDestination,
   path: string,
-): { rules: Rule[]; warnings: string[] } {
+): { rules: Rule[]; warnings: Reason[] } {
   try {
     const loaded = loadRules(settings.permissions, source);
-    return { rules: loaded.rules, warnings: loaded.warnings.map((warning) => `${path}: ${warning}`) };
+    const warnings = loaded.warnings.map((problem) => reason("in-file", { path, problem }));
+    return { rules: loaded.rules, warnings };
   } catch (error) {
     throw errorBecause("config-invalid", reason("in-file", { path, problem: reasonOf(error) }));
   }
@@ -319,5 +326,5 @@ function parse<S extends z.ZodType>(schema: S, path: string, text: string): z.in
   }
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
-  throw errorBecause("config-invalid", reason("file-unfit", { path, problem: z.prettifyError(parsed.error) }));
+  throw errorBecause("config-invalid", reason("file-unfit", { path, problem: misfits(parsed.error, data) }));
 }

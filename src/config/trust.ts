@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
 import type { ContentFile, Found } from "../context/content.ts";
-import { reason } from "../protocol/index.ts";
+import { reason, type Reason } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
 import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
 import { readProject, type ProjectFile } from "./settings.ts";
@@ -19,7 +19,7 @@ export type ProjectTrust = {
   content: Found;
   /** Files that its hooks name. */
   scripts: ContentFile[];
-  ignored: string[];
+  ignored: Reason[];
   digest: string;
   /** The files as they were when they were trusted, for showing the difference. */
   before: Record<string, string>;

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { z } from "zod";
-import { messageOf, type SubagentDefinition } from "../protocol/index.ts";
-import type { ContentFile } from "./content.ts";
-import { frontMatter, nameField, toolsField } from "./front-matter.ts";
+import { reason, reasonOf, type Reason, type SubagentDefinition } from "../protocol/index.ts";
+import { unfit, type ContentFile } from "./content.ts";
+import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";
 
 const schema = z.object({
   name: nameField.optional(),
@@ -15,17 +15,17 @@ const schema = z.object({
 });
 
 /** Subagents defined in files. One that cannot be understood is told, and no more; of two with one name the first counts. */
-export function readAgents(files: readonly ContentFile[]): { agents: SubagentDefinition[]; problems: string[] } {
+export function readAgents(files: readonly ContentFile[]): { agents: SubagentDefinition[]; problems: Reason[] } {
   const agents = new Map<string, SubagentDefinition>();
-  const problems: string[] = [];
+  const problems: Reason[] = [];
   for (const file of files) {
     try {
       const { fields, body } = frontMatter(file, schema);
-      const name = fields.name ?? nameField.parse(basename(file.path, ".md"));
-      if (body === "") throw new Error("below the front matter should stand what the subagent is told to be");
-      if (agents.has(name)) throw new Error(`there is a subagent "${name}" already`);
+      const name = fields.name ?? nameFrom(basename(file.path, ".md"));
+      if (body === "") throw unfit(reason("subagent-text-missing", {}));
+      if (agents.has(name)) throw unfit(reason("name-taken", { kind: "subagent", name }));
       if (fields.model !== undefined && fields.model !== "inherit")
-        problems.push(`${file.path}: "model" is ignored; a subagent uses its parent's`);
+        problems.push(reason("in-file", { path: file.path, problem: reason("subagent-model-ignored", {}) }));
       agents.set(name, {
         name,
         type: "custom",
@@ -37,7 +37,7 @@ export function readAgents(files: readonly ContentFile[]): { agents: SubagentDef
         ...(fields.max_steps !== undefined && { maxSteps: fields.max_steps }),
       });
     } catch (error) {
-      problems.push(`${file.path} is left out: ${messageOf(error)}`);
+      problems.push(reason("file-left-out", { path: file.path, problem: reasonOf(error) }));
     }
   }
   return { agents: [...agents.values()], problems };

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
-import { messageOf } from "../protocol/index.ts";
+import { reason, reasonOf, SageError, type Reason } from "../protocol/index.ts";
 
 /** A text that somebody wrote for agents: a skill, or the definition of a subagent. */
 export type ContentFile = { path: string; text: string };
 
-export type Found = { skills: ContentFile[]; agents: ContentFile[]; problems: string[] };
+export type Found = { skills: ContentFile[]; agents: ContentFile[]; problems: Reason[] };
 
 const longest = 64 * 1024;
 
@@ -26,13 +26,13 @@ export function findContent(folders: readonly string[]): Found {
   return found;
 }
 
-function add(files: ContentFile[], paths: readonly string[], folder: string, problems: string[]): void {
+function add(files: ContentFile[], paths: readonly string[], folder: string, problems: Reason[]): void {
   for (const path of paths) {
     try {
       const text = read(path, folder);
       if (text !== undefined) files.push({ path, text });
     } catch (error) {
-      problems.push(`${path} is left out: ${messageOf(error)}`);
+      problems.push(reason("file-left-out", { path, problem: reasonOf(error) }));
     }
   }
 }
@@ -40,10 +40,15 @@ function add(files: ContentFile[], paths: readonly string[], folder: string, pro
 function read(path: string, folder: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;
-  if (!stats.isFile()) throw new Error("it is not a regular file");
-  if (!realpathSync(path).startsWith(realpathSync(folder) + sep)) throw new Error(`it is a link that leaves ${folder}`);
-  if (stats.size > longest) throw new Error(`it is larger than ${longest / 1024} KB`);
+  if (!stats.isFile()) throw unfit(reason("not-regular", {}));
+  if (!realpathSync(path).startsWith(realpathSync(folder) + sep)) throw unfit(reason("link-leaves", { folder }));
+  if (stats.size > longest) throw unfit(reason("larger-than", { limitKb: longest / 1024 }));
   return readFileSync(path, "utf8");
+}
+
+/** Thrown and caught within this room: the file is left out, and this says why. */
+export function unfit(problem: Reason): SageError {
+  return new SageError("config-invalid", problem);
 }
 
 function names(folder: string): string[] {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { ContentFile } from "./content.ts";
+import { misfits, reason } from "../protocol/index.ts";
+import { unfit, type ContentFile } from "./content.ts";
 
 /** The lines between two `---` at the top, checked, and the text below them. */
 export function frontMatter<S extends z.ZodType>(
@@ -7,15 +8,23 @@ export function frontMatter<S extends z.ZodType>(
   schema: S,
 ): { fields: z.infer<S>; body: string } {
   const block = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
-  if (!block) throw new Error('it should begin with its front matter: lines like "name: …" between two lines of ---');
-  const parsed = schema.safeParse(fieldsOf(block[1]?.split(/\r?\n/) ?? []));
-  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
-  return { fields: parsed.data, body: text.slice(block[0].length).trim() };
+  if (!block) throw unfit(reason("front-matter-missing", {}));
+  const fields = checked(schema, fieldsOf(block[1]?.split(/\r?\n/) ?? []));
+  return { fields, body: text.slice(block[0].length).trim() };
 }
 
-export const nameField = z
-  .string()
-  .regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u, "a name should be letters, digits, - and _ (at most 64)");
+/** A file's name as the name of its skill or subagent. */
+export function nameFrom(fileName: string): string {
+  return checked(nameField, fileName);
+}
+
+function checked<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw unfit(misfits(parsed.error, value));
+}
+
+export const nameField = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u, "file-name");
 
 /** Tools as a list or as "Read, Grep". What stands in parentheses is a matter of permission rules, not of names. */
 export const toolsField = z
@@ -36,7 +45,7 @@ function fieldsOf(lines: readonly string[]): Record<string, unknown> {
     const line = lines[n++] ?? "";
     if (/^\s*(?:#.*)?$/.test(line)) continue;
     const [, key, value = ""] = /^([A-Za-z][\w-]*):(?:\s+(.*))?$/.exec(line) ?? [];
-    if (key === undefined) throw new Error(`this line of the front matter is not understood: ${line}`);
+    if (key === undefined) throw unfit(reason("front-matter-line", { line }));
     const below: string[] = [];
     while (n < lines.length && /^(?:\s|- |$)/.test(lines[n] ?? "")) below.push((lines[n++] ?? "").trim());
     fields[key.replaceAll("-", "_")] = valueOf(value.trim(), below);
@@ -60,7 +69,7 @@ function valueOf(value: string, below: readonly string[]): unknown {
 function scalar(text: string): unknown {
   if (/^"(?:[^"\\]|\\.)*"$/.test(text)) return JSON.parse(text);
   if (/^'(?:[^']|'')*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'");
-  if (/^["'&*!{}[\]|>%@`]/.test(text)) throw new Error(`this value of the front matter is not understood: ${text}`);
+  if (/^["'&*!{}[\]|>%@`]/.test(text)) throw unfit(reason("front-matter-value", { value: text }));
   const plain = text.replace(/\s+#.*$/, "");
   if (/^(?:true|false)$/i.test(plain)) return plain.toLowerCase() === "true";
   return /^-?\d+(?:\.\d+)?$/.test(plain) ? Number(plain) : plain;

@@ -1,8 +1,8 @@
 import { basename, dirname } from "node:path";
 import { z } from "zod";
-import { messageOf } from "../protocol/index.ts";
-import type { ContentFile } from "./content.ts";
-import { frontMatter, nameField, toolsField } from "./front-matter.ts";
+import { reason, reasonOf, type Reason } from "../protocol/index.ts";
+import { unfit, type ContentFile } from "./content.ts";
+import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";
 import { wordsOf } from "./match.ts";
 
 /** A way of doing something, written down for agents. */
@@ -31,16 +31,16 @@ const schema = z.object({
 });
 
 /** Of two with the same name the first counts. One that cannot be understood is told, and no more. */
-export function readSkills(files: readonly ContentFile[]): { skills: Skill[]; problems: string[] } {
+export function readSkills(files: readonly ContentFile[]): { skills: Skill[]; problems: Reason[] } {
   const skills = new Map<string, Skill>();
-  const problems: string[] = [];
+  const problems: Reason[] = [];
   for (const file of files) {
     try {
       const skill = readSkill(file);
-      if (skills.has(skill.name)) problems.push(`${file.path} is left out: there is a skill "${skill.name}" already`);
-      else skills.set(skill.name, skill);
+      if (skills.has(skill.name)) throw unfit(reason("name-taken", { kind: "skill", name: skill.name }));
+      skills.set(skill.name, skill);
     } catch (error) {
-      problems.push(`${file.path} is left out: ${messageOf(error)}`);
+      problems.push(reason("file-left-out", { path: file.path, problem: reasonOf(error) }));
     }
   }
   const order = (a: Skill, b: Skill) => b.priority - a.priority || (a.name < b.name ? -1 : 1);
@@ -51,7 +51,7 @@ function readSkill(file: ContentFile): Skill {
   const { fields, body } = frontMatter(file, schema);
   const folder = dirname(file.path);
   return {
-    name: fields.name ?? nameField.parse(basename(folder)),
+    name: fields.name ?? nameFrom(basename(folder)),
     description: fields.description,
     whenToUse: fields.when_to_use,
     allowedTools: fields.allowed_tools ?? "all",

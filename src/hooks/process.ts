@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { reason, type Reason } from "../protocol/index.ts";
+import { misfits, reason, said, type Reason } from "../protocol/index.ts";
 import type { HookAnswer, Hook } from "./hook.ts";
 
 const LONGEST = 1024 * 1024;
@@ -20,7 +20,7 @@ export async function callHook(
     return broken(reason("hook-exited", { code: ended.code, output: ended.err.trim().slice(0, 500) }));
   if (ended.out.trim() === "") return {};
   const answer = await parse(ended.out);
-  return typeof answer === "string" ? broken(reason("hook-misspoke", { problem: answer })) : answer;
+  return "code" in answer ? broken(reason("hook-misspoke", { problem: answer })) : answer;
 }
 
 type Ended = { code: number | string; out: string; err: string };
@@ -74,7 +74,7 @@ function run(
   });
 }
 
-async function parse(text: string): Promise<HookAnswer | string> {
+async function parse(text: string): Promise<HookAnswer | Reason> {
   const { z } = await import("zod");
   const schema = z.strictObject({
     decision: z.enum(["allow", "deny", "ask"]).optional(),
@@ -86,8 +86,8 @@ async function parse(text: string): Promise<HookAnswer | string> {
   try {
     data = JSON.parse(text);
   } catch {
-    return JSON.stringify(text.trim().slice(0, 200));
+    return said(JSON.stringify(text.trim().slice(0, 200)));
   }
   const parsed = schema.safeParse(data);
-  return parsed.success ? (parsed.data as HookAnswer) : z.prettifyError(parsed.error);
+  return parsed.success ? (parsed.data as HookAnswer) : misfits(parsed.error, data);
 }

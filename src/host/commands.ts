@@ -12,6 +12,7 @@ import {
   errorOf,
   interruptKey,
   MOST_IMAGES,
+  misfits,
   modeChosenKey,
   reason,
   refusalOf,
@@ -302,7 +303,7 @@ function checkRules(response: InputResponse): void {
   if (response.type !== "granted") return;
   for (const { rule, behavior } of response.rules ?? []) {
     const parsed = readRule(rule, behavior);
-    if (!parsed.ok) throw errorBecause("request-invalid", reason("rule-not-read", { rule, problem: parsed.message }));
+    if (!parsed.ok) throw errorBecause("request-invalid", reason("rule-not-read", { rule, problem: parsed.problem }));
   }
 }
 
@@ -313,12 +314,11 @@ async function checkInput(store: Store, response: InputResponse): Promise<void> 
   const tool = request?.kind === "permission" ? builtinTools().find(({ name }) => name === request.tool) : undefined;
   const parsed = tool?.inputSchema.safeParse(response.input);
   if (!parsed || parsed.success) return;
-  const { z } = await import("zod");
   throw errorBecause(
     "request-invalid",
     reason("unfit-input", {
       tool: request?.kind === "permission" ? request.tool : "",
-      problem: z.prettifyError(parsed.error),
+      problem: misfits(parsed.error, response.input),
     }),
   );
 }

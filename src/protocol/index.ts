@@ -1,6 +1,7 @@
 export * from "./canonical-json.ts";
 export * from "./error.ts";
 export * from "./fact.ts";
+export * from "./file-reason.ts";
 export * from "./host.ts";
 export * from "./image.ts";
 export * from "./journal-reason.ts";
@@ -8,6 +9,7 @@ export * from "./model-reason.ts";
 export * from "./key.ts";
 export * from "./lines.ts";
 export * from "./message.ts";
+export * from "./misfit.ts";
 export * from "./mode.ts";
 export * from "./options.ts";
 export * from "./outcome.ts";

@@ -1,4 +1,5 @@
 import { canonicalJson } from "./canonical-json.ts";
+import type { FileReasonArgs } from "./file-reason.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
 import type { ModelReasonArgs } from "./model-reason.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
@@ -10,6 +11,7 @@ import type { UseReasonArgs } from "./use-reason.ts";
  * `texts/reasons.ts`; its tables do not compile without every code.
  */
 export type ReasonArgs = PermissionReasonArgs &
+  FileReasonArgs &
   JournalReasonArgs &
   ModelReasonArgs &
   TurnReasonArgs &

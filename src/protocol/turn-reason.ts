@@ -6,7 +6,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   // A call that is none, or may not be made here.
   "unknown-tool": { tool: string; tools: readonly string[] };
   "malformed-arguments": { tool: string; text: string };
-  "unfit-input": { tool: string; problem: string };
+  "unfit-input": { tool: string; problem: Reason | string };
   "subagent-may-not-ask": { tool: string };
   "skill-limits-tools": { tools: readonly string[] };
   "refused-before": {};
@@ -34,7 +34,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "hook-flooded": {};
   "hook-exited": { code: number | string; output: string };
   "hook-not-started": { problem: string };
-  "hook-misspoke": { problem: string };
+  "hook-misspoke": { problem: Reason | string };
 
   // How a request ended that nobody answered.
   "no-answer-within": { timeoutMs: number };
@@ -82,7 +82,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "refused-in-a-row": { times: number };
   "stopped-after-loss": {};
   "tool-missing": { tool: string };
-  "tool-unfit": { tool: string; problem: string };
+  "tool-unfit": { tool: string; problem: Reason | string };
   "settings-untrusted": { folder: string };
 
   // A call whose end is unknown.

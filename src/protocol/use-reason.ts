@@ -39,14 +39,13 @@ export type UseReasonArgs = {
   "goes-on-after-mistake": { problem: string; waitMs: number; attempt: number; of: number };
 
   // Rules, settings and other files.
-  "rule-not-read": { rule: string; problem: string };
   "rule-not-saved": { rule: string; path: string };
   "rule-not-there": { rule: string };
   "rule-place-missing": { destination: string };
   "in-file": { path: string; problem: Reason };
   "file-unreadable": { path: string; problem: string };
   "file-not-json": { path: string; problem: string; effect?: "rule-not-saved" | "set-up-again" };
-  "file-unfit": { path: string; problem: string };
+  "file-unfit": { path: string; problem: Reason | string };
   "file-not-object": { path: string };
   "file-leads-out": { path: string };
   "file-not-regular": { path: string };
@@ -58,7 +57,7 @@ export type UseReasonArgs = {
   "link-to": { name: string };
   "rule-against-reading": {};
   "not-regular": {};
-  "answers-unfit": { path: string; problem: string };
+  "answers-unfit": { path: string; problem: Reason | string };
   "folder-too-wide": { folder: string };
   "home-relative": { given: string };
   "home-inside": { path: string };

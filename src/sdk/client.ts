@@ -309,7 +309,7 @@ export class SageAgentSDK {
     const { tools, subagents, skills, smallModel, prices } = this.#options;
     const { rules = {}, permissionMode = "default", env = process.env } = this.#options;
     const { rules: loaded, warnings } = loadRules(rules, "user");
-    if (warnings.length > 0) throw new SageError("config-invalid", said(warnings.join("\n")));
+    if (warnings[0]) throw errorBecause("config-invalid", warnings[0]);
     return createAgent({
       model: loadOnce(() => resolveModel(this.#options, env)),
       ...(prices && { prices }),

@@ -1,5 +1,6 @@
 import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reason.ts";
 import type { Lang } from "./language.ts";
+import { fileReasons } from "./file-reasons.ts";
 import { journalReasons } from "./journal-reasons.ts";
 import { modelReasons } from "./model-reasons.ts";
 import { permissionReasons } from "./permission-reasons.ts";
@@ -20,6 +21,7 @@ type Sentences = { [C in ReasonCode]: (args: ReasonArgs[C], say: (inner: Reason)
 const tables: Record<Lang, Sentences> = {
   en: {
     ...permissionReasons.en,
+    ...fileReasons.en,
     ...journalReasons.en,
     ...modelReasons.en,
     ...turnReasons.en,
@@ -28,6 +30,7 @@ const tables: Record<Lang, Sentences> = {
   },
   zh: {
     ...permissionReasons.zh,
+    ...fileReasons.zh,
     ...journalReasons.zh,
     ...modelReasons.zh,
     ...turnReasons.zh,

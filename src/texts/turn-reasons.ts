@@ -1,4 +1,11 @@
-import type { Changes, Drift, Listed, Reason, TurnReasonArgs } from "../protocol/index.ts";
+import {
+  reasonFrom,
+  type Changes,
+  type Drift,
+  type Listed,
+  type Reason,
+  type TurnReasonArgs,
+} from "../protocol/index.ts";
 import { oneLine } from "../protocol/visible.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
@@ -8,7 +15,7 @@ type Table = { [C in keyof TurnReasonArgs]: (args: TurnReasonArgs[C], say: (inne
 const en: Table = {
   "unknown-tool": ({ tool, tools }) => `there is no tool "${tool}"; the tools are ${tools.join(", ")}`,
   "malformed-arguments": ({ tool, text }) => `the arguments of ${tool} should be one JSON object; got ${text}`,
-  "unfit-input": ({ tool, problem }) => `the input of ${tool} is invalid: ${problem}`,
+  "unfit-input": ({ tool, problem }, say) => `the input of ${tool} is invalid: ${say(reasonFrom(problem))}`,
   "subagent-may-not-ask": ({ tool }) =>
     `${tool} is not available to a subagent: only the main agent may ask the person. Report what you need to know instead`,
   "skill-limits-tools": ({ tools }) =>
@@ -37,7 +44,7 @@ const en: Table = {
   "hook-flooded": () => "printed more than 1 MB",
   "hook-exited": ({ code, output }) => `failed with ${code}: ${output || "it printed nothing"}`,
   "hook-not-started": ({ problem }) => `could not be started: ${problem}`,
-  "hook-misspoke": ({ problem }) => `printed an invalid answer: ${problem}`,
+  "hook-misspoke": ({ problem }, say) => `printed an invalid answer: ${say(reasonFrom(problem))}`,
 
   "no-answer-within": ({ timeoutMs }) => `nobody answered within ${durationEn(timeoutMs)}`,
   "nobody-to-ask": () => "nobody can be asked in this run",
@@ -84,8 +91,8 @@ const en: Table = {
   "tool-missing": ({ tool }) => `this turn needs the tool ${tool}, which is missing; start Sage with it and resume`,
   "settings-untrusted": ({ folder }) =>
     `the settings of ${folder} are not trusted, or changed since, so nothing is saved there; run \`${sage("trust")}\` there first`,
-  "tool-unfit": ({ tool, problem }) =>
-    `this turn needs ${tool} as it was; start Sage with that and resume. Now: ${problem}`,
+  "tool-unfit": ({ tool, problem }, say) =>
+    `this turn needs ${tool} as it was; start Sage with that and resume. Now: ${say(reasonFrom(problem))}`,
 
   "end-unknown": () => "Sage was stopped while this ran; how it ended is unknown.",
   outlived: ({ groups }) =>
@@ -107,7 +114,7 @@ const en: Table = {
 const zh: Table = {
   "unknown-tool": ({ tool, tools }) => `没有工具“${tool}”；可用的有 ${tools.join("、")}`,
   "malformed-arguments": ({ tool, text }) => `${tool} 的参数应是一个 JSON 对象，收到的是 ${text}`,
-  "unfit-input": ({ tool, problem }) => `${tool} 的输入无效：${problem}`,
+  "unfit-input": ({ tool, problem }, say) => `${tool} 的输入无效：${say(reasonFrom(problem))}`,
   "subagent-may-not-ask": ({ tool }) => `子智能体不能用 ${tool}：只有主智能体可以问人`,
   "skill-limits-tools": ({ tools }) => `正在使用的技能到本轮结束为止只用 ${tools.join("、") || "（不用任何工具）"}`,
   "refused-before": () => "这次调用之前已被拒绝，此后你没有说过别的",
@@ -131,7 +138,7 @@ const zh: Table = {
   "hook-flooded": () => "输出超过 1 MB",
   "hook-exited": ({ code, output }) => `失败，退出码 ${code}：${output || "没有输出"}`,
   "hook-not-started": ({ problem }) => `无法启动：${problem}`,
-  "hook-misspoke": ({ problem }) => `输出的不是有效回答：${problem}`,
+  "hook-misspoke": ({ problem }, say) => `输出的不是有效回答：${say(reasonFrom(problem))}`,
 
   "no-answer-within": ({ timeoutMs }) => `${durationZh(timeoutMs)}内无人回答`,
   "nobody-to-ask": () => "这次运行无人可问",
@@ -176,7 +183,8 @@ const zh: Table = {
   "tool-missing": ({ tool }) => `本轮需要工具 ${tool}，但它不在；请带上它启动 Sage 再继续`,
   "settings-untrusted": ({ folder }) =>
     `${folder} 的设置未受信任，或此后有改动，所以不在那里保存；请先在那里运行 \`${sage("trust")}\``,
-  "tool-unfit": ({ tool, problem }) => `本轮需要原来的 ${tool}；请用原来的配置启动 Sage 再继续。现在：${problem}`,
+  "tool-unfit": ({ tool, problem }, say) =>
+    `本轮需要原来的 ${tool}；请用原来的配置启动 Sage 再继续。现在：${say(reasonFrom(problem))}`,
 
   "end-unknown": () => "Sage 在它运行时停止，结果未知。",
   outlived: ({ groups }) =>

@@ -1,4 +1,4 @@
-import { sizeLabel, type Reason, type UseReasonArgs } from "../protocol/index.ts";
+import { reasonFrom, sizeLabel, type Reason, type UseReasonArgs } from "../protocol/index.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
@@ -48,7 +48,6 @@ const en: Table = {
     return `Something went wrong in Sage: ${problem}. Retrying in ${waitMs / 1_000} s (${which}).`;
   },
 
-  "rule-not-read": ({ rule, problem }) => `the rule "${rule}" cannot be read: ${problem}`,
   "rule-not-there": ({ rule }) => `there is no rule "${rule}" to take back`,
   "rule-not-saved": ({ rule, path }) => `the rule "${rule}" was written to ${path} but is not there; it is not saved`,
   "rule-place-missing": ({ destination }) => `there is no settings file for "${destination}" here`,
@@ -56,7 +55,7 @@ const en: Table = {
   "file-unreadable": ({ path, problem }) => `${path} cannot be read: ${problem}`,
   "file-not-json": ({ path, problem, effect }) =>
     `${path} should be JSON: ${problem}${effect ? effectsEn[effect]() : ""}`,
-  "file-unfit": ({ path, problem }) => `${path} is invalid:\n${problem}`,
+  "file-unfit": ({ path, problem }, say) => `${path} is invalid:\n${say(reasonFrom(problem))}`,
   "file-not-object": ({ path }) => `${path} should hold a JSON object`,
   "file-leads-out": ({ path }) => `${path} leads out of its folder; settings must not be links to elsewhere`,
   "file-not-regular": ({ path }) => `${path} should be a file, and is a directory, a pipe or a device`,
@@ -68,8 +67,8 @@ const en: Table = {
   "link-to": ({ name }) => `it is a link to ${name}`,
   "rule-against-reading": () => "a rule is against reading it",
   "not-regular": () => "it is not a regular file",
-  "answers-unfit": ({ path, problem }) =>
-    `${path} should be a list of answers as --record-answers writes it: ${problem}`,
+  "answers-unfit": ({ path, problem }, say) =>
+    `${path} should be a list of answers as --record-answers writes it: ${say(reasonFrom(problem))}`,
   "folder-too-wide": ({ folder }) =>
     `${folder} holds more than one project and is never trusted as a whole; work in a folder below it`,
   "home-relative": ({ given }) => `SAGE_HOME should be an absolute path; got "${given}"`,
@@ -136,14 +135,13 @@ const zh: Table = {
     return `Sage 内部出错：${problem}。${waitMs / 1_000} 秒后继续（${which}）。`;
   },
 
-  "rule-not-read": ({ rule, problem }) => `规则“${rule}”读不懂：${problem}`,
   "rule-not-there": ({ rule }) => `没有规则“${rule}”可以收回`,
   "rule-not-saved": ({ rule, path }) => `规则“${rule}”写进了 ${path}，但那里读不到它；没有保存成功`,
   "rule-place-missing": ({ destination }) => `这里没有“${destination}”的设置文件`,
   "in-file": ({ path, problem }, say) => `${path}：${say(problem)}`,
   "file-unreadable": ({ path, problem }) => `读不了 ${path}：${problem}`,
   "file-not-json": ({ path, problem, effect }) => `${path} 应是 JSON：${problem}${effect ? effectsZh[effect]() : ""}`,
-  "file-unfit": ({ path, problem }) => `${path} 的内容不合要求：\n${problem}`,
+  "file-unfit": ({ path, problem }, say) => `${path} 的内容不合要求：\n${say(reasonFrom(problem))}`,
   "file-not-object": ({ path }) => `${path} 应是一个 JSON 对象`,
   "file-leads-out": ({ path }) => `${path} 指向它所在的文件夹之外；设置文件不能是指向别处的链接`,
   "file-not-regular": ({ path }) => `${path} 应是文件，却是目录、管道或设备`,
@@ -155,7 +153,8 @@ const zh: Table = {
   "link-to": ({ name }) => `它是指向 ${name} 的链接`,
   "rule-against-reading": () => "有规则不许读它",
   "not-regular": () => "它不是普通文件",
-  "answers-unfit": ({ path, problem }) => `${path} 应是 --record-answers 写出的那种回答列表：${problem}`,
+  "answers-unfit": ({ path, problem }, say) =>
+    `${path} 应是 --record-answers 写出的那种回答列表：${say(reasonFrom(problem))}`,
   "folder-too-wide": ({ folder }) => `${folder} 里不止一个项目，不能整个信任；请在它下面的某个文件夹里工作`,
   "home-relative": ({ given }) => `SAGE_HOME 应是绝对路径，收到的是“${given}”`,
   "home-inside": ({ path }) => `SAGE_HOME 是 ${path}，在 Sage 工作的文件夹之内；请设到别处`,

@@ -127,6 +127,37 @@ suite("a Chinese reader meets no English sentence", () => {
     assertChinese((await machine.sage(["-p", "--model", "openai/x", "开始"], { env })).err);
   });
 
+  test("settings, rules and skills that do not fit", async () => {
+    using machine = chinese({ permissions: { allow: ["Bash(ls", "Sleep"], deny: ["Read(/nowhere/x)"] } });
+    const home = machine.env["SAGE_HOME"] ?? "";
+    mkdirSync(join(home, "skills", "坏的"), { recursive: true });
+    mkdirSync(join(home, "agents"));
+    writeFileSync(join(home, "skills", "坏的", "SKILL.md"), "---\ndescription: 坏的\npriority: 高\n---\n做");
+    writeFileSync(join(home, "agents", "空的.md"), "---\ndescription: 空的\n---\n");
+    const model = machine.script({ text: "好的。" });
+    const { code, err } = await machine.sage(["-p", "--model", model, "开始"]);
+    assert.equal(code, 0, err);
+    assert.match(err, /允许规则“Bash\(ls”：末尾缺少 \)/);
+    assert.match(err, /规则“Sleep”说的工具“Sleep”不存在/);
+    assert.match(err, /\/nowhere，而它不存在/);
+    assert.match(err, /坏的\/SKILL\.md：priority 应是数，现在是字符串/);
+    assert.match(err, /空的\.md：front matter 之下缺少给子智能体的说明/);
+    assertChinese(err);
+    assertChinese((await machine.sage(["permissions", "list"])).err);
+    const settings = join(home, "settings.json");
+    for (const [text, expected] of [
+      ['{"permissions": {"deny": "Bash"}, "moed": 1}', /permissions\.deny 应是列表，现在是字符串[^]*不认识“moed”/],
+      ['{"permissions": {"deny": ["Bash(rm"]}}', /个人设置的拒绝规则“Bash\(rm”读不懂：末尾缺少 \)/],
+      ['{"feishu": {"approvers": ["lin"], "promptTimeout": "soon"}}', /approvers\[0\] 应是人员的 open id[^]*30m/],
+    ] as const) {
+      writeFileSync(settings, text);
+      const refused = await machine.sage(["-p", "--model", model, "开始"]);
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.err, expected);
+      assertChinese(refused.err);
+    }
+  });
+
   test("everything that goes wrong between Sage, the model and the disk", () => {
     const kinds: Record<RequestFailure, true> = {
       silent: true,

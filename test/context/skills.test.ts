@@ -5,7 +5,11 @@ import { test } from "node:test";
 import { readAgents } from "../../src/context/agents.ts";
 import { findContent } from "../../src/context/content.ts";
 import { expandMessage, findBestMatch, readSkills, type Skill } from "../../src/context/skills.ts";
+import type { Reason } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { workspace } from "../support/sage.ts";
+
+const written = (why: Reason) => sentence(why, "en");
 
 function put(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
@@ -29,7 +33,7 @@ test("a skill is a folder with a SKILL.md; what cannot be read is told and left 
   put(here.path(".sage/skills/notes.txt"), "nothing of ours");
   const found = findContent([here.path(".sage"), here.path(".claude")]);
   assert.equal(found.problems.length, 2);
-  assert.match(found.problems.join("\n"), /huge[^]*larger than 64 KB[^]*link[^]*leaves/);
+  assert.match(found.problems.map(written).join("\n"), /huge[^]*larger than 64 KB[^]*link[^]*leaves/);
   const { skills, problems } = readSkills(found.skills);
   assert.deepEqual(skills, [
     {
@@ -44,7 +48,7 @@ test("a skill is a folder with a SKILL.md; what cannot be read is told and left 
     },
   ]);
   assert.equal(problems.length, 3);
-  assert.match(problems.join("\n"), /bomb[^]*no-front[^]*front matter[^]*wrong[^]*priority/);
+  assert.match(problems.map(written).join("\n"), /bomb[^]*no-front[^]*front matter[^]*wrong[^]*priority/);
 });
 
 test("the whole front matter, in either spelling; the first of two with one name counts", () => {
@@ -88,13 +92,13 @@ test("the whole front matter, in either spelling; the first of two with one name
       ["审查", "审查代码", "", ["Read", "Edit"], true],
     ],
   );
-  assert.match(problems.join(), /other\/SKILL.md is left out: there is a skill "fix-tests" already/);
+  assert.match(problems.map(written).join(), /other\/SKILL.md is left out: there is a skill "fix-tests" already/);
 });
 
 test("front matter in every form that is met; what is not understood is an error and not a guess", () => {
   const read = (...lines: string[]) => {
     const { skills, problems } = readSkills([file("/s/x/SKILL.md", "---", "description: x", ...lines, "---", "y")]);
-    return skills[0] ?? problems[0];
+    return skills[0] ?? problems.map(written)[0];
   };
   for (const lines of [
     ["allowed_tools:", "  - Read", '  - "Edit"'],
@@ -210,5 +214,5 @@ test("a subagent is a file; tools as a list or a line, a model is ignored with a
       workingDirectory: { explicit: "docs" },
     },
   ]);
-  assert.match(problems.join("\n"), /"model" is ignored[^]*bad name[^]*empty\.md[^]*asks\.md/);
+  assert.match(problems.map(written).join("\n"), /"model" is ignored[^]*bad name[^]*empty\.md[^]*asks\.md/);
 });

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { reason } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { loadRules, parseRule, readRule } from "../../src/permission/rules/rules.ts";
 
 test("a rule is a tool, or a tool and a specifier that is kept as written", () => {
@@ -40,7 +42,7 @@ test("what is not a rule says what was expected", () => {
   for (const [text, message] of Object.entries(expected)) {
     const reading = parseRule(text);
     assert.ok(!reading.ok, text);
-    assert.match(reading.message, message);
+    assert.match(sentence(reading.problem, "en"), message);
   }
 });
 
@@ -61,7 +63,11 @@ test("rules keep their source; an allow rule that cannot be read is a warning", 
       { behavior: "allow", text: "Read", source: "project" },
     ],
     warnings: [
-      'The allow rule "Bash(ls" (project) is ignored: expected a closing ) at the end; a literal one is written \\)',
+      reason("rule-ignored", {
+        rule: "Bash(ls",
+        source: "project",
+        problem: reason("rule-form", { expected: "closing" }),
+      }),
     ],
   });
 });
@@ -71,6 +77,6 @@ test("a deny or ask rule that cannot be read stops everything and is named", () 
     assert.throws(() => loadRules({ [behavior]: ["Bash(rm", "Read"] }, "user"), {
       name: "SageError",
       code: "config-invalid",
-      message: `The ${behavior} rule "Bash(rm" (user) cannot be read: expected a closing ) at the end; a literal one is written \\)`,
+      message: `the ${behavior} rule "Bash(rm" (user) cannot be read: expected a closing ) at the end; a literal one is written \\)`,
     });
 });

@@ -1,6 +1,5 @@
-import { z } from "zod";
 import type { Judgement } from "../../permission/decide.ts";
-import { callEndOf } from "../../protocol/index.ts";
+import { callEndOf, misfits } from "../../protocol/index.ts";
 import type {
   Call,
   Effect,
@@ -9,6 +8,7 @@ import type {
   ToolInput,
   ToolResult,
   Verdict,
+  Reason,
 } from "../../protocol/index.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { canonical } from "./digest.ts";
@@ -16,7 +16,7 @@ import { canonical } from "./digest.ts";
 /** An open permission request, to be judged again when a rule is added. */
 export type Permit = { request: InputRequest; judge(): Verdict };
 
-type Parsed = { ok: true; input: ToolInput } | { ok: false; problem: string };
+type Parsed = { ok: true; input: ToolInput } | { ok: false; problem: Reason };
 
 /** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
 export class Memory {
@@ -70,7 +70,7 @@ export class Memory {
     const result = tool.inputSchema.safeParse(sent);
     const parsed: Parsed = result.success
       ? { ok: true, input: result.data as ToolInput }
-      : { ok: false, problem: z.prettifyError(result.error) };
+      : { ok: false, problem: misfits(result.error, sent) };
     (this.#parsed ??= new WeakMap()).set(sent, parsed);
     return parsed;
   }

@@ -9,10 +9,12 @@ import { loadContent } from "../../config/content.ts";
 import { sageHome, type Home } from "../../config/home.ts";
 import { withKeys } from "../../config/keys.ts";
 import { readSettings } from "../../config/settings.ts";
-import type { CliTexts } from "../../texts/cli.ts";
+import { cliTexts, type CliTexts } from "../../texts/cli.ts";
 import { sage } from "../../texts/command.ts";
 import { errorText } from "../../texts/error.ts";
 import { journalTexts, type JournalTexts } from "../../texts/journal.ts";
+import type { Lang } from "../../texts/language.ts";
+import { sentence } from "../../texts/reasons.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
@@ -44,7 +46,7 @@ export async function doctor(args: string[]): Promise<number> {
   await check(() => checkRoom(sageHome(process.env), report));
   await check(() => checkJournal(sageHome(process.env), report));
   await check(() => checkIndexes(sageHome(process.env), { ...report, t: journalTexts(lang) }, values.rebuild));
-  await check(() => checkConfig(sageHome(process.env), report, t));
+  await check(() => checkConfig(sageHome(process.env), report, lang));
   await check(() => checkRipgrep(report));
 
   console.log(problems === 0 ? t.doctor.fine : t.doctor.problems(problems));
@@ -135,10 +137,11 @@ function checkIndexes(
   }
 }
 
-function checkConfig(home: Home, { ok, bad, note, t }: Report, { noModel, untrusted }: CliTexts): void {
+function checkConfig(home: Home, { ok, bad, note, t }: Report, lang: Lang): void {
+  const { noModel, untrusted } = cliTexts(lang);
   const { settings, warnings, trust } = loadConfig(home, process.cwd(), process.env);
   warnings.push(...loadContent(home, trust).warnings);
-  for (const warning of warnings) bad(oneLine(warning));
+  for (const why of warnings) bad(oneLine(sentence(why, lang)));
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
   if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(oneLine(trust.root)));
   const choice = modelOf({ settings, env: withKeys(process.env, home) });

@@ -1,9 +1,9 @@
-import { reason, SageError } from "../../protocol/index.ts";
-import type { Rule, RuleDestination } from "../../protocol/index.ts";
+import { reason, type FileReasonArgs, type Reason, type Rule, type RuleDestination } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 /** The specifier is kept as written: its escapes mean something to the matcher. */
 export type ReadRule = { ok: true; tool: string; specifier?: string };
-export type RuleReading = ReadRule | { ok: false; message: string };
+export type RuleReading = ReadRule | { ok: false; problem: Reason };
 /** Rules as settings files list them. */
 export type RuleLists = { deny?: readonly string[]; ask?: readonly string[]; allow?: readonly string[] };
 
@@ -18,19 +18,20 @@ export function isBuiltIn(tool: string): boolean {
 const longestRule = 1_000;
 
 /** A deny or ask rule that cannot be read stops the session: losing one silently would be worse. */
-export function loadRules(lists: RuleLists, source: RuleDestination): { rules: Rule[]; warnings: string[] } {
+export function loadRules(lists: RuleLists, source: RuleDestination): { rules: Rule[]; warnings: Reason[] } {
   const rules: Rule[] = [];
-  const warnings: string[] = [];
+  const warnings: Reason[] = [];
   for (const behavior of ["deny", "ask", "allow"] as const) {
     for (const text of lists[behavior] ?? []) {
       const reading = readRule(text, behavior);
       if (reading.ok) rules.push({ behavior, text, source });
       else if (behavior === "allow")
-        warnings.push(`The allow rule ${quoted(text)} (${source}) is ignored: ${reading.message}`);
+        warnings.push(reason("rule-ignored", { rule: text, source, problem: reading.problem }));
       else
-        throw new SageError("config-invalid", reason("rule-not-read", { rule: text, problem: reading.message }), {
-          message: `The ${behavior} rule ${quoted(text)} (${source}) cannot be read: ${reading.message}`,
-        });
+        throw errorBecause(
+          "config-invalid",
+          reason("rule-not-read", { rule: text, problem: reading.problem, behavior, source }),
+        );
     }
   }
   return { rules, warnings };
@@ -42,26 +43,25 @@ export function readRule(text: string, behavior: Rule["behavior"]): RuleReading 
   if (!reading.ok || behavior !== "allow" || !reading.tool.includes("*")) return reading;
   const { server, tool } = mcpParts(reading.tool) ?? {};
   if (server !== undefined && !server.includes("*") && tool !== undefined) return reading;
-  return no("an allow rule may have * in a tool name only after mcp__server__");
+  return no("star");
 }
 
 export function parseRule(text: string): RuleReading {
   const rule = text.trim();
-  if (rule.length > longestRule) return no(`a rule has at most ${longestRule} characters, this one has ${rule.length}`);
+  if (rule.length > longestRule)
+    return { ok: false, problem: reason("rule-too-long", { limit: longestRule, length: rule.length }) };
   const open = rule.indexOf("(");
   const tool = open < 0 ? rule : rule.slice(0, open);
-  if (!/^[A-Za-z0-9_.:/@*-]+$/.test(tool))
-    return no("expected Tool or Tool(specifier), such as Bash or Bash(npm test:*)");
-  if (tool.startsWith("mcp__") && !mcpParts(tool)) return no("expected mcp__server or mcp__server__tool");
+  if (!/^[A-Za-z0-9_.:/@*-]+$/.test(tool)) return no("tool");
+  if (tool.startsWith("mcp__") && !mcpParts(tool)) return no("mcp");
   if (open < 0) return { ok: true, tool };
   const specifier = rule.slice(open + 1, -1);
-  if (!rule.endsWith(")") || endsEscaped(specifier))
-    return no("expected a closing ) at the end; a literal one is written \\)");
-  if (specifier.trim() === "") return no("expected a specifier between the parentheses, or no parentheses");
+  if (!rule.endsWith(")") || endsEscaped(specifier)) return no("closing");
+  if (specifier.trim() === "") return no("specifier");
   if (tool === "WebFetch" && specifier !== "*" && !/^domain:(\[[0-9A-Fa-f:.]+\]|[^\s/:@?#[\]]+)$/.test(specifier))
-    return no("expected WebFetch(domain:host), with the bare host and nothing of an address around it");
+    return no("domain");
   if (pathTools.has(tool) && specifier.startsWith("~") && specifier !== "~" && !specifier.startsWith("~/"))
-    return no("expected a path; ~name is not understood, only ~/");
+    return no("path");
   return { ok: true, tool, specifier };
 }
 
@@ -81,10 +81,6 @@ function endsEscaped(specifier: string): boolean {
   return backslashes % 2 === 1;
 }
 
-function no(message: string): { ok: false; message: string } {
-  return { ok: false, message };
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text);
+function no(expected: FileReasonArgs["rule-form"]["expected"]): { ok: false; problem: Reason } {
+  return { ok: false, problem: reason("rule-form", { expected }) };
 }

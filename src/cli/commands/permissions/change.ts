@@ -1,4 +1,4 @@
-import { oneLine, SageError, said } from "../../../protocol/index.ts";
+import { isSameReason, oneLine, SageError, said, type Reason } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { meaningOf } from "../../../permission/rules/meaning.ts";
@@ -29,8 +29,8 @@ export async function add(args: string[]): Promise<number> {
   console.log(texts.saved(oneLine(rule), oneLine(file)));
   const meaning = behavior === "allow" ? meaningOf(rule) : undefined;
   if (meaning) console.log(oneLine(sentence(meaning, lang)));
-  for (const warning of load().warnings.filter((one) => !config.warnings.includes(one)))
-    console.error(`sage: ${oneLine(warning)}`);
+  const isNew = (why: Reason) => !config.warnings.some((one) => isSameReason(one, why));
+  for (const why of load().warnings.filter(isNew)) console.error(`sage: ${oneLine(sentence(why, lang))}`);
   return exitCodes.success;
 }
 

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { loadRules, type RuleLists } from "../../../permission/rules/rules.ts";
-import { messageOf, type PermissionResult, type Rule } from "../../../protocol/index.ts";
+import { messageOf, misfits, type PermissionResult, type Rule } from "../../../protocol/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts } from "../../../texts/permissions.ts";
@@ -47,7 +47,7 @@ function createAnswer(decide: Decide, lang: Lang): (line: string) => object {
       const question: unknown = JSON.parse(line);
       if (question !== null && typeof question === "object" && "id" in question) ({ id } = question);
       const parsed = schema.safeParse(question);
-      if (!parsed.success) return framed({ error: z.prettifyError(parsed.error) });
+      if (!parsed.success) return framed({ error: sentence(misfits(parsed.error, question), lang) });
       const { rules, home = homedir(), roots = [parsed.data.cwd], mcpTools = {}, ...rest } = parsed.data;
       const { requiresUserInteraction } = mcpTools[rest.tool] ?? {};
       const { result } = decide({

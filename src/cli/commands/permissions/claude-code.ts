@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { readRule } from "../../../permission/rules/rules.ts";
 import { escapeSpecifier } from "../../../permission/text/wild.ts";
-import type { Rule } from "../../../protocol/index.ts";
+import type { Reason, Rule } from "../../../protocol/index.ts";
 import type { ImportReason } from "../../../texts/permissions.ts";
 
 type Behavior = Rule["behavior"];
@@ -15,7 +15,7 @@ export type Origin = {
 };
 
 /** What became of one rule or setting. Without `to` it is not taken over; with `why` it means something else here. */
-export type Finding = { from: string; behavior?: Behavior; to?: string[]; why?: ImportReason; detail?: string };
+export type Finding = { from: string; behavior?: Behavior; to?: string[]; why?: ImportReason; detail?: Reason };
 
 /** Claude Code's settings in Sage's terms, deny rules first. */
 export function convertSettings(
@@ -49,7 +49,7 @@ export function convertRule(rule: unknown, behavior: Behavior, origin: Origin, t
   const found = { from: rule, behavior, ...convertText(rule.trim(), behavior, origin, tools) };
   for (const text of found.to ?? []) {
     const reading = readRule(text, behavior);
-    if (!reading.ok) return { from: rule, behavior, why: "unreadable", detail: reading.message };
+    if (!reading.ok) return { from: rule, behavior, why: "unreadable", detail: reading.problem };
   }
   return found;
 }

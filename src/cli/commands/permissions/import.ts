@@ -135,6 +135,6 @@ function reportLines({ from, target, findings, there }: Plan, style: Style, t: P
 function findingLines({ from, behavior, to = [], why, detail }: Finding, style: Style, t: PermissionTexts): string[] {
   const old = `${behavior ? `${behavior} ` : ""}${visible(from)}`;
   const line = to.length === 0 || (to.length === 1 && to[0] === from) ? old : `${old} → ${to.map(visible).join(", ")}`;
-  const because = why && `${t.why[why]}${detail === undefined ? "" : `: ${detail}`}`;
+  const because = why && `${t.why[why]}${detail === undefined ? "" : `: ${style.t.because(detail)}`}`;
   return [...rows(line.split("\n"), style), ...(because ? [style.paint.dim(`    ${oneLine(because)}`)] : [])];
 }

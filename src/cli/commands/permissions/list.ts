@@ -1,6 +1,7 @@
 import { oneLine } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
+import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts } from "../../../texts/permissions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags } from "../../flags.ts";
@@ -16,7 +17,7 @@ export async function list(args: string[]): Promise<number> {
   const home = sageHome(process.env);
   const config = loadConfig(home, process.cwd(), process.env);
   const rules = rulesIn(config, home.settings);
-  const { warnings } = config;
+  const warnings = config.warnings.map((why) => sentence(why, lang));
   if (values.json) {
     toStdout(`${JSON.stringify({ rules, warnings }, undefined, 2)}\n`);
     return exitCodes.success;

@@ -1,0 +1,27 @@
+import type { Misfit } from "./misfit.ts";
+import type { Rule, RuleDestination } from "./permission.ts";
+import type { Reason } from "./reason.ts";
+
+/** Why a rule, a setting, a skill or a subagent in a file does not count, or counts less than it seems to. */
+export type FileReasonArgs = {
+  misfits: { misfits: readonly Misfit[] };
+
+  "rule-form": { expected: "tool" | "mcp" | "closing" | "specifier" | "domain" | "path" | "star" };
+  "rule-too-long": { limit: number; length: number };
+  "rule-not-read": { rule: string; problem: Reason | string; behavior?: Rule["behavior"]; source?: RuleDestination };
+  "rule-ignored": { rule: string; source: RuleDestination; problem: Reason };
+  "rule-without-tool": PlacedRule & { tool: string; tools: readonly string[] };
+  "rule-without-path": PlacedRule & { folder: string };
+  "own-settings-only": { key: string };
+  "id-of-two": { id: string; people: readonly [string, string] };
+
+  "larger-than": { limitKb: number };
+  "front-matter-missing": {};
+  "front-matter-line": { line: string };
+  "front-matter-value": { value: string };
+  "subagent-text-missing": {};
+  "subagent-model-ignored": {};
+  "name-taken": { kind: "skill" | "subagent"; name: string };
+};
+
+type PlacedRule = { behavior: Rule["behavior"]; rule: string; source: RuleDestination };

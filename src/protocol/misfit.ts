@@ -1,0 +1,133 @@
+import { reason, type Reason } from "./reason.ts";
+
+/** One place of a value that does not fit its schema. `at` is its path, such as `permissions.deny[0]`; "" is the whole value. */
+export type Misfit = { at: string } & (
+  | { kind: "missing"; expected: readonly string[] }
+  /** Names of types, such as "string", "int" or "array". */
+  | { kind: "type"; expected: readonly string[]; came: string }
+  /** Values as JSON. */
+  | { kind: "value"; expected: readonly string[]; came: string }
+  | { kind: "size"; of: "number" | "string" | "list"; bound: "least" | "most" | "above" | "below"; limit: number }
+  | { kind: "keys"; unknown: readonly string[] }
+  /** A name from the table in `texts/file-reasons.ts`, a format of zod's, or somebody's own words. */
+  | { kind: "format"; expected: string }
+  | { kind: "pattern"; pattern: string }
+  | { kind: "because"; why: Reason }
+  | { kind: "unfit" }
+);
+
+/** An issue as zod reports it, in as much of its shape as is read here: this room imports no library. */
+type Issue = {
+  code?: string;
+  path: readonly PropertyKey[];
+  message: string;
+  expected?: unknown;
+  values?: readonly unknown[];
+  origin?: unknown;
+  minimum?: unknown;
+  maximum?: unknown;
+  inclusive?: boolean;
+  keys?: readonly string[];
+  format?: unknown;
+  pattern?: unknown;
+  params?: { why?: Reason };
+  issues?: readonly Issue[];
+  errors?: readonly (readonly Issue[])[];
+};
+
+const most = 20;
+
+/** The issues of a zod error as a reason. `value` is the one that was checked: zod does not say what came. */
+export function misfits(error: { issues: readonly unknown[] }, value: unknown): Reason<"misfits"> {
+  const found = (error.issues as readonly Issue[]).flatMap((issue) => misfitsOf(issue, [], value));
+  return reason("misfits", { misfits: found.slice(0, most) });
+}
+
+function misfitsOf(issue: Issue, above: readonly PropertyKey[], value: unknown): Misfit[] {
+  const path = [...above, ...issue.path];
+  const at = written(path);
+  const came = follow(value, path);
+  switch (issue.code) {
+    case "invalid_type": {
+      const expected = [String(issue.expected)];
+      return [
+        came === undefined ? { at, kind: "missing", expected } : { at, kind: "type", expected, came: typeOf(came) },
+      ];
+    }
+    case "invalid_value": {
+      const expected = (issue.values ?? []).map((one) => JSON.stringify(one));
+      return [
+        came === undefined ? { at, kind: "missing", expected } : { at, kind: "value", expected, came: short(came) },
+      ];
+    }
+    case "too_small":
+    case "too_big": {
+      const isSmall = issue.code === "too_small";
+      const bound = issue.inclusive === false ? (isSmall ? "above" : "below") : isSmall ? "least" : "most";
+      const of = issue.origin === "string" ? "string" : typeof came === "number" ? "number" : "list";
+      return [{ at, kind: "size", of, bound, limit: Number(isSmall ? issue.minimum : issue.maximum) }];
+    }
+    case "unrecognized_keys":
+      return [{ at, kind: "keys", unknown: issue.keys ?? [] }];
+    case "invalid_format":
+      if (issue.format !== "regex") return [{ at, kind: "format", expected: String(issue.format) }];
+      return issue.message.endsWith(String(issue.pattern))
+        ? [{ at, kind: "pattern", pattern: String(issue.pattern) }]
+        : [{ at, kind: "format", expected: issue.message }];
+    case "invalid_key":
+    case "invalid_element":
+      return (issue.issues ?? []).flatMap((inner) => misfitsOf(inner, path, value));
+    case "invalid_union":
+      return unionMisfits(issue.errors ?? [], path, value);
+    case "custom":
+      return [
+        issue.params?.why
+          ? { at, kind: "because", why: issue.params.why }
+          : { at, kind: "format", expected: issue.message },
+      ];
+    default:
+      return [{ at, kind: "unfit" }];
+  }
+}
+
+/** A value of the right type is held against the form of that type; any other one against the types there are. */
+function unionMisfits(forms: Issue["errors"] & {}, path: readonly PropertyKey[], value: unknown): Misfit[] {
+  const at = written(path);
+  const read = forms.map((issues) => issues.flatMap((issue) => misfitsOf(issue, path, value)));
+  const meant = read.find((list) =>
+    list.every((one) => one.at !== at || !["type", "missing", "value"].includes(one.kind)),
+  );
+  if (meant && meant.length > 0) return meant;
+  const expected = read.flat().flatMap((one) => ("expected" in one && Array.isArray(one.expected) ? one.expected : []));
+  const came = follow(value, path);
+  if (expected.length === 0) return [{ at, kind: "unfit" }];
+  return [came === undefined ? { at, kind: "missing", expected } : { at, kind: "value", expected, came: short(came) }];
+}
+
+function follow(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) =>
+      inner !== null && typeof inner === "object" ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
+    value,
+  );
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+}
+
+/** Scalars as they came, cut; objects and lists by their type. */
+function short(value: unknown): string {
+  if (value !== null && typeof value === "object") return typeOf(value);
+  const text = JSON.stringify(value) ?? typeOf(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function written(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, n) => {
+      if (typeof key === "number") return `[${key}]`;
+      return /^[\w$-]+$/.test(String(key)) ? `${n === 0 ? "" : "."}${String(key)}` : `[${JSON.stringify(String(key))}]`;
+    })
+    .join("");
+}

@@ -1,0 +1,181 @@
+import { reasonFrom, type FileReasonArgs, type Misfit, type Reason } from "../protocol/index.ts";
+import type { Lang } from "./language.ts";
+
+type Table = { [C in keyof FileReasonArgs]: (args: FileReasonArgs[C], say: (inner: Reason) => string) => string };
+
+const en: Table = {
+  misfits: ({ misfits }, say) => misfits.map((one) => misfitEn(one, say)).join("\n"),
+
+  "rule-form": ({ expected }) =>
+    ({
+      tool: "expected Tool or Tool(specifier), such as Bash or Bash(npm test:*)",
+      mcp: "expected mcp__server or mcp__server__tool",
+      closing: "expected a closing ) at the end; a literal one is written \\)",
+      specifier: "expected a specifier between the parentheses, or no parentheses",
+      domain: "expected WebFetch(domain:host), with the bare host and nothing of an address around it",
+      path: "expected a path; ~name is not understood, only ~/",
+      star: "an allow rule may have * in a tool name only after mcp__server__",
+    })[expected],
+  "rule-too-long": ({ limit, length }) => `a rule has at most ${limit} characters, this one has ${length}`,
+  "rule-not-read": ({ rule, problem, behavior, source }, say) =>
+    `the ${behavior === undefined ? "" : `${behavior} `}rule "${rule}"${source === undefined ? "" : ` (${source})`} cannot be read: ${say(reasonFrom(problem))}`,
+  "rule-ignored": ({ rule, source, problem }, say) =>
+    `the allow rule "${rule}" (${source}) is ignored: ${say(problem)}`,
+  "rule-without-tool": ({ behavior, rule, source, tool, tools }) =>
+    `the ${behavior} rule "${rule}" (${source}) is for a tool "${tool}", and there is no such tool; there are ${tools.join(", ")}`,
+  "rule-without-path": ({ behavior, rule, source, folder }) =>
+    `the ${behavior} rule "${rule}" (${source}) is about /${folder}, which does not exist; for a folder of the project write ./${folder}`,
+  "own-settings-only": ({ key }) => `"${key}" may only stand in your own settings; it is ignored here`,
+  "id-of-two": ({ id, people: [first, second] }) => `${id} belongs to both ${first} and ${second}`,
+
+  "larger-than": ({ limitKb }) => `it is larger than ${limitKb} KB`,
+  "front-matter-missing": () => 'it should begin with its front matter: lines like "name: …" between two lines of ---',
+  "front-matter-line": ({ line }) => `this line of the front matter is not understood: ${line}`,
+  "front-matter-value": ({ value }) => `this value of the front matter is not understood: ${value}`,
+  "subagent-text-missing": () => "the text that tells the subagent its task is missing below the front matter",
+  "subagent-model-ignored": () => `"model" is ignored; a subagent uses its parent's`,
+  "name-taken": ({ kind, name }) => `there is a ${kind} "${name}" already`,
+};
+
+const zh: Table = {
+  misfits: ({ misfits }, say) => misfits.map((one) => misfitZh(one, say)).join("\n"),
+
+  "rule-form": ({ expected }) =>
+    ({
+      tool: "应写成 Tool 或 Tool(specifier)，如 `Bash` 或 `Bash(npm test:*)`",
+      mcp: "应写成 mcp__server 或 mcp__server__tool",
+      closing: "末尾缺少 )；括号本身写作 \\)",
+      specifier: "括号里要有内容，否则不要写括号",
+      domain: "应写成 WebFetch(domain:host)，只写主机名，不写地址的其他部分",
+      path: "应是路径；只认识 ~/，不认识 ~name",
+      star: "允许规则的工具名里，* 只能写在 mcp__server__ 之后",
+    })[expected],
+  "rule-too-long": ({ limit, length }) => `一条规则最多 ${limit} 个字符，这条有 ${length} 个`,
+  "rule-not-read": ({ rule, problem, behavior, source }, say) =>
+    `${source === undefined ? "" : `${sourcesZh[source]}的`}${behavior === undefined ? "" : behaviorsZh[behavior]}规则“${rule}”读不懂：${say(reasonFrom(problem))}`,
+  "rule-ignored": ({ rule, source, problem }, say) =>
+    `没有采用${sourcesZh[source]}的允许规则“${rule}”：${say(problem)}`,
+  "rule-without-tool": ({ behavior, rule, source, tool, tools }) =>
+    `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的工具“${tool}”不存在；现有 ${tools.join("、")}`,
+  "rule-without-path": ({ behavior, rule, source, folder }) =>
+    `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的是 /${folder}，而它不存在；项目里的文件夹请写 ./${folder}`,
+  "own-settings-only": ({ key }) => `“${key}”只能写在你自己的设置里，这里的不算`,
+  "id-of-two": ({ id, people: [first, second] }) => `${id} 同时属于 ${first} 和 ${second}`,
+
+  "larger-than": ({ limitKb }) => `它超过 ${limitKb} KB`,
+  "front-matter-missing": () => "开头应有 front matter：两行 --- 之间写“name: …”这样的行",
+  "front-matter-line": ({ line }) => `front matter 里这一行读不懂：${line}`,
+  "front-matter-value": ({ value }) => `front matter 里这个值读不懂：${value}`,
+  "subagent-text-missing": () => "front matter 之下缺少给子智能体的说明",
+  "subagent-model-ignored": () => "“model”不起作用；子智能体用上级的模型",
+  "name-taken": ({ kind, name }) => `已有名为“${name}”的${kind === "skill" ? "技能" : "子智能体"}`,
+};
+
+export const fileReasons = { en, zh } satisfies Record<Lang, Table>;
+
+const behaviorsZh = { allow: "允许", ask: "询问", deny: "拒绝" };
+const sourcesZh = { user: "个人设置", project: "项目设置", local: "本地设置", session: "本会话" };
+
+/** Formats that settings and front matter expect, by the name that their schemas give in place of a message. */
+const formats: Record<string, Record<Lang, string>> = {
+  url: { en: "an address (URL)", zh: "网址" },
+  "open-id": { en: "the open id of a person, ou_…", zh: "人员的 open id（ou_…）" },
+  "chat-id": { en: "the id of a chat, oc_…", zh: "群聊的 id（oc_…）" },
+  "time-span": { en: "seconds, minutes, hours or days, such as 30m", zh: "秒、分、时或天，如 30m" },
+  "bot-name": { en: "a short name, such as ops", zh: "短名，如 ops" },
+  "person-id": { en: "feishu:ou_…, account:… or device:…", zh: "feishu:ou_…、account:… 或 device:…" },
+  "file-name": {
+    en: "a name of letters, digits, - and _ (at most 64)",
+    zh: "由字母、数字、- 和 _ 组成的名字（最多 64 个字符）",
+  },
+};
+
+const typesEn: Record<string, string> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+const typesZh: Record<string, string> = {
+  string: "字符串",
+  number: "数",
+  int: "整数",
+  boolean: "true 或 false",
+  array: "列表",
+  object: "对象",
+  record: "对象",
+};
+
+function misfitEn(misfit: Misfit, say: (inner: Reason) => string): string {
+  const place = misfit.at === "" ? "it" : misfit.at;
+  const several = (names: readonly string[]) => names.map((name) => typesEn[name] ?? name).join(" or ");
+  switch (misfit.kind) {
+    case "missing":
+      return `${place} is missing; it should be ${several(misfit.expected)}`;
+    case "type":
+    case "value":
+      return `${place} should be ${several(misfit.expected)}; it is ${typesEn[misfit.came] ?? misfit.came}`;
+    case "size": {
+      const { of, bound, limit } = misfit;
+      const words = { least: "at least", most: "at most", above: "more than", below: "less than" }[bound];
+      if (of === "number") return `${place} should be ${words} ${limit}`;
+      const unit = of === "string" ? "character" : "entry";
+      const units = of === "string" ? "characters" : "entries";
+      return `${place} should have ${words} ${limit} ${limit === 1 ? unit : units}`;
+    }
+    case "keys":
+      return `${misfit.at === "" ? "" : `${place}: `}unknown: ${misfit.unknown.map((key) => JSON.stringify(key)).join(", ")}`;
+    case "format": {
+      const format = formats[misfit.expected]?.en;
+      return format === undefined ? `${place}: ${misfit.expected}` : `${place} should be ${format}`;
+    }
+    case "pattern":
+      return `${place} should match ${misfit.pattern}`;
+    case "because":
+      return `${misfit.at === "" ? "" : `${place}: `}${say(misfit.why)}`;
+    case "unfit":
+      return `${place} does not fit`;
+    default:
+      return misfit satisfies never;
+  }
+}
+
+function misfitZh(misfit: Misfit, say: (inner: Reason) => string): string {
+  const place = misfit.at === "" ? "内容" : `${misfit.at} `;
+  const several = (names: readonly string[]) =>
+    names
+      .map((name) => typesZh[name] ?? ` ${name} `)
+      .join("或")
+      .trimEnd();
+  switch (misfit.kind) {
+    case "missing":
+      return `缺少 ${place.trimEnd()}，它应是${several(misfit.expected)}`;
+    case "type":
+    case "value":
+      return `${place}应是${several(misfit.expected)}，现在是${typesZh[misfit.came] ?? ` ${misfit.came}`}`;
+    case "size": {
+      const { of, bound, limit } = misfit;
+      if (of === "number")
+        return `${place}应${{ least: "不小于", most: "不大于", above: "大于", below: "小于" }[bound]} ${limit}`;
+      const words = { least: "至少", most: "最多", above: "多于", below: "少于" }[bound];
+      return `${place}应${words} ${limit} ${of === "string" ? "个字符" : "项"}`;
+    }
+    case "keys":
+      return `${misfit.at === "" ? "" : `${misfit.at}：`}不认识${misfit.unknown.map((key) => `“${key}”`).join("、")}`;
+    case "format": {
+      const format = formats[misfit.expected]?.zh;
+      return format === undefined ? `${place.trimEnd()}：${misfit.expected}` : `${place}应是${format}`;
+    }
+    case "pattern":
+      return `${place}应符合 ${misfit.pattern}`;
+    case "because":
+      return `${misfit.at === "" ? "" : `${misfit.at}：`}${say(misfit.why)}`;
+    case "unfit":
+      return `${place}不合要求`;
+    default:
+      return misfit satisfies never;
+  }
+}
