@@ -17,7 +17,7 @@ export function sessionRules(facts: readonly Fact[]): FactData["rule.added"][] {
 
 export function checkRule(rule: string, behavior: FactData["rule.added"]["behavior"]): void {
   const reading = readRule(rule, behavior);
-  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.message }));
+  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
 }
 
 /** Gives a session a rule, from its next turn on. */
