@@ -25,7 +25,8 @@ export function createBlocks(): Blocks {
       blocks.set(delta.session, ofSession);
       const id = `${delta.key} ${delta.kind}`;
       const block = ofSession.get(id);
-      if (!block || block.attempt < delta.attempt || delta.kind === "notice") ofSession.set(id, delta);
+      const isWhole = delta.kind === "notice" || delta.kind === "state";
+      if (!block || block.attempt < delta.attempt || isWhole) ofSession.set(id, delta);
       else ofSession.set(id, { ...delta, text: capped(block.text + delta.text, delta.kind) });
     },
     of: (session) => [...(blocks.get(session)?.values() ?? [])],

@@ -1,4 +1,12 @@
-import type { FactData, FactType, InputRequest, NewRequest, Reason, Resolution } from "../protocol/index.ts";
+import type {
+  AgentState,
+  FactData,
+  FactType,
+  InputRequest,
+  NewRequest,
+  Reason,
+  Resolution,
+} from "../protocol/index.ts";
 
 export type StepScope = {
   readonly signal: AbortSignal;
@@ -65,6 +73,8 @@ export interface Durable {
   running(key: string): number[];
   /** A branch that only replays facts: anything new throws `Stopped`. */
   closedBranch(key: string): Durable;
+  /** Shows to those who watch what the agent of this branch does now; `n` counts. Never journaled. */
+  showState(shown: { agent: readonly string[]; state: AgentState; n: number }): void;
   /** Ends this attempt: running and waiting work is told, and its results may still be recorded. */
   stop(reason: Error): void;
   readonly stopped: unknown;

@@ -9,6 +9,7 @@ import {
   type FactData,
   type FactType,
   type InputRequest,
+  type AgentState,
   type NewRequest,
   type Reason,
   type Resolution,
@@ -50,6 +51,12 @@ export class Line implements Durable {
     for (const { id } of this.#log.pending())
       if (id.startsWith(below))
         this.resolve({ requestId: id, by: "sage", surface: "turn", at: Date.now(), outcome: "cancelled", reason: why });
+  }
+  showState({ agent, state, n }: { agent: readonly string[]; state: AgentState; n: number }): void {
+    if (this.#log.closed) return;
+    const key = this.#prefix.slice(0, -1);
+    const attempt = attemptOf(this.#log, 0);
+    this.#log.show({ session: this.#log.id, key, attempt, n, kind: "state", text: "", agent, state });
   }
   running(key: string): number[] {
     return this.#log.store.children(this.#log.id, this.#prefix + key);
@@ -174,8 +181,7 @@ class Scope implements StepScope {
   #show(what: Pick<Delta, "kind" | "text" | "reason">): void {
     if (this.#log.closed) return; // nobody looks any more
     if (this.#n === 0) this.#log.tick(); // what led here is told before what comes of it
-    // A new owner's attempt must outrank every restart of the one before it.
-    const attempt = this.#log.epoch * 1_000 + this.#restarts;
+    const attempt = attemptOf(this.#log, this.#restarts);
     this.#log.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, ...what });
   }
   restart(): void {
@@ -191,4 +197,9 @@ class Scope implements StepScope {
       return untilWritten(note, { signal: this.signal });
     }
   }
+}
+
+/** A new owner's attempt must outrank every restart of the one before it. */
+function attemptOf({ epoch }: SessionLog, restarts: number): number {
+  return epoch * 1_000 + restarts;
 }

@@ -41,3 +41,9 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.addEventListener("abort", over, { once: true });
   });
 }
+
+/** Marks a promise as looked after: its rejection is met by whoever awaits it, or by the next barrier. */
+export function quietly<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

@@ -12,7 +12,7 @@ import type {
 import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
-import { isRetryable, untilWritten } from "./retry.ts";
+import { isRetryable, quietly, untilWritten } from "./retry.ts";
 import type { Awaitable, Store } from "./store.ts";
 
 export { Stopped } from "./durable.ts";
@@ -53,6 +53,8 @@ export class SessionLog {
   #writing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   /** Deltas that must not overtake the facts before them. */
+  /** States to show with the next commit: they hurry nobody. */
+  #shownLater: Delta[] | undefined;
   #held: Delta[] | undefined;
   #scheduled = false;
   #working = 0;
@@ -236,9 +238,10 @@ export class SessionLog {
     const facts = this.#buffer;
     this.#buffer = [];
     const written = this.#commit(facts);
-    if (!written) return undefined;
-    this.#inFlight = facts;
-    return (this.#writing = quietly(written.finally(() => ((this.#writing = undefined), (this.#inFlight = [])))));
+    if (written) this.#inFlight = facts;
+    this.#writing = written && quietly(written.finally(() => ((this.#writing = undefined), (this.#inFlight = []))));
+    for (const delta of this.#shownLater?.splice(0) ?? []) this.show(delta);
+    return this.#writing;
   }
   /** The commit that is on its way, if one is: a turn begins with what is on disk. */
   get writing(): Promise<void> | undefined {
@@ -306,7 +309,8 @@ export class SessionLog {
   /** Shows a delta once the facts before it are on disk. */
   show(delta: Delta): void {
     const written = this.writing;
-    if (this.#held) this.#held.push(delta);
+    if (delta.kind === "state" && this.#buffer.length > 0) (this.#shownLater ??= []).push(delta);
+    else if (this.#held) this.#held.push(delta);
     else if (!written) this.store.hub.delta(delta);
     else {
       this.#held = [delta];
@@ -391,9 +395,3 @@ export class SessionLog {
 }
 
 const tick = (log: SessionLog) => log.scheduledTick();
-
-/** Marks a promise as looked after: its rejection is met by whoever awaits it, or by the next barrier. */
-function quietly<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
-}

@@ -6,7 +6,7 @@ import type { TurnEnd } from "./outcome.ts";
 import type { Effect, RuleDestination, Verdict } from "./permission.ts";
 import type { Reason } from "./reason.ts";
 import type { RestoreProblem, Restoring, RewindWhat } from "./rewind.ts";
-import type { StateTransition } from "./state.ts";
+import type { AgentState, StateTransition } from "./state.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
 
 /** Data of each kind of fact. */
@@ -143,8 +143,14 @@ export type Delta = {
   key: string;
   attempt: number;
   n: number;
-  kind: "text" | "reasoning" | "output" | "notice";
+  kind: "text" | "reasoning" | "output" | "notice" | "state";
   text: string;
   /** Of a notice: the text as data, for readers of another language. */
   reason?: Reason;
+  /**
+   * Of a `state`: what an agent does now, and which one: names from the root's child down, empty for the root. `key` is that of the
+   * turn, or of the call that runs the subagent. Changes of the root's state, other than its phases, are facts.
+   */
+  state?: AgentState;
+  agent?: readonly string[];
 };

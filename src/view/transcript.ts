@@ -158,6 +158,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
 
   return {
     delta(delta) {
+      if (delta.kind === "state") return [];
       if (delta.kind === "notice")
         return [{ type: "notice", text: delta.text, ...(delta.reason && { reason: delta.reason }) }];
       if (delta.kind === "output") return output(delta);

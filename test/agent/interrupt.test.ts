@@ -260,6 +260,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     memory: new Memory(undefined),
     tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
     activity: createActivity(undefined, () => {}),
+    show: () => {},
     loop: () => assert.fail("no subagent is run here"),
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };

@@ -12,6 +12,7 @@ import {
 } from "../../protocol/index.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
+import { enterPhase } from "../state/states.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
 import { judgeHooked, toolPlace } from "./judge.ts";
 import { openRequest } from "./request.ts";
@@ -38,6 +39,7 @@ export async function runCalls(
     return calls.map((_, n) =>
       durable.branch(branchKey(n)).decide(callKeys.done, "call.finished", () => notRun(verdicts)),
     );
+  enterPhase(context, "executingTools");
   const lines = calls.map((call, n) => ({ call, line: durable.branch(branchKey(n)), verdict: verdicts[n] as Verdict }));
   const asked = lines.map(({ line, verdict, call }) =>
     verdict.behavior === "ask" && !durable.stopped && !line.known(callKeys.done)

@@ -4,6 +4,7 @@ import type { Hooks } from "../../hooks/hook.ts";
 import type { Model } from "../../models/model.ts";
 import type { Prices } from "../../models/prices.ts";
 import type {
+  AgentState,
   ExecutionOptions,
   Fact,
   InputRequest,
@@ -106,6 +107,8 @@ export type ExecutionContext = {
   loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus>;
   /** The root's. */
   lifecycle: LifecycleManager;
+  /** Shows to those who watch what this agent does now. */
+  show(state: AgentState): void;
 };
 
 /** How far a turn has come; what its outcome is made of, also when it ends half-way. */

@@ -1,6 +1,13 @@
-import { Stopped, type Opened } from "../../journal/durable.ts";
+import { Stopped, type Durable, type Opened } from "../../journal/durable.ts";
 import type { SessionLog } from "../../journal/session.ts";
-import { reason, stateKey, type ExecutionPhase, type OutcomeStatus, type Resolution } from "../../protocol/index.ts";
+import {
+  reason,
+  stateKey,
+  type AgentState,
+  type ExecutionPhase,
+  type OutcomeStatus,
+  type Resolution,
+} from "../../protocol/index.ts";
 import type { ExecutionContext } from "./context.ts";
 import { LifecycleManager } from "./lifecycle.ts";
 
@@ -20,9 +27,18 @@ export function stopOnInterrupt(lifecycle: LifecycleManager, log: SessionLog): v
   );
 }
 
-/** The root's phase, for whoever watches; subagents work inside its tool phase. */
-export function enterPhase({ agent, lifecycle }: ExecutionContext, phase: ExecutionPhase): void {
-  if (agent.length === 0 && lifecycle.state.state === "executing") lifecycle.transition({ state: "executing", phase });
+/** Shows the states of the agent that works on this branch, in their order. */
+export function stateShower(durable: Durable, agent: readonly string[]): (state: AgentState) => void {
+  let n = 0;
+  return (state) => durable.showState({ agent, state, n: n++ });
+}
+
+/** Phase of an agent, for whoever watches. Subagents work inside of the root's tool phase, so its lifecycle hears nothing of them. */
+export function enterPhase({ agent, lifecycle, show }: ExecutionContext, phase: ExecutionPhase): void {
+  const isRoot = agent.length === 0;
+  if (isRoot && lifecycle.state.state !== "executing") return;
+  if (isRoot) lifecycle.transition({ state: "executing", phase });
+  show({ state: "executing", phase });
 }
 
 /** Waits for a person, anywhere in the tree, and says so for as long as anybody in it waits. */
@@ -30,11 +46,15 @@ export function waitForPerson(context: ExecutionContext, opened: Opened): Promis
   if (opened.resolution) return Promise.resolve(opened.resolution);
   const { tree } = context;
   tree.waiting = [...tree.waiting, opened.request];
+  const isRoot = context.agent.length === 0; // whose waiting is a fact
+  if (!isRoot)
+    context.show({ state: "waitingForConfirmation", reason: opened.request.why, requestId: opened.request.id });
   nameWaiting(context);
   // A wait that is broken off ends the attempt, whose end has a state of its own.
   return opened.wait().then((resolution) => {
     tree.waiting = tree.waiting.filter((request) => request !== opened.request);
     nameWaiting(context);
+    if (!isRoot) context.show({ state: "executing", phase: "executingTools" });
     return resolution;
   });
 }

@@ -6,12 +6,16 @@ import {
   SageError,
   callKeys,
   firstSubReplyKey,
+  messageOf,
+  reasonOf,
+  type AgentState,
   type SubagentDefinition,
   type ToolResult,
 } from "../../protocol/index.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
+import { stateShower } from "../state/states.ts";
 
 /** Deeper than this nobody can follow who asked whom for what. */
 const DEEPEST = 3;
@@ -28,17 +32,19 @@ export async function delegate(
     const names = context.config.subagents.list().map(({ name }) => name);
     return { ok: false, text: `There is no subagent "${agent}"; there are ${names.join(", ")}.` };
   }
-  const child = childContext(context, definition);
+  const child = childContext(durable, context, definition);
   const progress = begin(prompt, definition.maxSteps ?? STEPS);
   const begun = durable.known(firstSubReplyKey);
   try {
     const ended = await context.loop(durable.branch(callKeys.sub), child, progress);
+    child.show({ state: "completed", reason: ended.status });
     if (ended.status === "success") return { ok: true, text: progress.text };
     return {
       ok: false,
       text: `It stopped after ${progress.steps} steps without finishing. Its last words: ${progress.text}`,
     };
   } catch (error) {
+    child.show(endOf(error));
     // A subagent whose model fails has failed; the agent above it can still do something about it.
     if (error instanceof SageError && error.code === "model-unavailable")
       return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
@@ -52,7 +58,13 @@ export async function delegate(
   }
 }
 
-function childContext(context: ExecutionContext, definition: SubagentDefinition): ExecutionContext {
+function endOf(error: unknown): AgentState {
+  if (error instanceof Stopped) return { state: "paused", reason: error.reason };
+  const code = error instanceof SageError ? error.code : "turn-failed";
+  return { state: "error", error: { code, message: messageOf(error), reason: reasonOf(error) } };
+}
+
+function childContext(durable: Durable, context: ExecutionContext, definition: SubagentDefinition): ExecutionContext {
   const agent = [...context.agent, definition.name];
   const workingDirectory = directoryOf(definition, context.options.workingDirectory);
   const tools = toolsOf(definition, context.config.tools, agent.length);
@@ -65,6 +77,7 @@ function childContext(context: ExecutionContext, definition: SubagentDefinition)
     ...context,
     config,
     agent,
+    show: stateShower(durable, agent),
     asksRoot: definition.ask === "root" && (context.agent.length === 0 || context.asksRoot),
     options: { ...context.options, workingDirectory },
     memory: new Memory(undefined, context.memory.allowed),

@@ -45,9 +45,8 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
       continue;
     }
     rests = 0;
-    enterPhase(context, "executingTools");
-    const results = await runCalls(line, context, calls);
     enterPhase(context, "processingResponse");
+    const results = await runCalls(line, context, calls);
     context.tree.toolCalls += calls.length;
     progress.messages.push(toolMessage(calls, results));
     progress.toolHistory.push(...calls.map((call, n) => toolUse(call, results[n] as ToolResult)));

@@ -26,7 +26,7 @@ import { compactNow } from "./compact.ts";
 import { loop } from "./loop.ts";
 import type { LifecycleManager } from "../state/lifecycle.ts";
 import { Memory } from "../state/memory.ts";
-import { endState } from "../state/states.ts";
+import { endState, stateShower } from "../state/states.ts";
 import { between, fold, type Folded } from "./projection.ts";
 import { sentence } from "../../texts/reasons.ts";
 
@@ -143,6 +143,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       sessionRules: folded.rules,
       rulesTakenBack: log.rulesTakenBack,
       lifecycle,
+      show: stateShower(log.branch(key), []),
       mode: () => log.mode,
       planned: () => log.planned,
       memory: new Memory(folded.seen),

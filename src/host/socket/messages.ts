@@ -98,9 +98,11 @@ const delta = z.object({
   key: text,
   attempt: z.number(),
   n: z.number(),
-  kind: z.enum(["text", "reasoning", "output", "notice"]),
+  kind: z.enum(["text", "reasoning", "output", "notice", "state"]),
   text,
   reason: reason.optional(),
+  state: z.looseObject({ state: text }).optional(),
+  agent: z.array(text).optional(),
 });
 const fact = z.object({ session: text, seq: z.int(), key: text, type: text, at: z.number(), data: z.unknown() });
 const event = z.discriminatedUnion("type", [

@@ -120,6 +120,7 @@ async function watch(following: Following, handle: ExecutionHandle): Promise<voi
         break;
       case "delta": {
         const { delta } = event;
+        if (delta.kind === "state") break; // cards show facts and words
         view.delta(delta);
         const refused = delta.kind === "notice" && delta.key === "host";
         if (refused) view.failed();

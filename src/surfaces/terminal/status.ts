@@ -62,7 +62,7 @@ export function createActivity({
       if (steps.includes(type)) was = { ...was, since: now() };
     },
     delta({ kind }) {
-      was.thinking = kind === "reasoning";
+      if (kind !== "state") was.thinking = kind === "reasoning";
     },
     doing({ waitingSince, shellSince, attached }) {
       if (was.working !== progress.working) was = { ...was, working: progress.working, since: now() };
