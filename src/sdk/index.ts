@@ -87,12 +87,8 @@ export {
   type Offer,
 } from "../view/describe.ts";
 export {
-  canonicalJson,
-  harmless,
   oneLine,
   prose,
-  splitLines,
-  tokens,
   visible,
   type Compaction,
   type Delta,

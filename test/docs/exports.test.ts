@@ -1,0 +1,35 @@
+// Names that can be imported from `sage-agent`. A name that comes or goes is a promise to everybody who embeds Sage: change this list on purpose.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { apiSections } from "../../scripts/api.ts";
+
+const exported: Record<string, string> = {
+  "Running an agent": `AgentOutcome ChannelOptions Cost ExecutionMode ExecutionOptions ExecutionStats LlmOptions OutcomeStatus Reason
+    ReasonArgs ReasonCode RunOptions SageAgentSDK SageError SageErrorCode SdkOptions ToolUse TurnEnd TurnLimits TurnsOptions
+    executionOptions isSuccess messageOf reason said`,
+  "Asking and answering": `Answer Answers AskerPolicy AutoResponder AutoResponse Deadline DeadlinePolicy DefaultAnswer Draft InputChannel
+    InputChannelHandle InputRequest InputResponse LooseAnswers LooseResponse NewRequest Outcome PermissionRequest Preview PreviewLine
+    Question QuestionOption RequestBody RequestSource RequestTimeout Resolution RuleGrant RuleRemoval`,
+  "Turns that return": `Confirmation InterruptOptions Run RunEvent TurnAgent TurnAnswer TurnEvent TurnOptions TurnResult`,
+  "Hosts and surfaces": `Command CommandReply Host LocalHost Parts PendingRequest Sender SessionState SessionSummary SurfaceStore
+    WatchEvent assemble`,
+  "What is seen": `Block Compaction Delta DescribedPart Description Fact FactData FactType Offer Progress Summary createProgress
+    describeRequest neededOf offersOf oneLine prose visible`,
+  "The executor, strategies, subagents": `AgentConfig AgentState BatchStrategy Execution ExecutionPhase ExecutionStrategy HookEvent
+    HookMoment HookOutcome Hooks InterruptAction LifecycleManager Skill StandardStrategy StateTransition StreamingStrategy
+    SubagentDefinition SubagentRegistry SubagentType TaskMetadata ToolAccess UnifiedExecutor WorkingDirectory builtinSubagents
+    createSubagentRegistry drain noHooks`,
+  "Tools and permissions": `CallEnd CallPart Effect PermissionBehavior PermissionContext PermissionMode PermissionOpinion PermissionResult
+    PermissionSuggestion Rule RuleDestination RuleFiles RuleLists SessionMode Tool ToolInput ToolPlace ToolRegistry ToolResult
+    ToolScope Verdict WriteTarget builtinTools createToolRegistry`,
+  "Models, stores, recordings": `AiSdkLanguageModel Call Finish Message Model ModelRequest ModelScope Part Price Prices ProviderMetadata
+    RecordedAnswer Reply Script ScriptedTurn SessionLog StepOptions StepResult Store Usage addUsage aiSdkModel answersOf callsOf
+    memoryStore noUsage openSession replayAnswers scriptOf scripted sqliteStore stepsOf textOf`,
+};
+
+test("exactly these names are exported", () => {
+  for (const { title, entries } of apiSections()) {
+    const meant = (exported[title] ?? assert.fail(`a section "${title}" that is not listed here`)).split(/\s+/);
+    assert.deepEqual(entries.map(({ name }) => name).sort(), meant.sort(), title);
+  }
+});
