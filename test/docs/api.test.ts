@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as sdk from "../../src/sdk/index.ts";
 import { apiPage, apiSections } from "../../scripts/api.ts";
+import { exported } from "./exports.ts";
 
 const sections = apiSections();
 const entries = sections.flatMap((section) => section.entries);
@@ -28,4 +29,11 @@ test("the API page names everything that can be imported, once", () => {
 test("everything that can be imported says what it is", () => {
   const silent = entries.filter(({ comment }) => comment === "").map(({ name }) => name);
   assert.deepEqual(silent, [], "these exports have no doc comment");
+});
+
+test("exactly the names that are meant are exported", () => {
+  for (const { title, entries: listed } of sections) {
+    const meant = (exported[title] ?? assert.fail(`a section "${title}" that is not in exports.ts`)).split(/\s+/);
+    assert.deepEqual(listed.map(({ name }) => name).sort(), meant.sort(), title);
+  }
 });
