@@ -121,6 +121,7 @@ export type PermissionReasonArgs = {
   "file-unknown": {};
   "files-too-many": {};
   "file-like-option": {};
+  "odd-name": { path: string };
   "file-unnamed": {};
   "not-a-file": { path: string };
   "write-unclear": {};

@@ -62,6 +62,10 @@ const quiet: NodeJS.ProcessEnv = {
   PAGER: "cat",
   MANPAGER: "cat",
   GIT_PAGER: "cat",
+  // Programs through which less would send what it shows.
+  LESSOPEN: undefined,
+  LESSCLOSE: undefined,
+  LESS: undefined,
   GIT_TERMINAL_PROMPT: "0",
   // What an editor would be opened for is taken as it is; a commit without a message is refused by git itself.
   GIT_EDITOR: "true",

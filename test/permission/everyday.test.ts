@@ -34,9 +34,11 @@ after(() => rmSync(cwd, { recursive: true }));
 const judge = (command: string) =>
   bashIn({ cwd, home: join(cwd, "../nobody"), roots: [cwd] }, command, ...everydayRules);
 
+const lists = { ...everyday, ask: Object.values(everyday.ask).flat() };
+
 for (const expected of ["allow", "ask", "needless", "deny"] as const)
   test(`an ordinary day: what should be ${expected} is`, () => {
-    const wrong = everyday[expected].flatMap((command) => {
+    const wrong = lists[expected].flatMap((command) => {
       const { behavior, reason } = judge(command);
       return behavior === (expected === "needless" ? "ask" : expected)
         ? []
@@ -47,11 +49,11 @@ for (const expected of ["allow", "ask", "needless", "deny"] as const)
 
 test("few everyday commands ask needlessly", () => {
   // Takes no more than these: a command that starts to ask needlessly has to be made to run, not to be counted.
-  assert.ok(everyday.needless.length <= 23);
+  assert.ok(everyday.needless.length <= 8);
 });
 
 test("the number of prompts on an ordinary day is the one that is published", () => {
-  const all = Object.values(everyday).flat();
+  const all = Object.values(lists).flat();
   const count = (behavior: string) => all.filter((command) => judge(command).behavior === behavior).length;
   assert.ok(all.length >= 150 && new Set(all).size === all.length);
   const [allowed, asked, denied] = [count("allow"), count("ask"), count("deny")];

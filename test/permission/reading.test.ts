@@ -25,7 +25,7 @@ const asked = [
   "wc --files0-from=a|du --files0-from=a|du -L .|tree -o a|tree -l|tree -R -H . -L 1|date -s x|date 010100002020|date -f a|file -f a|file -m a b|file -z a",
   "sha256sum -c a|md5sum --check a|jq -n env|jq '$ENV' a|jq -f a b|jq --slurpfile x /etc/y . a|jq 'import \"a\" as x; .' a|jq -L /x . a|diff --from-file=/etc/x a",
   "sed -n 'w b' a|sed -n '1e ls' a|sed -i s/a/b/ a|sed -n -f a b|sed -n 'r /etc/passwd' a|printf -v x y|test -v x|test -f 'a[1]'|test -R x",
-  'echo $API_TOKEN|echo $(env)|echo "$X"|cat $X|ls $(pwd)|cat {a,b}|cat ~bob/x|env|printenv|set|history|less a|more a|man ls|xargs ls|tee a',
+  'echo $API_TOKEN|echo $(env)|echo "$X"|cat $X|ls $(pwd)|cat {a,b}|cat ~bob/x|env|printenv|set|history|less +G a|less -o b a|more +1 a|less ../a|man ls|xargs ls|tee a',
   "curl http://x|ping x|dig x|python -c 1|node -e 1|bash -c ls|sh x|perl x|ruby x|npm test|make|kill 1|base64 a|source a|. a|[ -f /etc/a ]|[[ -v a ]]",
   "/bin/ls|./ls|~/bin/ls|LS|ls; make|ls | make|ls && make|ls > a|ls >> a|cat < /etc/passwd|PATH=x ls|FOO=1 ls|ls &> a|command ls /etc|column -n a /etc/x",
   "awk '{print > \"b\"}' a|awk '{print | \"sh\"}' a|awk 'BEGIN {system(\"ls\")}'|awk '{getline x < \"/etc/passwd\"; print x}' a|awk 'BEGIN {ARGV[1]=\"/etc/passwd\"; ARGC=2} {print}'",

@@ -117,11 +117,13 @@ test("allow: every part needs its own, and a star never crosses into another", (
 test("allow: whatever is not on the closed list is asked about", () => {
   const loose = ["+ Bash(npm:*)", "+ Bash(echo:*)", "+ Bash(x:*)"];
   const strange = [
-    "for ((i=0;i<2;i++)); do npm a; done",
+    "for ((i=0;i<2;i=i+1)); do npm a; done",
     "for i; do npm a; done",
     "if npm a; then npm b; fi fi",
     "for i in a; do npm a; done <(npm b)",
-    "case a in a) npm a;; esac",
+    "case a in a) npm a;& esac",
+    "case a in $x) npm a;; esac",
+    "case a in +(a)) npm a;; esac",
     "x() { npm a; }",
     "function x { npm a; }",
     "[[ ( -f a ) ]]",

@@ -87,12 +87,16 @@ export function openDisk(): Disk {
     return real;
   };
   const links = new Map<string, string>();
+  const followed = new Map<string, string>();
   return {
     follow(path) {
+      const known = followed.get(path);
+      if (known !== undefined) return known;
       if (path.length > longestPath) throw new PathError(reason("path-too-long", {}), "the path is too long");
       const { base, rest } = follow(path, { walked, links: 0 });
       const real = rest === "" ? realOf(base) : join(realOf(base), rest);
       if (real !== path && real !== resolve(path)) links.set(path, real);
+      followed.set(path, real);
       return real;
     },
     links: () => Object.fromEntries(links),

@@ -7,7 +7,13 @@ import type { Star } from "../text/wild.ts";
 export type PathRule = { exact: Pattern; loose: Pattern[]; /** Names one file, without a star. */ literal: boolean };
 
 /** `names` are what follows the anchor, after going `up` from it. */
-type Pattern = { anchor: "cwd" | "home" | "root"; up: number; names: (Name | Star)[] };
+type Pattern = {
+  anchor: "cwd" | "home" | "root";
+  up: number;
+  names: (Name | Star)[];
+  /** With everything below. */
+  open: (Name | Star)[];
+};
 type Name = string | NamePattern;
 type NamePattern = readonly (string | ((char: string) => boolean) | Star)[];
 
@@ -32,6 +38,8 @@ export function namesOf(path: string): NamedPath {
 export type Anchors = Record<"exact" | "loose", Record<Pattern["anchor"], string[][]>> & {
   place: Place;
   disk: Disk | undefined;
+  /** Where the folders that rules name lead, looked up once; undefined where that is themselves. */
+  led: Map<PathRule, readonly (Name | Star)[] | undefined>;
 };
 
 export function anchorsOf(place: Place, disk: Disk | undefined): Anchors {
@@ -51,7 +59,7 @@ export function anchorsOf(place: Place, disk: Disk | undefined): Anchors {
     home: both(place.home, fold),
     root: [[]],
   });
-  return { exact: anchors(composed), loose: anchors(folded), place, disk };
+  return { exact: anchors(composed), loose: anchors(folded), place, disk, led: new Map() };
 }
 
 /** An allow is a proof: the path is canonical and exactly what the rule names. */
@@ -69,21 +77,26 @@ export function isCovered({ exact }: PathRule, path: NamedPath, anchors: Anchors
 /** A deny is a suspicion: letter case does not count, and a directory stands for everything below it. */
 export function isMeant(rule: PathRule, path: NamedPath, anchors: Anchors): boolean {
   const direct = rule.loose.some((pattern) =>
-    anchors.loose[pattern.anchor].some((anchor) => matches(pattern, anchor, path.folded, [...pattern.names, star])),
+    anchors.loose[pattern.anchor].some((anchor) => matches(pattern, anchor, path.folded, pattern.open)),
   );
   return direct || isMeantThroughLinks(rule, path, anchors);
 }
 
 /** The folder that a rule names may itself be a link, and be reached on another way. */
-function isMeantThroughLinks({ exact, loose }: PathRule, path: NamedPath, { place, disk }: Anchors): boolean {
+function isMeantThroughLinks(rule: PathRule, path: NamedPath, anchors: Anchors): boolean {
+  let led = anchors.led.get(rule);
+  if (led === undefined && !anchors.led.has(rule)) anchors.led.set(rule, (led = ledNames(rule, anchors)));
+  return led !== undefined && wild(led, path.folded, sameName);
+}
+
+function ledNames({ exact, loose }: PathRule, { place, disk }: Anchors): readonly (Name | Star)[] | undefined {
   const pattern = exact.names.findIndex((name) => typeof name !== "string");
   const end = pattern < 0 ? exact.names.length : pattern;
-  if (disk === undefined || end === 0) return false;
+  if (disk === undefined || end === 0) return undefined;
   const anchor = exact.anchor === "root" ? "/" : place[exact.anchor];
   const named = join(anchor, ...Array<string>(exact.up).fill(".."), ...(exact.names.slice(0, end) as string[]));
   const led = ledTo(named, disk);
-  if (led === named) return false;
-  return wild([...resolve(folded(led)), ...loose[0]!.names.slice(end), star], path.folded, sameName);
+  return led === named ? undefined : [...resolve(folded(led)), ...loose[0]!.names.slice(end), star];
 }
 
 function ledTo(path: string, disk: Disk): string {
@@ -139,7 +152,7 @@ function patternOf(specifier: string, fold: (text: string) => string): Pattern {
     else if (names.length > 0) names.pop();
     else up++;
   }
-  return { anchor, up, names };
+  return { anchor, up, names, open: [...names, star] };
 }
 
 function anchored(specifier: string): { anchor: Pattern["anchor"]; rest: string } {

@@ -1,6 +1,6 @@
 import type { Assignment } from "../shell/read/script.ts";
 import type { Word } from "../shell/read/word.ts";
-import { isHarmlessVariable } from "./program.ts";
+import { isHarmlessVariable } from "./harmless.ts";
 
 /**
  * A variable that only this line sees: no program inherits one of this name, and it means nothing to the shell. Unless it

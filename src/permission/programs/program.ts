@@ -4,22 +4,31 @@ import type { Reason } from "../../protocol/index.ts";
 import type { Disk } from "../paths/canonical.ts";
 import { foldersOfGit, subcommandAt } from "./git-words.ts";
 import { gitUse } from "./git.ts";
+import { isPublicVariable } from "./harmless.ts";
 import type { Word } from "../shell/read/word.ts";
-import { isReader, readerUse } from "./readers.ts";
+import { isReader, plainReaderUse, readerUse } from "./readers.ts";
 import { troubleElsewhere, troubleInRepository } from "./repository.ts";
 import type { Use } from "./use.ts";
+import { xargsUse } from "./xargs.ts";
+import type { Listing } from "./xargs.ts";
 import { isInPlace, isWriter, writerUse } from "./writers.ts";
 
 /** What a program does, and what it does with these words as far as they are understood. */
 export type Program = { kind: "reads" | "writes" | "other"; use?: Use; git?: { tree: boolean } };
 
-export function programOf(words: readonly Word[]): Program {
+/** `listing`: names of files that it is fed with. */
+export function programOf(words: readonly Word[], listing?: Listing): Program {
   const name = words[0]?.text ?? "";
+  if (name === "xargs") {
+    const use = xargsUse(words, listing, plainReaderUse);
+    return { kind: "other", ...(use && { use }) };
+  }
   if (name === "git") {
     const use = gitUse(words);
     return use === undefined ? { kind: "other" } : { kind: "reads", use, git: { tree: use.tree } };
   }
-  if (tellsVersion(words)) return { kind: "other", use: { readOnly: true, reads: [], writes: [], deep: false } };
+  if (tellsVersion(words) || printsPublic(words))
+    return { kind: "other", use: { readOnly: true, reads: [], writes: [], deep: false } };
   const inPlace = name === "sed" && words.some(({ text }) => isInPlace(text));
   const writes = isWriter(name) && (name !== "sed" || inPlace);
   if (!writes && !isReader(name)) return { kind: "other" };
@@ -34,6 +43,11 @@ export function programOf(words: readonly Word[]): Program {
 function tellsVersion([name, option, ...more]: readonly Word[]): boolean {
   if (option?.text === undefined || more.length > 0 || !versioned.has(name?.text ?? "")) return false;
   return option.text === "--version" || option.text === versionOptions[name!.text!];
+}
+
+/** `printenv` of variables that hold no secret. */
+function printsPublic([name, ...names]: readonly Word[]): boolean {
+  return name?.text === "printenv" && names.length > 0 && names.every(({ text }) => isPublicVariable(text ?? ""));
 }
 
 const versioned = new Set(
@@ -100,27 +114,5 @@ export const rebinding: ReadonlySet<string> = new Set(
   (
     "alias unalias . source eval exec export declare typeset local readonly trap set unset shopt hash enable builtin " +
     "read mapfile readarray getopts wait fc let bind complete compgen coproc cd pushd popd dirs"
-  ).split(" "),
-);
-
-/** A variable that no program takes a program, a file or an address from, at least not with this value. */
-export function isHarmlessAssignment(name: string, value: string | undefined): boolean {
-  if (value === undefined) return false;
-  if (isHarmlessVariable(name)) return true;
-  return name === "NODE_OPTIONS" && /^--max-old-space-size=\d{1,6}$/.test(value);
-}
-
-/** Variables that no program takes a program, a file or an address from. Extend with care: most others name one. */
-export function isHarmlessVariable(name: string): boolean {
-  return name.startsWith("LC_") || harmless.has(name);
-}
-
-const harmless = new Set(
-  (
-    "CI NODE_ENV NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLOR TERM COLUMNS LINES LANG TZ DEBUG VERBOSE LOG_LEVEL " +
-    "RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR CARGO_INCREMENTAL GOOS GOARCH GOARM GOAMD64 CGO_ENABLED GOMAXPROCS " +
-    "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONUTF8 PYTHONIOENCODING NODE_NO_WARNINGS " +
-    "NODE_DISABLE_COLORS UV_THREADPOOL_SIZE RAILS_ENV RACK_ENV MIX_ENV APP_ENV FLASK_DEBUG PORT HUSKY DO_NOT_TRACK " +
-    "NEXT_TELEMETRY_DISABLED DOCKER_BUILDKIT BUILDKIT_PROGRESS TF_IN_AUTOMATION GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS"
   ).split(" "),
 );

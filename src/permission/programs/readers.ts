@@ -26,10 +26,17 @@ export function readerUse(words: readonly Word[]): Use | undefined {
   if (operands.slice(0, skipped).some((word) => word.text === undefined)) return undefined;
   const paths = operands.slice(skipped);
   const follows = reader.follows === "always" || has(...(reader.follows ?? "").split(" "));
-  const deep = reader.deep === true || follows || has("-r", "--recursive", "-d", "--directories");
+  // Elsewhere these letters mean another thing: `ls -d` looks into nothing.
+  const goesDown = reader.operands === "pattern" && has("-r", "--recursive", "-d", "--directories");
+  const deep = reader.deep === true || follows || goesDown;
   const searches = reader.operands === "pattern" && deep;
   const inside = (reader.here === true || searches) && paths.length === 0 ? [currentFolder] : [];
   return { readOnly: true, reads: [...files, ...paths, ...inside], writes: [], deep, follows };
+}
+
+/** Of a program whose words are no program themselves. */
+export function plainReaderUse(words: readonly Word[]): Use | undefined {
+  return readers.has(words[0]?.text ?? "") ? readerUse(words) : undefined;
 }
 
 export function isReader(name: string): boolean {
@@ -255,15 +262,23 @@ const specials = new Map<string, (words: readonly Word[]) => Use | undefined>(
     test: (all) => testUse(all.slice(1)),
     "[": (all) => testUse(all.slice(1, -1)),
     "[[": (all) => conditionUse(all.slice(1, -1)),
+    less: (all) => pagerUse(all, { flags: "eEFfiIMmNnQqRrSsXx" }),
+    more: (all) => pagerUse(all, { flags: "s" }),
     date: dateUse,
     jq: jqUse,
     sed: sedUse,
     ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awkUse])),
-    find: (all) => findUse(all, (given) => (readers.has(given[0]?.text ?? "") ? readerUse(given) : undefined)),
+    find: (all) => findUse(all, plainReaderUse),
     // Only in the form that looks a name up.
     command: (all) => (/^-[vV]$/.test(all[1]?.text ?? "") ? text(argumentsOf(all, { flags: "vV" })) : undefined),
   }),
 );
+
+/** Its output is never a terminal here, and so it only copies. A word with a plus would be an order for it. */
+function pagerUse(words: readonly Word[], options: Options): Use | undefined {
+  const given = argumentsOf(words, options);
+  return given?.operands.every(({ text, lead }) => !(text ?? lead).startsWith("+")) ? files(given.operands) : undefined;
+}
 
 /** `printf -v name` does, and so does `%n` in a format, be it `%hn`; a format that is not known may hold one. */
 export function setsVariable([, first, second]: readonly Word[]): boolean {

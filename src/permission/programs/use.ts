@@ -13,6 +13,8 @@ export type Use = {
   closed?: true;
   /** And goes where links in them lead. */
   follows?: boolean;
+  /** The names below them are split at blanks and taken out of quotes: none of them may have any. */
+  plain?: true;
 };
 
 /**

@@ -43,6 +43,8 @@ export type Reach = {
   leavesBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Reason; tooMuch?: Reason };
   /** What is lost with a folder that should not be lost in passing. */
   lostWith(folder: CanonicalPath): { found?: Reason; tooMuch?: Reason };
+  /** A name below a folder that others would take apart, or for an option. */
+  oddBelow(folder: CanonicalPath): { found?: Reason; tooMuch?: Reason };
   /** What is protected below a folder once it stands at `target`. */
   protectedBelow(folder: string, target: string): { found?: Reason; tooMuch?: Reason; later?: Reason };
   /** Whether there is any rule against a path at all: without one nobody has to look. */
@@ -155,6 +157,10 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
           ? undefined
           : reason("link-leads", { path, target: led.real });
       }),
+    oddBelow: (folder) =>
+      walk(folder.real, (path) =>
+        /[\s'"\\]|\/-/.test(path.slice(folder.real.length)) ? reason("odd-name", { path }) : undefined,
+      ),
     lostWith(folder) {
       const root = places.find((place) => isInside(folder.real, place));
       if (root !== undefined) return { found: reason("removes", { path: root }) };

@@ -8,14 +8,8 @@ import { escalates } from "../../programs/escalating.ts";
 import type { Step } from "./flow.ts";
 import type { Word } from "../read/word.ts";
 import { changesReading, isOwnVariable, isPlainBuiltin } from "../../programs/builtins.ts";
-import {
-  gitElsewhere,
-  gitTrouble,
-  isHarmlessAssignment,
-  isHarmlessVariable,
-  programOf,
-  rebinding,
-} from "../../programs/program.ts";
+import { isHarmlessAssignment, isHarmlessVariable } from "../../programs/harmless.ts";
+import { gitElsewhere, gitTrouble, programOf, rebinding } from "../../programs/program.ts";
 import type { Program } from "../../programs/program.ts";
 import { foldersOfGit } from "../../programs/git-words.ts";
 import { setsVariable } from "../../programs/readers.ts";
@@ -45,18 +39,21 @@ type Rules = {
   exact: Rule | undefined;
   session: string;
   disk: Disk;
+  /** Nothing in the line makes a file. */
+  changesNothing: boolean;
   /** Nothing of the line has run by then that could make a file: patterns stand for what they stand for now. */
   settled: boolean;
   environment: ReadonlySet<string> | undefined;
 };
 
 export function viewOf(
-  { command, bases, moves, secret }: Step,
-  { book, exact, session, disk, settled, environment }: Rules,
+  { command, bases, moves, secret, listing }: Step,
+  { book, changesNothing, exact, session, disk, settled, environment }: Rules,
 ): CommandView {
   const words = unwrapped(command.words);
   const name = words[0]?.text;
-  const program: Program = name === undefined ? { kind: "other" } : programOf(words);
+  const program: Program =
+    name === undefined ? { kind: "other" } : programOf(words, changesNothing ? listing : undefined);
   const view = { words, program, allowed: false, meant: none };
   const foreign = command.assignments.find(({ name, value }) => !isHarmlessAssignment(name, value.text));
   const isOwn = (variable: string) => isOwnVariable(variable, environment);

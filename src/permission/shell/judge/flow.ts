@@ -11,6 +11,9 @@ import { fedTo } from "./input.ts";
 import type { Fed } from "../suspect/code.ts";
 import { variablesOf } from "./variables.ts";
 import { tracesWords } from "../../programs/builtins.ts";
+import { readerUse } from "../../programs/readers.ts";
+import { listingOf } from "../../programs/xargs.ts";
+import type { Listing } from "../../programs/xargs.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
 
 /** One simple command with its variables replaced, and the folders it may find itself in. */
@@ -20,6 +23,8 @@ export type Step = {
   moves?: Move;
   /** What it reads from its standard input. */
   fed: Fed;
+  /** The names of files that it reads from there, if it is only names. */
+  listing?: Listing;
   /** It, or what it is part of, is given a text that may hold a secret which the line inherits, or prints one. */
   secret: boolean;
   /** It may run again after everything else in its loop. */
@@ -46,6 +51,9 @@ export type Flow = {
   lists: { name: string; words: readonly Word[]; bases: readonly string[] }[];
 };
 
+/** The command before it in a pipeline. */
+type Before = { command: Command | undefined; isMixed: boolean };
+
 const mostBases = 8;
 const mostSteps = 5_000;
 
@@ -56,6 +64,7 @@ const mostSteps = 5_000;
 export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
   const { reach, disk, environment } = scene;
   const variables = variablesOf(script, environment);
+  if (!variables.sumsNumbers()) throw new PathError(reason("not-understood", { construct: "arithmetic" }), "sum");
   let steps: Step[] = [];
   let loose: Loose[] = [];
   const lists: Flow["lists"] = [];
@@ -63,6 +72,8 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
   let secrets = 0;
   let walked = 0;
   let isLost = false;
+  /** The folders that `popd` may lead back to. */
+  let left: readonly string[] = [];
   walk(script, unique([cwd, disk.follow(cwd)]));
   return { steps, loose, lists };
 
@@ -76,7 +87,9 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
       while (items[end]?.op === "|" || items[end]?.op === "|&") end++;
       const entry = op === "&&" ? worked : ever;
       const pipeline = items.slice(at, end).map(({ command }) => command);
-      const ends = pipeline.map((command, n) => enter(command, entry, pipeline[n - 1]));
+      // Messages are no names.
+      const isMixed = items.slice(at, end).some((item) => item.op === "|&");
+      const ends = pipeline.map((command, n) => enter(command, entry, { command: pipeline[n - 1], isMixed }));
       // The commands of a pipeline each run in a shell of their own.
       const after = ends.length === 1 ? ends[0]! : entry;
       worked = op === "||" ? unique([...worked, ...after]) : after;
@@ -86,7 +99,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     return ever;
   }
 
-  function enter(command: Command, bases: readonly string[], before?: Command): readonly string[] {
+  function enter(command: Command, bases: readonly string[], before: Before): readonly string[] {
     for (const { target, heredoc } of command.redirects) {
       inside([target], bases);
       for (const script of heredoc?.scripts ?? []) walk(script, bases);
@@ -113,6 +126,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
       case "braces":
         return walk(command.body, bases);
       case "if":
+        if (command.subject) inside([command.subject], bases);
         return command.scripts.reduce((ever, script) => unique([...ever, ...walk(script, ever)]), bases);
       case "loop":
         return repeat(command, bases);
@@ -121,7 +135,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     }
   }
 
-  function run(command: Simple, bases: readonly string[], before: Command | undefined): readonly string[] {
+  function run(command: Simple, bases: readonly string[], { command: before, isMixed }: Before): readonly string[] {
     if (++walked > mostSteps)
       throw new PathError(reason("not-understood", { construct: "too-many-parts" }), "too long");
     inside([...command.assignments.map(({ value }) => value), ...command.words], bases);
@@ -129,9 +143,19 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     const assignments = command.assignments.map(({ name, value }) => ({ name, value: variables.resolve(value) }));
     const resolved: Simple = { ...command, words, assignments };
     const moves = moveOf(resolved, bases);
-    const fed = fedTo(resolved, before && resolvedOf(before));
+    const feeding = before && resolvedOf(before);
+    const fed = fedTo(resolved, feeding);
+    const listing = isMixed || !isFedOnly(resolved) ? undefined : listingBy(feeding);
     const secret = secrets > 0 || (tracesWords(unwrapped(words)) && variables.holdSecret());
-    steps.push({ command: resolved, bases, fed, secret, repeats: loops > 0, ...(moves && { moves }) });
+    steps.push({
+      command: resolved,
+      bases,
+      fed,
+      secret,
+      repeats: loops > 0,
+      ...(moves && { moves }),
+      ...(listing && { listing }),
+    });
     if (moves === undefined) return bases;
     if ("why" in moves && !moves.led) isLost = true;
     return "to" in moves ? moves.to : unique([...bases, ...(moves.led ?? [])]);
@@ -144,6 +168,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
 
   /** A loop begins again in the folders that it ends in: it is walked until those are all among the first. */
   function repeat(loop: Loop, bases: readonly string[]): readonly string[] {
+    if (loop.counter) lists.push({ name: loop.counter.name, words: [], bases });
     if (loop.over) {
       lists.push({ ...loop.over, bases });
       inside(loop.over.words, bases);
@@ -183,8 +208,12 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
   function moveOf({ words, assignments }: Simple, bases: readonly string[]): Move | undefined {
     const [name, ...more] = words.map(({ text }) => text);
     const to = words[1] && (words[1].text === undefined ? words[1].choices : [words[1].text]);
+    // In a loop, a `pushd` further down may have come before it.
+    if (name === "popd" && left.length > 0 && more.length === 0 && loops === 0 && assignments.length === 0)
+      return { to: unique([...left, ...bases]) };
     if (name === "popd" || name === "dirs") return { why: reason("move-unknown", { command: name }) };
     if (name !== "cd" && name !== "pushd") return undefined;
+    if (name === "pushd") left = unique([...left, ...bases]);
     const isPlain = to?.every((text) => text !== "" && !/^(-|\+\d)/.test(text)) === true;
     if (!isPlain || to.length === 0 || more.length > 1 || assignments.length > 0)
       return { why: reason("move-unknown", { command: name }) };
@@ -198,6 +227,16 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
       return { why: reason("outside", { path: outside }), led: all.length > mostBases ? [] : all };
     return all.length > mostBases ? { why: reason("moves-too-many", {}) } : { to: all };
   }
+}
+
+function isFedOnly({ words, redirects }: Simple): boolean {
+  return words[0]?.text === "xargs" && redirects.every(({ op }) => !op.startsWith("<"));
+}
+
+function listingBy(command: Command | undefined): Listing | undefined {
+  if (command?.kind !== "simple" || command.assignments.length > 0) return undefined;
+  if (command.redirects.some(({ target }) => target.text !== "/dev/null")) return undefined;
+  return listingOf(command.words, readerUse);
 }
 
 function unique(paths: readonly string[]): readonly string[] {

@@ -10,6 +10,7 @@ import type { Script } from "../read/script.ts";
 import { waysToRun, possibleCommands } from "../suspect/possible.ts";
 import type { PossibleCommand, PossibleCommands } from "../suspect/possible.ts";
 import { joinLines, troubleWith } from "../read/text.ts";
+import { variablesOf } from "./variables.ts";
 import { commandsIn, marksOf, uncoveredNode } from "../read/tree.ts";
 
 /** One command line, taken apart. */
@@ -52,6 +53,7 @@ export function readCommand(command: string, grammar: ShellGrammar | undefined, 
   const reading = readScript(text, home);
   if (!reading.ok) return { ...found, unclear: reading.why };
   if (reading.script.items.length === 0) return { ...found, unclear: unread("no-command") };
+  if (!variablesOf(reading.script, undefined).sumsNumbers()) return { ...found, unclear: unread("arithmetic") };
   const agreed = reading.marks.sort().join() === marksOf(tree.root).sort().join();
   return agreed ? { ...found, script: reading.script } : { ...found, unclear: unread("two-readings") };
 }

@@ -19,7 +19,8 @@ import { namePattern } from "../../paths/pattern.ts";
 import { guarded, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
 import type { Redirect, Script } from "../read/script.ts";
-import { isHarmlessVariable, programOf } from "../../programs/program.ts";
+import { isHarmlessVariable } from "../../programs/harmless.ts";
+import { programOf } from "../../programs/program.ts";
 import { foldersOfGit } from "../../programs/git-words.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
 import { gather, mayRun, waysToRun, commandPatternOf } from "../suspect/possible.ts";
@@ -207,6 +208,7 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
       exact,
       session,
       disk,
+      changesNothing,
       settled: changesNothing || (step === steps[0] && !step.repeats),
       environment: call.environment,
     });
@@ -263,9 +265,9 @@ function assigned(steps: readonly Step[], lists: Flow["lists"], where: Omit<Wher
 }
 
 /** A step that makes no file: whatever patterns stand for stays what it was. */
-function isFree({ command: { words, redirects }, moves }: Step): boolean {
+function isFree({ command: { words, redirects }, moves, listing }: Step): boolean {
   if (!redirects.every(onlyReads)) return false;
-  return words.length === 0 || moves !== undefined || programOf(unwrapped(words)).use?.readOnly === true;
+  return words.length === 0 || moves !== undefined || programOf(unwrapped(words), listing).use?.readOnly === true;
 }
 
 function onlyReads({ op }: Redirect): boolean {

@@ -66,7 +66,10 @@ export function marked({ deny, ask }: { deny?: Rule; ask?: Rule }): Partial<Judg
 }
 
 /** Rules and protection that are against it because of what is in it. */
-function inside({ shown, writes, paths, deep, follows, from }: Target, reach: Reach): Access & { trouble?: Reason } {
+function inside(
+  { shown, writes, paths, deep, follows, plain, from }: Target,
+  reach: Reach,
+): Access & { trouble?: Reason } {
   const seen: Access & { trouble?: Reason } = {};
   for (const path of deep ? paths : []) {
     if (seen.deny || seen.mustAsk) break;
@@ -82,6 +85,9 @@ function inside({ shown, writes, paths, deep, follows, from }: Target, reach: Re
     const away = follows || from.length > 0 ? reach.leavesBelow(path, writes ? "Write" : "Read") : {};
     const leaves = away.found ?? away.tooMuch;
     if (leaves) seen.trouble ??= leaves;
+    const odd = plain ? reach.oddBelow(path) : {};
+    const split = odd.found ?? odd.tooMuch;
+    if (split) seen.trouble ??= split;
     if (writes && from.length === 0) {
       const lost = isRepository(path.real)
         ? { found: reason("is-repository", { path: path.real }) }

@@ -19,6 +19,8 @@ export type Target = {
   /** With everything below, and with `follows` also where links below lead. */
   deep: boolean;
   follows: boolean;
+  /** No name below may have blanks or quotes in it, or look like an option. */
+  plain?: true;
   /** False when nothing is put into it, as when it is removed. */
   content: boolean;
   /** Only perhaps: rules against it count, and none is needed for it. */
@@ -53,10 +55,12 @@ export function redirectTargets(redirects: readonly Redirect[], where: Where): T
 }
 
 /** What the program opens, by its words. */
-export function operandTargets({ reads, writes, deep, follows = false }: Use, where: Where): Target[] {
+export function operandTargets({ reads, writes, deep, follows = false, plain }: Use, where: Where): Target[] {
   const isFree = ({ text }: Word) => text === "-" || text === "/dev/null";
   return [
-    ...reads.filter((word) => !isFree(word)).map((word) => ({ ...aim(word, where), deep, follows })),
+    ...reads
+      .filter((word) => !isFree(word))
+      .map((word) => ({ ...aim(word, where), deep, follows, ...(plain && { plain }) })),
     // Free to read, not to remove or replace.
     ...writes
       .filter(({ target: { text }, appends }) => text !== "-" && !(appends && text === "/dev/null"))

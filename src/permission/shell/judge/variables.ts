@@ -1,4 +1,5 @@
-import { isHarmlessVariable, rebinding } from "../../programs/program.ts";
+import { rebinding } from "../../programs/program.ts";
+import { isPublicVariable } from "../../programs/harmless.ts";
 import { setsVariable } from "../../programs/readers.ts";
 import { transparent, unwrapped } from "../../programs/wrappers.ts";
 import type { Command, Item, Loop, Script } from "../read/script.ts";
@@ -13,13 +14,20 @@ export type Variables = {
   isPrintable(pieces: readonly Piece[]): boolean;
   /** A word somewhere in the line may be a secret that the line inherits. */
   holdSecret(): boolean;
+  /** Every sum in the line is reckoned from numbers: a text would be evaluated, and commands in an index of it run. */
+  sumsNumbers(): boolean;
   /** Keeps the texts that the variable of a loop goes through; undefined when they are not known. */
   goesThrough(loop: Loop, texts: readonly string[] | undefined): void;
 };
 
 /** Where a variable is surely set: from one position of the text to another. */
 type Span = { from: number; to: number };
-type Source = { type: "word"; word: Word } | { type: "loop"; loop: Loop } | { type: "opaque" };
+type Source =
+  | { type: "word"; word: Word }
+  | { type: "loop"; loop: Loop }
+  | { type: "opaque" }
+  /** Counted by the head of a loop. */
+  | { type: "number" };
 
 const mostChoices = 1_000;
 
@@ -34,12 +42,15 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
   /** Words that name a program, or a variable that a builtin sets, and are not literal. */
   const indirect: Word[] = [];
   const all: Word[] = [];
+  const bodies: Piece[] = [];
   let anySet = false;
   const add = <T>(map: Map<string, T[]>, name: string, one: T) => void map.set(name, [...(map.get(name) ?? []), one]);
 
   function collect({ items }: Script, isTop: boolean): void {
     for (const [n, { command }] of items.entries()) {
       all.push(...command.redirects.map(({ target }) => target));
+      bodies.push(...command.redirects.flatMap(({ heredoc }) => heredoc?.pieces ?? []));
+      if (command.kind === "if" && command.subject) all.push(command.subject);
       if (command.kind === "simple") {
         all.push(...command.words, ...command.assignments.map(({ value }) => value));
         for (const { name, value } of command.assignments) {
@@ -63,6 +74,11 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
         add(sources, name, { type: "loop", loop: command });
         add(certain, name, { from: words[0]?.start ?? 0, to: endOf(command) });
       }
+      if (command.kind === "loop" && command.counter) {
+        const { name, start } = command.counter;
+        add(sources, name, { type: "number" });
+        add(certain, name, { from: start, to: endOf(command) });
+      }
       for (const inner of scriptsIn(command)) collect(inner, false);
     }
   }
@@ -75,7 +91,7 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
     const texts = new Set<string>();
     if (certain.get(name)?.some(({ from, to }) => from < at && at < to) !== true) texts.add("");
     for (const source of known) {
-      if (source.type === "opaque") return undefined;
+      if (source.type === "opaque" || source.type === "number") return undefined;
       const found = source.type === "loop" ? looped.get(source.loop) : choicesOf(source.word, within);
       if (found === undefined) return undefined;
       for (const text of found) texts.add(text);
@@ -106,12 +122,45 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
   function isPrintable(pieces: readonly Piece[], seen: ReadonlySet<string> = new Set()): boolean {
     return pieces.every((piece) => {
       const name = piece.type === "variable" || piece.type === "other" ? piece.name : undefined;
-      if (name === undefined || isPublic(name) || seen.has(name)) return true;
+      if (name === undefined || isPublicVariable(name) || seen.has(name)) return true;
       if (environment?.has(name) !== false) return false;
       const within = new Set([...seen, name]);
       const made = sources.get(name)?.flatMap(wordsOf);
       return made !== undefined && made.every((word) => isPrintable(word.pieces, within));
     });
+  }
+
+  /** Every value it is given is made of digits and signs. */
+  function isNumber(name: string, seen: ReadonlySet<string> = new Set()): boolean {
+    const known = sources.get(name);
+    if (anySet || known === undefined || environment?.has(name) === true || setsUnseen()) return false;
+    const within = new Set([...seen, name]);
+    return (
+      seen.has(name) ||
+      known.every((source) => {
+        if (source.type === "number") return true;
+        return source.type !== "opaque" && wordsOf(source).every((word) => isNumeric(word, within));
+      })
+    );
+  }
+
+  function isNumeric({ text, pieces, scripts }: Word, seen?: ReadonlySet<string>): boolean {
+    if (text !== undefined) return /^[-\d]*$/.test(text);
+    return (
+      scripts.length === 0 &&
+      pieces.every((piece) => {
+        if (piece.type === "text") return /^[-\d]*$/.test(piece.text);
+        return piece.type === "sum" || (piece.type === "variable" && isNumber(piece.name, seen));
+      })
+    );
+  }
+
+  /** A number at this place, and surely one word: nothing in it is split, and it is not missing. */
+  function isOneNumber(word: Word): boolean {
+    const isSet = (name: string) =>
+      environment?.has(name) === false &&
+      certain.get(name)?.some(({ from, to }) => from < word.start && word.start < to) === true;
+    return isNumeric(word) && word.pieces.every((piece) => piece.type !== "variable" || isSet(piece.name));
   }
 
   /** A program that is named by a variable may be a builtin that sets others. */
@@ -127,6 +176,10 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
   return {
     isPrintable: (pieces) => isPrintable(pieces),
     holdSecret: () => !all.every(({ pieces }) => isPrintable(pieces)),
+    sumsNumbers: () =>
+      [...all.flatMap(({ pieces }) => pieces), ...bodies].every(
+        (piece) => piece.type !== "sum" || piece.names.every((name) => isNumber(name)),
+      ),
     goesThrough: (loop, texts) => void looped.set(loop, texts),
     resolve(word) {
       if (word.text !== undefined || word.glob !== undefined || word.pipe) return word;
@@ -134,7 +187,10 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
       const choices = setsUnseen() ? undefined : choicesOf(word, new Set());
       const scripts = word.scripts;
       if (choices?.length === 1) return { ...literalWord(choices[0]!, word), scripts };
-      if (choices === undefined) return printable ? { ...word, printable } : word;
+      if (choices === undefined) {
+        const known = word.splits && isOneNumber(word) ? { ...word, splits: false } : word;
+        return printable ? { ...known, printable } : known;
+      }
       const tame = choices.every((text) => !text.startsWith("-"));
       return { ...word, choices, splits: false, printable, ...(tame && { tame }) };
     },
@@ -143,7 +199,7 @@ export function variablesOf(script: Script, environment: ReadonlySet<string> | u
 
 function wordsOf(source: Source): readonly Word[] {
   if (source.type === "word") return [source.word];
-  return source.type === "loop" ? source.loop.over!.words : [];
+  return source.type === "loop" ? source.loop.over!.words : []; // not a loop that counts
 }
 
 /** From an assignment to the end of the text, or of the `&&` chain that it is part of. */
@@ -164,8 +220,9 @@ function startOf(command: Command): number {
     const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
     return Math.min(...all.map(({ start }) => start));
   }
-  const list = command.kind === "loop" ? command.over?.words[0] : undefined;
-  if (list) return list.start;
+  const list = command.kind === "loop" ? (command.counter ?? command.over?.words[0]) : undefined;
+  const first = command.kind === "if" ? command.subject : list;
+  if (first) return first.start;
   const scripts = command.kind === "if" || command.kind === "loop" ? command.scripts : [command.body];
   return startOf(scripts[0]!.items[0]!.command);
 }
@@ -198,7 +255,7 @@ export function scriptsIn(command: Command): Script[] {
     case "braces":
       return [command.body, ...redirected];
     case "if":
-      return [...command.scripts, ...redirected];
+      return [...(command.subject?.scripts ?? []), ...command.scripts, ...redirected];
     case "loop":
       return [...(command.over?.words.flatMap(({ scripts }) => scripts) ?? []), ...command.scripts, ...redirected];
     default:
@@ -229,15 +286,3 @@ function maySetAny(words: readonly Word[]): boolean {
 }
 
 const leavesVariables = new Set("cd pushd popd dirs set".split(" "));
-
-/** Inherited variables that hold no secret. */
-function isPublic(name: string): boolean {
-  return isHarmlessVariable(name) || publicNames.has(name);
-}
-
-const publicNames = new Set(
-  (
-    "PATH HOME PWD OLDPWD USER LOGNAME SHELL HOSTNAME HOSTTYPE MACHTYPE OSTYPE UID EUID PPID RANDOM SECONDS LINENO " +
-    "BASH_VERSION SHLVL REPLY"
-  ).split(" "),
-);

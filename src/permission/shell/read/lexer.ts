@@ -60,6 +60,7 @@ function isToken(cursor: Cursor, word: string): boolean {
 }
 
 export function isAtEnd({ text, at }: Cursor, closer: Closer): boolean {
+  if (closer === ";;|esac" && text.startsWith(";;", at)) return true;
   return at >= text.length || text[at] === "\n" || ((closer === ")" || closer === "`") && text[at] === closer);
 }
 

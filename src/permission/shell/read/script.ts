@@ -33,14 +33,15 @@ export type Simple = {
 
 export type Group = { kind: "subshell" | "braces"; body: Script; redirects: Redirect[] };
 
-/** `if`: its conditions and its branches, in the order of the text. */
-export type Condition = { kind: "if"; scripts: Script[]; redirects: Redirect[] };
+/** `if`: its conditions and its branches, in the order of the text. `case`: its branches, and the word they are about. */
+export type Condition = { kind: "if"; scripts: Script[]; subject?: Word; redirects: Redirect[] };
 
-/** `while` and `until`, with the condition first; or `for`, with the words that its variable goes through. */
+/** `while` and `until`, with the condition first; or `for`, with the words that its variable goes through or its counter. */
 export type Loop = {
   kind: "loop";
   scripts: Script[];
   over?: { name: string; words: Word[] };
+  counter?: { name: string; start: number };
   redirects: Redirect[];
 };
 
@@ -49,7 +50,7 @@ export type Assignment = { name: string; value: Word };
 export type Redirect = { op: string; target: Word; heredoc?: Heredoc };
 
 /** Several keywords that may end a script are joined by `|`. */
-export type Closer = "" | ")" | "}" | "`" | "then" | "elif|else|fi" | "fi" | "do" | "done";
+export type Closer = "" | ")" | "}" | "`" | "then" | "elif|else|fi" | "fi" | "do" | "done" | ";;|esac";
 
 export type ScriptReading =
   /** `marks` are all words and operators, to be compared with what another reader found. */
@@ -96,7 +97,7 @@ function script(cursor: Cursor, closer: Closer): Script {
     if (takeCloser(cursor, closer)) break;
     items.push({ op, command: command(cursor) });
     skipBlanks(cursor);
-    const next = takeOperator(cursor);
+    const next = isAtEnd(cursor, closer) ? undefined : takeOperator(cursor);
     // A keyword ends a script only after an operator or a line break: anywhere else it is a word.
     if (next === undefined && !isAtEnd(cursor, closer)) throw unclear("command-end");
     op = next ?? ";";
@@ -114,7 +115,7 @@ function command(cursor: Cursor): Command {
   // After `! cd x &&` the folder is the one from before: nothing here keeps account of that.
   if (negated && opened !== undefined) throw unclear("group-negated");
   if (opened === undefined) {
-    const compound = condition(cursor) ?? loop(cursor);
+    const compound = condition(cursor) ?? choice(cursor) ?? loop(cursor);
     if (compound !== undefined) {
       if (negated) throw unclear("group-negated");
       compound.redirects.push(...redirectsOf(cursor));
@@ -150,15 +151,81 @@ function condition(cursor: Cursor): Condition | undefined {
   }
 }
 
+/** `case word in a|b*) … ;; esac`. Patterns are plain, and no branch goes on into the next. */
+function choice(cursor: Cursor): Condition | undefined {
+  if (!takeToken(cursor, "case")) return undefined;
+  skipBlanks(cursor);
+  const subject = takeWord(cursor);
+  skipBlanks(cursor);
+  if (subject === undefined || !takeToken(cursor, "in")) throw unclear("case-statements");
+  const scripts: Script[] = [];
+  for (;;) {
+    skipLines(cursor);
+    if (takeToken(cursor, "esac")) break;
+    takePatterns(cursor);
+    scripts.push(script(cursor, ";;|esac"));
+    if (takeToken(cursor, "esac")) break;
+    take(cursor, 2);
+  }
+  const filled = scripts.filter(({ items }) => items.length > 0);
+  if (filled.length === 0) throw unclear("group-empty");
+  return { kind: "if", scripts: filled, subject, redirects: [] };
+}
+
+function takePatterns(cursor: Cursor): void {
+  if (cursor.text[cursor.at] === "(") take(cursor, 1);
+  for (;;) {
+    skipBlanks(cursor);
+    const pattern = /^(?:[\w.,:+@%*?/-]+|'[^']*'|"[\w.,:+@%*?/ -]*")(?=[ |)])/.exec(cursor.text.slice(cursor.at))?.[0];
+    if (pattern === undefined || pattern === "esac") throw unclear("case-statements");
+    take(cursor, pattern.length);
+    skipBlanks(cursor);
+    const next = cursor.text[cursor.at];
+    if (next !== "|" && next !== ")") throw unclear("case-statements");
+    take(cursor, 1);
+    if (next === ")") return;
+  }
+}
+
 function loop(cursor: Cursor): Loop | undefined {
   const isFor = takeToken(cursor, "for");
   if (!isFor && !takeToken(cursor, "while") && !takeToken(cursor, "until")) return undefined;
-  const over = isFor ? listOf(cursor) : undefined;
+  const counter = isFor ? counterOf(cursor) : undefined;
+  const over = isFor && counter === undefined ? listOf(cursor) : undefined;
   const conditions = isFor ? [] : [filled(cursor, "do")];
   if (!takeToken(cursor, "do")) throw unclear("loops");
   const body = filled(cursor, "done");
   takeToken(cursor, "done");
-  return { kind: "loop", scripts: [...conditions, body], ...(over && { over }), redirects: [] };
+  return {
+    kind: "loop",
+    scripts: [...conditions, body],
+    ...(over && { over }),
+    ...(counter && { counter }),
+    redirects: [],
+  };
+}
+
+/** `((i=0; i<10; i++))`, counting up or down to a number. */
+function counterOf(cursor: Cursor): Loop["counter"] {
+  skipBlanks(cursor);
+  const start = cursor.at;
+  const [head, name] =
+    /^\(\( *([A-Za-z_]\w*) *= *\d{1,15} *; *\1 *[<>]=? *\d{1,15} *; *\1(?:\+\+|--|[+-]=\d{1,15}) *\)\)/.exec(
+      cursor.text.slice(start, start + 200),
+    ) ?? [];
+  if (head === undefined || name === undefined) return undefined;
+  take(cursor, head.length);
+  skipBlanks(cursor);
+  if (cursor.text[cursor.at] === ";") take(cursor, 1);
+  skipLines(cursor);
+  return { name, start };
+}
+
+function skipLines(cursor: Cursor): void {
+  for (;;) {
+    skipBlanks(cursor);
+    if (!takeNewline(cursor)) return;
+  }
 }
 
 /** `name in a b;`, up to the `do`. */
@@ -178,10 +245,7 @@ function listOf(cursor: Cursor): NonNullable<Loop["over"]> {
   }
   if (cursor.text[cursor.at] === ";") take(cursor, 1);
   else if (cursor.text[cursor.at] !== "\n") throw unclear("loops");
-  for (;;) {
-    skipBlanks(cursor);
-    if (!takeNewline(cursor)) break;
-  }
+  skipLines(cursor);
   return { name, words };
 }
 

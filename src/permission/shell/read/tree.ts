@@ -28,14 +28,12 @@ const covered = new Set(
     "declaration_command unset_command " +
     "if_statement elif_clause else_clause for_statement while_statement do_group test_command test_operator " +
     "binary_expression unary_expression process_substitution extglob_pattern regex arithmetic_expansion " +
-    "parenthesized_expression"
+    "parenthesized_expression case_statement case_item c_style_for_statement postfix_expression"
   ).split(" "),
 );
 
 const constructs: Record<string, Construct> = {
   function_definition: "functions",
-  c_style_for_statement: "loops",
-  case_statement: "case-statements",
   array: "arrays",
   expansion: "expansion-operators",
   compound_statement: "arithmetic",
@@ -47,7 +45,10 @@ function isCovered({ type, children }: ShellNode): boolean {
     case "expansion":
       return hasOnly(children, ["variable_name", "special_variable_name", "word", "regex", "number"]);
     case "arithmetic_expansion":
-      return hasOnly(children, ["number", "binary_expression", "unary_expression", "parenthesized_expression"]);
+      return hasOnly(children, [
+        ...["number", "binary_expression", "unary_expression", "parenthesized_expression"],
+        ...["variable_name", "simple_expansion"],
+      ]);
     case "compound_statement": // braces, not `((…))`
       return children[0]?.type === "{";
     case "for_statement": // not `select`
@@ -76,6 +77,8 @@ export function marksOf(root: ShellNode): string[] {
       } else if (wordLike.has(child.type)) word(child);
       else if (child.type === "command_name") child.children.forEach(word);
       else if (commandLike.has(child.type)) command(child);
+      else if (child.type === "case_item") branch(child);
+      else if (child.type === "c_style_for_statement") counting(child);
       else if (child.type === "heredoc_end") mark(child);
       else if (child.type === "heredoc_body") inner(child);
       else if (child.type === "process_substitution") {
@@ -89,6 +92,18 @@ export function marksOf(root: ShellNode): string[] {
     // What the grammar leaves without a name among the arguments is an argument as well.
     for (const child of node.children) if (!child.named) mark(child);
     statements({ ...node, children: node.children.filter((child) => child.named) });
+  };
+  /** Patterns up to the parenthesis, and what is done then. */
+  const branch = (node: ShellNode) => {
+    const at = node.children.findIndex(({ type }) => type === ")") + 1;
+    node.children.slice(0, at).forEach(mark);
+    statements({ ...node, children: node.children.slice(at) });
+  };
+  /** Its head is one piece. */
+  const counting = (node: ShellNode) => {
+    const [from, to] = ["((", "))"].map((sign) => node.children.findIndex(({ type }) => type === sign));
+    mark({ ...node, start: node.children[from!]?.start ?? 0, end: node.children[to!]?.end ?? 0 });
+    statements({ ...node, children: node.children.filter((_, n) => n < from! || n > to!) });
   };
   const test = (node: ShellNode) => {
     for (const child of node.children) {
@@ -114,7 +129,9 @@ export function marksOf(root: ShellNode): string[] {
   return marks;
 }
 
-const operators = new Set("&& || | |& ; & { } ! if then elif else fi for in while until do done".split(" "));
+const operators = new Set(
+  "&& || | |& ; & { } ! if then elif else fi for in while until do done case esac ;;".split(" "),
+);
 
 const testLeaves = new Set(["test_operator", "extglob_pattern", "regex"]);
 

@@ -34,7 +34,9 @@ export type Piece =
   | { type: "pattern" }
   | { type: "variable"; name: string; quoted: boolean }
   /** Output of a command, or what an operator makes of a variable. `name`: the variable, if there is one. */
-  | { type: "other"; quoted: boolean; name?: string };
+  | { type: "other"; quoted: boolean; name?: string }
+  /** A number that is reckoned from these variables. */
+  | { type: "sum"; quoted: true; names: readonly string[] };
 
 /** A word of which nothing is known. */
 export const opaqueWord: Word = {
@@ -192,8 +194,8 @@ function unquoted(cursor: Cursor, word: Building): void {
       cursor.at++;
       return;
     case "{":
-      // Glued to anything, `{},x}` is a list that the shell spells out.
-      if (next === "}" && cursor.at === word.start && isDelimiter(cursor, cursor.at + 2)) {
+      // With more behind it, `{},x}` is a list that the shell spells out.
+      if (next === "}" && !word.braced && isDelimiter(cursor, cursor.at + 2)) {
         literal(word, "{}");
         cursor.at += 2;
         return;
@@ -259,9 +261,10 @@ function dollar(cursor: Cursor, word: Building, inQuotes: boolean): void {
   if (rest.startsWith("$[")) throw unclear("arithmetic");
   if (rest.startsWith("$((")) {
     const sum = plainSum.exec(rest)?.[0];
-    if (sum === undefined || !isBalanced(sum.slice(3, -2))) throw unclear("arithmetic");
-    cursor.at += sum.length;
-    dynamic(word, { splits: false });
+    const named = sum === undefined ? namedSum(rest) : undefined;
+    if (sum === undefined ? named === undefined : !isBalanced(sum.slice(3, -2))) throw unclear("arithmetic");
+    cursor.at += sum?.length ?? named!.length;
+    dynamic(word, { splits: false, piece: { type: "sum", quoted: true, names: named?.names ?? [] } });
     return;
   }
   if (rest.startsWith("$(")) {
@@ -306,6 +309,26 @@ function dollar(cursor: Cursor, word: Building, inQuotes: boolean): void {
   literal(word, "$");
   cursor.at++;
 }
+
+/**
+ * A sum with names of variables in it, which sets none of them. What those hold is evaluated too: whether they are numbers
+ * is for those to find out who see all of the line.
+ */
+function namedSum(text: string): { length: number; names: string[] } | undefined {
+  const [whole, inner = ""] = /^\$\(\(([\w $+*/%()<>=!&|-]*)\)\)/.exec(text) ?? [];
+  if (whole === undefined || !isBalanced(inner) || /\+\+|--/.test(inner)) return undefined;
+  const tokens = inner.match(sumToken) ?? [];
+  if (tokens.join("") !== inner.replaceAll(" ", "")) return undefined;
+  // Two in a row are one token to others, as in `0x1f`, or none at all.
+  const isValue = (token: string | undefined) => /^[\w$]/.test(token ?? "");
+  if (tokens.some((token, n) => isValue(token) && isValue(tokens[n + 1]))) return undefined;
+  return {
+    length: whole.length,
+    names: tokens.filter((one) => /^\$?[A-Za-z_]/.test(one)).map((one) => one.replace("$", "")),
+  };
+}
+
+const sumToken = /\$?[A-Za-z_]\w*|\d{1,15}|[<>=!]=|&&|\|\||[-+*/%()<>]/g;
 
 function isBalanced(text: string): boolean {
   let depth = 0;
