@@ -91,8 +91,21 @@ test("the published package installs in an empty folder: command, library and ty
       import { SageAgentSDK, type AgentOutcome, type Tool } from "sage-agent";
       const tool: Tool<{ city: string }> = {
         name: "Weather", description: "", inputSchema: z.object({ city: z.string() }), effect: "reads",
+        checkPermissions: async ({ city }, { signal }) => ({ behavior: signal.aborted || city === "" ? "ask" : "allow", reason: "" }),
+        request: () => ({ kind: "text", prompt: "Where?", timeoutMs: 5, timeoutPolicy: { default: { type: "text", text: "here" } } }),
         execute: async ({ city }) => ({ ok: true, text: city }),
       };
+      export async function watch(sage: SageAgentSDK): Promise<string[]> {
+        const run = sage.run("x", { promptTimeout: 5, timeoutPolicy: "wait" });
+        const phases: string[] = [];
+        for await (const event of run)
+          if (event.type === "delta" && event.delta.state?.state === "executing") phases.push(event.delta.state.phase);
+        const response = { type: "granted", requestId: "", removeRules: [{ rule: "Bash(ls)", destination: "session" }] } as const;
+        await sage.host.send({ type: "respond", response: { ...response, removeRules: [...response.removeRules] }, by: "x", surface: "x" });
+        return [...phases, (await run).text];
+      }
+      // @ts-expect-error silence never grants
+      void new SageAgentSDK().run("x", { timeoutPolicy: "grant" });
       export const outcome: Promise<AgentOutcome> = new SageAgentSDK({ tools: [tool] }).run("x");
       // @ts-expect-error a number is no task
       void new SageAgentSDK().run(1);
