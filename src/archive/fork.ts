@@ -63,10 +63,14 @@ export function cutAt(facts: readonly Fact[], at: string | undefined): number {
 }
 
 function opened(cut: number): (fact: Fact) => Fact {
-  return (fact) =>
-    fact.type === "session.opened"
-      ? { ...fact, data: { ...fact.data, forkedFrom: { session: fact.session, seq: cut } } }
-      : fact;
+  return (fact) => {
+    if (fact.type === "session.opened")
+      return { ...fact, data: { ...fact.data, forkedFrom: { session: fact.session, seq: cut } } };
+    if (fact.type !== "call.finished" || !fact.data.background) return fact;
+    // The command belongs to the other session, which alone may stop it.
+    const { background: _, ...data } = fact.data;
+    return { ...fact, data };
+  };
 }
 
 /** Files that the other session replaced are for that one to put back. */

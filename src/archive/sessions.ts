@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { stopTask } from "../agent/state/tasks.ts";
 import { settle } from "../input/respond.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
-import { reason, SageError, titleKey, type Sender } from "../protocol/index.ts";
+import { reason, SageError, tasksIn, titleKey, type Sender } from "../protocol/index.ts";
 import { newSessionId } from "../host/commands.ts";
 import { cutAt, forkOf } from "./fork.ts";
 import type { Home } from "../config/home.ts";
@@ -56,6 +57,7 @@ export async function deleteSession(store: Store, home: Kept, session: string, s
       reason: reason("session-deleted", {}),
     });
   const facts = store.load(session);
+  await Promise.all(tasksIn(facts).tasks.map(stopTask));
   const receipts = receiptsOf(facts, ruleFiles(home, cwd)).map(slim);
   store.housekeeping.remove(session, facts.at(-1)?.seq ?? 0, { session, cwd, title, ...sender, receipts });
   dropOutput(store, home.output, session, outputOf(facts));

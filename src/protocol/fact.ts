@@ -7,6 +7,7 @@ import type { Effect, RuleDestination, Verdict } from "./permission.ts";
 import type { Reason } from "./reason.ts";
 import type { RestoreProblem, Restoring, RewindWhat } from "./rewind.ts";
 import type { AgentState, StateTransition } from "./state.ts";
+import type { TaskEnd } from "./task.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
 
 /** Data of each kind of fact. */
@@ -68,7 +69,10 @@ export type FactData = {
     /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
     /** Of the turn that it begins, if it begins one. */ limits?: TurnLimits;
   };
-  "model.replied": Reply & { /** Messages up to this seq were in the prompt. */ sawUpTo: number };
+  "model.replied": Reply & {
+    /** Messages up to this seq were in the prompt. */ sawUpTo: number;
+    /** Commands in the background whose end the prompt told. */ ended?: readonly TaskEnd[];
+  };
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;
   "input.resolved": Resolution;

@@ -22,6 +22,7 @@ export * from "./request.ts";
 export * from "./state.ts";
 export * from "./subagent.ts";
 export * from "./surface-store.ts";
+export * from "./task.ts";
 export * from "./turn-reason.ts";
 export * from "./unseen.ts";
 export * from "./use-reason.ts";

@@ -1,6 +1,7 @@
 import type { Answers, Preview } from "./request.ts";
 import type { Replaced } from "./rewind.ts";
 import type { ImagePart } from "./image.ts";
+import type { BackgroundTask } from "./task.ts";
 import type { InputChange } from "./permission.ts";
 
 /** Opaque data of a provider (a thinking signature, say) that must come back unchanged with the part it belongs to. */
@@ -52,6 +53,8 @@ export type ToolResult = {
   text: string;
   /** Pictures that belong to it, kept beside the journal. */
   images?: readonly ImagePart[];
+  /** The command that goes on in the background. */
+  background?: BackgroundTask;
   /** Set by the loop, for every call. A tool need not say it. */
   end?: CallEnd;
   /** Set where the input that ran is not what the model sent. */

@@ -97,6 +97,8 @@ export type TurnReasonArgs = OwnQuestionArgs & {
 
   // What a person is told beside all this.
   "command-waits": { question: string };
+  /** A command in the background; without a code it was stopped. */
+  "task-ended": { id: string; command: string; code?: number };
 };
 
 /** Questions that Sage itself asks. Each has a fixed set of options, see `texts/questions.ts`. */

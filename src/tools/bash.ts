@@ -7,10 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { messageOf } from "../protocol/index.ts";
 import type { ToolResult } from "../protocol/index.ts";
+import { startInBackground } from "./background.ts";
 import { describe } from "./describe.ts";
 import { createExcerpt } from "./excerpt.ts";
 import { watchForPrompt } from "./prompt.ts";
 import { failed } from "./result.ts";
+import { shellEnv } from "./shell-env.ts";
 import type { Tool, ToolScope } from "./tool.ts";
 
 const graceMs = 2_000;
@@ -20,6 +22,10 @@ const quietFor = 3_000;
 const inputSchema = z.strictObject({
   command: z.string().min(1).describe("The command line, for bash"),
   description: z.string().optional().describe("What it does, in five to ten words, for the person who approves it"),
+  background: z
+    .boolean()
+    .default(false)
+    .describe("Goes on after this call; its output goes to a file that you can Read"),
   timeout: z.int().min(1).max(600_000).default(120_000).describe("Milliseconds before it is stopped"),
 });
 
@@ -36,6 +42,7 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
     specifier: (input) => input.command,
     async execute(input, scope) {
       if (scope.signal.aborted) return failed("Interrupted by the person before the command was started.");
+      if (input.background) return startInBackground(input.command, scope);
       return watch(start(input.command, scope), { ...input, quietMs }, scope);
     },
   };
@@ -50,49 +57,12 @@ function start(command: string, scope: ToolScope): Running {
   const join = 'read -r go && exec bash --noprofile --norc -c "$1" 2>&1 </dev/null';
   return spawn("sh", ["-c", join, "sh", command], {
     cwd: scope.cwd,
-    // The same home in which `~` was judged.
-    env: { ...scope.env, HOME: scope.home, ...quiet },
+    env: shellEnv(scope),
     // A group of its own, so that what the command starts can be ended with it; and no terminal to ask on.
     detached: true,
     stdio: ["pipe", "pipe", "ignore"],
   });
 }
-
-const quiet: NodeJS.ProcessEnv = {
-  PAGER: "cat",
-  MANPAGER: "cat",
-  GIT_PAGER: "cat",
-  // Programs through which less would send what it shows.
-  LESSOPEN: undefined,
-  LESSCLOSE: undefined,
-  LESS: undefined,
-  GIT_TERMINAL_PROMPT: "0",
-  // What an editor would be opened for is taken as it is; a commit without a message is refused by git itself.
-  GIT_EDITOR: "true",
-  DEBIAN_FRONTEND: "noninteractive",
-  GIT_OPTIONAL_LOCKS: "0",
-  // Looking at a repository starts nothing that goes on looking at it.
-  GIT_CONFIG_COUNT: "1",
-  GIT_CONFIG_KEY_0: "core.fsmonitor",
-  GIT_CONFIG_VALUE_0: "false",
-  BASH_ENV: undefined,
-  ENV: undefined,
-  RIPGREP_CONFIG_PATH: undefined,
-  // Sage asks for it before it answers, trusts or changes rules: that is for people.
-  SAGE_INSIDE: "1",
-  // With these `cd sub` may lead anywhere, a line may be read otherwise, a pattern may stand for other files, and git may
-  // look at another repository than the one that was judged.
-  CDPATH: undefined,
-  SHELLOPTS: undefined,
-  BASHOPTS: undefined,
-  BASH_COMPAT: undefined,
-  POSIXLY_CORRECT: undefined,
-  GLOBIGNORE: undefined,
-  GIT_DIR: undefined,
-  GIT_WORK_TREE: undefined,
-  GIT_COMMON_DIR: undefined,
-  GIT_INDEX_FILE: undefined,
-};
 
 type Exit = { code: number | null; signal: NodeJS.Signals | null; error?: Error };
 

@@ -6,6 +6,7 @@ import { edit } from "./edit.ts";
 import { exitPlanMode } from "./exit-plan-mode.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
+import { killShell } from "./kill-shell.ts";
 import { read } from "./read.ts";
 import { todoWrite } from "./todo-write.ts";
 import type { Tool } from "./tool.ts";
@@ -26,9 +27,9 @@ export type ToolRegistry = {
   offers(): readonly OfferedTool[];
 };
 
-/** Read, Write, Edit, Bash, Glob, Grep, TodoWrite, AskUserQuestion and ExitPlanMode. */
+/** Read, Write, Edit, Bash, KillShell, Glob, Grep, TodoWrite, AskUserQuestion and ExitPlanMode. */
 export function builtinTools(): Tool[] {
-  return [read, write, edit, bash, glob, grep, todoWrite, askUser, exitPlanMode];
+  return [read, write, edit, bash, killShell, glob, grep, todoWrite, askUser, exitPlanMode];
 }
 
 /** A registry of these tools. Throws when two have the same name. */

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type {
+  BackgroundTask,
   Effect,
   PermissionMode,
   PermissionOpinion,
@@ -41,6 +42,8 @@ export type ToolScope = {
   waiting?(question: string): void;
   /** A process group was started: should Sage be killed, recovery finds it by this. */
   spawned(pid: number): void | Promise<void>;
+  /** Commands that this session runs in the background. Undefined: there is none of this id. */
+  readonly tasks?: { running(): readonly BackgroundTask[]; stop(id: string): Promise<"stopped" | "ended" | undefined> };
   /** The environment for children: without secrets and Sage's own variables. */
   readonly env: NodeJS.ProcessEnv;
   /**

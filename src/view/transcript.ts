@@ -6,6 +6,7 @@ import {
   isRunKey,
   parentCallOfKey,
   placeOfKey,
+  reason,
   rootCallOfKey,
   stepOfKey,
   textOf,
@@ -60,7 +61,11 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     });
     const root = parent && calls.get(rootCallOfKey(key) ?? "");
     root?.inner.push(...made);
-    return [...read(data.sawUpTo), ...streams.replied(reply, data), ...(root ? [root] : []), ...made];
+    const ended = (data.ended ?? []).map(({ id, command, code }): Item => {
+      const why = reason("task-ended", { id, command, ...(code !== undefined && { code }) });
+      return { type: "notice", text: "", reason: why };
+    });
+    return [...read(data.sawUpTo), ...ended, ...streams.replied(reply, data), ...(root ? [root] : []), ...made];
   };
 
   const read = (upTo: number): SaidItem[] => {

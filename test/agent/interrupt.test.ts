@@ -258,7 +258,10 @@ test("a subagent's context refuses questions with a clear error and shows its an
     planned: () => false,
     lifecycle: new LifecycleManager(),
     memory: new Memory(undefined),
-    tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+    tree: {
+      ...{ permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+      ...{ tasks: new Map(), toldTasks: new Set<string>() },
+    },
     activity: createActivity(undefined, () => {}),
     show: () => {},
     loop: () => assert.fail("no subagent is run here"),

@@ -191,13 +191,14 @@ test("TodoWrite gives the list back as a person would write it", async () => {
 
 // Registry
 
-test("the registry holds the eight built-in tools and offers them to a model", () => {
+test("the registry holds the built-in tools and offers them to a model", () => {
   const registry = createToolRegistry(builtinTools());
   assert.deepEqual(registry.names(), [
     "Read",
     "Write",
     "Edit",
     "Bash",
+    "KillShell",
     "Glob",
     "Grep",
     "TodoWrite",
@@ -221,8 +222,8 @@ test("a registry can be narrowed, copied and extended, without touching the one 
   const registry = createToolRegistry(builtinTools());
   assert.deepEqual(registry.filterByNames(["Grep", "Nothing", "Read"]).names(), ["Read", "Grep"]);
   const copy = registry.clone();
-  assert.equal(copy.offers().length, 9);
+  assert.equal(copy.offers().length, 10);
   copy.register({ ...bash, name: "mcp__srv__run" });
-  assert.deepEqual([copy.offers().length, copy.list().length, registry.names().length], [10, 10, 9]);
+  assert.deepEqual([copy.offers().length, copy.list().length, registry.names().length], [11, 11, 10]);
   assert.throws(() => copy.register(bash), { code: "config-invalid", message: 'there are two tools named "Bash"' });
 });

@@ -1,5 +1,6 @@
 import { ask, NeedsInput } from "../../input/ask.ts";
 import type { Durable, OnceOptions, StepScope } from "../../journal/durable.ts";
+import { startOf } from "../../journal/process.ts";
 import { Stopped } from "../../journal/session.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
 import {
@@ -20,6 +21,7 @@ import { anchorOf, toolPlace, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
+import { endOfTask, endWithProcess, stopTask } from "../state/tasks.ts";
 import { redacted, withChange, withComment, withContext, withEnd } from "./results.ts";
 import type { CallState } from "./state.ts";
 
@@ -38,7 +40,7 @@ export async function perform(
   };
   const execute = async (scope: ToolScope) => {
     const result = await outcomeOf(tool, input, scope);
-    return told(redacted(result, context.config.redact));
+    return told(redacted(withStart(result), context.config.redact));
   };
   const timed = async (scope: StepScope) => {
     using _working = context.activity.begin();
@@ -58,13 +60,28 @@ export async function perform(
     }
     case "writes": {
       const once = await durable.once(key, timed, onceOptions(context, tool, input, verdict));
-      if (once.ok) return once.value;
+      if (once.ok) return noteTask(context, once.value);
       const result = await recover(durable, context, { tool, input, verdict, round: run, ...once }).catch(endUnknown);
       return result === "rerun" ? result : durable.decide(callKeys.done, "call.finished", () => told(result));
     }
     default:
       return verdict.effect satisfies never;
   }
+}
+
+/** By its start no other process with the same number is taken for it. */
+function withStart(result: ToolResult): ToolResult {
+  const { background } = result;
+  return background ? { ...result, background: { ...background, started: startOf(background.pid) } } : result;
+}
+
+/** From here on its end is looked for, and it ends with this process. */
+function noteTask(context: ExecutionContext, result: ToolResult): ToolResult {
+  const { background } = result;
+  if (!background || context.tree.tasks.has(background.id)) return result;
+  context.tree.tasks.set(background.id, background);
+  endWithProcess(background);
+  return result;
 }
 
 /** The turn was stopped before anybody could say what became of it: then that is what the model hears. */
@@ -164,7 +181,7 @@ function waitingScope(context: ExecutionContext, durable: Durable): ToolScope {
 
 function surroundings(
   context: ExecutionContext,
-): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env"> {
+): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env" | "tasks"> {
   const { keepDir, env, home } = context.config;
   const mayRead = readFilter(
     rulesOf(context),
@@ -176,6 +193,17 @@ function surroundings(
     seen: (path) => context.memory.seen(path),
     keepDir,
     env,
+    tasks: tasksOf(context),
     ...(mayRead && { mayRead }),
+  };
+}
+
+function tasksOf({ tree }: ExecutionContext): NonNullable<ToolScope["tasks"]> {
+  return {
+    running: () => [...tree.tasks.values()].filter((task) => !endOfTask(task)),
+    async stop(id) {
+      const task = tree.tasks.get(id);
+      return task && (await stopTask(task));
+    },
   };
 }

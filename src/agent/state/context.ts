@@ -5,6 +5,7 @@ import type { Model } from "../../models/model.ts";
 import type { Prices } from "../../models/prices.ts";
 import type {
   AgentState,
+  BackgroundTask,
   ExecutionOptions,
   Fact,
   InputRequest,
@@ -97,6 +98,9 @@ export type ExecutionContext = {
     waiting: readonly InputRequest[];
     /** Calls that may have changed something, by number; what was judged before one of them may mean something else. */
     writersStarted: number;
+    /** Commands in the background by id, and those whose end the model was told. */
+    tasks: Map<string, BackgroundTask>;
+    toldTasks: Set<string>;
     usage: Usage;
     usd: number | undefined;
     modelCalls: number;

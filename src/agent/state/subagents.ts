@@ -28,7 +28,7 @@ export const builtinSubagents: readonly SubagentDefinition[] = [
     type: "execute",
     description: "Carries out a task whose steps are clear, and reports what was done and checked.",
     prompt: "Do exactly what the task says, check it by running something, and report what is different now.",
-    toolAccess: { restricted: [...reading, "Write", "Edit", "Bash", "TodoWrite"] },
+    toolAccess: { restricted: [...reading, "Write", "Edit", "Bash", "KillShell", "TodoWrite"] },
     workingDirectory: "inherited",
   },
   {

@@ -17,6 +17,7 @@ import { spend } from "./spend.ts";
 import { askIfSpinning } from "./spinning.ts";
 import { finishOf } from "./finish.ts";
 import { enterPhase } from "../state/states.ts";
+import { endedMessages } from "../state/tasks.ts";
 
 /** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
 export async function loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus> {
@@ -30,7 +31,7 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     const reply = await nextReply(line, context, progress);
     const heard = between(progress.said, progress.sawUpTo, reply.sawUpTo);
     if (heard.length > 0) context.memory.forgetRefusals();
-    progress.messages.push(...heard, assistantMessage(reply));
+    progress.messages.push(...heard, ...endedMessages(reply.ended), assistantMessage(reply));
     progress.sawUpTo = reply.sawUpTo;
     count(context, progress, reply.usage);
     progress.steps++;

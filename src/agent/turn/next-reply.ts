@@ -3,13 +3,14 @@ import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
-import { stepKeys, PLAN_TOOL, type FactData } from "../../protocol/index.ts";
+import { stepKeys, PLAN_TOOL, type FactData, type TaskEnd } from "../../protocol/index.ts";
 import { loadImage } from "../../tools/image.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
 import { between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
+import { endedMessages, endOfTask } from "../state/tasks.ts";
 
 /** A model that takes longer than this leaves the time to load the shell grammar, which the first command would wait for. */
 const THINKING_MS = 20;
@@ -43,9 +44,12 @@ async function callModel(
   progress.askedUpTo = sawUpTo;
   enterPhase(context, "callingLlm");
   using _working = context.activity.begin();
+  const ended = newlyEnded(context);
   const planning = context.mode() === "plan" ? [planReminder(context.agent)] : [];
   const messages =
-    fresh.length + planning.length > 0 ? [...progress.messages, ...fresh, ...planning] : progress.messages;
+    fresh.length + planning.length + ended.length > 0
+      ? [...progress.messages, ...fresh, ...endedMessages(ended), ...planning]
+      : progress.messages;
   const loading =
     tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadGrammar(), THINKING_MS).unref() : undefined;
   try {
@@ -57,10 +61,17 @@ async function callModel(
       },
       modelScope(scope),
     );
-    return { ...reply, sawUpTo };
+    for (const { id } of ended) context.tree.toldTasks.add(id);
+    return { ...reply, sawUpTo, ...(ended.length > 0 && { ended }) };
   } finally {
     clearTimeout(loading);
   }
+}
+
+/** Told to the root alone: a subagent has a task of its own. */
+function newlyEnded({ agent, tree }: ExecutionContext): TaskEnd[] {
+  if (agent.length > 0 || tree.tasks.size === 0) return [];
+  return [...tree.tasks.values()].flatMap((task) => (tree.toldTasks.has(task.id) ? [] : (endOfTask(task) ?? [])));
 }
 
 const withoutPlan = new WeakMap<readonly OfferedTool[], readonly OfferedTool[]>();

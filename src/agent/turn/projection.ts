@@ -1,10 +1,13 @@
 import { workedMs } from "../state/activity.ts";
 import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
+import { endedMessages } from "../state/tasks.ts";
 import {
   callsOf,
   placeInConversation,
   turnNumber,
+  tasksIn,
+  type BackgroundTask,
   type Call,
   type Fact,
   type Message,
@@ -28,6 +31,9 @@ export type Folded = {
   summary: Summary | undefined;
   seen: Map<string, string> | undefined;
   rules: Rule[];
+  /** Commands that were started in the background, and those whose end the model was told. */
+  tasks: BackgroundTask[];
+  toldTasks: Set<string>;
   /** Number of the turn that is open, or comes next. */
   turn: number;
   open: Fact<"turn.begun"> | undefined;
@@ -40,6 +46,7 @@ export type Folded = {
 };
 
 export function fold(facts: readonly Fact[]): Folded {
+  const { tasks, told } = tasksIn(facts);
   const folded: Folded = {
     messages: [],
     sawUpTo: 0,
@@ -47,6 +54,8 @@ export function fold(facts: readonly Fact[]): Folded {
     summary: undefined,
     seen: undefined,
     rules: [],
+    tasks,
+    toldTasks: told,
     turn: 0,
     open: undefined,
     workedMs: 0,
@@ -127,7 +136,7 @@ function addTurn(folded: Folded, facts: readonly Fact[], heardAtEnd = 0): void {
       askForRest();
       close();
       hear(fact.data.sawUpTo);
-      folded.messages.push(assistantMessage(fact.data));
+      folded.messages.push(...endedMessages(fact.data.ended), assistantMessage(fact.data));
       calls = callsOf(fact.data);
       rest = restMessage(fact.data);
       const { inputTokens, outputTokens } = fact.data.usage;

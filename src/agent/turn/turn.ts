@@ -27,6 +27,7 @@ import { loop } from "./loop.ts";
 import type { LifecycleManager } from "../state/lifecycle.ts";
 import { Memory } from "../state/memory.ts";
 import { endState, stateShower } from "../state/states.ts";
+import { endOfTask, endWithProcess } from "../state/tasks.ts";
 import { between, fold, type Folded } from "./projection.ts";
 import { sentence } from "../../texts/reasons.ts";
 
@@ -102,6 +103,12 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
   }
 }
 
+/** Commands in the background that a process before this one may have left: they end with this one. */
+function foundAgain({ tasks, toldTasks }: Folded): Pick<ExecutionContext["tree"], "tasks" | "toldTasks"> {
+  for (const task of tasks) if (!toldTasks.has(task.id) && !endOfTask(task)) endWithProcess(task);
+  return { tasks: new Map(tasks.map((task) => [task.id, task])), toldTasks: new Set(toldTasks) };
+}
+
 function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[]): Turn {
   const { config, options, asking, lifecycle } = input;
   const key = turnKey(folded.turn);
@@ -147,7 +154,10 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       mode: () => log.mode,
       planned: () => log.planned,
       memory: new Memory(folded.seen),
-      tree: { permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+      tree: {
+        ...{ permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+        ...foundAgain(folded),
+      },
       activity: createActivity(limit === undefined ? limit : Math.max(0, limit - folded.workedMs), () =>
         log.stop(new Stopped("timeout", reason("time-up", { limitMs: limit ?? 0 }))),
       ),

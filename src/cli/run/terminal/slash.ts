@@ -18,6 +18,7 @@ import { sessionRules, takeBack } from "../../session-rules.ts";
 import { modelOfSession } from "../../model-choice.ts";
 import type { Sage } from "../../wiring.ts";
 import { pickModel, pickRule } from "./pick.ts";
+import { tasksText } from "./tasks.ts";
 import { dollars, spentOf } from "../../../view/summary.ts";
 
 /** What can be typed after a slash and needs more than a surface knows. */
@@ -59,6 +60,7 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
         tt.noSkills,
       ),
     rewind: async (args) => ({ text: await rewound(sage, session, args.split(/\s+/).filter(Boolean), lang) }),
+    tasks: async (args) => ({ text: await tasksText(store.load(session), args, { t: texts(lang), tt }) }),
     cost: async () => ({ text: costLine(store.load(session), tt) }),
     export: async (args) => {
       const { linesOf } = await import("../../page/export-lines.ts");

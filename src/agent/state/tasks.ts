@@ -1,0 +1,84 @@
+import { readFileSync, statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { groupLives } from "../../journal/process.ts";
+import type { BackgroundTask, Message, TaskEnd } from "../../protocol/index.ts";
+
+const GRACE_MS = 2_000;
+const LOOK_MS = 5_000;
+const LARGEST_OUTPUT = 100 * 1024 * 1024;
+
+/** Undefined while it runs. Whoever looks from another process, or after a restart, sees the same. */
+export function endOfTask({ id, command, file, pid, started }: BackgroundTask): TaskEnd | undefined {
+  const code = codeIn(`${file}.end`);
+  if (code === undefined && groupLives(pid, started)) return undefined;
+  return { id, command, file, ...(code !== undefined && { code }) };
+}
+
+/** Asks the whole group to end, and after a while makes it. */
+export async function stopTask(task: BackgroundTask): Promise<"stopped" | "ended"> {
+  if (endOfTask(task)) return "ended";
+  signal(task, "SIGTERM");
+  for (const from = performance.now(); performance.now() - from < GRACE_MS; await sleep(20))
+    if (!groupLives(task.pid, task.started)) return "stopped";
+  signal(task, "SIGKILL");
+  return "stopped";
+}
+
+/** The message that tells the model what ended since its last reply. Live and folded it is the same. */
+export function endedMessages(ended: readonly TaskEnd[] | undefined): Message[] {
+  if (!ended || ended.length === 0) return [];
+  const lines = ended.map(
+    ({ id, command, file, code }) =>
+      `${id} (${shortened(command)}) ${code === undefined ? "was stopped" : `ended with exit code ${code}`}; its output is in ${file}`,
+  );
+  return [{ role: "user", text: `(From Sage, not from the person. In the background:\n${lines.join("\n")})` }];
+}
+
+/** Commands that run in the background end with the process that has their session. A kill leaves them, and the next one finds them. */
+export function endWithProcess(task: BackgroundTask): void {
+  if (own.size === 0) {
+    process.once("exit", endAll);
+    watching = setInterval(look, LOOK_MS);
+    watching.unref();
+  }
+  own.set(task.id, task);
+}
+
+const own = new Map<string, BackgroundTask>();
+let watching: NodeJS.Timeout | undefined;
+
+function endAll(): void {
+  for (const task of own.values()) if (!endOfTask(task)) signal(task, "SIGTERM");
+}
+
+/** Output that grows without end would fill the disk. */
+function look(): void {
+  for (const task of own.values()) {
+    if (endOfTask(task)) own.delete(task.id);
+    else if ((statSync(task.file, { throwIfNoEntry: false })?.size ?? 0) > LARGEST_OUTPUT) signal(task, "SIGKILL");
+  }
+  if (own.size > 0) return;
+  clearInterval(watching);
+  process.off("exit", endAll);
+}
+
+function signal({ pid }: BackgroundTask, name: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function codeIn(path: string): number | undefined {
+  try {
+    const text = readFileSync(path, "utf8").trim();
+    return /^\d+$/.test(text) ? Number(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function shortened(command: string): string {
+  return command.length > 100 ? `${command.slice(0, 100).toWellFormed()}…` : command;
+}

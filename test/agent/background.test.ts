@@ -1,0 +1,134 @@
+// Commands in the background: started as a fact, told when they end, stopped by anybody, found again after a kill.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { suite, test } from "node:test";
+import { endOfTask, stopTask } from "../../src/agent/state/tasks.ts";
+import { forkOf } from "../../src/archive/fork.ts";
+import { deleteSession } from "../../src/archive/sessions.ts";
+import { tasksText } from "../../src/cli/run/terminal/tasks.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { groupLives } from "../../src/journal/process.ts";
+import { tasksIn, type Message } from "../../src/protocol/index.ts";
+import { terminalTexts } from "../../src/texts/terminal.ts";
+import { texts } from "../../src/texts/texts.ts";
+import { transcriptOf } from "../../src/view/transcript.ts";
+import { sageWith, workspace, type TestSage } from "../support/sage.ts";
+import { until } from "../support/until.ts";
+
+const inBackground = (command: string) => ({ tool: "Bash", input: { command, background: true } });
+const all = { permissionMode: "bypass" } as const;
+const taskOf = (sage: TestSage) => tasksIn(sage.facts()).tasks[0] ?? assert.fail("no task");
+const last = (messages: readonly Message[]) => {
+  const message = messages.at(-1);
+  return message?.role === "user" ? message.text : "";
+};
+
+suite("a command in the background", () => {
+  test("goes on after its call; its output is a file of its owner alone, and its end is told once, live and folded", async () => {
+    using here = workspace();
+    const told: string[] = [];
+    const hear = ({ messages }: { messages: readonly Message[] }) => {
+      told.push(last(messages));
+      return { text: "ok" };
+    };
+    const store = sqliteStore(here.path("journal.db"));
+    const script = [
+      { calls: [inBackground("echo 一; until [ -e go ]; do sleep 0.02; done; echo two >&2; exit 3")] },
+      hear,
+      hear,
+      hear,
+    ];
+    await using sage = await sageWith({ script, dir: here.dir, store, ...all });
+    await sage.say("start");
+    await sage.outcome();
+    const task = taskOf(sage);
+    assert.match(
+      sage.result(0, 0),
+      new RegExp(`^Started in the background as ${task.id}\\. Its output goes to ${task.file}`),
+    );
+    await until(() => readFileSync(task.file, "utf8") === "一\n", "the output");
+    assert.equal(statSync(task.file).mode & 0o777, 0o600);
+    assert.equal(endOfTask(task), undefined);
+    assert.equal(told[0], "", "it runs, so nothing is told");
+
+    await import("node:fs").then(({ writeFileSync }) => writeFileSync(here.path("go"), ""));
+    await until(() => endOfTask(task), "its end");
+    assert.equal(readFileSync(task.file, "utf8"), "一\ntwo\n");
+    await sage.say("next");
+    await sage.outcome();
+    assert.match(
+      told[1] ?? "",
+      new RegExp(`${task.id} \\(echo 一.*\\) ended with exit code 3; its output is in ${task.file}`),
+    );
+    const replied = sage.facts().findLast(({ type }) => type === "model.replied");
+    assert.deepEqual(replied?.type === "model.replied" && replied.data.ended, [
+      { id: task.id, command: task.command, file: task.file, code: 3 },
+    ]);
+    assert.ok(transcriptOf(sage.facts()).some((item) => item.type === "notice" && item.reason?.code === "task-ended"));
+    await sage.say("again");
+    await sage.outcome();
+    assert.equal(told[2], "again", "it is told once, and stays in the conversation");
+  });
+
+  test("is stopped by the model with everything it started; a stranger's id and a second stop are answered", async () => {
+    using here = workspace();
+    const script = [
+      { calls: [inBackground("sleep 1000 & sleep 1000")] },
+      () => ({
+        calls: [taskOf(sage).id, taskOf(sage).id, "nosuch"].map((id) => ({ tool: "KillShell", input: { id } })),
+      }),
+      { text: "done" },
+    ];
+    await using sage: TestSage = await sageWith({ script, dir: here.dir, ...all });
+    await sage.say("start");
+    await sage.outcome();
+    const { id, pid } = taskOf(sage);
+    assert.equal(sage.result(1, 0), `${id} was stopped.`);
+    assert.match(sage.result(1, 1), new RegExp(`^${id} (was stopped|had ended already)\\.$`));
+    assert.equal(sage.result(1, 2), "There is no command nosuch in the background.");
+    await until(() => !groupLives(pid), "the group to be gone");
+    assert.deepEqual(endOfTask(taskOf(sage))?.code, undefined);
+  });
+
+  test("is listed and stopped by the person, in both languages; a fork has none; deleting the session ends it", async () => {
+    using here = workspace();
+    const script = [{ calls: [inBackground("sleep 1000"), inBackground("sleep 1001")] }, { text: "ok" }];
+    const store = sqliteStore(here.path("journal.db"));
+    await using sage = await sageWith({ script, dir: here.dir, store, ...all });
+    await sage.say("start");
+    await sage.outcome();
+    const [first, second] = tasksIn(sage.facts()).tasks;
+    assert.ok(first && second);
+    const list = (args: string, lang: "en" | "zh" = "en") =>
+      tasksText(sage.facts(), args, { t: texts(lang), tt: terminalTexts(lang), now: first.at + 61_000 });
+    assert.match(await list(""), new RegExp(`^${first.id}  running, .*  sleep 1000\\n`));
+    assert.equal(await list(`stop ${first.id}`), `${first.id} stopped.`);
+    assert.equal(await list(`stop ${first.id}`), `${first.id} has already ended.`);
+    assert.equal(await list("stop x", "zh"), "没有后台命令 x。");
+    assert.match(await list("", "zh"), /已停止/);
+    const facts = sage.facts();
+    assert.deepEqual(tasksIn(forkOf(facts, facts.at(-1)?.seq ?? 0)).tasks, []);
+    await until(() => !store.session(sage.session)?.owned, "the session to be let go");
+    const home = { settings: here.path("settings.json"), output: here.path("output") };
+    await deleteSession(store, home, sage.session, { by: "Lin", surface: "test" });
+    await until(() => !groupLives(second.pid, second.started), "the group to be gone");
+  });
+
+  test("that outlived a killed Sage is found again by its fact, and its end is told", async () => {
+    using here = workspace();
+    const store = sqliteStore(here.path("journal.db"));
+    const script = [{ calls: [inBackground("sleep 1000")] }, { text: "ok" }];
+    await using sage = await sageWith({ script, dir: here.dir, store, ...all });
+    await sage.say("start");
+    await sage.outcome();
+    // Another process knows nothing but the facts.
+    const facts = JSON.parse(JSON.stringify(sage.facts())) as ReturnType<TestSage["facts"]>;
+    const task = tasksIn(facts).tasks[0] ?? assert.fail("no task");
+    assert.ok(groupLives(task.pid, task.started) && task.started !== "");
+    assert.equal(endOfTask({ ...task, started: "another:1" })?.code, undefined, "a number that somebody else has now");
+    assert.notEqual(endOfTask({ ...task, started: "another:1" }), undefined);
+    assert.equal(await stopTask(task), "stopped");
+    assert.equal(existsSync(`${task.file}.end`), false);
+    assert.deepEqual(endOfTask(task), { id: task.id, command: "sleep 1000", file: task.file });
+  });
+});
