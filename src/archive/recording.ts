@@ -1,6 +1,7 @@
 import { NeedsInput } from "../input/ask.ts";
 import { taskHash, type Script, type ScriptedTurn } from "../models/scripted.ts";
 import {
+  agentOf,
   callKey,
   callsOf,
   canonicalJson,
@@ -152,7 +153,7 @@ function nameOf(key: string, tasks: ReadonlyMap<string, Call>): string {
 function pathOf(key: string, tasks: ReadonlyMap<string, Call>): string[] {
   const call = parentCallOfKey(key);
   if (call === undefined) return [];
-  return [...pathOf(call, tasks), String(tasks.get(call)?.input["agent"])];
+  return [...pathOf(call, tasks), String(agentOf(tasks.get(call)?.input ?? {}))];
 }
 
 function askedOf(request: InputRequest): Asked {

@@ -10,6 +10,11 @@ export type ProviderMetadata = Record<string, Record<string, unknown>>;
 /** A call's input as the model gave it: a JSON object. */
 export type ToolInput = Record<string, unknown>;
 
+/** The subagent that a Task is for; models also write the name that other agents have for the field. */
+export function agentOf({ agent, subagent_type: type }: ToolInput): unknown {
+  return agent ?? type;
+}
+
 /** A use of a tool that the model asks for. */
 export type Call = {
   type: "call";

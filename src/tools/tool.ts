@@ -10,6 +10,7 @@ import type {
   RequestTimeout,
   Resolution,
   SessionMode,
+  ToolInput,
   ToolResult,
 } from "../protocol/index.ts";
 
@@ -62,6 +63,8 @@ export type Tool<I = any> = {
   /** What the model reads; lives in a .md file beside the tool. */
   description: string;
   inputSchema: z.ZodType<I>;
+  /** The input as this tool spells it: models learned the field names of other tools. Whatever it does not know it leaves. */
+  adapt?(sent: ToolInput): ToolInput;
   effect: Effect;
   /** Blocks for a person whatever the rules and the mode say. */
   requiresUserInteraction?: boolean;

@@ -89,3 +89,16 @@ export function lastTurn(facts: readonly Fact[]): number {
     ? open
     : (ends.at(-2) ?? 0);
 }
+
+export type Todo = { content: string; status: string };
+
+/** The list that a call writes; undefined for every other call. Not yet safe to draw. */
+export function todosOf({ call: { tool }, input }: CallItem): Todo[] | undefined {
+  if (tool !== "TodoWrite" || !Array.isArray(input["todos"])) return undefined;
+  const all = input["todos"] as (Partial<Todo> | null)[];
+  return all.flatMap((todo) =>
+    typeof todo?.content === "string" && typeof todo.status === "string"
+      ? [{ content: todo.content, status: todo.status }]
+      : [],
+  );
+}

@@ -1,4 +1,5 @@
 import {
+  agentOf,
   callKey,
   callOfKey,
   callsOf,
@@ -50,7 +51,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     const reply: ReplyHead = { key, at, model: data.model };
     const step = stepOfKey(key) ?? "";
     const parent = calls.get(parentCallOfKey(key) ?? "");
-    const agent = parent ? [...parent.agent, String(parent.input["agent"])] : [];
+    const agent = parent ? [...parent.agent, String(agentOf(parent.input))] : [];
     const made = callsOf(data).map((call, n) => {
       const item: CallItem = {
         ...{ type: "call", key: callKey(step, n), within: placeOfKey(key)?.within ?? [], agent, reply, call },

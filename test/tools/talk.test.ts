@@ -5,6 +5,7 @@ import type { Answers, InputResponse, Resolution } from "../../src/protocol/inde
 import { askUser } from "../../src/tools/ask-user.ts";
 import { bash } from "../../src/tools/bash.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
+import { createTask } from "../../src/tools/task.ts";
 import { todoWrite } from "../../src/tools/todo-write.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -226,4 +227,37 @@ test("a registry can be narrowed, copied and extended, without touching the one 
   copy.register({ ...bash, name: "mcp__srv__run" });
   assert.deepEqual([copy.offers().length, copy.list().length, registry.names().length], [11, 11, 10]);
   assert.throws(() => copy.register(bash), { code: "config-invalid", message: 'there are two tools named "Bash"' });
+});
+
+// What models are known to spell otherwise
+
+test("a list of todos may carry the fields of other agents, or not", () => {
+  const todo = { content: "look", status: "pending" };
+  const taken = (more: object) => {
+    const adapted = todoWrite.adapt?.({ todos: [{ ...todo, ...more }] });
+    return todoWrite.inputSchema.safeParse(adapted).success;
+  };
+  assert.ok(taken({}));
+  assert.ok(taken({ activeForm: "Looking", id: "1", priority: "high" }));
+  assert.ok(!taken({ status: "somehow" }));
+  assert.ok(!todoWrite.inputSchema.safeParse(todoWrite.adapt?.({ todos: "look" })).success);
+});
+
+test("a task may name its agent as subagent_type, in any case, and leave out its description", () => {
+  const task = createTask([
+    { name: "Explore", description: "" },
+    { name: "GeneralPurpose", description: "" },
+  ]);
+  const taken = (sent: Record<string, unknown>) => task.inputSchema.safeParse(task.adapt?.(sent)).data as unknown;
+  assert.deepEqual(taken({ subagent_type: "general-purpose", prompt: "Find it.\nAll of it." }), {
+    agent: "GeneralPurpose",
+    description: "Find it.",
+    prompt: "Find it.\nAll of it.",
+  });
+  assert.deepEqual(taken({ agent: "Explore", description: "x".repeat(100), prompt: "p" }), {
+    agent: "Explore",
+    description: "x".repeat(80),
+    prompt: "p",
+  });
+  assert.equal(taken({ subagent_type: "nobody", prompt: "p" }), undefined);
 });

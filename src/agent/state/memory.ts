@@ -67,7 +67,7 @@ export class Memory {
   parse(tool: Tool, sent: ToolInput): Parsed {
     const known = this.#parsed?.get(sent);
     if (known) return known;
-    const result = tool.inputSchema.safeParse(sent);
+    const result = tool.inputSchema.safeParse(tool.adapt?.(sent) ?? sent);
     const parsed: Parsed = result.success
       ? { ok: true, input: result.data as ToolInput }
       : { ok: false, problem: misfits(result.error, sent) };

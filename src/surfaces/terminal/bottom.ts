@@ -3,6 +3,7 @@ import { nameOf } from "../../view/summary.ts";
 import { clipped } from "./draw/rows.ts";
 import type { StatusInfo } from "./options.ts";
 import type { Parts } from "./parts.ts";
+import { boardRows } from "./view.ts";
 import { footRow, statusRow, type Doing, type Look } from "./status.ts";
 
 /** Rows below the transcript: a panel, or else status, hint, editor and foot. */
@@ -19,6 +20,7 @@ export function bottomRows(parts: Parts, width: number): string[] {
   const picker = parts.pickers.open();
   return [
     "",
+    ...(progress.open ? boardRows(parts.scroll.board(), { ...look, cwd: progress.cwd }) : []),
     ...(desk.open().length > 0 ? [asideRow(parts, width)] : statusRow(doingOf(parts), look)),
     ...hints,
     ...(picker ?? writing).render(width),

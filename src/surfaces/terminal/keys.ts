@@ -1,10 +1,13 @@
 import { nextMode, oneLine } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
+import type { TerminalTexts } from "../../texts/terminal.ts";
 import { pickerTexts } from "../../texts/picker.ts";
+import type { CallItem, ThoughtItem } from "../../view/item.ts";
 import { briefOf } from "../../view/summary.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { keyOf, type Key, type Situation } from "./input.ts";
 import type { Parts } from "./parts.ts";
+import type { ReadsItem } from "./scroll.ts";
 import { fileSource, textSource, type Source } from "./source.ts";
 import { isSecond, isSwallowed, stopIn } from "./state.ts";
 
@@ -150,19 +153,34 @@ function findEarlier({ options, pickers, writing }: Parts): void {
  * Unfolds entries that still change and those to come. The last one that has scrolled by is shown again, whole: below, where
  * it is short, else in a pager.
  */
-function unfold({ scroll, state, to, tt, pagers, device }: Parts): void {
-  const last = scroll.latest();
+function unfold({ scroll, state, to, tt, pagers, device, progress }: Parts): void {
+  const latest = scroll.latest();
+  const last = latest && wholeOf(latest, tt, progress.cwd);
   const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
-  const text = last && (last.type === "call" ? (last.result?.text ?? "") : last.text.trim());
-  const output = last?.type === "call" ? last.result?.output : undefined;
-  const title = last?.type === "call" ? oneLine(`${last.call.tool} ${briefOf(last)}`) : tt.thought("");
-  const long = output !== undefined || (text ?? "").split("\n").length > device.rows - BESIDES;
-  if (last && !live && !state().unfolded && long)
-    return pagers.show({ title, source: sourceOf(text ?? "", output?.file) });
+  const long = last !== undefined && (last.file !== undefined || last.text.split("\n").length > device.rows - BESIDES);
+  if (long && !live && !state().unfolded)
+    return pagers.show({ title: last.title, source: sourceOf(last.text, last.file) });
   to({ type: "unfold" });
-  if (!state().unfolded || !last || live) return;
-  const whole = last.type === "call" ? tt.whole(oneLine(last.call.tool)) : tt.whole(tt.thought(""));
-  scroll.add({ type: "box", title: whole, text: text ?? "", done: true });
+  const there = scroll.live().some(({ item }) => item === latest); // it is drawn again, unfolded
+  if (!state().unfolded || !last || live || there) return;
+  scroll.add({ type: "box", title: tt.whole(last.title), text: last.text, done: true });
+}
+
+type Whole = { title: string; text: string; file?: string | undefined };
+
+function wholeOf(item: CallItem | ThoughtItem | ReadsItem, tt: TerminalTexts, cwd: string | undefined): Whole {
+  switch (item.type) {
+    case "thought":
+      return { title: tt.thought(""), text: item.text.trim() };
+    case "call":
+      return { title: oneLine(item.call.tool), text: item.result?.text ?? "", file: item.result?.output?.file };
+    case "reads": {
+      const texts = item.items.map((one) => `${briefOf(one, cwd)}\n${one.result?.text ?? ""}`);
+      return { title: tt.reads(item.items.length), text: texts.join("\n\n") };
+    }
+    default:
+      return item satisfies never;
+  }
 }
 
 function sourceOf(text: string, file: string | undefined): Source {

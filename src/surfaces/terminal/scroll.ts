@@ -2,7 +2,8 @@ import type { Delta, Fact } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { CallItem, Item, ThoughtItem } from "../../view/item.ts";
 import type { Tone } from "../../view/note.ts";
-import { isOver, lastTurn } from "../../view/summary.ts";
+import { isOpen } from "../../view/standing.ts";
+import { isOver, lastTurn, todosOf, type Todo } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { finishedUpTo } from "./chunks.ts";
 
@@ -11,9 +12,12 @@ export type NoteItem = { type: "note"; tone: Tone; lines: string[] };
 /** Foreign text behind a margin. */
 export type BoxItem = { type: "box"; title: string; text: string; note?: string; done: boolean };
 
+/** Files that were read one after the other. */
+export type ReadsItem = { type: "reads"; items: CallItem[] };
+
 /** One item as it stands on the screen. */
 export type Entry = {
-  item: Item | NoteItem | BoxItem;
+  item: Item | NoteItem | BoxItem | ReadsItem;
   /** A blank row comes before it. */
   gap: boolean;
   /** Of a text: characters before this went to the scrollback as an entry of their own. */
@@ -37,16 +41,21 @@ export type Scroll = {
   live(): readonly Entry[];
   /** Takes the entries at the beginning that change no more: they are drawn once and forgotten. */
   take(): Entry[];
-  /** The last call with a result, or the thought that came after it. */
-  latest(): CallItem | ThoughtItem | undefined;
+  /** The last call with a result, the files read last, or the thought that came after it. */
+  latest(): CallItem | ThoughtItem | ReadsItem | undefined;
+  /** The agent's list, and the subagents that run above other rows, while the turn is open. */
+  board(): Board;
 };
+
+export type Board = { todos: readonly Todo[]; tasks: readonly CallItem[] };
 
 export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
   const transcript = createTranscript({ now });
   let entries: Entry[] = [];
   let before: string | undefined;
   const known = new WeakSet<Item>();
-  let latest: CallItem | ThoughtItem | undefined;
+  let latest: CallItem | ThoughtItem | ReadsItem | undefined;
+  let todos: readonly Todo[] = [];
 
   const push = (item: Entry["item"], apart = item.type === "said" || item.type === "text"): Entry => {
     const kind = kindOf(item);
@@ -71,9 +80,12 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
     push(item);
   };
 
+  const groups = () => entries.flatMap(({ item }) => (item.type === "reads" ? [item] : []));
   const show = (item: Item): void => {
     if ((item.type === "call" && item.result) || (item.type === "thought" && item.done && item.text !== ""))
-      latest = item;
+      latest = groups().findLast(({ items }) => items.includes(item as CallItem)) ?? item;
+    if (item.type === "call" && item.within.length === 0 && item.standing === "done") todos = todosOf(item) ?? todos;
+    if (item.type === "end") todos = [];
     if (!isDrawn(item)) return;
     if (known.has(item)) {
       const entry = item.type === "text" ? entries.find((one) => one.item === item) : undefined;
@@ -82,7 +94,10 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
     }
     known.add(item);
     if (item.type === "text" && item.restarts > 0) note("warn", t.startsAgain);
-    push(item);
+    const before = entries.at(-1)?.item;
+    if (!isRead(item)) push(item);
+    else if (before?.type === "reads") before.items.push(item);
+    else push({ type: "reads", items: [item] });
   };
   const fact = (one: Fact): void => transcript.fact(one).forEach(show);
 
@@ -91,6 +106,13 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
     fact,
     live: () => entries,
     latest: () => latest,
+    board() {
+      const tasks = entries.flatMap(({ item }, n) => {
+        const below = entries.slice(n + 1).some((one) => !isTask(one.item));
+        return isTask(item) && isOpen(item.standing) && below ? [item] : [];
+      });
+      return { todos: todos.every(({ status }) => status === "completed") ? [] : todos, tasks };
+    },
     delta: (delta) => transcript.delta(delta).forEach(show),
     add(item, options) {
       push(item, options?.apart);
@@ -105,7 +127,9 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
       facts.slice(start).forEach(fact);
     },
     take() {
-      const open = entries.findIndex(({ item }) => !isFinal(item));
+      // Another file may be read next.
+      const mayGrow = (item: Entry["item"], n: number) => item.type === "reads" && n === entries.length - 1;
+      const open = entries.findIndex(({ item }, n) => !isFinal(item) || mayGrow(item, n));
       const taken = entries.splice(0, open < 0 ? entries.length : open);
       const [first] = entries;
       if (first?.item.type !== "text") return taken;
@@ -117,6 +141,14 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
       return taken;
     },
   };
+}
+
+function isRead(item: Item): item is CallItem {
+  return item.type === "call" && item.call.tool === "Read";
+}
+
+function isTask(item: Entry["item"]): item is CallItem {
+  return item.type === "call" && item.call.tool === "Task";
 }
 
 /** Subagents are drawn with the call that runs them. */
@@ -133,6 +165,8 @@ function kindOf(item: Entry["item"]): string {
     case "box":
     case "end":
       return item.type;
+    case "reads":
+      return "call";
     default:
       return "note";
   }
@@ -142,6 +176,8 @@ function isFinal(item: Entry["item"]): boolean {
   switch (item.type) {
     case "call":
       return isOver(item);
+    case "reads":
+      return item.items.every(isOver);
     case "asked":
       return item.resolution !== undefined;
     case "text":

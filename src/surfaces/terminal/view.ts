@@ -1,4 +1,4 @@
-import { oneLine, type Call, type Output, type Sender, type ToolResult } from "../../protocol/index.ts";
+import { agentOf, oneLine, type Call, type Output, type Sender, type ToolResult } from "../../protocol/index.ts";
 import { changeLine, headline } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
@@ -7,13 +7,13 @@ import { markdownRows } from "./draw/markdown.ts";
 import { clipped, margined, own } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
-import type { Entry } from "./scroll.ts";
+import type { Board, Entry } from "./scroll.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";
 import { changeOf } from "../../view/change.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { saidText } from "../../view/said.ts";
 import { isOpen, type Standing } from "../../view/standing.ts";
-import { briefOf, isAsking, summaryOf } from "../../view/summary.ts";
+import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/summary.ts";
 
 /** What a thing is drawn with. */
 export type View = {
@@ -37,6 +37,7 @@ const INNER_ROWS = 3;
 /** While it still grows; what is finished is shown whole. */
 const LIVE_LINES = 2_000;
 const CHANGE_ROWS = 12;
+const BOARD_ROWS = 5;
 
 /** The rows of one entry. Column one and two are Sage's own; whatever is foreign stands to the right of them. */
 export function rowsOf(entry: Entry, view: View): string[] {
@@ -60,6 +61,8 @@ function bodyOf({ item, from, upTo }: Entry, view: View): string[] {
     }
     case "thought":
       return thoughtRows(item, view);
+    case "reads":
+      return readsRows(item.items, view);
     case "call":
       return isAsking(item) ? answerRows(item, view) : callRows(item, view);
     case "note":
@@ -163,7 +166,8 @@ function callRows(item: CallItem, view: View): string[] {
   ];
   const tail = words.length > 0 ? ` (${words.join(", ")})` : "";
   const room = width - 4 - visibleWidth(tool) - visibleWidth(tail);
-  const summary = room > 4 ? clipped(briefOf(item, view.cwd), room) : "";
+  const brief = todosOf(item) ? view.tt.todosDone(...doneOf(todosOf(item) ?? [])) : briefOf(item, view.cwd);
+  const summary = room > 4 ? clipped(brief, room) : "";
   const paint = theme[tones[standing]];
   const answers = endsOf(item, t, me);
   return [
@@ -174,16 +178,53 @@ function callRows(item: CallItem, view: View): string[] {
   ];
 }
 
+/** One line for all files that were read without a word; each other read on its own. */
+function readsRows(items: readonly CallItem[], view: View): string[] {
+  const { theme, tt, width, cwd, unfolded } = view;
+  const silent = items.filter(({ standing, asked, changed }) => standing === "done" && asked.length === 0 && !changed);
+  const others = items.filter((item) => !silent.includes(item)).flatMap((item) => callRows(item, view));
+  if (unfolded) return items.flatMap((item) => callRows(item, view));
+  const files = [...new Set(silent.map((item) => briefOf(item, cwd)))];
+  const [only] = files;
+  if (only === undefined) return others;
+  const head = files.length === 1 ? theme.bold("Read") : theme.bold(tt.reads(files.length));
+  const names = clipped(files.join(", "), Math.max(4, width - 3 - visibleWidth(head)));
+  return [`${theme.good(marks.done)} ${head} ${theme.dim(names)}`, ...others];
+}
+
+/** The agent's list, and subagents that run: they stand above the editor as long as they last. */
+export function boardRows(
+  { todos, tasks }: Board,
+  { theme, tt, width, t, now, cwd }: Omit<View, "me" | "unfolded" | "loaded">,
+): string[] {
+  const rows = todoRows(todos, { theme, width });
+  const begun = todos.findIndex(({ status }) => status !== "completed");
+  const from = Math.max(0, Math.min(begun - 1, rows.length - BOARD_ROWS));
+  const shown = rows.slice(from, from + BOARD_ROWS);
+  return [
+    ...shown,
+    ...(shown.length < rows.length ? [theme.dim(`  ${tt.todosLeft(rows.length - shown.length)}`)] : []),
+    ...tasks.slice(-BOARD_ROWS).map((item) => {
+      const last = item.inner.at(-1);
+      const time = t.duration(now - (item.since ?? now));
+      const doing = last ? ` · ${oneLine(last.call.tool)} ${briefOf(last, cwd)}` : "";
+      return `${theme.accent("●")} ${theme.dim(clipped(`${oneLine(String(agentOf(item.input)))} ${briefOf(item)} · ${time}${doing}`, width - 2))}`;
+    }),
+  ];
+}
+
+function todoRows(todos: readonly Todo[], { theme, width }: Pick<View, "theme" | "width">): string[] {
+  return todos.map(({ content, status }) => {
+    const line = clipped(content, width - 6);
+    if (status === "completed") return `  ${theme.good("✓")} ${theme.dim(theme.strike(line))}`;
+    return status === "in_progress" ? `  ${theme.accent("▸")} ${theme.bold(line)}` : `  ${theme.dim("☐")} ${line}`;
+  });
+}
+
 function detailRows(item: CallItem, view: View): string[] {
-  const { theme, width } = view;
   const { standing } = item;
   const todos = todosOf(item);
-  if (todos && (isOpen(standing) || standing === "done"))
-    return todos.map(({ content, status }) => {
-      const line = clipped(content, width - 6);
-      if (status === "completed") return `  ${theme.good("✓")} ${theme.dim(theme.strike(line))}`;
-      return status === "in_progress" ? `  ${theme.accent("▸")} ${theme.bold(line)}` : `  ${theme.dim("☐")} ${line}`;
-    });
+  if (todos && (isOpen(standing) || standing === "done")) return view.unfolded ? todoRows(todos, view) : [];
   const inner = innerRows(item, view);
   const change = standing === "done" ? changeRows(item, view) : [];
   if (change.length > 0) return change;
@@ -276,12 +317,7 @@ function outputRows(output: Output | undefined, { theme, t, tt, width }: View): 
   return own(theme.dim(tt.openWith(t.keptOutput(output.lines, file))), width - 2, 2).map((row) => `  ${row}`);
 }
 
-type Todo = { content: string; status: string };
-
-function todosOf({ call: { tool }, input }: CallItem): Todo[] | undefined {
-  if (tool !== "TodoWrite" || !Array.isArray(input["todos"])) return undefined;
-  const all = input["todos"] as Partial<Todo>[];
-  return all.flatMap(({ content, status }) =>
-    typeof content === "string" && typeof status === "string" ? [{ content, status }] : [],
-  );
+/** How many are done, and of how many. */
+function doneOf(todos: readonly Todo[]): [done: number, all: number] {
+  return [todos.filter(({ status }) => status === "completed").length, todos.length];
 }

@@ -199,6 +199,35 @@ suite("a session on a terminal", () => {
       assert.deepEqual(heard.at(-1), ["go", ...(word === "go on" ? [word] : []), "once more"]);
     });
 
+  test("todos stand above the editor while they last; subagents under another name run, and a bad input is invalid", async () => {
+    const list = (...statuses: string[]) => ({
+      tool: "TodoWrite",
+      input: { todos: statuses.map((status, n) => ({ content: `step ${n + 1}`, status, activeForm: `Doing ${n}` })) },
+    });
+    await using at = await sageOnScreen(
+      {
+        "": [
+          { calls: [list("completed", "in_progress", "pending")] },
+          { calls: [{ tool: "Task", input: { subagent_type: "explore", prompt: "look around" } }] },
+          { calls: [{ tool: "Read", input: { path: "a" } }, bash("touch x")] },
+          { calls: [list("completed", "completed", "completed")] },
+          { text: "End." },
+        ],
+        Explore: [{ text: "Looked." }],
+      },
+      { task: "go", rows: 50 },
+    );
+    await at.until("Run this command?");
+    await at.answer("\x1b");
+    const shown = await at.until(/ {2}✓ step 1\n {2}▸ step 2\n {2}☐ step 3\n◆ 1 open request/);
+    assert.match(shown, /● TodoWrite 1 of 3 done\n● Task look around/);
+    assert.match(shown, /✗ Read [^\n]*\(invalid\)/);
+    at.press("\x12");
+    await at.answer("3", "\r");
+    await at.until(/● TodoWrite 3 of 3 done\n\n {2}End\./);
+    assert.doesNotMatch(await at.screen.text(), /step/);
+  });
+
   test("what a subagent may not do is seen to have failed", async () => {
     const task = { tool: "Task", input: { description: "look around", prompt: "list files", agent: "Explore" } };
     const calls = [{ tool: "Glob", input: { pattern: "*" } }, bash("touch x")];

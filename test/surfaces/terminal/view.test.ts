@@ -126,7 +126,9 @@ suite("what is drawn", () => {
     ];
     const with_ = (tool: string, input: Record<string, unknown>, more: Partial<CallItem> = {}) =>
       bare(rowsOf(entry(callItem(tool, input, more)), look()));
-    assert.deepEqual(with_("TodoWrite", { todos }), ["● TodoWrite ", "  ✓ look", "  ▸ write", "  ☐ test"]);
+    assert.deepEqual(with_("TodoWrite", { todos }), ["● TodoWrite 1 of 3 done"]);
+    const whole = bare(rowsOf(entry(callItem("TodoWrite", { todos })), look({ unfolded: true })));
+    assert.deepEqual(whole.slice(1), ["  ✓ look", "  ▸ write", "  ☐ test"]);
     const inner = ["a", "b", "c", "d", "e"].map((file) => callItem("Read", { file_path: file }));
     assert.deepEqual(with_("Task", { description: "find it" }, { inner, standing: "running", since: 2_000 }), [
       "● Task find it (8 s)",
@@ -203,6 +205,31 @@ suite("what is drawn", () => {
     for (const row of after.slice(1)) assert.ok(before.includes(row.slice(2)), `${row}\n${before.join("\n")}`);
     assert.ok(bare(before).includes("│ src/a.ts"));
   });
+
+  for (const [lang, several] of [
+    ["en", "● Read 2 files a.ts, src/b.ts"],
+    ["zh", "● 读取了 2 个文件 a.ts, src/b.ts"],
+  ] as const)
+    test(`reads fold to one line, and unfold (${lang})`, () => {
+      const read = (file: string, more: Partial<CallItem> = {}) =>
+        callItem("Read", { file_path: file }, { result: { ok: true, text: `1\t${file}` }, ...more });
+      const rows = (items: CallItem[], unfolded = false) =>
+        bare(rowsOf(entry({ type: "reads", items }), look({ tt: terminalTexts(lang), cwd: "/p", unfolded })));
+      assert.deepEqual(rows([read("a.ts")]), ["● Read a.ts"]);
+      const all = [read("a.ts"), read("/p/src/b.ts"), read("a.ts")];
+      assert.deepEqual(rows(all), [several]);
+      assert.deepEqual(rows([...all, read("gone", { standing: "failed", result: { ok: false, text: "No." } })]), [
+        several,
+        "✗ Read gone (failed)",
+        "  │ No.",
+      ]);
+      assert.deepEqual(rows(all.slice(0, 2), true), [
+        "● Read a.ts",
+        "  │ 1    a.ts",
+        "● Read src/b.ts",
+        "  │ 1    /p/src/b.ts",
+      ]);
+    });
 
   test("a cost that is known in part says so", () => {
     const progress = createProgress();
