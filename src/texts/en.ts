@@ -183,8 +183,8 @@ export const en = {
   },
   inputChanged: (who: string) => `Input changed ${who}`,
   byHook: "by a hook",
-  keptOutput: (lines: number, file: string) =>
-    `… ${plural(lines, "line")} in all${file === "" ? "" : `, kept in ${file}`}`,
+  keptOutput: (lines: number) => `… ${plural(lines, "line")} in all`,
+  keptIn: (file: string) => `kept in ${file}`,
   more: (n: number) => `… ${plural(n, "more line")}`,
   earlier: (n: number) => `… ${plural(n, "earlier turn")}`,
   facts:

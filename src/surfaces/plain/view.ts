@@ -191,6 +191,11 @@ export function recorded(resolution: Resolution, { t, paint }: Style): string {
 /** The first rows; of an output that is kept elsewhere the last ones, how long it is, and where. */
 function resultLines({ text, output }: ToolResult, style: Style): string[] {
   if (!output) return folded(text, RESULT_ROWS, style);
-  const whole = style.t.keptOutput(output.lines, oneLine(output.file ?? ""));
-  return [`  ${whole}`, ...framed(text.trimEnd().split("\n").slice(-RESULT_ROWS).join("\n"), style)];
+  const { t } = style;
+  const where = output.file === undefined ? [] : [`  ${t.keptIn(oneLine(output.file))}`];
+  return [
+    `  ${t.keptOutput(output.lines)}`,
+    ...where,
+    ...framed(text.trimEnd().split("\n").slice(-RESULT_ROWS).join("\n"), style),
+  ];
 }

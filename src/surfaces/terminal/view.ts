@@ -4,7 +4,7 @@ import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { diffRows } from "./draw/diff.ts";
 import { markdownRows } from "./draw/markdown.ts";
-import { clipped, margined, own } from "./draw/rows.ts";
+import { clipped, margined, own, wrap } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
 import type { Board, Entry } from "./scroll.ts";
@@ -313,8 +313,10 @@ const colourCodes = /\x1b\[[\d;:]*m/g;
 /** How long the whole output is, and the file that keeps it. */
 function outputRows(output: Output | undefined, { theme, t, tt, width }: View): string[] {
   if (!output) return [];
-  const file = output.file === undefined ? "" : oneLine(output.file);
-  return own(theme.dim(tt.openWith(t.keptOutput(output.lines, file))), width - 2, 2).map((row) => `  ${row}`);
+  const where = output.file === undefined ? [] : wrap(t.keptIn(oneLine(output.file)), width - 4);
+  return [tt.openWith(t.keptOutput(output.lines)), ...where.map((row) => `  ${row}`)].map((row) =>
+    theme.dim(`  ${row}`),
+  );
 }
 
 /** How many are done, and of how many. */
