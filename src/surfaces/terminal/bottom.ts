@@ -8,7 +8,7 @@ import { footRow, statusRow, type Doing, type Look } from "./status.ts";
 
 /** Rows below the transcript: a panel, or else status, hint, editor and foot. */
 export function bottomRows(parts: Parts, width: number): string[] {
-  const { desk, lifetime, theme, tt, writing } = parts;
+  const { desk, lifetime, progress, theme, tt, writing } = parts;
   if (!lifetime.mine()) return [];
   const { hint } = parts.state();
   const hints = hint === "none" ? [] : [theme.warn(clipped(tt.hints[hint], width))];
