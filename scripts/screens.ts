@@ -13,7 +13,7 @@ type Scene = {
   /** From the first frame to the one that is drawn. */
   play(screen: Shown): Promise<void>;
   /** Afterwards, in a process of its own. */
-  then?: { args: string[]; play(screen: Shown): Promise<void> };
+  after?: { args: string[]; play(screen: Shown): Promise<void> };
 };
 
 const root = join(import.meta.dirname, "..");
@@ -128,7 +128,7 @@ const scenes: Scene[] = [
     args: ["clean up"],
     script: [{ text: "The build folder is old.", calls: [bash("rm -rf dist")] }],
     play: (screen) => screen.press(/Allow once/),
-    then: { args: ["--continue"], play: (screen) => screen.press(/Allow once/) },
+    after: { args: ["--continue"], play: (screen) => screen.press(/Allow once/) },
   },
 ];
 
@@ -137,7 +137,7 @@ const wanted = process.argv.slice(2);
 for (const scene of scenes) if (wanted.length === 0 || wanted.includes(scene.name)) await paint(scene);
 process.exit(0);
 
-async function paint({ name, label, script, args = [], play, then }: Scene): Promise<void> {
+async function paint({ name, label, script, args = [], play, after }: Scene): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), "sage-screens-"));
   const cwd = join(home, "shop");
   const file = join(tmpdir(), "shop.json"); // its path is on every picture
@@ -153,10 +153,10 @@ async function paint({ name, label, script, args = [], play, then }: Scene): Pro
     });
   let screen = started(args);
   await play(screen);
-  if (then) {
+  if (after) {
     screen.end();
-    screen = started(then.args);
-    await then.play(screen);
+    screen = started(after.args);
+    await after.play(screen);
   }
   writeFileSync(join(folder, `${name}.svg`), screen.draw(label));
   screen.end();

@@ -228,6 +228,60 @@ suite("a session on a terminal", () => {
     assert.doesNotMatch(await at.screen.text(), /step/);
   });
 
+  test("requests of one reply say which of how many they are; a question breaks between words", async () => {
+    const long =
+      "Shall the shipping of every order that comes in before midnight be free, or only of those above fifty?";
+    await using at = await sageOnScreen(
+      [
+        { calls: [bash("touch one"), bash("touch two"), bash("touch three")] },
+        { calls: [askUser(question(long))] },
+        { text: "End." },
+      ],
+      { task: "go", cols: 50 },
+    );
+    for (const [n, name] of ["one", "two", "three"].entries()) {
+      await at.until(new RegExp(`Permission needed \\(${n + 1} of 3\\)[^]*│ touch ${name}\\n`));
+      await at.answer("1", "\r");
+    }
+    await at.until("Shall the shipping");
+    const rows = (await at.screen.rows()).filter((row) => /^[│┊] /.test(row)).map((row) => row.slice(2).trimEnd());
+    assert.equal(rows.join(" "), long);
+    assert.ok(rows.length > 1);
+    await at.answer("1", "\r", "\r");
+    await at.until("End.");
+  });
+
+  test("a paste of 200 lines says 200, whether or not its last line ends", async () => {
+    for (const end of ["", "\n", "\r\n"]) {
+      await using at = await sageOnScreen([]);
+      await at.until("What would you like to do?");
+      const lines = Array.from({ length: 200 }, (_, n) => `line ${n}`).join("\n");
+      at.press(`\x1b[200~${lines}${end}\x1b[201~`);
+      await at.until(/\[paste #1 \+200 lines\]/);
+    }
+  });
+
+  test("an edit that a rule allows has its numbers, and a file written again only its changes", async () => {
+    await using at = await sageOnScreen(
+      [
+        { calls: [{ tool: "Write", input: { file_path: "a.ts", content: "one\ntwo\nthree\nfour\nfive\nsix\n" } }] },
+        { calls: [{ tool: "Edit", input: { file_path: "a.ts", old_string: "five", new_string: "FIVE" } }] },
+        { calls: [{ tool: "Write", input: { file_path: "a.ts", content: "one\n2\nthree\nfour\nFIVE\nsix\n" } }] },
+        { text: "End." },
+      ],
+      { task: "go", rows: 50, rules: [allow("Edit")] },
+    );
+    const shown = await at.until("End.");
+    assert.match(
+      shown,
+      /● Edit a\.ts\n {2}│ 2 {3}two\n {2}│ 3 {3}three\n {2}│ 4 {3}four\n {2}│ 5 - five\n {2}│ 5 \+ FIVE\n {2}│ 6 {3}six\n/,
+    );
+    assert.match(
+      shown,
+      /● Write a\.ts\n {2}│ 1 {3}one\n {2}│ 2 - two\n {2}│ 2 \+ 2\n {2}│ 3 {3}three\n {2}│ 4 {3}four\n {2}│ 5 {3}FIVE\n/,
+    );
+  });
+
   test("what a subagent may not do is seen to have failed", async () => {
     const task = { tool: "Task", input: { description: "look around", prompt: "list files", agent: "Explore" } };
     const calls = [{ tool: "Glob", input: { pattern: "*" } }, bash("touch x")];

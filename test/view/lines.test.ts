@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { reason, type InputRequest } from "../../src/protocol/index.ts";
+import { texts } from "../../src/texts/texts.ts";
+import { createPaint } from "../../src/view/lines/paint.ts";
+import { requestLines } from "../../src/view/lines/request.ts";
+
+test("a reason of two lines is two lines, and none of them spells a line break", () => {
+  const why = reason("spinning", { times: 3, calls: [{ tool: "Bash", input: "ls" }] });
+  const request: InputRequest = {
+    ...{ id: "s:t0", session: "s", at: 0, agent: [], digest: "", source: "recovery", kind: "question", why },
+    questions: [],
+  };
+  const lines = requestLines(request, { t: texts("en"), paint: createPaint(false), width: 80 });
+  assert.deepEqual(lines.slice(2, 4), ["  The agent did the same 3 times, with the same result:", "  Bash ls"]);
+  assert.doesNotMatch(lines.join("\n"), /U\+000A/);
+});
