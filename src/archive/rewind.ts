@@ -57,7 +57,7 @@ export type RewindOptions = {
   sageHome: string | undefined;
 };
 
-/** What a rewind would do now. Nothing is changed. One to the same turn that was interrupted is shown as it was decided. */
+/** Plans a rewind. Nothing is changed. One to the same turn that was interrupted is shown as it was decided. */
 export async function planRewind(store: Store, session: SessionRow, options: RewindOptions): Promise<RewindPlan> {
   const facts = store.load(session.id);
   const unfinished = unfinishedRewind(facts);

@@ -1,7 +1,7 @@
 import type { OutcomeStatus, SageErrorCode } from "../protocol/index.ts";
 import type { ExitName } from "../texts/help.ts";
 
-/** What a script may rely on. */
+/** Exit codes that scripts may rely on. */
 export const exitCodes = {
   success: 0,
   failure: 1,

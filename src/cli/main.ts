@@ -23,7 +23,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   help: async () => (await import("./commands/help.ts")).help,
 };
 
-/** What an agent's commands must not do in the person's name. */
+/** Commands of Sage that an agent must not run in the person's name. */
 const forPeople =
   /^(answer|rewind|setup|trust|serve|feishu|permissions (add|remove|import)|sessions (rename|fork|delete|gc))\b/;
 

@@ -1,6 +1,6 @@
 import { keyboard } from "../surfaces/plain/lines.ts";
 
-/** One line that was typed after the prompt was there; undefined when the person leaves. */
+/** Reads a line that was typed after the prompt was there; undefined when the person leaves. */
 export function typed(label: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const done = (text?: string) => {

@@ -31,7 +31,7 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
   }
 }
 
-/** What trust would enable, whole; of settings that were trusted before, the difference. */
+/** Content that trust would enable, whole; of settings that were trusted before, the difference. */
 export function trustLines(project: ProjectTrust, style: Style, t: CliTexts): string[] {
   const root = oneLine(project.root);
   const since = project.state === "changed" ? differences(project, style, t) : [];

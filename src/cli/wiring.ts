@@ -147,7 +147,7 @@ export function openSage(run: Run): Sage {
   };
 }
 
-/** What is done when a turn ends: its record is anchored outside of the journal. */
+/** Anchors the record of an ended turn outside of the journal. */
 export function anchoring(store: Store, { home, env }: Pick<Installation, "home" | "env">): (session: string) => void {
   const anchors = createAnchors(home, env);
   return (session) => {

@@ -15,7 +15,7 @@ export function findInstructions(
   {
     home,
     mayRead = () => true,
-  }: { home: string; /** What rules say about reading a file. */ mayRead?(path: string): boolean },
+  }: { home: string; /** False where a rule is against reading a file. */ mayRead?(path: string): boolean },
 ): { instructions: Instruction[]; warnings: Reason[] } {
   const instructions: Instruction[] = [];
   const warnings: Reason[] = [];

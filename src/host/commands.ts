@@ -65,7 +65,7 @@ export type CommandParts = {
   leaving: AbortSignal;
 };
 
-/** One handler for each command of a surface. */
+/** Handlers, by command of a surface. */
 export function createCommands(parts: CommandParts): Host["send"] {
   const { store, version, skills, keepDir, runner, executor, guard, watched, leaving } = parts;
   const append = batchAppends(store);

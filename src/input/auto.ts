@@ -7,7 +7,7 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * What is answered where nobody may be asked. Nothing is ever allowed because nobody was there:
+ * Answers requests where nobody may be asked. Nothing is ever allowed because nobody was there:
  * `alwaysAllow` is a person's standing order for ordinary permissions, and for those alone.
  */
 export function autoResolve(auto: Exclude<AutoResponse, AutoResponder>, request: InputRequest): Resolution {

@@ -10,7 +10,7 @@ const RETRY_MS = 1_000;
 
 type Armed = { due: number; request: InputRequest; store: Store };
 
-// One timer for all requests of the process, set for the nearest deadline.
+// All requests of the process share a timer, set for the nearest deadline.
 const armed = new Set<Armed>();
 let timer: NodeJS.Timeout | undefined;
 let nearest = Infinity;

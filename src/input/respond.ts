@@ -75,7 +75,7 @@ export async function settle(store: Store, request: InputRequest, resolution: Re
   return ended(await store.append(session, fact));
 }
 
-/** What ends a request, to be written. */
+/** Fact that ends a request, to be written. */
 export function endOf(request: InputRequest, resolution: Resolution): { session: string; fact: InboundFact } {
   const { session, key } = splitRequestId(request.id);
   return {

@@ -12,7 +12,7 @@ export type Database = {
   all<T>(sql: string, ...values: SQLInputValue[]): T[];
   /** The same as arrays, in the order of the columns: node:sqlite's objects take three times as long to make and to read. */
   cells(sql: string, ...values: SQLInputValue[]): SQLOutputValue[][];
-  /** One immediate transaction. */
+  /** Runs work in an immediate transaction. */
   write<T>(fn: () => T): T;
   /** The same without waiting for the disk, for rows that mean nothing after a power failure: leases, heartbeats, children. */
   writeUnsynced<T>(fn: () => T): T;

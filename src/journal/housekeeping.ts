@@ -7,13 +7,13 @@ import { errorBecause } from "../texts/error.ts";
 /** The one session that no person began: it holds a fact for each session that was deleted. */
 export const REMOVED = "~removed";
 
-/** What becomes of whole sessions. Everything else in the journal only ever adds. */
+/** Copies and removes whole sessions. Everything else in the journal only adds. */
 export type Housekeeping = {
   /** A new session from facts of another, under new numbers. The first is its `session.opened`. */
   copy(session: string, facts: readonly Fact[]): void;
   /** Takes a session out and leaves this fact. Refused while somebody runs it, waits in it, or has written to it after `upTo`. */
   remove(session: string, upTo: number, last: FactData["session.removed"]): void;
-  /** What was left of removed sessions, oldest first. */
+  /** Receipts of removed sessions, oldest first. */
   removed(): Fact<"session.removed">[];
   verifyRemoved(): { seq: number; key: string } | undefined;
   /** Forgets what was left of sessions removed before then; how many. */

@@ -28,7 +28,7 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
     const said = newest(within(saidKeys));
     const begun = newest(`${within(turnKeys)} AND type='turn.begun'`);
     if (!said || !isLeft(begun ? [said, begun] : [said])) return false;
-    // What has seen a message comes after it.
+    // A reply that has seen a message comes after it.
     const replies = `SELECT * FROM fact WHERE session=? AND seq>? AND type='model.replied'`;
     return isLeft([said, ...all<Row>(replies, session, said.seq)]);
   };

@@ -19,7 +19,7 @@ export function rowOf([seq, session, key, type, at, data, hash]: readonly unknow
 const LONGEST_INLINE = 32_000;
 const MARK = "~";
 
-/** What stands in the fact table for this data: the data itself, or where it is long its hash. */
+/** Content of a fact's row: the data itself, or its hash where the data is long. */
 export function inlineFor(data: string): string {
   return data.length > LONGEST_INLINE ? pointerTo(data) : data;
 }

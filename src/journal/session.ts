@@ -23,7 +23,7 @@ export function openSession(store: Store, id: string): SessionLog {
 }
 
 /**
- * One process's hold on one session: facts under keys, which is the whole of replay.
+ * A process's hold on a session: facts under keys, which is the whole of replay.
  * Facts are buffered, and committed together before anything outside can notice one of them, at the latest on the next tick.
  */
 export class SessionLog {
@@ -38,7 +38,7 @@ export class SessionLog {
   readonly rulesTakenBack: string[] = [];
   /** How much the agent may do without asking, as it is now. */
   mode: SessionMode = "ask";
-  /** Whether the session was ever in plan mode. */
+  /** True once the session was in plan mode. */
   planned = false;
   /** The model has seen messages up to this seq. */
   sawUpTo = 0;
@@ -233,7 +233,7 @@ export class SessionLog {
   flush(): Promise<void> | undefined {
     if (this.#closed) throw this.#closed;
     if (this.#buffer.length === 0) return this.writing;
-    // One commit at a time: facts that are added meanwhile go together.
+    // Commits run one at a time; facts added meanwhile share the next one.
     if (this.#writing) return (this.#next ??= quietly(this.#writing.then(() => this.#flushNext())));
     const facts = this.#buffer;
     this.#buffer = [];

@@ -18,7 +18,7 @@ import type { Disk } from "./paths/canonical.ts";
 import type { ShellGrammar } from "./shell/read/grammar.ts";
 import { isBuiltIn } from "./rules/rules.ts";
 
-/** One call and everything its permission depends on, the disk aside. */
+/** A call and everything its permission depends on, the disk aside. */
 export type DecisionInput = {
   rules: readonly Rule[];
   mode: PermissionMode;
@@ -26,9 +26,9 @@ export type DecisionInput = {
   sessionMode?: SessionMode | undefined;
   /** The tool's effect, which plan mode goes by. */
   effect?: Effect | undefined;
-  /** What relative paths of the call are relative to. */
+  /** Folder that relative paths of the call start from. */
   cwd: string;
-  /** What `./` in rules stands for: where the session began, if that is not `cwd`. */
+  /** Folder that `./` in rules stands for: where the session began, if that is not `cwd`. */
   anchor?: string | undefined;
   home: string;
   /** Folders in which reading needs no permission. */
@@ -36,13 +36,13 @@ export type DecisionInput = {
   tool: string;
   input: unknown;
   requiresUserInteraction?: boolean | undefined;
-  /** What rules match of a tool that is not built in. */
+  /** Text that rules match for a tool that is not built in. */
   specifier?: string | undefined;
   /** The tool's own opinion. Deciding never waits: one that is still to come makes a hard ask. */
   view?: (() => PermissionOpinion | Promise<PermissionOpinion>) | undefined;
   /** From `loadGrammar`. Without it no command is allowed. */
   grammar?: ShellGrammar | undefined;
-  /** What the host of an address resolves to, looked up by whoever fetches it. */
+  /** Addresses of the host, looked up by the tool that fetches. */
   addresses?: readonly string[] | undefined;
   /** The tool is described otherwise than when the person gave rules for it: those allow nothing until they are confirmed. */
   changed?: boolean | undefined;

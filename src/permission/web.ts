@@ -92,7 +92,7 @@ function decoded({ search, hash, pathname }: URL): string {
 }
 
 /** Names and addresses that lead to this machine or the network it stands in, as far as the name tells. */
-export function isPrivateHost(host: string): boolean {
+function isPrivateHost(host: string): boolean {
   if (host.startsWith("[")) return isPrivateAddress(host.slice(1, -1));
   if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPrivateAddress(host);
   return (

@@ -20,7 +20,7 @@ export type KeyPlace = {
   step?: string;
   /** `t0/3/1`: the call this belongs to. */
   call?: string;
-  /** What stands there: `model`, `judged`, `permit0`, `run0`, `done`, … without what follows the dot. */
+  /** Last part of the key: `model`, `judged`, `permit0`, `run0`, `done`, … without what follows the dot. */
   what: string;
   /** After the dot: `started`, `finished`, `resolved`, `ended`. */
   end?: string;
@@ -160,7 +160,7 @@ export const callKeys = {
   rule: (number: number, nth: number) => `rule${number}.${nth}`,
   ruleRemoved: (number: number, nth: number) => `unrule${number}.${nth}`,
   run: (run: number) => `run${run}`,
-  /** What became of a run whose end is unknown: asked while it still ran, seen to its end, asked once it was over. */
+  /** Recovery of a run whose end is unknown: asked while it still ran, seen to its end, asked once it was over. */
   lost: (run: number) => ({ running: `lost${run}.running`, ended: `lost${run}.ended`, over: `lost${run}` }),
   /** Ends a call that ran nothing. */
   done: "done",

@@ -68,7 +68,7 @@ export type ToolResult = {
   seen?: Record<string, string>;
   /** Files that it replaced, so that a rewind can put them back. */
   replaced?: Replaced[];
-  /** What a command printed, where `text` is not all of it. */
+  /** Whole output of a command, where `text` is not all of it. */
   output?: Output;
   /** The change that a file tool made, to be shown to people; left out where it is long. */
   change?: Preview;

@@ -1,6 +1,6 @@
 import { reason, type Reason } from "./reason.ts";
 
-/** One place of a value that does not fit its schema. `at` is its path, such as `permissions.deny[0]`; "" is the whole value. */
+/** A place in a value that does not fit its schema. `at` is its path, such as `permissions.deny[0]`; "" is the whole value. */
 export type Misfit = { at: string } & (
   | { kind: "missing"; expected: readonly string[] }
   /** Names of types, such as "string", "int" or "array". */

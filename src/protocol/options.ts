@@ -24,7 +24,7 @@ export type ExecutionMode =
   | { type: "batch" };
 
 /**
- * What happens when nobody answers: the turn fails or is cancelled, or the request is refused. With `escalate`, these people are
+ * Policy for a request that nobody answers: the turn fails or is cancelled, or the request is refused. With `escalate`, these people are
  * called first, one after the other, each with as much time as those before.
  */
 export type TimeoutPolicy = SilentEnd | { escalate: string[]; end: SilentEnd };
@@ -52,7 +52,7 @@ export type RequestTimeout = { timeoutMs?: number; timeoutPolicy?: AskerPolicy }
 export type TurnLimits = {
   /** How long each request of the turn waits for a person, in ms. */
   promptTimeout?: number;
-  /** What happens when nobody answers; the turn fails if nothing is said. */
+  /** Policy for requests that nobody answers; the turn fails by default. */
   timeoutPolicy?: TimeoutPolicy;
   /** Active time only, in ms. */
   executionTimeout?: number;
@@ -69,7 +69,7 @@ export type ExecutionOptions = {
   executionTimeout?: number;
   /** How long a request waits for a person, in ms; none by default. */
   promptTimeout?: number;
-  /** What happens then; the turn fails by default. A request that a default answer does not fit is refused. */
+  /** Policy for that moment; the turn fails by default. A request that a default answer does not fit is refused. */
   timeoutPolicy?: AskerPolicy;
   /** Tokens that fit into one prompt; by default the known window of the model. */
   maxContextTokens?: number;

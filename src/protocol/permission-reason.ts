@@ -93,7 +93,7 @@ export type PermissionReasonArgs = {
   "path-foreign-home": {};
   "path-links": { path: string };
   "path-too-long": {};
-  /** What the system said about a path. */
+  /** Message of the operating system about a path. */
   "path-error": { error: string };
   outside: { path: string };
   "reads-outside": { path: string };
@@ -185,7 +185,7 @@ export type PermissionReasonArgs = {
   /** Two notes on one rule. */
   "offer-both": { first: Reason; second: Reason };
 
-  // What a rule allows beyond what it seems to say
+  // Effects of an allow rule that its words do not show
   "allows-any-command": {};
   "allows-any-code": { program: string };
   "allows-scripts": { file: string };

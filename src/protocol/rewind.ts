@@ -72,7 +72,7 @@ export function placeOfTurn(facts: readonly Fact[], turn: number): { heard: numb
   };
 }
 
-/** One change of a file by a call of a turn. */
+/** A call's change to a file. */
 export type FileChange = Replaced & { turn: number };
 
 /** Changes that file tools made and that no rewind has taken back, by path, oldest first. */

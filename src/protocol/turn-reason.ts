@@ -70,7 +70,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "may-not-talk": { by: string };
   "may-not-approve": { by: string };
 
-  // Who or what stopped a turn.
+  // Causes that stop a turn.
   "person-stopped": {};
   "stopped-by": { by: string };
   "interrupted-by": { by: string };
@@ -95,7 +95,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   // An agent that does the same again and again.
   spinning: { times: number; calls: readonly { tool: string; input: string }[] };
 
-  // What a person is told beside all this.
+  // Notices for people.
   "command-waits": { question: string };
   /** A command in the background; without a code it was stopped. */
   "task-ended": { id: string; command: string; code?: number };

@@ -140,7 +140,7 @@ const en = {
   answerNotSent: "The rest did not fit and could not be sent as a file. See the session in the terminal.",
   filesNotSent: (names: string) => `Could not be sent: ${names}`,
 
-  // What a click or a message came to
+  // Results of clicks and messages
   toast: {
     allowed: "Allowed once",
     always: "Allowed for this session",

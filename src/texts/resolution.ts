@@ -87,7 +87,7 @@ function shownAnswers(answers: Answers, t: Texts, request: InputRequest | undefi
   return Object.fromEntries(shown);
 }
 
-export function answersLine(answers: Answers): string {
+function answersLine(answers: Answers): string {
   return Object.entries(answers)
     .map(
       ([question, answer]) =>

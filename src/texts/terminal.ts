@@ -4,7 +4,7 @@ const number = (n: number) => n.toLocaleString("en");
 const plural = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
 const en = {
-  // What happens
+  // Events
   thought: (time: string) => (time === "" ? "Thought" : `Thought for ${time}`),
   thinking: "Thinking",
   hidden: (lines: number) => `… ${plural(lines, "more line")} (Ctrl-O)`,
@@ -18,7 +18,7 @@ const en = {
   whole: (what: string) => `${what}:`,
   printed: (code: number) => `exit code ${code}`,
 
-  // What it is doing
+  // Activity
   model: "Working",
   modelThinks: "Thinking",
   runs: (what: string) => `Running ${what}`,
@@ -41,7 +41,7 @@ const en = {
     `${plural(n, "open request")} (${age}): ${what} · Ctrl-R to answer`,
   notifyFailed: (why: string) => `notify.command failed: ${why}`,
 
-  // What a key led to
+  // Results of keys
   hints: {
     again: "Press Ctrl-C again to exit; the session is saved.",
     waits: "A request is open. Ctrl-R to answer it, Ctrl-C to cancel it and the turn.",
@@ -49,7 +49,7 @@ const en = {
     cancelling: "Cancelling the request and the turn… (Ctrl-C again to exit and keep them)",
   },
 
-  // What is typed
+  // Input
   placeholder: "What would you like to do? (@file, /command, !shell, Ctrl-G opens your editor)",
   shellPrefix: "The output goes to the agent with your next message.",
   shellTold: (command: string) => `I ran this myself: ${command}`,

@@ -97,7 +97,7 @@ function previewOf(input: Input, place: ToolPlace): Preview | undefined {
 
 type Found = Replacement & { real: string; before: FileState & { kind: "file" }; text: string };
 
-/** What would be replaced, or why nothing can be. */
+/** Text to be replaced, or the reason why nothing can be. */
 async function findPlaces(
   input: Input,
   scope: ToolPlace & { seen(path: string): string | undefined },

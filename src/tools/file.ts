@@ -81,7 +81,7 @@ export function operandOf(path: string, place: ToolPlace): string | undefined {
   }
 }
 
-/** What is there after a crash; undefined when even that cannot be told. */
+/** State of the file after a crash; undefined when even that cannot be told. */
 export async function lookAgain(path: string, place: ToolPlace): Promise<{ real: string; now: FileState } | undefined> {
   try {
     const { real } = canonicalPath(path, place);

@@ -107,7 +107,7 @@ async function* found(input: Input, real: string, signal: AbortSignal): AsyncGen
 
 type Text = { text: string } | { /** Base64 of what is not UTF-8. */ bytes: string };
 
-/** What ripgrep says with --json, as far as it is used here. */
+/** Output of ripgrep --json, as far as it is used here. */
 type Message =
   | { type: "match" | "context"; data: { path: Text; lines: Text; line_number: number } }
   | { type: "end"; data: { path: Text; stats: { matched_lines: number } } }

@@ -12,7 +12,7 @@ type Line = { text: string; open?: true };
 type Change = { at: number; gone: Line[]; come: Line[] };
 export type Replacement = { places: readonly number[]; old: string; fresh: string };
 
-/** What a replacement makes of a file; undefined where it could not be made. */
+/** A file after the replacement; undefined where it could not be made. */
 export function previewEdit(
   path: string,
   place: ToolPlace,
@@ -25,7 +25,7 @@ export function previewEdit(
   });
 }
 
-/** What writing this content makes of a file, or a new file whole. */
+/** A file after this content is written, or a new file whole. */
 export function previewWrite(path: string, place: ToolPlace, content: string): Preview | undefined {
   return preview(path, place, (before = "") => {
     if (content.length > LARGEST) return "huge";

@@ -11,9 +11,9 @@ const MOST = 5;
 /** Watches one command for the moment in which it waits for somebody to type, which nobody can here. */
 export type Waiting = {
   output(text: string): void;
-  /** What it asked when it last seemed to wait; undefined if it never did, or went on. */
+  /** Its question when it last seemed to wait; undefined if it never did, or went on. */
   asked(): string | undefined;
-  /** What it prints looks like a question that went unanswered. */
+  /** Its output looks like a question that went unanswered. */
   ended(): string | undefined;
   stop(): void;
 };
@@ -81,7 +81,7 @@ const openQuestions = [
   /^(?:>>>|\.\.\.|>|\$|#|\w{0,12}>|\(\w{2,5}\))$/, // a shell, an interpreter or a debugger that wants the next line
 ];
 
-/** What the output ends in, if that looks like a question. */
+/** Last line of the output, if it looks like a question. */
 export function promptAt(output: string): string | undefined {
   const text = plain(output);
   const open = !/\n\s*$/.test(text);

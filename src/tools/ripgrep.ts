@@ -5,7 +5,7 @@ import { once } from "node:events";
 const timeoutMs = 60_000;
 
 /**
- * What ripgrep prints, record by record. Leaving the loop ends it. Throws when it failed, which it may also do after
+ * Yields ripgrep's output, record by record. Leaving the loop ends it. Throws when it failed, which it may also do after
  * records came: a directory that may not be read, say.
  */
 export async function* ripgrep(args: string[], end: "\n" | "\0", signal: AbortSignal): AsyncGenerator<string> {

@@ -15,7 +15,7 @@ const quiet: NodeJS.ProcessEnv = {
   LESSCLOSE: undefined,
   LESS: undefined,
   GIT_TERMINAL_PROMPT: "0",
-  // What an editor would be opened for is taken as it is; a commit without a message is refused by git itself.
+  // A text that an editor would open is taken as it is; git itself refuses a commit without a message.
   GIT_EDITOR: "true",
   DEBIAN_FRONTEND: "noninteractive",
   GIT_OPTIONAL_LOCKS: "0",

@@ -14,7 +14,7 @@ import type {
   ToolResult,
 } from "../protocol/index.ts";
 
-/** What a tool's `checkPermissions` may look at. A check has no side effects. */
+/** Data for a tool's `checkPermissions`. A check has no side effects. */
 export type PermissionContext = ToolPlace & {
   roots: readonly string[];
   mode: PermissionMode;
@@ -23,7 +23,7 @@ export type PermissionContext = ToolPlace & {
   signal: AbortSignal;
 };
 
-/** What the paths of an input are relative to, and what `~` in them stands for. */
+/** Folders that relative paths and `~` of an input start from. */
 export type ToolPlace = { cwd: string; home: string };
 
 /** Everything that a tool may use while it runs. */
@@ -31,7 +31,7 @@ export type ToolScope = {
   readonly signal: AbortSignal;
   readonly cwd: string;
   readonly home: string;
-  /** Whether a search from `from` may show this file: a rule may say no to a file below a folder that may be searched. */
+  /** True if a search from `from` may show this file: a rule may say no to a file below a folder that may be searched. */
   mayRead?(path: string, from: string): boolean;
   /** sha-256 of a file's content as the model last saw it (by real path), from the `seen` of earlier results. */
   seen(path: string): string | undefined;
@@ -39,7 +39,7 @@ export type ToolScope = {
   readonly keepDir: string;
   /** Live output, for whoever watches. Not journaled. */
   output(text: string): void;
-  /** What runs seems to wait for somebody to type an answer, which nobody can; this is what it asked. */
+  /** The command seems to wait for somebody to type an answer, which nobody can; this is its question. */
   waiting?(question: string): void;
   /** A process group was started: should Sage be killed, recovery finds it by this. */
   spawned(pid: number): void | Promise<void>;
@@ -60,7 +60,7 @@ export type ToolScope = {
 // oxlint-disable-next-line typescript/no-explicit-any -- a list holds tools of unlike inputs, each checked by its own schema
 export type Tool<I = any> = {
   name: string;
-  /** What the model reads; lives in a .md file beside the tool. */
+  /** Description for the model; lives in a .md file beside the tool. */
   description: string;
   inputSchema: z.ZodType<I>;
   /** The input as this tool spells it: models learned the field names of other tools. Whatever it does not know it leaves. */
@@ -77,7 +77,7 @@ export type Tool<I = any> = {
   specifier?(input: I, place: ToolPlace): string;
   /** The file this call changes: its content goes into the digest of an approval. */
   operand?(input: I, place: ToolPlace): string | undefined;
-  /** What the call would make of its file, for the person who is asked. Undefined when that cannot be told. */
+  /** The file as the call would leave it, for the person who is asked. Undefined when that cannot be told. */
   preview?(input: I, place: ToolPlace): Preview | undefined;
   /** Why the call cannot work, in the words of its result, if that shows already: then nobody is asked about it. */
   preflight?(input: I, scope: ToolPlace & Pick<ToolScope, "seen">): Promise<string | undefined>;

@@ -1,6 +1,6 @@
 import { PLAN_TOOL, type PermissionRequest } from "../protocol/index.ts";
 
-/** What makes a call look dangerous. It decides nothing: it is a word of warning for the person who does. */
+/** Signs that a call is dangerous. They decide nothing: they warn the person who does. */
 export type Danger = "removes" | "force-push" | "runs-download" | "outside" | "person-only";
 
 /** The program of a simple command, after what may stand before it. */

@@ -28,7 +28,7 @@ export type Description = {
   hard: boolean;
   /** Names of the agents from the root's child down to the asker. */
   agent: string[];
-  /** What the agent says about its call, which nobody has checked. */
+  /** The agent's own words about its call, which nobody has checked. */
   words?: { text: string; /** Characters left out at the end. */ cut: number };
 };
 
@@ -37,7 +37,7 @@ export function isLong({ characters, lines }: Pick<Description, "characters" | "
   return lines > 20 || characters > 2_000;
 }
 
-/** One block of a description, in the order to draw them. */
+/** A block of a description, in the order to draw them. */
 export type Block =
   | { type: "command"; lines: string[] }
   /** A plan to approve, in Markdown. */
@@ -49,7 +49,7 @@ export type Block =
   /** The rest of the input, as canonical JSON. */
   | { type: "field"; name: string; lines: string[]; /** It changes nothing about what happens. */ minor?: true };
 
-/** One part of a call. `asks`: this part is why a person is asked. */
+/** A part of a call. `asks`: this part is why a person is asked. */
 export type DescribedPart = { text: string; behavior: CallPart["behavior"]; reason: Reason; asks: boolean };
 
 const LONGEST_WORDS = 300;

@@ -16,7 +16,7 @@ import type {
 } from "../protocol/index.ts";
 import type { Asked, Run, Standing } from "./standing.ts";
 
-/** One thing that happened in a session. Items keep their identity while they change. */
+/** An event of a session, as people see it. Items keep their identity while they change. */
 export type Item =
   | SaidItem
   | TextItem
@@ -51,7 +51,7 @@ export type SaidItem = {
 /** The reply that a text, a thought or a call belongs to, once it is complete. */
 export type ReplyHead = { key: string; at: number; model: string };
 
-/** What a model said in one reply. */
+/** Text of a model's reply. */
 export type TextItem = {
   type: "text";
   key: string;

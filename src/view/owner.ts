@@ -6,7 +6,7 @@ import type { Note } from "./note.ts";
 export type Owner = { live: boolean; stopped: boolean };
 
 /**
- * What a person hears when the process that runs the session changes. `live` is how it was before; `busy` says whether
+ * Notice for the person when the process that runs the session changes. `live` is how it was before; `busy` says whether
  * anything was under way. A paused turn has said so itself.
  */
 export function ownerNote(

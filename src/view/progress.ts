@@ -21,7 +21,7 @@ export type Progress = {
   unpriced: boolean;
   /** The folder the session works in. */
   cwd: string | undefined;
-  /** What the session is called, if it has a name. */
+  /** Title of the session. */
   title: string;
   /** The model that was chosen for it, if one was. */
   model: string | undefined;
@@ -102,7 +102,7 @@ export function createProgress(): Progress {
           break;
         case "turn.ended":
           seen = Math.max(seen, fact.data.sawUpTo ?? 0);
-          // What nobody has read yet begins the next turn.
+          // An unread message begins the next turn.
           Object.assign(progress, { working: said > seen, open: false, last: fact.data });
           progress.usd += fact.data.cost?.usd ?? 0;
           progress.unpriced ||= fact.data.cost === undefined && fact.data.usage.outputTokens > 0;

@@ -90,7 +90,7 @@ async function rejudge(
   return verdicts[0] as Verdict;
 }
 
-/** Who said yes to this very call has meant it, also when the session has gone into plan mode since. */
+/** A person's yes to this very call counts, also when the session has gone into plan mode since. */
 function shownTo(again: Again, context: ExecutionContext): ExecutionContext {
   const approved = again.because === "edited" || (again.because === "last-look" && again.approval.by === "person");
   return approved ? { ...context, approved } : context;

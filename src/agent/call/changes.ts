@@ -14,7 +14,7 @@ const ROUNDED_MS = 2_000;
 type Found = { files: string[]; folders: string[]; looked: number; missed?: "too-many" | "unreadable" };
 
 /**
- * What changed in a folder since a call was started, for the person who must say what became of it. By the times of files alone: a
+ * Lists changes in a folder since a call was started, for the person who must say how it ended. By the times of files alone: a
  * repository that cannot be trusted is not asked. What is ignored there is not looked at.
  */
 export async function changesSince(cwd: string, since: number, signal: AbortSignal): Promise<Changes> {

@@ -55,7 +55,7 @@ export function openRequest(
   const preview = previewOf(tool, input, context);
   if (preview) request.preview = preview;
   const opened = ask(durable, callKeys.permit(number), request, context.asking);
-  // What a hook asked about, no rule answers.
+  // No rule answers a question that a hook asked.
   if (!opened.resolution && !verdict.hooked) {
     const permit = { request: opened.request, judge: () => judgeCall(context, call, verdict.input) };
     context.tree.permits = [...context.tree.permits, permit];

@@ -34,7 +34,7 @@ export function resultWithoutRun(
   }
 }
 
-/** What a tool said and the lines of files that it shows, without secrets. */
+/** A tool's text and the file lines that it shows, without secrets. */
 export function redacted(result: ToolResult, redact: (text: string) => string): ToolResult {
   const { change } = result;
   const lines = change?.lines.map((line) => ({ ...line, text: redact(line.text) }));

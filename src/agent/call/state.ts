@@ -8,7 +8,7 @@ import type {
   Verdict,
 } from "../../protocol/index.ts";
 
-/** What goes with a yes: a word to the agent, and the mode that a yes to a plan leads to. */
+/** Additions to a yes: a remark for the agent, and the mode that follows an approved plan. */
 type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"] };
 
 /** How a call came to be allowed. */

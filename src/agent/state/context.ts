@@ -47,7 +47,7 @@ export type AgentConfig = {
   home: string;
   /** Folders in which reading needs no permission. */
   roots: readonly string[];
-  /** What tools give to the processes they start. */
+  /** Environment of processes that tools start. */
   env: NodeJS.ProcessEnv;
   /** Where output too long for the model is kept. */
   keepDir: string;
@@ -91,7 +91,7 @@ export type ExecutionContext = {
   /** Set while a call is judged again that a person has approved. */
   approved?: boolean;
   memory: Memory;
-  /** What is open and what was used, in the whole tree of agents. */
+  /** Permits and open requests of the whole tree of agents. */
   tree: {
     permits: readonly Permit[];
     /** For a person, oldest first. */
@@ -118,7 +118,7 @@ export type ExecutionContext = {
 /** How far a turn has come; what its outcome is made of, also when it ends half-way. */
 export type Progress = {
   messages: Message[];
-  /** What people said; grows while the turn runs. */
+  /** Messages of people; the list grows while the turn runs. */
   said: readonly Fact<"user.said">[];
   /** Messages up to this seq are in `messages`. */
   sawUpTo: number;
@@ -126,7 +126,7 @@ export type Progress = {
   askedUpTo?: number;
   /** How many tokens the first so many messages are, with everything before them; 0 when nobody has counted yet. */
   counted: { messages: number; tokens: number };
-  /** What stands in place of the beginning, if anything does. */
+  /** Summary in place of the beginning, after a compaction. */
   summary: Summary | undefined;
   maxSteps: number;
   steps: number;

@@ -9,7 +9,7 @@ import {
 
 type Name = AgentState["state"];
 
-/** What may follow what. A turn that ended may be followed by another; nothing follows an error but a new start. */
+/** Transitions between states. A turn that ended may be followed by another; nothing follows an error but a new start. */
 const legal: Record<Name, readonly Name[]> = {
   initializing: ["idle", "executing", "error"],
   idle: ["executing", "error"],
@@ -51,7 +51,7 @@ export class LifecycleManager {
     this.#changed(change);
   }
 
-  /** What an interrupt does here: pauses work, cancels what waits for a person, and is nothing otherwise. */
+  /** Effect of an interrupt in this state: it pauses work, cancels a wait for a person, and does nothing otherwise. */
   handleInterrupt(): InterruptAction {
     switch (this.#state.state) {
       case "executing":

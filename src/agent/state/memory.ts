@@ -18,7 +18,7 @@ export type Permit = { request: InputRequest; judge(): Verdict };
 
 type Parsed = { ok: true; input: ToolInput } | { ok: false; problem: Reason };
 
-/** What a turn keeps in mind between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
+/** State that a turn keeps between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
 export class Memory {
   #seen: Map<string, string> | undefined;
   #wrote: Map<string, string> | undefined;
@@ -53,7 +53,7 @@ export class Memory {
   wrote(path: string): string | undefined {
     return this.#wrote?.get(path);
   }
-  /** What the model knows of files now: later calls of the same reply count on it. */
+  /** Records which files the model has seen: later calls of the same reply rely on it. */
   remember(result: ToolResult, effect: Effect): ToolResult {
     if (result.allowedTools) this.#allowed = result.allowedTools === "all" ? undefined : result.allowedTools;
     for (const [path, hash] of Object.entries(result.seen ?? {})) {

@@ -81,7 +81,7 @@ export function endForeign(
   return fold([...facts, { ...at, key, type: "turn.ended", data }]);
 }
 
-/** What is asked in it: the next one carries these on. */
+/** Open requests of a turn: the next turn carries them on. */
 export function openIn(log: SessionLog, folded: Folded): string[] {
   const turn = requestId(log.id, turnKey(folded.turn));
   return log.pending().flatMap(({ id }) => (isWithinKey(id, turn) ? [id] : []));

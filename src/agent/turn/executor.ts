@@ -14,7 +14,7 @@ import { journaledLifecycle, stopOnInterrupt } from "../state/states.ts";
 import { sayTask, type TaskMetadata } from "./task.ts";
 import { compactTurn, runTurn, type TurnInput } from "./turn.ts";
 
-/** One attempt at a session's turn. */
+/** Runs an attempt at a session's turn. */
 export type Execution = {
   log: SessionLog;
   lifecycle?: LifecycleManager;
@@ -101,7 +101,7 @@ export class UnifiedExecutor {
     return strategy.execute(this, execution);
   }
 
-  /** One task to its end, in a session of its own or in the one that the task names. */
+  /** Runs a task to its end, in a session of its own or in the one that the task names. */
   async executeTask(
     task: string | TaskMetadata,
     strategy: ExecutionStrategy = StandardStrategy,

@@ -32,7 +32,7 @@ export async function nextReply(
   }
 }
 
-/** One reply to everything said so far; what comes in while it is on its way is for the next step. */
+/** Asks the model for a reply to everything said so far; messages that come meanwhile are for the next step. */
 async function callModel(
   context: ExecutionContext,
   progress: Progress,

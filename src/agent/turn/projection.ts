@@ -26,7 +26,7 @@ export type Folded = {
   messages: Message[];
   /** Messages of people up to this seq are in there. */
   sawUpTo: number;
-  /** What the provider counted for the first so many of them. */
+  /** Tokens as the provider counted them, and how many messages they are for. */
   counted: { messages: number; tokens: number };
   summary: Summary | undefined;
   seen: Map<string, string> | undefined;
@@ -87,7 +87,7 @@ export function fold(facts: readonly Fact[]): Folded {
     folded.open = undefined;
     folded.cancelledBy = undefined;
     folded.ended = fact.data;
-    // What was said while the turn ran and was not seen by it belongs to the next one.
+    // A message that came during the turn and was not seen by it belongs to the next one.
     ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
   }
   if (folded.open) folded.workedMs = workedMs(ofTurn);

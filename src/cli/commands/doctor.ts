@@ -105,7 +105,7 @@ function checkJournal(home: Home, { ok, bad, note, t }: Report): void {
       if (record.state === "broken") bad(t.broken(id, record.seq, record.key));
       if (record.state === "rewritten") bad(t.rewritten(id));
     }
-    // Who keeps receipts for a while only has forgotten deletions as well.
+    // Where receipts are kept for a while only, deletions are forgotten too: nothing can be said about vanished sessions.
     if (!readSettings(home.settings).retention?.receipts) for (const id of vanished) bad(t.vanished(oneLine(id)));
     if (forged > 0) bad(t.forged(home.anchors, forged));
     const states = [...records.values()].map(({ state }) => state);
@@ -116,7 +116,7 @@ function checkJournal(home: Home, { ok, bad, note, t }: Report): void {
   }
 }
 
-/** What is listed as open is what is open: the list is an index, and can be made again. */
+/** Compares the list of open requests with the facts: the list is an index, and can be made again. */
 function checkIndexes(
   { journal }: Home,
   { ok, bad, t }: Omit<Report, "t"> & { t: JournalTexts },

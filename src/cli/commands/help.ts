@@ -26,7 +26,7 @@ export async function showVersion(): Promise<number> {
   return exitCodes.success;
 }
 
-/** What the help says about one command: its lines, what goes on below them, and the flags it shares with others. */
+/** Help for a command: its lines, details below them, and the flags it shares with others. */
 function partOf(command: string, lines: readonly string[]): string[] {
   const shared = { answer: ["--run", "--model"], sessions: ["--json"], inbox: ["--json"] } as Record<string, string[]>;
   const starts = [`sage ${command}`, "--lang", ...(shared[command] ?? [])];

@@ -40,7 +40,7 @@ export async function setup(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-/** What to do when there is no model and a person is at the terminal. */
+/** Offers a setup when there is no model and a person is at the terminal. */
 export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave"> {
   const t = firstRunTexts(lang);
   say(t.welcome, `  s  ${t.now}`, `  d  ${t.demo}`, `  q  ${t.leave}`);

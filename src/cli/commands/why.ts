@@ -34,7 +34,7 @@ type Found = {
   deleted?: true;
 };
 
-/** Who allowed what, when, from where and by which rule: of a session, of one call, or of everything that changed a file. */
+/** Tells which person or rule allowed a call, when and from where: of a session, of one call, or of everything that changed a file. */
 export async function why(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   const [target, stray] = positionals;
@@ -69,7 +69,7 @@ export async function why(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-/** What the record of a session proves, and what it does not. */
+/** Tells how far the record of a session is proof. */
 function recordLine(record: Integrity & { session: string }, w: WhyTexts): string {
   switch (record.state) {
     case "anchored":

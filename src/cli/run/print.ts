@@ -25,7 +25,7 @@ import { endNote, ruleNote } from "../../view/note.ts";
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
 
-/** One turn without a conversation: its result goes to stdout, everything else to stderr. */
+/** Runs a turn without a conversation: its result goes to stdout, everything else to stderr. */
 export async function print({ host, store }: Sage, { session, task, format, lang }: Job): Promise<number> {
   const t = cliTexts(lang);
   const sender = { by: person(), surface: "cli" };
@@ -76,7 +76,7 @@ function isAnswered(store: Store, outcome: AgentOutcome): boolean {
   return store.pending(outcome.session).length === 0 || outcome.requests.some((id) => store.resolution(id));
 }
 
-/** Who waits for a result should know why it takes its time. What the host itself has to say ends the run, and is told there. */
+/** Notices for somebody who waits for the result. A notice of the host itself ends the run, and is told there. */
 function tellNotice(delta: Delta, lang: Lang): void {
   if (delta.kind === "notice" && delta.key !== "host") console.error(`sage: ${noticeText(delta, texts(lang))}`);
 }

@@ -4,7 +4,7 @@ import type { CliTexts } from "../../texts/cli.ts";
 const CAP = 1_000_000;
 const PATIENCE_MS = 3_000;
 
-/** What to do: the words of the command line, with what was piped in as context; or the piped text itself. */
+/** Task: the words of the command line, with piped text as context; or the piped text itself. */
 export async function readTask(
   words: string | undefined,
   { mayBeMissing }: { mayBeMissing: boolean },

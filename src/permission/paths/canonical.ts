@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:p
 /** Where a path leads: as written, and after every link. Rules look at both; tools act on the real one. */
 export type CanonicalPath = { lexical: string; real: string };
 
-/** What a path is relative to, and what `~` stands for. */
+/** Folders for relative paths and for `~`. */
 export type Place = { cwd: string; home: string };
 
 /** No system takes longer ones. */
@@ -131,7 +131,7 @@ function step({ base, rest }: Led, name: string, walk: Walk): Led {
   return follow(isAbsolute(target) ? target : `${base}${sep}${target}`, walk);
 }
 
-/** What stands at a path itself, links not followed. Undefined when there is nothing, be it for want of a folder or because no name is so long. */
+/** File or folder at a path itself, links not followed. Undefined when there is nothing, be it for want of a folder or because no name is so long. */
 export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

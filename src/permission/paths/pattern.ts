@@ -25,7 +25,7 @@ export function pathRuleOf(specifier: string): PathRule {
   return { exact, loose: spellings.map((each) => patternOf(each, folded)), literal };
 }
 
-/** One path in the forms in which rules look at it. */
+/** A path in the forms that rules compare. */
 export type NamedPath = { composed: string[]; folded: string[]; canonical: boolean };
 
 export function namesOf(path: string): NamedPath {
@@ -34,7 +34,7 @@ export function namesOf(path: string): NamedPath {
   return { composed: names, folded: resolve(folded(slashed(path))), canonical: given === `/${names.join("/")}` };
 }
 
-/** What rules are anchored to: the places as named, and where they really are. */
+/** Folders that rules are anchored to: as named, and where they really are. */
 export type Anchors = Record<"exact" | "loose", Record<Pattern["anchor"], string[][]>> & {
   place: Place;
   disk: Disk | undefined;
@@ -107,7 +107,7 @@ function ledTo(path: string, disk: Disk): string {
   }
 }
 
-/** Whether a path below this folder may match: where the answer is no, nothing below has to be looked at. */
+/** True if a path below this folder may match: where the answer is no, nothing below has to be looked at. */
 export function mayMatchBelow({ loose }: PathRule, folder: NamedPath, anchors: Anchors): boolean {
   return loose.some((pattern) =>
     anchors.loose[pattern.anchor].some((anchor) => {

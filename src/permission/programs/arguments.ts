@@ -10,7 +10,7 @@ export type Options = {
   long?: string;
   /** Options, as written, whose value is a file that is read. */
   files?: string;
-  /** What the values of its long options are does not matter, those of `files` aside. */
+  /** Values of its long options do not matter, those of `files` aside. */
   anyValue?: boolean;
   /** `-5` is a number of something. */
   digits?: boolean;
@@ -18,7 +18,7 @@ export type Options = {
 
 export type Arguments = {
   operands: Word[];
-  /** What was given, as `-x` and `--name`, with the value where there is one. */
+  /** Options given, as `-x` and `--name`, with their values. */
   options: { name: string; value: string | undefined }[];
   /** Values of `files` options. */
   files: Word[];
@@ -42,7 +42,7 @@ export function argumentsOf(words: readonly Word[], options: Options): Arguments
       if (files.has(option) || (long.get(option.slice(2)) ?? "flag") === "flag") return undefined;
       found.options.push({ name: option, value: undefined });
     } else if (text === undefined) {
-      // Whether one that may begin with anything is an option is for those to find out who can look at files.
+      // A word that may begin with anything may be an option; callers that can look at files decide.
       if (word.lead.startsWith("-") || word.choices?.some((choice) => choice.startsWith("-")) === true)
         return undefined;
       found.operands.push(word);

@@ -58,7 +58,7 @@ const checks = new Map<string, Check>([
   ["test", (args) => args.some((arg) => arg.includes("["))],
 ]);
 
-/** What stands literally in the rule was meant. */
+/** Words that stand literally in the rule were meant. */
 export function escalates(words: readonly Word[], literal: ReadonlySet<string>): boolean {
   // Where the arguments of a wrapped program begin only the wrapper knows, so any of its words may be that program.
   const reach = wrappers.has(baseName(words[0]?.text ?? "")) ? words.length : 1;
@@ -71,9 +71,9 @@ export function escalates(words: readonly Word[], literal: ReadonlySet<string>):
     const rest = words.slice(at + 1);
     const isUnsure = (word: Word, i: number) => word.text === undefined && !isSafely(word, rest, i, program);
     if (rest.some(mild.has(program) ? isUnfinished : isUnsure)) return true;
-    // One that is not known keeps its place, or the next would be taken for it, and how it begins counts.
+    // An unknown word keeps its place, or the next would be taken for it; its beginning counts.
     const all = rest.map(({ text, lead }) => text ?? `${lead}\0`);
-    // One that may be several is any of them.
+    // A word with several readings is any of them.
     const args = [...all, ...rest.flatMap(({ choices = [] }) => choices)].filter((arg) => !literal.has(arg));
     if (checks.get(program)?.(args, all, literal) === true) return true;
     if (args.some((arg) => arg.startsWith("-") && risky.some((option) => uses(arg, option)))) return true;
@@ -123,7 +123,7 @@ function tarRuns(args: readonly string[], all: readonly string[]): boolean {
   return args.some((arg) => /^(-[^/]*)?[^/-][^/]*:/.test(arg) && !/^--(exclude|transform|mtime|date)/.test(arg));
 }
 
-/** What the same letter does elsewhere is harmless: `-c` names a branch to `switch`, `-x` a note to `cherry-pick`. */
+/** Elsewhere the same letter is harmless: `-c` names a branch to `switch`, `-x` a note to `cherry-pick`. */
 function gitRuns(_: readonly string[], all: readonly string[], literal: ReadonlySet<string>): boolean {
   const at = subcommandAt(all);
   const [before, subcommand = "", after] = [all.slice(0, at), all[at], all.slice(at + 1)];

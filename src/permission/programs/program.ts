@@ -13,7 +13,7 @@ import { xargsUse } from "./xargs.ts";
 import type { Listing } from "./xargs.ts";
 import { isInPlace, isWriter, writerUse } from "./writers.ts";
 
-/** What a program does, and what it does with these words as far as they are understood. */
+/** Effects of a program, with these words as far as they are understood. */
 export type Program = { kind: "reads" | "writes" | "other"; use?: Use; git?: { tree: boolean } };
 
 /** `listing`: names of files that it is fed with. */

@@ -44,7 +44,7 @@ export function isReader(name: string): boolean {
 }
 
 type Reader = Options & {
-  /** What operands are: files (when absent), a pattern and then files, or mere text. */
+  /** Meaning of the operands: files (when absent), a pattern and then files, or mere text. */
   operands?: "pattern" | "text";
   /** Without a path it looks at the current folder. */
   here?: boolean;

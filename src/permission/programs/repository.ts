@@ -41,7 +41,7 @@ export function troubleInRepository(from: string, session: string, { tree }: { t
 export function troubleElsewhere(from: string, session: string): Reason | undefined {
   const found = repositoryOf(from);
   if (found === undefined) return undefined;
-  // One without a `.git` is made of files that anybody may write who may write to the workspace, the session's own folder too.
+  // A repository without `.git` consists of files that anybody may write who may write to the workspace, the session's own folder too.
   const isLoose = found.bare && statOf(join(found.root, ".git")) === undefined;
   if (!isLoose && repositoryOf(session)?.root === found.root) return undefined;
   return troubleInRepository(from, from, { tree: false });

@@ -1,7 +1,7 @@
 import { opaqueWord } from "../shell/read/word.ts";
 import type { Word } from "../shell/read/word.ts";
 
-/** What a command does to files, as far as its words tell. */
+/** Effects of a command on files, as far as its words tell. */
 export type Use = {
   /** It changes nothing and runs nothing else. */
   readOnly: boolean;

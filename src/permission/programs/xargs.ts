@@ -11,7 +11,7 @@ type Reads = (words: readonly Word[]) => Use | undefined;
 export function xargsUse(words: readonly Word[], listing: Listing | undefined, reads: Reads): Use | undefined {
   const { inner, zeros, replaces } = innerOf(words);
   if (inner.length === 0 || inner.some(({ text }) => text === undefined)) return undefined;
-  // What these are given they print, and it was printed before.
+  // These print their input, which was printed before.
   if (printing.has(inner[0]!.text!)) return { readOnly: true, reads: [], writes: [], deep: false, closed: true };
   if (listing === undefined || replaces || listing.zeros !== zeros) return undefined;
   // With two, for the second file of some programs is written; and with none, which must not mean everything.

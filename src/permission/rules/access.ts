@@ -12,7 +12,7 @@ import type { NamedPath } from "../paths/pattern.ts";
 import { isPrivate, lostKind, privatePlaces, protectedKind } from "../paths/protected.ts";
 import { runsLater } from "../paths/runs-later.ts";
 
-/** What the rules say about one path. `allow` is true where no rule is needed. */
+/** Verdict of the rules on one path. `allow` is true where no rule is needed. */
 export type Access = {
   deny?: Rule;
   ask?: Rule;
@@ -41,13 +41,13 @@ export type Reach = {
   ruledAmong(files: readonly string[]): Rule | undefined;
   /** A link below a folder with which one who follows it gets to where this tool may not, or out of sight. */
   leavesBelow(folder: CanonicalPath, tool: "Read" | "Write"): { found?: Reason; tooMuch?: Reason };
-  /** What is lost with a folder that should not be lost in passing. */
+  /** Reason against losing a folder in passing, if there is one. */
   lostWith(folder: CanonicalPath): { found?: Reason; tooMuch?: Reason };
   /** A name below a folder that others would take apart, or for an option. */
   oddBelow(folder: CanonicalPath): { found?: Reason; tooMuch?: Reason };
-  /** What is protected below a folder once it stands at `target`. */
+  /** Protected paths below a folder once it stands at `target`. */
   protectedBelow(folder: string, target: string): { found?: Reason; tooMuch?: Reason; later?: Reason };
-  /** Whether there is any rule against a path at all: without one nobody has to look. */
+  /** True if any rule is against a path: without one nobody has to look. */
   watchful: boolean;
 };
 
@@ -64,7 +64,7 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
     if (name === undefined) names.set(path, (name = namesOf(path)));
     return name;
   };
-  // One that leads nowhere is where it is.
+  // A link that leads nowhere stands for itself.
   const followed = (path: string) => {
     try {
       return disk.follow(path);
@@ -151,7 +151,7 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
         if (!isLink) return undefined;
         const led = { lexical: path, real: followed(path) };
         const { deny, ask, mustAsk, allow } = tool === "Read" ? read(led) : write(led);
-        // What is below another folder was not looked at.
+        // Paths below another folder were not looked at.
         const seen = isInside(folder.real, led.real) || !isFolder(led.real);
         return seen && allow && !deny && !ask && !mustAsk
           ? undefined

@@ -27,7 +27,7 @@ export type CompiledRule = {
   glob: Glob;
 };
 
-/** What an allow rule for a shell command asks of one part. */
+/** Conditions of an allow rule for one part of a command line. */
 export type CommandRule = {
   /** A word with a star in it is a glob; any other is text. */
   pattern: (string | Glob | Star)[];
@@ -71,7 +71,7 @@ function commandRuleOf(specifier: string, home: string): CommandRule | undefined
   };
 }
 
-/** Whether a rule speaks about this tool at all. A path rule for Read speaks about every tool that looks at files. */
+/** True if a rule is about this tool. A path rule for Read speaks about every tool that looks at files. */
 export function governs({ tool: named, whole, rule: { behavior } }: CompiledRule, tool: string): boolean {
   if (named === undefined) return false;
   // `mcp__a___b` may be of the server a or of a_: only its whole name allows it.

@@ -7,7 +7,7 @@ import type { Place } from "../paths/canonical.ts";
 import { anchorsOf, isMeant, namesOf } from "../paths/pattern.ts";
 
 /**
- * Whether a search from `from` may show a file. A folder may be searched although a rule says no to something below it;
+ * True if a search from `from` may show a file. A folder may be searched although a rule says no to something below it;
  * a rule that asks counts as a no, unless it is about the folder itself and was answered. Paths are real ones.
  */
 export function readFilter(

@@ -4,7 +4,7 @@ import { readsCode, runsScript } from "../programs/runners.ts";
 import { baseName, wrappers } from "../text/tokens.ts";
 import { parseRule } from "./rules.ts";
 
-/** What an allow rule allows beyond what it seems to say; undefined where it says it all. */
+/** Effect of an allow rule beyond its words; undefined where there is none. */
 export function meaningOf(rule: string): Reason | undefined {
   const reading = parseRule(rule);
   if (!reading.ok) return undefined;

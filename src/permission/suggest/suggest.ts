@@ -40,7 +40,7 @@ export function suggest(call: DecisionInput, judgement: Judgement = judge(call))
   }));
 }
 
-/** What the person should know about a rule: what it allows besides this call, and what it means beyond its words. */
+/** Notes on a rule for the person: calls that it allows besides this one, and effects beyond its words. */
 function noted(rule: string, first: Reason | undefined): { note?: Reason } {
   const second = meaningOf(rule);
   if (first && second) return { note: reason("offer-both", { first, second }) };

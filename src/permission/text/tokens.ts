@@ -43,7 +43,7 @@ export function tokensOf(units: Glob, home: string): Token[] | undefined {
   return isCommand ? tokens : undefined;
 }
 
-/** What may stand before a command without being one. */
+/** Words that may stand before a command without being one. */
 export const keywords: ReadonlySet<string> = new Set(
   "if then else elif fi for while until do done case esac in select function coproc".split(" "),
 );

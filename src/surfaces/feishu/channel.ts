@@ -6,7 +6,7 @@ export type Incoming = {
   /** Inside of a topic. */
   threadId?: string;
   rootId?: string;
-  /** What it quotes: the id of our card when somebody answers a card in words. */
+  /** Quoted message: the id of our card when somebody answers a card in words. */
   parentId?: string;
   sender: { openId: string; tenantKey: string };
   /** The platform's name for what it is: `text`, `post`, `image`, `file`, `audio`, `sticker`, … */
@@ -47,7 +47,7 @@ export type CardClick = {
   operator: { openId: string; tenantKey: string };
   messageId: string;
   chatId: string;
-  /** What the button carries, as it came: to be checked. */
+  /** Value of the button, unchecked. */
   value: unknown;
   /** The button's name inside of a form. */
   name?: string;
@@ -55,7 +55,7 @@ export type CardClick = {
   at: number;
 };
 
-/** What the person who clicked sees at once. Neither: the card stays as it is. */
+/** Immediate feedback for the person who clicked. Neither: the card stays as it is. */
 export type CardAnswer = {
   toast?: {
     type: "info" | "success" | "warning" | "error";
@@ -124,7 +124,7 @@ export interface FeishuChannel {
   /** A small sign under a message that it was seen. Never rejects: it is a courtesy. */
   react(messageId: string, emoji: string): Promise<void>;
   recall(messageId: string): Promise<void>;
-  /** What a person sent. Rejects when it is larger than `limit` bytes, and when the signal says so. */
+  /** Downloads a file that a person sent. Rejects when it is larger than `limit` bytes, and when the signal says so. */
   download(
     messageId: string,
     key: string,
@@ -139,7 +139,7 @@ export interface FeishuChannel {
   linkTo(chat: string): string;
   /** The organisation that the app belongs to, once an event has told. */
   tenant(): string | undefined;
-  /** What the bot is called, as far as that is known. */
+  /** Name of the bot, as far as it is known. */
   botName(): string;
   /** Undefined when the app may not know. Remembered for a while. */
   userName(openId: string): Promise<string | undefined>;

@@ -31,7 +31,7 @@ export type ClickParts = {
 
 type Toast = NonNullable<CardAnswer["toast"]>["type"];
 
-/** What a click comes to. Authorised first, recorded second, drawn last. That it is answered in time is the channel's business. */
+/** Handles a click: authorised first, recorded second, drawn last. The channel sees to it that it is answered in time. */
 export function createClicks(parts: ClickParts): (click: CardClick) => Promise<CardAnswer> {
   const { records, sessions, people, log, host } = parts;
 
@@ -153,7 +153,7 @@ function responseOf(request: InputRequest, record: AskRecord, act: string, form:
   if (request.kind === "permission") {
     const comment = textIn(form, "comment");
     if (act === "deny") return { response: decided(request, { deny: comment }) };
-    // What was not shown whole is not allowed before it was read, whatever a button claims.
+    // A call that was not shown whole is not allowed before it was read, whatever a button claims.
     const unread = record.file !== undefined && record.file !== "read";
     if (unread || (act !== "allow_once" && act !== "allow_always")) return wrong;
     return { response: decided(request, { allow: act === "allow_always" ? "always" : "once", comment }) };

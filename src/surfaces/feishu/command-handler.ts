@@ -27,7 +27,7 @@ export type CommandParts = TeamCommandParts & {
   senderOf(openId: string): Promise<Sender>;
 };
 
-/** What is said back; `task` goes on as a message to the session that the command has begun. */
+/** Reply to a command; `task` goes on as a message to the session that the command has begun. */
 export type CommandResult =
   | { text: Phrase }
   | { card: Card; sent?: (message: string) => void }
@@ -38,7 +38,7 @@ export type CommandHandler = {
   /** It is done before what was said earlier, which may still be on its way. */
   overtakes(text: string): boolean;
   handle(message: Incoming): Promise<CommandResult>;
-  /** Whether this person may take a session over to their chat, and doing it. */
+  /** Takes a session over to this person's chat, if they may. */
   resume(session: string, who: { openId: string; tenantKey: string }, place: Place): Promise<Phrase>;
 };
 

@@ -97,7 +97,7 @@ export function attachment(text: string, uuid: string, parts: Sending, home: () 
   };
 }
 
-/** What a turn was begun with that nobody in this chat has said. */
+/** The message that began a turn, where it came from another surface. */
 function begunElsewhere(view: SessionView, { redaction }: ConclusionParts): (speech: Speech) => string[] {
   const said = view.begunWith();
   if (!said || said.surface === "feishu") return () => [];

@@ -37,7 +37,7 @@ export async function deliver(bridge: Bridge, message: Incoming, going: Going): 
       return follow && answer(bridge, { message, follow: ownerOf(bridge, request, follow), text }, request, going);
     }
     case "decide":
-      // What the card could not show whole is read first, in words as by button.
+      // A call that the card could not show whole is read first, in words as by button.
       if ("allow" in next.decision && !record?.spoken && (record?.file === "sent" || record?.file === "failed"))
         return say(message, ({ t }) => (record.file === "sent" ? t.readFirst : t.notAttached));
       return (

@@ -8,7 +8,7 @@ import type {
   WatchEvent,
 } from "../../protocol/index.ts";
 
-/** One session as the bridge runs it: what comes out of it, and the three things that go in. */
+/** A session as the bridge runs it: its output, and its three inputs. */
 export type ExecutionHandle = {
   readonly session: string;
   /** Facts from the first one on, then what is open, then what comes; ends with the handle. */

@@ -1,4 +1,4 @@
-/** What a refusal of the platform means for whoever sent something. */
+/** Meaning of a refusal by the platform, for the sender. */
 export type FailureKind =
   /** Too many requests; waiting helps. */
   | "rate"
@@ -13,7 +13,7 @@ export type FailureKind =
   | "streaming"
   /** Recalled, deleted, too old, dissolved: this message is out of reach for good. */
   | "gone"
-  /** What was replied to cannot be replied to. */
+  /** The message to reply to cannot be replied to. */
   | "reply-target"
   /** The content was refused: smaller or plainer may pass. */
   | "content"

@@ -9,7 +9,7 @@ import { FeishuFailure } from "./failure.ts";
 
 const MOST_FILES = 9;
 const KEEP_MS = 30 * 24 * 60 * 60_000;
-export const LARGEST_IN = 50 * 1024 * 1024;
+const LARGEST_IN = 50 * 1024 * 1024;
 const LARGEST_OUT = 20 * 1024 * 1024;
 const LARGEST_IMAGE = 10 * 1024 * 1024;
 const MOST_OUT = 5;
@@ -54,7 +54,7 @@ export async function receiveFiles(
   return { told, images, problems };
 }
 
-/** What came in long ago is not kept for ever. */
+/** Removes files that came in long ago. */
 export async function forgetOldFiles(folder: string, now: number): Promise<void> {
   for (const session of await readdir(folder).catch(() => []))
     for (const message of await readdir(join(folder, session)).catch(() => [])) {

@@ -24,7 +24,7 @@ const SHARE_MS = 100;
 const LOOK_MS = 6 * 60 * 60_000;
 export type FollowParts = AskerParts & ConclusionParts & { host: Host; signal: AbortSignal };
 
-/** One session, from its facts to the messages of its chat. */
+/** Follows a session, from its facts to the messages of its chat. */
 export type Follow = {
   readonly handle: ExecutionHandle;
   readonly view: SessionView;

@@ -24,7 +24,7 @@ export type FeishuOptions = {
   store: SurfaceStore;
   /** The app's id: what is remembered belongs to this bot. */
   app: string;
-  /** What the settings say now. */
+  /** Current settings. */
   team(): Team;
   /** Keeps what an administrator changes from a chat. */
   changeTeam: ChangeTeam;
@@ -46,7 +46,7 @@ export type FeishuOptions = {
 };
 
 export type Feishu = {
-  /** What was left open is in order again. The channel may be started before. */
+  /** Resolves once open sessions are taken up again. The channel may be started before. */
   ready: Promise<void>;
   /** Everything that was to be sent is sent, or has failed. */
   settled(): Promise<void>;

@@ -32,7 +32,7 @@ export function rulesOf(request: PermissionRequest): RuleGrant[] {
     .map(({ rule, behavior }) => ({ rule, behavior, destination: "session" }));
 }
 
-/** What a message says to a request: numbers of options, labels, or own words. */
+/** Reads a message as an answer: numbers of options, labels, or own words. */
 export function readText(request: InputRequest, text: string): Read {
   const requestId = request.id;
   if (text.trim() === "") return { problem: ({ t }) => t.toast.empty };
@@ -77,7 +77,7 @@ function readLine(question: Question, typed: string, other: boolean): Answer | P
   return other ? { selected: [], other: typed } : ({ t }) => t.onlyOptions;
 }
 
-/** What a form holds; `problem` leaves the form as it is. */
+/** Reads a form; `problem` leaves the form as it is. */
 export function readForm(request: QuestionRequest, form: Record<string, unknown>): Read {
   const answers: Answers = {};
   const other = takesOwnWords(request);

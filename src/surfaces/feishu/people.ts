@@ -1,6 +1,6 @@
 import type { InputRequest } from "../../protocol/index.ts";
 
-/** Who may do what, by the id that a person has for this app. */
+/** Rights of people, by the id that a person has for this app. */
 export type People = {
   /** May give tasks and talk. */
   talk: readonly string[] | "anyone";
@@ -33,7 +33,7 @@ export function mayAdminister(people: People, person: Person): boolean {
 }
 
 /**
- * Who asked for the task may also say what they meant by it. What lets something run, a permission or the repetition of a command
+ * The person who gave the task may also explain it. An answer that lets something run, a permission or the repetition of a command
  * that was interrupted, is for approvers alone.
  */
 export function mayAnswer(people: People, person: Person, request: InputRequest, owner: string): boolean {

@@ -53,7 +53,7 @@ export type Effect =
 
 export type Step = { phase: Phase; effects: Effect[] };
 
-/** What follows from what happened. Pure: `follow.ts` carries the effects out. */
+/** Effects of an event. Pure: `follow.ts` carries the effects out. */
 export function nextPhase(phase: Phase, happening: Happening): Step {
   if (phase.name === "left") return { phase, effects: [] };
   if (happening.type === "ended") return { phase: { name: "left" }, effects: [{ do: "unschedule" }] };

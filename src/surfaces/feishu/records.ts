@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { SurfaceStore } from "../../protocol/index.ts";
 
 const DAY = 24 * 60 * 60_000;
-/** So long can a card be clicked and changed. */
+/** Time during which a card can be clicked and changed. */
 export const CARD_LIFE_MS = 14 * DAY;
 const MEMORY_MS = 90 * DAY;
 const SAID_MS = 7 * DAY;
@@ -14,7 +14,7 @@ export type Home = {
   group: boolean;
   /** The message whose thread this is. */
   root?: string;
-  /** Who began it here. */
+  /** Person who began it here. */
   owner: string;
   /** The folder, for headings. */
   cwd: string;
@@ -22,7 +22,7 @@ export type Home = {
   at: number;
 };
 
-/** What a button's id stands for. Nothing of the request is kept: the journal has it. */
+/** Record behind a button's id. Nothing of the request is kept: the journal has it. */
 export type CardRecord = {
   rid: string;
   session: string;
@@ -59,7 +59,7 @@ export type AskRecord = CardRecord & { k: "ask" };
 
 export type Place = { chat: string; group: boolean; root?: string; thread?: string; owner: string; messageId: string };
 
-/** Whether this person, in this chat, is where the card is. */
+/** True if the card is in this chat, or in this person's own. */
 export function isAt({ chat }: CardRecord, at: { chatId: string; openId: string }): boolean {
   return chat.startsWith("ou_") ? chat === at.openId : chat === at.chatId;
 }
@@ -69,7 +69,7 @@ export type ProgressRecord = { message: string; card?: string };
 
 export type Records = ReturnType<typeof createRecords>;
 
-/** What this bot remembers. Everything is under the app's id: two bots in one group hear the same messages. */
+/** Records of this bot. Everything is under the app's id: two bots in one group hear the same messages. */
 export function createRecords(store: SurfaceStore, app: string, now: () => number) {
   const at = (...path: string[]) => [app, ...path].join("/");
   const get = (key: string) => store.get(key);
@@ -115,7 +115,7 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
     setProgress: (session: string, record: ProgressRecord) => keep(at("progress", session), record, CARD_LIFE_MS),
     endProgress: (session: string) => void store.delete(at("progress", session)),
 
-    /** What happened up to here is on the chat's screen. */
+    /** Number of the last fact that the chat has seen. */
     told: (session: string) => get(at("told", session)) as number | undefined,
     setTold: (session: string, seq: number) => keep(at("told", session), seq),
 

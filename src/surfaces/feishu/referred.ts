@@ -6,7 +6,7 @@ const LONGEST = 20_000;
 const MOST_PARTS = 100;
 
 export type Brought = {
-  /** What the model reads before the person's own words. */
+  /** Text for the model before the person's own words. */
   words: string;
   /** Messages whose files come along. */
   files: Pick<Incoming, "messageId" | "attachments">[];
@@ -22,7 +22,7 @@ export async function broughtBy(
   const { parentId, kind, messageId } = message;
   const forwarded = kind === "merge_forward";
   const id = forwarded ? messageId : parentId;
-  // What the session has said or was told itself, it knows.
+  // The session knows its own messages.
   if (id === undefined || (!forwarded && isKnown(id))) return nothing;
   let referred: Referred;
   try {

@@ -23,7 +23,7 @@ export type SessionManager = {
   /** The place of this message goes on with that session, wherever it was begun. */
   take(session: string, place: Place): Promise<Follow>;
   of(session: string): Promise<Follow | undefined>;
-  /** What asks in this chat, in the thread of this session if it has one. */
+  /** Open requests in this chat, or in the thread of this session if it has one. */
   openBeside(follow: Follow): InputRequest[];
   openInChat(chat: string): { follow: Follow; request: InputRequest }[];
   /** Words that answer this card, as they are to be typed where it stands. */
@@ -83,7 +83,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
   };
   const speaksAt = ({ chat, root }: Home, message: Incoming): boolean =>
     chat === message.chatId && root === placeOf(message).root;
-  /** What is used is not forgotten. */
+  /** Marks a session as used, so that it is not forgotten. */
   const remember = (home: Home, message: Incoming): void => {
     if (now() - home.at < REMEMBER_MS) return;
     records.setHome({ ...home, at: now() });
@@ -155,7 +155,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
         if (!row || (row.state === "idle" && now() - row.lastAt > CARD_LIFE_MS)) continue;
         const found = follow(session);
         await found.ready;
-        // What a terminal has left open is the terminal's to go on with.
+        // A turn that a terminal left open is the terminal's to continue.
         if (resumes && found.view.working() && found.view.begunBy() === "feishu")
           await host.send({ type: "resume", session });
       }

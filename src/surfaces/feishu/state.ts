@@ -10,7 +10,7 @@ export function stateOf({ working, open }: { working: boolean; open: readonly In
 }
 
 /** A text is asked for, and nothing is offered to choose from. */
-export function wantsText(request: InputRequest): boolean {
+function wantsText(request: InputRequest): boolean {
   if (request.kind === "question") return request.questions.every(({ options }) => options.length === 0);
   return request.kind === "text";
 }
@@ -23,7 +23,7 @@ export type Said = {
 
 export type Decision = { allow: "once" | "always"; comment?: string } | { deny: string };
 
-/** What becomes of a message that is no command. Decided here and nowhere else. */
+/** Fate of a message that is no command. Decided here and nowhere else. */
 export type Hint = "useCard" | "replyToCard" | "notThis" | "quoteCard";
 
 export type Route =

@@ -39,7 +39,7 @@ export type Sending = {
   };
 };
 
-/** One turn's progress as one card after the other. Calls of one streamer come one at a time. */
+/** Shows a turn's progress as one card after the other. Calls of one streamer come one at a time. */
 export type Streamer = {
   show(view: ProgressView): Promise<void>;
   /**
@@ -64,7 +64,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
   const { channel, records, now, log, modes } = sending;
   const speeches = () => sending.speak(home().chat);
   let shown: Shown | undefined;
-  /** What stands on earlier cards. A block of code that was cut is opened again. */
+  /** Text and steps that stand on earlier cards, and the fence to open again. A block of code that was cut is opened again. */
   let [from, fromStep, carry] = [0, 0, ""];
 
   const rest = ({ text, steps, live }: ProgressView): ProgressView => {

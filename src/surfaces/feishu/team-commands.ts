@@ -17,7 +17,7 @@ export type TeamCommands = (name: TeamCommand, message: Incoming, words: string)
 
 const LONGEST_MS = 30 * 24 * 60 * 60_000;
 
-/** What administrators, and in part approvers, change from a chat. */
+/** Commands by which administrators, and in part approvers, change settings from a chat. */
 export function createTeamCommands({ team, changeTeam, examine }: TeamCommandParts): TeamCommands {
   const isAdministrator = ({ sender }: Incoming) => mayAdminister(team().people, sender);
   const refused: Phrase = ({ t }) => t.administratorsOnly;

@@ -2,7 +2,7 @@ import type { TurnLimits } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { People } from "./people.ts";
 
-/** What the settings say about one bot. Read anew when they change: nothing of it needs a restart. */
+/** Settings of a bot. Read anew when they change: nothing of it needs a restart. */
 export type Team = {
   people: People;
   /** Where new sessions work, unless their chat has a folder of its own. */
@@ -19,20 +19,20 @@ export type Team = {
   chats: Readonly<Record<string, ChatSettings>>;
 };
 
-/** What one chat has of its own; the rest is the bot's. */
+/** Settings of a single chat; the rest is the bot's. */
 export type ChatSettings = { workspace?: string; lang?: Lang; limits?: ChatLimits };
 
 /** Of turns that are begun in a chat. */
 export type ChatLimits = {
   /** How long a request waits for an answer, in ms. */
   promptTimeout?: number;
-  /** What happens then. `wait`: nothing; it waits for ever. */
+  /** Policy for that moment. `wait`: nothing; it waits for ever. */
   timeoutPolicy?: "wait" | NonNullable<TurnLimits["timeoutPolicy"]>;
   /** How long a task may work, in ms; waiting for people does not count. */
   taskLimit?: number;
 };
 
-/** What an administrator changes from a chat. Kept in the settings. */
+/** Changes by an administrator from a chat. Kept in the settings. */
 export type TeamChange =
   | { type: "chat"; chat: string; settings: ChatSettings }
   | { type: "person"; openId: string; name: string; role: "talker" | "approver" };

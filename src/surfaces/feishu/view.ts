@@ -92,7 +92,7 @@ export function createView(words: () => Texts): SessionView {
       text: texts()
         .flatMap(({ text }) => (text.trim() === "" ? [] : [text.trim()]))
         .join("\n\n"),
-      // What a person is asked in so many words is shown as it is; that a tool asked it is no step of its own.
+      // A question is shown as it is; the tool call behind it is no step of its own.
       steps: calls()
         .filter(({ asked }) => asked.every(({ request }) => request.kind === "permission" || request.source !== "tool"))
         .map((item) => ({

@@ -38,7 +38,7 @@ export function several(question: Question, typed: string, t: Texts, ownWords: b
   return typeof named === "string" ? named : { ...named, selected: [...selected, ...named.selected] };
 }
 
-/** What was meant, from whatever keyboard. */
+/** Reads a typed answer, from whatever keyboard. */
 export function keyOf(typed: string): string {
   return typed.normalize("NFKC").trim().toLowerCase();
 }

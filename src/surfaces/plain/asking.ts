@@ -12,7 +12,7 @@ import type { Style } from "../../view/lines/paint.ts";
 import { requestLines } from "../../view/lines/request.ts";
 import { dialogLines } from "./choices.ts";
 
-/** One request on the screen, from the moment it is shown to its answer. */
+/** A request on the screen, from the moment it is shown to its answer. */
 export type Asking = {
   shown(): InputRequest | undefined;
   present(pending: PendingRequest, place: string | undefined): void;

@@ -7,7 +7,7 @@ import type { Style } from "../../view/lines/paint.ts";
 import { questionLines } from "../../view/lines/request.ts";
 import type { Dialog } from "./input.ts";
 
-/** What is to be typed now. */
+/** Prompt for the next line. */
 export function dialogLines(request: InputRequest, dialog: Dialog, style: Style): string[] {
   const { t, paint } = style;
   switch (dialog.at) {
@@ -59,8 +59,8 @@ function hintOf(request: InputRequest, several: boolean, t: Texts): string {
   return several ? t.someOf : t.oneOf;
 }
 
-/** What "always" would keep, and where, with what to type at the prompt. */
-export function ruleLines(request: PermissionRequest, style: Style): string[] {
+/** Rules that "always" would keep, and where, with the key to type. */
+function ruleLines(request: PermissionRequest, style: Style): string[] {
   const { t, paint } = style;
   const { rules, files } = offerLines(request, style);
   if (rules.length === 0) return [];

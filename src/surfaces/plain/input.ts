@@ -24,7 +24,7 @@ export type Dialog =
   | { at: "question"; n: number; answers: Answers }
   | { at: "remark"; answers: Answers };
 
-/** What a typed line came to. */
+/** Result of a typed line. */
 export type Step =
   | { type: "respond"; response: InputResponse }
   | { type: "next"; dialog: Dialog; draft?: Draft; note?: string }

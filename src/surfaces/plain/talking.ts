@@ -5,7 +5,7 @@ import type { Style } from "../../view/lines/paint.ts";
 import { wholeRequest } from "../../view/lines/request.ts";
 import type { Progress } from "../../view/progress.ts";
 
-/** What a person says when nothing is asked: messages, and commands to this surface. */
+/** Input of a person when nothing is asked: messages, and commands to this surface. */
 export type Talking = {
   heard(text: string): void;
   speak(text: string, options: { echoed: boolean }): void;
@@ -59,7 +59,7 @@ export function createTalking(parts: Parts): Talking {
     parts.done();
   };
 
-  // What it did is a fact, and shown as one.
+  // Its effect is a fact, and shown as one.
   const compact = async () => {
     const reply = await host.send({ type: "compact", session });
     if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));

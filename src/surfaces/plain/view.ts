@@ -21,7 +21,7 @@ import { briefOf, isAsking, isOver, lastTurn } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { createLive } from "./live.ts";
 
-/** What to write: text that goes on where the last one stopped, or lines of their own. */
+/** Output to write: text that goes on where the last one stopped, or whole lines. */
 export type Piece = { stream: string } | { lines: string[] };
 
 export type View = {
@@ -31,7 +31,7 @@ export type View = {
   delta(delta: Delta): Piece[];
 };
 
-/** What the person has seen already, or knows because it was their own doing. */
+/** Facts that the person has seen already, or caused. */
 export type Known = {
   /** The message stands on the screen as it was typed there. */
   isEchoed(key: string): boolean;
@@ -141,7 +141,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     const good = standing === "done";
     const word = good ? [] : [paint.red(`${within.length > 0 ? "  " : ""}  ✗ ${t.standing[standing]}`)];
     if (within.length > 0) return good ? [] : [...head(item), { lines: word }];
-    // Who said no, and why, was shown with the answer.
+    // The person who said no and the reason were shown with the answer.
     const silent = standing === "refused-by-person" && item.asked.length > 0;
     const change = good ? changeLines(changeOf(item), style) : [];
     const whole = silent || !item.result?.text.trim() ? [] : resultLines(item.result, style);

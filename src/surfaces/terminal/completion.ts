@@ -9,7 +9,7 @@ export type Sources = {
   files?(query: string, signal: AbortSignal): Promise<readonly string[]>;
 };
 
-/** What stands before the caret and may be completed. */
+/** Text before the caret that may be completed. */
 export type Prefix = { kind: "command" | "file"; text: string; query: string };
 
 const MOST = 20;

@@ -27,7 +27,7 @@ type Parts = {
   saveDraft(requestId: string, draft: Draft): void;
   /** The keyboard is for this panel now, or for the editor. */
   focus(panel: Panel | undefined): void;
-  /** What was shown was answered elsewhere, and nothing came in its place. */
+  /** The shown request was answered elsewhere, and no other took its place. */
   taken(): void;
 };
 

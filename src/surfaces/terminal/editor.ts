@@ -70,7 +70,7 @@ export function createWriting({ tui, theme, placeholder, sources, history, submi
   };
 }
 
-// What steers a screen or turns its lines around has no place in a message that is drawn as it is written.
+// Control and direction characters have no place in a message that is drawn as it is written.
 const unwritable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const steering = /[\x80-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

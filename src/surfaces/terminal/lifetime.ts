@@ -2,7 +2,7 @@ import { leftovers, titleStack } from "./notify.ts";
 import type { Screen } from "./screen.ts";
 import type { Terminal as Device } from "./draw/tui.ts";
 
-/** Who has the terminal: Sage, another program for a while, or its owner again. */
+/** Owner of the terminal: Sage, another program for a while, or the shell again. */
 export type Lifetime = {
   mine(): boolean;
   begin(): void;

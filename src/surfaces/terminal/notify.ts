@@ -4,7 +4,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const LONGEST = 120;
 
-/** What a terminal is told so that a person who looks elsewhere hears of it: a bell, and a notification where there is such a thing. */
+/** Sequences that call a person who looks elsewhere: a bell, and a notification where the terminal has them. */
 export function notification(text: string, env: Env): string {
   const words = clean(text);
   const term = env["TERM"] ?? "";
@@ -21,7 +21,7 @@ export function title(text: string): string {
 /** The title that was there before comes back at the end, where the terminal keeps a stack of them. */
 export const titleStack = { push: "\x1b[22;0t", pop: "\x1b[23;0t" };
 
-/** What a Sage that was killed may have left switched on: reporting of keys, and of pastes. */
+/** Sequences that undo what a killed Sage may have left switched on: reporting of keys, and of pastes. */
 export const leftovers = "\x1b[=0;1u\x1b[>4;0m\x1b[?2004l\x1b[?25h";
 
 function clean(text: string): string {

@@ -32,7 +32,7 @@ export type SlashCommand = {
 
 export type Place = { folder: string; branch?: string };
 
-/** What a foot tells. */
+/** Data for the foot. */
 export type StatusInfo = Partial<Place> & {
   session: string;
   model: string;
@@ -72,7 +72,7 @@ export type TerminalOptions = {
   once?: boolean;
   commands?: readonly SlashCommand[];
   skills?: readonly { name: string; hint: string }[];
-  /** What was sent in this project, oldest first, and where what is sent now goes. */
+  /** Messages sent in this project, oldest first, and where new ones are kept. */
   history?: { load(): readonly string[]; add(text: string): void };
   files?(query: string, signal: AbortSignal): Promise<readonly string[]>;
   /** Runs a command in the person's own name. `told` is what others may read of what it printed. */

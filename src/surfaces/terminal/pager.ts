@@ -25,7 +25,7 @@ type Parts = {
 type State = {
   line: number;
   row: number;
-  /** What is being looked for; `typing` while it is written. */
+  /** Search text; `typing` while it is written. */
   query: string;
   typing: boolean;
   found: "none" | "yes" | "no";

@@ -27,7 +27,7 @@ type Parts = {
   redraw(): void;
   /** The keyboard is for this picker now, or for whoever had it before. */
   focus(picker: Picker | undefined): void;
-  /** What was chosen came to this. */
+  /** Result of the choice. */
   done(picked: Exclude<Picked, { pick: Picking }>): void;
   /** The person chose nothing. */
   closed?(): void;

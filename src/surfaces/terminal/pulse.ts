@@ -7,7 +7,7 @@ export type Pulse = { now(): void; soon(): void; stop(): void };
 type Parts = {
   doing(): Doing;
   title(text: string): void;
-  /** What the session is called. */
+  /** Title of the session. */
   name(): string;
   tt: TerminalTexts;
   draw(): void;

@@ -1,6 +1,6 @@
 import { SafeTui, visibleWidth, type Terminal } from "./draw/tui.ts";
 
-/** What is on the screen: rows that are drawn for good, and below them the ones that still change. */
+/** Content of the screen: rows that are drawn for good, and below them the ones that still change. */
 export type Frame = { above: string[]; live: string[] };
 
 /**

@@ -15,7 +15,7 @@ export type BoxItem = { type: "box"; title: string; text: string; note?: string;
 /** Files that were read one after the other. */
 export type ReadsItem = { type: "reads"; items: CallItem[] };
 
-/** One item as it stands on the screen. */
+/** An item as it stands on the screen. */
 export type Entry = {
   item: Item | NoteItem | BoxItem | ReadsItem;
   /** A blank row comes before it. */
@@ -71,7 +71,7 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
     if (lines.length > 0) push({ type: "note", tone, lines });
   };
 
-  /** What has gone to the scrollback cannot be taken back; the rest can. */
+  /** Rows in the scrollback cannot be taken back; the rest can. */
   const restarted = (entry: Entry, item: Item & { type: "text" }): void => {
     if (item.restarts === entry.restarts) return;
     if (entry.from === 0 && entry.frozen === 0) return void (entry.restarts = item.restarts);

@@ -4,7 +4,7 @@ import type { Entry, Scroll } from "./scroll.ts";
 export type Parts = {
   scroll: Scroll;
   rowsOf(entry: Entry, width: number): string[];
-  /** What stands below the transcript: status, panel or editor, and the last line. */
+  /** Rows below the transcript: status, panel or editor, and the last line. */
   bottom(width: number, rows: number): string[];
   above(rows: number): string;
 };
@@ -54,7 +54,7 @@ export function createStage({ scroll, rowsOf, bottom, above: hint }: Parts): Sta
       const over = first?.item.type === "text" ? whole.length - gone + later.length - room : 0;
       const more = Math.max(0, Math.min(over, whole.length - gone - LEAST_ROWS));
       const live = fit([...whole.slice(gone + more), ...later], room, hint);
-      // What no frame has shown yet. Rather too much: what is drawn twice is better than what is lost.
+      // Rows that no frame has shown yet. Rather too many: a row drawn twice is better than a lost one.
       const unseen = above.length + Math.max(0, whole.length - frozen + later.length - before);
       before = live.length;
       if (first) first.frozen = gone + more;

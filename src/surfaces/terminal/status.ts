@@ -18,7 +18,7 @@ export type Doing =
 
 export type Look = { theme: Theme; t: Texts; tt: TerminalTexts; width: number; now: number };
 
-/** What it does and for how long; nothing when it does nothing. */
+/** Activity of the session and its duration; nothing when it is idle. */
 export function statusRow(doing: Doing, { theme, t, tt, width, now }: Look): string[] {
   switch (doing.type) {
     case "idle":
@@ -38,7 +38,7 @@ export function statusRow(doing: Doing, { theme, t, tt, width, now }: Look): str
   }
 }
 
-/** What the session does right now, and since when. */
+/** Current activity of the session, and its start. */
 export type Activity = {
   fact(fact: Fact): void;
   delta(delta: Delta): void;

@@ -17,7 +17,7 @@ import type { BoxItem, Scroll } from "./scroll.ts";
 import type { Progress } from "../../view/progress.ts";
 import { nameOf } from "../../view/summary.ts";
 
-/** What a person says: messages, commands to Sage, and commands to their own shell. */
+/** Input of a person: messages, commands to Sage, and commands to their own shell. */
 export type Talk = {
   submit(text: string): void;
   speak(text: string): void;
@@ -56,7 +56,7 @@ export function createTalk(parts: Parts): Talk {
   const { host, sender, options, t, tt, scroll, progress, redraw } = parts;
   const { session } = options;
   let running: { since: number; stop(): void } | undefined;
-  /** What the person ran since their last message. */
+  /** Commands that the person ran since their last message. */
   let ran: string[] = [];
 
   const send = async (command: Command & { type: "say" | "resume" | "compact" }) => {
@@ -203,7 +203,7 @@ export function createTalk(parts: Parts): Talk {
   };
 }
 
-/** What the model reads of a command that the person ran. */
+/** Text for the model about a command that the person ran. */
 export function toldOf(command: string, printed: string, tt: TerminalTexts): string {
   const whole = printed.trimEnd();
   if (whole === "") return `${tt.shellTold(command)}\n${tt.shellNothing}`;

@@ -15,7 +15,7 @@ import { saidText } from "../../view/said.ts";
 import { isOpen, type Standing } from "../../view/standing.ts";
 import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/summary.ts";
 
-/** What a thing is drawn with. */
+/** Theme, texts, reader and width that items are drawn with. */
 export type View = {
   theme: Theme;
   t: Texts;
@@ -228,13 +228,13 @@ function detailRows(item: CallItem, view: View): string[] {
   const inner = innerRows(item, view);
   const change = standing === "done" ? changeRows(item, view) : [];
   if (change.length > 0) return change;
-  // Who said no, and why, stands above; so does that the turn was stopped.
+  // The person who said no and the reason stand above, as does the end of a stopped turn.
   if (standing === "refused-by-person" || (item.turnStopped && item.runs.length === 0)) return inner;
   if (item.result !== undefined) return [...inner, ...resultRows(item, item.result, view)];
   return [...inner, ...folded(item.output, view, { from: "end", live: true, before: item.outputBefore })];
 }
 
-/** What a command printed last tells how it ended; other tools say first what they found. */
+/** The last lines of a command tell how it ended; other tools say first what they found. */
 function resultRows({ call, standing }: CallItem, { text, output }: ToolResult, view: View): string[] {
   const from = standing === "failed" || call.tool === "Bash" ? "end" : "start";
   return folded(text, view, { from, output });
@@ -245,7 +245,7 @@ function toolName({ tool }: Call, width: number): string {
   return clipped(tool, Math.min(32, Math.max(6, width - 12)));
 }
 
-/** What a subagent did last. */
+/** Last action of a subagent. */
 function innerRows({ inner }: CallItem, view: View): string[] {
   const { theme, tt, width, unfolded } = view;
   const shown = unfolded ? inner : inner.slice(-INNER_ROWS);

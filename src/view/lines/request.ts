@@ -9,7 +9,7 @@ import { clipped, columns, framed, rows } from "./safe.ts";
 /** `place`: which of several this is. Paths are told from `cwd`, where it is known. */
 export type Shown = { place?: string | undefined; cwd?: string | undefined };
 
-/** What is asked and why: the action itself first, the agent's words about it last. */
+/** A request and its reason: the action itself first, the agent's words about it last. */
 export function requestLines(request: InputRequest, style: Style, { place, cwd }: Shown = {}): string[] {
   const { t, paint } = style;
   const permission = request.kind === "permission" ? describeRequest(request, { cwd }) : undefined;

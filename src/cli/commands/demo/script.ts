@@ -3,7 +3,7 @@ import type { ScriptedTurn, Turns } from "../../../models/scripted.ts";
 import type { ToolResult } from "../../../protocol/index.ts";
 import type { DemoTexts } from "../../../texts/demo.ts";
 
-/** What the demo's model says. It reacts to what the person did, as far as a script can. */
+/** Script of the demo's model. It reacts to what the person did, as far as a script can. */
 export function demoScript(t: DemoTexts, delayMs: number): Turns {
   const turns: ((request: ModelRequest) => ScriptedTurn)[] = [
     () => ({ text: t.hello, calls: [{ tool: "AskUserQuestion", input: { questions: [question(t)] } }] }),

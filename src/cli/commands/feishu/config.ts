@@ -24,7 +24,7 @@ export const secretVariables = ["FEISHU_APP_SECRET", "FEISHU_ENCRYPT_KEY", "FEIS
 export type SecretVariable = (typeof secretVariables)[number];
 
 /** The variable of a secret: `FEISHU_APP_SECRET`, or `FEISHU_APP_SECRET_OPS` of the bot `ops`. */
-export function variableOf(variable: SecretVariable, bot: string): string {
+function variableOf(variable: SecretVariable, bot: string): string {
   return bot === "" ? variable : `${variable}_${bot.toUpperCase()}`;
 }
 
@@ -42,7 +42,7 @@ export function feishuBots(settings: Settings, env: Env, parts: ConfigParts): Bo
   return found;
 }
 
-/** What may change while the bot runs. Throws when it cannot be used. */
+/** Settings that may change while the bot runs. Throws when it cannot be used. */
 export function teamOf(name: string, settings: Settings, env: Env, parts: ConfigParts): Team {
   const problems: string[] = [];
   const team = readTeam(name, settings, env, { ...parts, problems, warnings: [] });
@@ -50,7 +50,7 @@ export function teamOf(name: string, settings: Settings, env: Env, parts: Config
   return team;
 }
 
-export function botSettings({ feishu }: Settings, name: string): BotSettings | undefined {
+function botSettings({ feishu }: Settings, name: string): BotSettings | undefined {
   return name === "" ? feishu : feishu?.bots?.[name];
 }
 

@@ -3,7 +3,7 @@ import type { Answer, Api } from "../../../surfaces/feishu/transport/api.ts";
 import type { FeishuApp } from "../../../surfaces/feishu/transport/config.ts";
 import type { FeishuSetupTexts } from "../../../texts/feishu-setup.ts";
 
-/** One thing about the app as the platform sees it. */
+/** A property of the app as the platform sees it. */
 export type Finding = { level: "ok" | "bad" | "note"; say(t: FeishuSetupTexts): string };
 
 /** Scopes that Sage uses; any one of a line is enough. */

@@ -163,7 +163,7 @@ async function pair(app: FeishuApp, t: FeishuSetupTexts): Promise<string | undef
   const api = createApi(app, usual, () => {}, sleep);
   const receive = (payload: unknown): Promise<object> => {
     const message = readMessage(readEnvelope(payload)?.event, undefined);
-    // What is not for us is not acknowledged, and comes again when the bot is there.
+    // Any other event is not acknowledged, and comes again when the bot is there.
     if (message?.chatType !== "p2p" || message.text !== code) return Promise.reject(new Error("not for the setup"));
     resolve(message.sender.openId);
     return Promise.resolve({});

@@ -25,7 +25,7 @@ const schema = z.object({
 
 type Decide = (question: Question) => { result: PermissionResult };
 
-/** One question per line, one answer per line, in the same order; what is wrong with one does not stop the rest. */
+/** Reads a question per line and writes an answer per line, in the same order; a wrong line does not stop the rest. */
 export async function check(args: string[]): Promise<number> {
   const { values, lang } = readFlags(args, { stdin: { type: "boolean" } });
   if (!values.stdin) throw usage(permissionTexts(lang).checkHow);

@@ -14,7 +14,7 @@ export type Origin = {
   to: "user" | "project" | "local";
 };
 
-/** What became of one rule or setting. Without `to` it is not taken over; with `why` it means something else here. */
+/** Conversion of a rule or setting. Without `to` it is not taken over; with `why` it means something else here. */
 export type Finding = { from: string; behavior?: Behavior; to?: string[]; why?: ImportReason; detail?: Reason };
 
 /** Claude Code's settings in Sage's terms, deny rules first. */
@@ -99,7 +99,7 @@ function convertPath(path: string, behavior: Behavior, { kind, root, to }: Origi
   if (pattern.startsWith("/")) {
     if (to === "project") return { to: [`.${pattern}`], why: "start-folder" };
     const inRoot = join(escapeSpecifier(root, "()*\\?["), pattern);
-    // Whether a person's own settings mean their folder or the project's has changed over time: guard both.
+    // Personal settings have meant the person's folder at one time and the project's at another: guard both.
     return { to: kind === "user" && behavior !== "allow" ? [inRoot, `.${pattern}`] : [inRoot] };
   }
   // A name without a folder is one at any depth.

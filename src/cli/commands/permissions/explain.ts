@@ -13,7 +13,7 @@ import { styleOf } from "../../style.ts";
 import { loadDecision } from "./decision.ts";
 import { toStdout } from "../../stdout.ts";
 
-/** What would become of a call here and now, and by which rule of which file. Nothing runs. */
+/** Tells the verdict on a call here and now, and the rule and file behind it. Nothing runs. */
 export async function explain(args: string[]): Promise<number> {
   const { values, positionals, lang } = readFlags(args, { json: { type: "boolean" }, bypass: { type: "boolean" } });
   const t = permissionTexts(lang);

@@ -76,7 +76,7 @@ type Plan = {
   /** The file they go to. */
   target: string;
   findings: Finding[];
-  /** What does not stand there yet. */
+  /** Rules that do not stand there yet. */
   fresh: { rule: string; behavior: NonNullable<Finding["behavior"]> }[];
   there: number;
 };

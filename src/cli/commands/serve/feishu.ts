@@ -72,7 +72,7 @@ export function botGuard(bots: readonly Pick<Bot, "team">[]): Guard {
   };
 }
 
-/** What `sage feishu doctor` would complain about, for whoever asks from a chat. */
+/** Complaints of `sage feishu doctor`, for people who ask from a chat. */
 async function missingOf({ app }: BotConfig): ReturnType<Examine> {
   const { createApi } = await import("../../../surfaces/feishu/transport/api.ts");
   const { examine } = await import("../feishu/examine.ts");

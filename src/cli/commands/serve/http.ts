@@ -30,7 +30,7 @@ export type HttpParts = {
   slowestMs?: number;
 };
 
-/** What the daemon answers over HTTP. Strangers may come here: nothing they send reaches further than its check. */
+/** HTTP answers of the daemon. Strangers may come here: nothing they send reaches further than its check. */
 export function createHttp({
   ready,
   metrics,

@@ -103,7 +103,7 @@ function managerOf(t: ServeTexts): Manager {
   throw new SageError("config-invalid", said(t.noManager(process.platform)));
 }
 
-/** What the system says is shown as it is; a command that it does not have is named, to be run where it is there. */
+/** Output of the system is shown as it is; a missing command is named, to be run where it exists. */
 function run(commands: readonly string[][], t: ServeTexts): number {
   for (const [program = "", ...words] of commands) {
     const { status: code, error } = spawnSync(program, words, { stdio: "inherit" });

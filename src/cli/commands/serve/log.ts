@@ -3,7 +3,7 @@ import type { Log } from "../../../surfaces/feishu/transport/config.ts";
 
 export type LogFormat = "text" | "json";
 
-/** One line for each thing that happened, on stderr, without secrets. Lines that help to find a mistake need SAGE_DEBUG. */
+/** Logs a line for each event, on stderr, without secrets. Lines that help to find a mistake need SAGE_DEBUG. */
 export function createLog(redact: (text: string) => string, format: LogFormat = "text"): Log {
   return (level, text) => {
     if (level === "debug" && process.env["SAGE_DEBUG"] !== "1") return;

@@ -2,7 +2,7 @@ import type { Bot } from "./feishu.ts";
 
 export type Measured = { bots: readonly Bot[]; running(): number; waiting(): number };
 
-/** What the daemon does, as Prometheus reads it. No name of a person, a chat or a session is in it. */
+/** Metrics of the daemon for Prometheus. No name of a person, a chat or a session is in it. */
 export function metricsText({ bots, running, waiting }: Measured): string {
   const lines: string[] = [];
   const metric = (

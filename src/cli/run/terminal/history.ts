@@ -5,7 +5,7 @@ import type { Home } from "../../../config/home.ts";
 
 const MOST = 500;
 
-/** What a person sent in a project, for the ↑ key; readable by them alone. Losing it must never stop anything. */
+/** Messages that a person sent in a project, for the ↑ key; readable by them alone. Losing it must never stop anything. */
 export function createHistory(home: Home, cwd: string): { load(): readonly string[]; add(text: string): void } {
   const file = join(home.dir, "history", `${hash("sha256", cwd).slice(0, 16)}.jsonl`);
   const read = (): string[] => {

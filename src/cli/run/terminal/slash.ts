@@ -21,7 +21,7 @@ import { pickModel, pickRule } from "./pick.ts";
 import { tasksText } from "./tasks.ts";
 import { dollars, spentOf } from "../../../view/summary.ts";
 
-/** What can be typed after a slash and needs more than a surface knows. */
+/** Slash commands that need more than a surface knows. */
 export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {
   const { host, store, cwd } = sage;
   const tt = terminalTexts(lang);

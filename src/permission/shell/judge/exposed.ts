@@ -103,7 +103,7 @@ const unlessSummary = (args: readonly string[]) => asPatch(args) || !args.some((
 /** Subcommands that show no content, whatever words they are given. */
 const silent = new Set("add commit tag branch checkout switch merge push pull fetch config remote restore".split(" "));
 
-/** Whether a subcommand shows the content of files, given these words. */
+/** True if a subcommand shows the content of files, given these words. */
 const shows: Record<string, (args: readonly string[]) => boolean> = {
   status: (args) => args.some((arg) => /^-[a-z]*v|^--verb/.test(arg)),
   "cat-file": (args) => !args.some((arg) => /^-[tse]$|^--batch-check/.test(arg)),

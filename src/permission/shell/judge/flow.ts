@@ -16,12 +16,12 @@ import { listingOf } from "../../programs/xargs.ts";
 import type { Listing } from "../../programs/xargs.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
 
-/** One simple command with its variables replaced, and the folders it may find itself in. */
+/** A simple command with its variables replaced, and the folders it may run in. */
 export type Step = {
   command: Simple;
   bases: readonly string[];
   moves?: Move;
-  /** What it reads from its standard input. */
+  /** Its standard input. */
   fed: Fed;
   /** The names of files that it reads from there, if it is only names. */
   listing?: Listing;
@@ -188,7 +188,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     }
   }
 
-  /** What the words of a `for` stand for, or undefined. */
+  /** Values of the words of a `for`, or undefined. */
   function textsOf(words: readonly Word[], bases: readonly string[]): string[] | undefined {
     const texts = words.map((given): readonly string[] | undefined => {
       const word = variables.resolve(given);

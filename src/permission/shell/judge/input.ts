@@ -4,7 +4,7 @@ import type { Fed } from "../suspect/code.ts";
 import { decodes } from "../suspect/code.ts";
 import { guarded } from "./reading.ts";
 
-/** What a command reads from its standard input: by its own redirections, else from the command before it in the pipeline. */
+/** Standard input of a command: by its own redirections, else from the command before it in the pipeline. */
 export function fedTo(command: Simple, before: Command | undefined): Fed {
   const own = command.redirects.findLast(({ op }) => op.startsWith("<"));
   if (own) return redirected(own);

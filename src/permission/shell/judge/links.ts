@@ -2,7 +2,7 @@ import { subcommandAt } from "../../programs/git-words.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { Word } from "../read/word.ts";
 
-/** One command of a line, as far as links are concerned. */
+/** A command of a line, as far as links are concerned. */
 export type Linking = {
   words: readonly Word[];
   /** It opens a file by its name, or goes into a folder. */
@@ -11,7 +11,7 @@ export type Linking = {
 };
 
 /**
- * Whether a link that the line itself makes may be followed in it: where a link leads is looked up on the disk, where it is
+ * True if the line may follow a link that it makes itself: where a link leads is looked up on the disk, where it is
  * not yet. `races`: commands run beside each other, and a later one may be first.
  */
 export function followsOwnLink(line: readonly Linking[], races: boolean): boolean {
@@ -24,7 +24,7 @@ export function followsOwnLink(line: readonly Linking[], races: boolean): boolea
   });
 }
 
-/** Whether it puts files in place that came from elsewhere, links among them. */
+/** True if it puts files in place that came from elsewhere, links among them. */
 function unpacks([name = "", ...args]: readonly string[]): boolean {
   const program = baseName(name);
   if (program !== "git") return unpackers.has(program);

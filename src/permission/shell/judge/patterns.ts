@@ -10,7 +10,7 @@ export function expandPattern(pattern: string, base: string, disk: Disk): string
   let found = [pattern.startsWith("/") ? "/" : ""];
   for (const part of pattern.split("/").filter((name) => name !== "")) {
     const next: string[] = [];
-    // What exactly brackets stand for is not worth knowing: here they stand for anything.
+    // Brackets stand for anything here: their exact meaning is not worth knowing.
     const fits = part.includes("[") ? () => true : namePattern(part);
     for (const folder of found) {
       if (fits === undefined) next.push(`${folder}${part.replace(/\\(.)/g, "$1")}/`);

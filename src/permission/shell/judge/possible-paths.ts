@@ -153,7 +153,7 @@ function placesOf(args: readonly string[]): string[] {
   return places.length === 0 ? ["."] : [...places];
 }
 
-/** What `mv` takes from its place. A pattern is a folder that is sorted, unless all of it goes elsewhere. */
+/** Files that `mv` takes from their place. A pattern is a folder that is sorted, unless all of it goes elsewhere. */
 function movedIn(words: readonly string[], anywhere: boolean, { cwd, home, command }: Scene): string[] {
   const at = words.findIndex((word, i) => (i === 0 || anywhere) && baseName(word) === "mv");
   if (at < 0) return [];
@@ -211,7 +211,7 @@ function exists(path: string): boolean {
   return safely(() => statOf(path)) !== undefined;
 }
 
-/** What cannot be looked up is judged by its name. */
+/** A path that cannot be looked up is judged by its name. */
 function safely<T>(look: () => T): T | undefined {
   try {
     return look();

@@ -13,7 +13,7 @@ import { joinLines, troubleWith } from "../read/text.ts";
 import { variablesOf } from "./variables.ts";
 import { commandsIn, marksOf, uncoveredNode } from "../read/tree.ts";
 
-/** One command line, taken apart. */
+/** A command line, taken apart. */
 export type CommandReading = {
   /** As the shell reads it, continued lines joined. */
   text: string;

@@ -170,7 +170,7 @@ function judgeCode(
 
 const deepest = 4;
 
-/** What was found in code counts for the command that runs it, as far as it is against it. */
+/** Findings in code count for the command that runs it, as far as they are against it. */
 function take({ deny, ask, mustAsk, reading }: ShellFinding, finding: ShellFinding, isGuarded: boolean): void {
   if (deny) finding.deny ??= deny;
   if (ask) finding.ask ??= ask;
@@ -279,7 +279,7 @@ const runsBeside = /(^|[^&>|])[&|]([^&>|]|$)|\|&/;
 
 /** Words that may name a file although nothing is known to open them. */
 function doubtful({ program: { use, git }, words }: CommandView, carries: boolean): readonly Word[] {
-  // What follows the colon in `HEAD:file` is a file too; and what is printed may be handed on.
+  // The part after the colon in `HEAD:file` is a file too; and printed text may be handed on.
   const prints = carries && /^(echo|printf)$/.test(words[0]?.text ?? "");
   return use === undefined || git || prints ? words : words.filter(({ text }) => text === undefined);
 }

@@ -9,7 +9,7 @@ import { expandPattern } from "./patterns.ts";
 import type { Redirect } from "../read/script.ts";
 import type { Use, Write } from "../../programs/use.ts";
 
-/** One thing on the disk that a command reads or writes: every path it may be. */
+/** A file or folder that a command reads or writes: every path it may be. */
 export type Target = {
   /** As it stands in the command, and as the program is given it. */
   shown: string;
@@ -40,7 +40,7 @@ export type Where = {
   source(word: Word): string;
 };
 
-/** What the shell itself opens for a command. Free of charge: three well-known devices, and copies of descriptors. */
+/** Files that the shell itself opens for a command. Free of charge: three well-known devices, and copies of descriptors. */
 export function redirectTargets(redirects: readonly Redirect[], where: Where): Target[] {
   return redirects.flatMap(({ op, target }): Target[] => {
     const { text } = target;
@@ -54,7 +54,7 @@ export function redirectTargets(redirects: readonly Redirect[], where: Where): T
   });
 }
 
-/** What the program opens, by its words. */
+/** Files that the program opens, by its words. */
 export function operandTargets({ reads, writes, deep, follows = false, plain }: Use, where: Where): Target[] {
   const isFree = ({ text }: Word) => text === "-" || text === "/dev/null";
   return [
@@ -68,7 +68,7 @@ export function operandTargets({ reads, writes, deep, follows = false, plain }: 
   ];
 }
 
-/** What may be the value of `-fx`, or of `-qfx`, which of the letters it may belong to not being known. */
+/** Possible values in `-fx` or `-qfx`, where it is not known to which letter they belong. */
 export function gluedTo(word: Word): Word[] {
   const letters = /^-([A-Za-z0-9]{1,4})/.exec(word.text ?? "")?.[1] ?? "";
   const values = [...letters].map((_, i) => word.text!.slice(i + 2)).filter((value) => value !== "");
@@ -173,7 +173,7 @@ function canonical(path: string, { disk }: Where): CanonicalPath {
   return { lexical: path, real: disk.follow(path) };
 }
 
-/** What a word may name by a generous reading: itself, the files it stands for, and what it looks like. */
+/** Names in a word by a generous reading: itself, the files it stands for, and what it looks like. */
 export function namesIn(word: Word, { bases, disk, source }: Omit<Where, "busy">): string[] {
   if (word.text !== undefined) return [word.text];
   if (word.choices !== undefined) return [...word.choices];

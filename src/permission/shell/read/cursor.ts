@@ -53,7 +53,7 @@ export function take(cursor: Cursor, length: number): string {
   return cursor.text.slice(start, cursor.at);
 }
 
-/** Whether a word ends here. */
+/** True where a word ends. */
 export function isDelimiter({ text, ticks }: Cursor, at: number): boolean {
   const char = text[at];
   return char === undefined || " \t\n;&|<>()".includes(char) || (char === "`" && ticks > 0);

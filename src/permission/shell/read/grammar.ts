@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { Parser, TreeCursor } from "web-tree-sitter";
 
-/** What the grammar made of a piece of text: plain data, so that no tree has to be freed by anyone else. */
+/** Result of the grammar for a piece of text: plain data, so no caller has to free a tree. */
 export type ShellNode = {
   type: string;
   named: boolean;

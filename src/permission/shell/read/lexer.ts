@@ -105,7 +105,7 @@ export function takeRedirection(cursor: Cursor): string | undefined {
   return `${op}-`;
 }
 
-// What else quoting may do to a delimiter is not worth knowing.
+// Delimiters in any other quoting are not read.
 const plainDelimiter = /^(\\?[\w.+-]+|'[\w.+ -]+'|"[\w.+ -]+")$/;
 
 export function takeDelimiter(cursor: Cursor, tabs: boolean): { target: Word; heredoc: Heredoc } {

@@ -70,7 +70,7 @@ export function readScript(text: string, home: string): ScriptReading {
   }
 }
 
-/** One word by itself, or undefined when it is not understood. */
+/** Reads a single word; undefined when it is not understood. */
 export function readWord(text: string, home: string): Word | undefined {
   try {
     const word = takeWord(openCursor(text, home, script));

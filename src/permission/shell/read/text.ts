@@ -2,7 +2,7 @@ import { reason } from "../../../protocol/index.ts";
 import type { Reason } from "../../../protocol/index.ts";
 
 /** Longer commands are not analysed: nobody approves them by reading, and the analysis takes too long. */
-export const longestCommand = 10_000;
+const longestCommand = 10_000;
 
 // Characters that a terminal or an eye reads otherwise than the shell does. A command needs no control but tab and line break.
 const deceptive =
@@ -29,7 +29,7 @@ export function joinLines(command: string): string | undefined {
   if (!command.includes("\\\n")) return command;
   if (command.includes("<<") || command.includes("`") || command.includes("$'")) return undefined;
   let joined = "";
-  /** What ends each of the surroundings we are in, innermost last. */
+  /** Closing token of each construct we are in, innermost last. */
   const within: string[] = [];
   let fresh = true;
   for (let i = 0; i < command.length; i++) {

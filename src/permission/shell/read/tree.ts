@@ -89,7 +89,7 @@ export function marksOf(root: ShellNode): string[] {
     }
   };
   const command = (node: ShellNode) => {
-    // What the grammar leaves without a name among the arguments is an argument as well.
+    // A node that the grammar leaves without a name among the arguments is an argument as well.
     for (const child of node.children) if (!child.named) mark(child);
     statements({ ...node, children: node.children.filter((child) => child.named) });
   };

@@ -6,7 +6,7 @@ import type { Script } from "./script.ts";
 export type Word = {
   start: number;
   end: number;
-  /** What the program is given; undefined when only running it would tell. */
+  /** Text that the program is given; undefined when only running it would tell. */
   text: string | undefined;
   /** How a word that is not literal surely begins. */
   lead: string;
@@ -16,7 +16,7 @@ export type Word = {
   glob: string | undefined;
   /** A pattern whose files were looked up: none of them is called like an option. */
   tame?: boolean;
-  /** What the word is made of, in order. */
+  /** Parts of the word, in order. */
   pieces: readonly Piece[];
   /** A command's output under the name of a file, `<(…)`. */
   pipe?: true;

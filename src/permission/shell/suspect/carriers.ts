@@ -27,7 +27,7 @@ export function handedOn(words: readonly string[]): string[][] {
   return found;
 }
 
-/** What the shell is told to run under another name, or later. */
+/** Commands that the shell is told to run under another name, or later. */
 const after = (option: string) => (word: string, before: string | undefined) => (before === option ? word : undefined);
 const binds = new Map<string, ReturnType<typeof after>>([
   ["alias", (word) => /^[^=]+=([^]+)$/.exec(word)?.[1]],
@@ -36,7 +36,7 @@ const binds = new Map<string, ReturnType<typeof after>>([
   ["readarray", after("-C")],
 ]);
 
-/** What a shell is fed with by what only prints. */
+/** Text that a printing command feeds to a shell. */
 export function fed(command: string, words: readonly string[]): string[][] {
   const name = baseName(words[0] ?? "");
   if ((name !== "echo" && name !== "printf") || !feeds.test(command)) return [];

@@ -2,7 +2,7 @@ import { baseName } from "../../text/tokens.ts";
 import type { PossibleCommand } from "./possible.ts";
 
 /**
- * What a command reads from its standard input, as far as the line tells: a text with marks for what is not known of it;
+ * Standard input of a command, as far as the line tells: a text with marks for what is not known of it;
  * `unknown` for the output of a program or a file; `hidden` for what a program makes readable first. Undefined: nothing.
  */
 export type Fed = { text: string } | "unknown" | "hidden" | undefined;
@@ -135,7 +135,7 @@ function fromInput(program: string, fed: Fed, type: "shell" | "program"): Code[]
   return type === "shell" ? shellCode(program, fed.text) : programCode(program, fed.text);
 }
 
-/** What is not known of a text may be any code. */
+/** An unknown part of a text may be any code. */
 function shellCode(program: string, text: string): Code[] {
   const unknown: Code[] = /[\0\u0001\u0002]/.test(text) ? [{ type: "unknown", program, hidden: false }] : [];
   return [{ type: "shell", text: text.replace(/[\0\u0001\u0002]+/g, "$$_") }, ...unknown];

@@ -14,7 +14,7 @@ export const anyFile = "\u0002";
 
 const unknown = /[\0\u0001\u0002]/;
 
-/** What a rule against a command says, for commands that may be it in another spelling. */
+/** A rule against a command, prepared for other spellings of that command. */
 export type Resemblance = {
   name: Glob;
   /** Options in the rule: they may come anywhere, in clusters, abbreviated, or under another name. */

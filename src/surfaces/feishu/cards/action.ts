@@ -31,14 +31,14 @@ export function fitting(
       return { card, cut };
     };
     const first = lay(false);
-    // One that is cut in one language is laid out as such in all of them.
+    // A text that is cut in one language is laid out as cut in all of them.
     const made = first.cut ? lay(true) : first;
     if (fits(made.card)) return made;
   }
   return undefined;
 }
 
-export function clipTo(longest: number, { t }: Speech, cut = false): Clip {
+function clipTo(longest: number, { t }: Speech, cut = false): Clip {
   const clip = (lines: readonly string[]): string[] => {
     const rows = lines.flatMap(broken);
     const total = rows.reduce((sum, one) => sum + one.length + 1, 0);
@@ -72,7 +72,7 @@ function broken(text: string): string[] {
   return rows;
 }
 
-/** What is to run. Options of a command or an edit are among the details; of any other tool they are all there is. */
+/** The action to run. Options of a command or an edit are among the details; of any other tool they are all there is. */
 export function actionElements(asked: Description, clip: Clip, { words }: Speech): Element[] {
   const fields = isPlain(asked) ? fieldsOf(asked) : [];
   return [

@@ -12,19 +12,19 @@ export type Element = { tag: string; [field: string]: unknown };
 
 export type Template = "blue" | "wathet" | "green" | "orange" | "red" | "grey";
 
-/** What a button carries: a kind, a random id that only this bridge can look up, what is to be done, and which card it was. */
+/** Value of a button: a kind, a random id that only this bridge can look up, what is to be done, and which card it was. */
 export type CardValue = { k: "perm" | "ask" | "run"; rid: string; act: string; g: number };
 
 /** The platform refuses 30 KB of its own counting; this much of ours is safe. */
 export const LARGEST_CARD = 24 * 1024;
-export const MOST_ELEMENTS = 180;
+const MOST_ELEMENTS = 180;
 const LONGEST_LABEL = 100;
 
 export type Heading = {
   title: string;
   subtitle?: string;
   template: Template;
-  /** What the list of chats shows. */
+  /** Summary for the list of chats. */
   summary: string;
   forward?: boolean;
 };
@@ -163,7 +163,7 @@ export function bytesOf(one: object): number {
 }
 
 /** Whatever has a tag is counted by the platform. */
-export function elementsOf(value: unknown): number {
+function elementsOf(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + elementsOf(one), 0);
   if (value === null || typeof value !== "object") return 0;
   const inside = Object.values(value).reduce<number>((sum, one) => sum + elementsOf(one), 0);

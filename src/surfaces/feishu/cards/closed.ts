@@ -62,7 +62,7 @@ export function movedCard(speeches: Speeches): Card {
   );
 }
 
-/** What was under way when Sage went away. */
+/** Calls that were running when Sage went away. */
 export function restartCard(goesOn: boolean, speeches: Speeches): Card {
   return noticeCard(
     speeches,

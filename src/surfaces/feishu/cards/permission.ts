@@ -8,7 +8,7 @@ import type { Speech, Speeches } from "./speech.ts";
 import { typedHint } from "./typed.ts";
 import { withTime } from "./time.ts";
 
-/** What a card has to know beside the request. */
+/** Data for a card beside the request. */
 export type Asked = {
   /** The random id that the buttons carry, and which version of the card they are on. */
   rid: string;
@@ -24,7 +24,7 @@ export type Asked = {
   called?: readonly string[];
   /** Words that answer the card without its buttons, as they are to be typed where the card stands. */
   typed: (words: string) => string;
-  /** Who gave the task, where that is not plain to see; and where it was given. */
+  /** Person who gave the task, where that is not plain to see; and the chat. */
   for?: string;
   from?: string;
   /**

@@ -6,10 +6,10 @@ import { button, card, fits, markdown, note, panel, short, type Card, type Eleme
 import { code, inline, markdownOf, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speech, type Speeches } from "./speech.ts";
 
-/** One call of the turn, as it stands. `about` is of the input that runs or ran. */
+/** A call of the turn, as it stands. `about` is of the input that runs or ran. */
 export type Step = { tool: string; about: string; standing: Standing; changed?: InputChange };
 
-/** What a turn has come to so far, as one card shows it. */
+/** Progress of a turn, as a card shows it. */
 export type ProgressView = {
   text: string;
   /** Nothing of the text is still being written. */
@@ -109,7 +109,7 @@ function changeIn({ t, words }: Speech, changed: InputChange): string {
 export type Finish = {
   title: string;
   template: Template;
-  /** What is to be said below: how it ended, what it cost. */
+  /** Last lines of the card: how the turn ended, what it cost. */
   notes: readonly string[];
 };
 

@@ -29,7 +29,7 @@ export function inLocales(speeches: Speeches, phrase: Phrase): Record<string, st
 }
 
 /**
- * One card for all readers: the client shows each of them the texts of their own language. The cards that `make` lays out differ in
+ * A single card for all readers: the client shows each of them the texts of their own language. The cards that `make` lays out differ in
  * their texts alone; should they not, everybody sees the first.
  */
 export function inEachLanguage(speeches: Speeches, make: (speech: Speech) => Card): Card {

@@ -1,6 +1,6 @@
 import type { Agent } from "node:http";
 
-/** One app on one platform: its address and its credentials. */
+/** An app on a platform: address and credentials. */
 export type FeishuApp = {
   /** `cli_` and 16 hex digits. */
   appId: string;
@@ -18,7 +18,7 @@ export type FeishuApp = {
 
 /** Timeouts and intervals; tests shorten them. */
 export type Timings = {
-  /** One call of the API. */
+  /** Calls the API. */
   callMs: number;
   /** Uploads and downloads. */
   transferMs: number;

@@ -14,7 +14,7 @@ export type Diff = {
   indent: number;
   /** The file's name says which language it is in. */
   path: string;
-  /** One row for each line, cut where it ends. */
+  /** Each line gets a single row, cut at the edge. */
   clip?: boolean;
   loaded(): void;
 };

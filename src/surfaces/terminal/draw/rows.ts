@@ -15,7 +15,7 @@ type Framing = {
   width: number;
   theme: Theme;
   paint?: Paint;
-  /** One row for each line, cut where it ends. */ clip?: boolean;
+  /** Each line gets a single row, cut at the edge. */ clip?: boolean;
 };
 
 /** Foreign text behind a margin that it cannot leave. A row that goes on has another mark there, for a line break may matter. */

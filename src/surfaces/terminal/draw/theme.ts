@@ -9,7 +9,7 @@ type Paint = (text: string) => string;
 
 const attributes = { bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4, 24], strike: [9, 29] } as const;
 
-/** What a colour means, never which one it is: 16 colours on dark and light, 256 on dark and light, then exact ones. */
+/** Meanings of colours, never the colours themselves: 16 colours on dark and light, 256 on dark and light, then exact ones. */
 const meanings = {
   /** Where the person is, and what can be chosen. */
   accent: { "16": [36, 34], "256": [80, 25], true: [0x5fd7d7, 0x005faf] },

@@ -6,11 +6,11 @@ import type { Theme } from "../draw/theme.ts";
 import { CURSOR_MARKER, visibleWidth, wrapTextWithAnsi } from "../draw/tui.ts";
 import { fieldRows, type Field } from "./field.ts";
 
-/** What a view draws with. */
+/** Theme, texts and width that a panel is drawn with. */
 export type Draw = {
   theme: Theme;
   t: Texts;
-  p: PanelTexts;
+  wording: PanelTexts;
   width: number;
   /** The panel has the keyboard. */
   focused: boolean;
@@ -74,7 +74,7 @@ export function unbroken(text: string): string {
   return text.replaceAll("\n", "‹U+000A›");
 }
 
-/** One row that can be chosen. `sign` stands before it, such as a number or a box. */
+/** A row that can be chosen. `sign` stands before it, such as a number or a box. */
 export type Row = {
   sign: string;
   label: string;

@@ -166,7 +166,7 @@ function cutTo(text: string, width: number): string {
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const words = new Intl.Segmenter(undefined, { granularity: "word" });
-/** What lies further off than any character or word is long need not be looked at. */
+/** Text further off than any character or word is long need not be looked at. */
 const NEAR = 1_000;
 
 function before(text: string, at: number): number {

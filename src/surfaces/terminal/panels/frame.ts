@@ -12,14 +12,14 @@ type Head = {
   size: { characters: number; lines: number } | undefined;
 };
 
-/** What kind of request this is, which of how many, how old, and until when it waits. */
+/** Head of a panel: kind of request, its number among the open ones, age and deadline. */
 export function headLines(request: InputRequest, { queue, now, draw, dangerous, size }: Head): string[] {
-  const { theme, t, p, width } = draw;
+  const { theme, t, wording, width } = draw;
   const age = now - request.at;
   const title = [
     queue.total > 1 ? t.aside(t.title[request.kind], t.place(queue.position, queue.total)) : t.title[request.kind],
     ...(size ? [t.size(size.characters, size.lines)] : []),
-    ...(age >= 60_000 ? [p.asked(t.duration(age))] : []),
+    ...(age >= 60_000 ? [wording.asked(t.duration(age))] : []),
   ].join(" · ");
   const line = "─".repeat(Math.max(0, Math.min(width, 72) - visibleWidth(title) - 4));
   const urgent = request.deadline !== undefined && request.deadline.at - now < 60_000;
@@ -57,7 +57,7 @@ export function agentLines({ agent }: Pick<InputRequest, "agent">, draw: Draw): 
   return agent.length > 0 ? own(oneLine(draw.t.agent(agent)), draw, { paint: draw.theme.warn }) : [];
 }
 
-/** What the person should know now. */
+/** Lines of a note. */
 export function noteLines(note: string, draw: Draw, paint: (text: string) => string): string[] {
   return note === "" ? [] : own(oneLine(note), draw, { paint });
 }

@@ -1,6 +1,6 @@
 import { decodeKittyPrintable, isKeyRelease, isKeyRepeat, matchesKey, parseKey } from "../draw/tui.ts";
 
-/** What the person pressed. `text` is what a text field would take. */
+/** A key that the person pressed. `text` is the input for a text field. */
 export type Key = { name: string; text?: string; /** The key was held down. */ repeat?: true };
 
 const PASTE = /^\x1b\[200~([^]*?)(?:\x1b\[201~)?$/;

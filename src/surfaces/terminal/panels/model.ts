@@ -2,7 +2,7 @@ import type { Draft, InputResponse } from "../../../protocol/index.ts";
 import type { Draw } from "./draw.ts";
 import type { Key } from "./key.ts";
 
-/** What a key came to. */
+/** Result of a key. */
 export type Step<S> = {
   state: S;
   respond?: InputResponse;
@@ -15,7 +15,7 @@ export type Step<S> = {
 /** `must`: so many rows of it have to be on the screen before anything is allowed; all of them where it says nothing. */
 export type Body = { lines: string[]; must?: number };
 
-/** One kind of panel: its state, what keys do to it, and what is seen of it. All pure. `seenEnd`: what must be seen was. */
+/** A kind of panel: state, effect of keys, and drawing. All pure. `seenEnd`: everything that must be read was shown. */
 export type Model<S> = {
   start: S;
   /** It could do harm, and looks so. */
@@ -34,7 +34,7 @@ export type Model<S> = {
     draw: Draw,
     context: { seenEnd: boolean },
   ): { choices: string[]; focus: { from: number; to: number } };
-  /** What went wrong or is missing. */
+  /** Note about a mistake or a missing answer. */
   note(state: S, context: { seenEnd: boolean }): string;
   keys(state: S, draw: Draw): string[];
   /** The person is in a text: Home and End are its keys. */

@@ -35,7 +35,7 @@ export type PanelOptions = {
   early?(data: string): void;
 };
 
-/** What is shown for one open request; a component with focus. */
+/** Panel for an open request; a component with focus. */
 export interface Panel extends Component, Focusable {
   readonly requestId: string;
   handleInput(data: string): void;
@@ -46,15 +46,15 @@ export interface Panel extends Component, Focusable {
 }
 
 export function createPanel(options: PanelOptions): Panel {
-  const p = panelTexts(options.lang);
+  const wording = panelTexts(options.lang);
   const { pending } = options;
   switch (pending.request.kind) {
     case "question":
-      return show(options, questionModel(pending, p), p);
+      return show(options, questionModel(pending, wording), wording);
     case "text":
-      return show(options, textModel(pending, p), p);
+      return show(options, textModel(pending, wording), wording);
     case "permission":
-      return show(options, permissionModel(pending, { p, t: texts(options.lang), cwd: options.cwd }), p);
+      return show(options, permissionModel(pending, { wording, t: texts(options.lang), cwd: options.cwd }), wording);
     default:
       return pending.request satisfies never;
   }
@@ -64,7 +64,7 @@ export function createPanel(options: PanelOptions): Panel {
 export const QUIET_MS = 300;
 const DRAFT_MS = 500;
 
-function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
+function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): Panel {
   const { pending, theme, lang } = options;
   const { request } = pending;
   let state = model.start;
@@ -122,10 +122,14 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
       focused = on;
     },
     render(width) {
-      const draw: Draw = { theme, t: texts(lang), p, width, focused, loaded };
+      const draw: Draw = { theme, t: texts(lang), wording, width, focused, loaded };
       const below = () => {
         const note =
-          phase.at === "sent" ? p.sending : phase.at === "refused" ? phase.message : model.note(state, { seenEnd });
+          phase.at === "sent"
+            ? wording.sending
+            : phase.at === "refused"
+              ? phase.message
+              : model.note(state, { seenEnd });
         const notes = noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn);
         return { ...model.choices(state, draw, { seenEnd }), notes };
       };
@@ -146,12 +150,12 @@ function show<S>(options: PanelOptions, model: Model<S>, p: PanelTexts): Panel {
         ...below(),
         keys: keyLines(model.keys(state, draw), draw),
       };
-      const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: p.rowsShown };
+      const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: wording.rowsShown };
       const laid = lay(sections, room);
       ({ scroll, page } = laid);
       if (laid.endShown && !seenEnd) {
         seenEnd = true;
-        // What was locked is free now, and the choices say so.
+        // The locked choices are free now and are drawn so.
         laid.lines = lay({ ...sections, ...below() }, room).lines;
       }
       return laid.lines;

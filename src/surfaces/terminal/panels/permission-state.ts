@@ -60,7 +60,7 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
   return risky ? { ...start, row: choicesOf(request, start).indexOf("no") } : start;
 }
 
-/** What was written and not sent. */
+/** Text that was written and not sent. */
 export function draftOf(
   request: PermissionRequest,
   { reason, comment, edit }: PermissionState,

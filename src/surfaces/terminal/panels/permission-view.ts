@@ -123,32 +123,40 @@ export function permissionChoices(
   state: PermissionState,
   { draw, seenEnd }: { draw: Draw; seenEnd: boolean },
 ) {
-  const { p, theme } = draw;
+  const { wording, theme } = draw;
   switch (state.stage) {
     case "choices": {
       const written = draftOf(request, state);
       const rows = choicesOf(request, state).map((choice, n): Row => {
         const locked = allows(choice) && !seenEnd;
-        const label = (request.tool === PLAN_TOOL ? p.planChoices : p.choices)[choice];
+        const label = (request.tool === PLAN_TOOL ? wording.planChoices : wording.choices)[choice];
         return {
           sign: `${n + 1}`,
-          label: locked ? p.lockedChoice(label) : label,
+          label: locked ? wording.lockedChoice(label) : label,
           more: written[choice] === undefined ? undefined : clipped(`✎ ${oneLine(written[choice])}`, draw.width - 6),
           paint: locked ? theme.dim : plain,
         };
       });
       const { choices, focus } = choiceRows(rows, state.row, draw);
-      const title = seenEnd ? [] : own(p.locked, draw, { paint: theme.warn });
+      const title = seenEnd ? [] : own(wording.locked, draw, { paint: theme.warn });
       return { choices: [...title, ...choices], focus: moved(focus, state.row === undefined ? 0 : title.length) };
     }
     case "always":
       return alwaysChoices(request, state, draw);
     case "reason":
-      return choiceRows([{ sign: "✎", label: p.reason, field: state.reason, placeholder: p.reasonHere }], 0, draw);
+      return choiceRows(
+        [{ sign: "✎", label: wording.reason, field: state.reason, placeholder: wording.reasonHere }],
+        0,
+        draw,
+      );
     case "comment":
-      return choiceRows([{ sign: "✎", label: p.comment, field: state.comment, placeholder: p.commentHere }], 0, draw);
+      return choiceRows(
+        [{ sign: "✎", label: wording.comment, field: state.comment, placeholder: wording.commentHere }],
+        0,
+        draw,
+      );
     case "edit": {
-      const label = p.edit[textField(request) ?? "input"];
+      const label = wording.edit[textField(request) ?? "input"];
       return choiceRows([{ sign: "✎", label, field: state.edit }], 0, draw);
     }
     default:
@@ -172,7 +180,7 @@ function alwaysChoices(request: PermissionRequest, { always }: PermissionState, 
   );
 }
 
-function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: number, { p, t, theme }: Draw): Row {
+function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: number, { wording, t, theme }: Draw): Row {
   switch (row.type) {
     case "offer": {
       const { rule, note } = row.offer;
@@ -180,20 +188,24 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
       return { sign: always.ticked[row.n] ? "[x]" : "[ ]", label: unbroken(visible(rule)), more };
     }
     case "own":
-      return { sign: "✎", label: p.ownRule, field: always.own, placeholder: p.ownRuleHere };
+      return { sign: "✎", label: wording.ownRule, field: always.own, placeholder: wording.ownRuleHere };
     case "place": {
       const file = row.places.find(({ destination }) => destination === always.place)?.file;
       const more = file === undefined ? undefined : unbroken(visible(file));
-      return { sign: "‹›", label: p.savedFor(p.place[always.place]), more };
+      return { sign: "‹›", label: wording.savedFor(wording.place[always.place]), more };
     }
     case "keep":
-      return { sign: "✓", label: p.keep(count), paint: count === 0 ? theme.dim : plain };
+      return { sign: "✓", label: wording.keep(count), paint: count === 0 ? theme.dim : plain };
     default:
       return row satisfies never;
   }
 }
 
-export function permissionKeys(request: PermissionRequest, state: PermissionState, { p: { keys } }: Draw): string[] {
+export function permissionKeys(
+  request: PermissionRequest,
+  state: PermissionState,
+  { wording: { keys } }: Draw,
+): string[] {
   switch (state.stage) {
     case "choices":
       return [keys.pick, state.more ? keys.less : keys.more, keys.aside, keys.move];

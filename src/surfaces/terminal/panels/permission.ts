@@ -28,7 +28,7 @@ import { describeRequest, isLong } from "../../../view/describe.ts";
 
 export function permissionModel(
   { request, draft }: PendingRequest,
-  { cwd, ...words }: { p: PanelTexts; t: Texts; cwd: string | undefined },
+  { cwd, ...words }: { wording: PanelTexts; t: Texts; cwd: string | undefined },
 ): Model<PermissionState> {
   const asked = request as PermissionRequest;
   const description = describeRequest(asked, { cwd });
@@ -40,7 +40,7 @@ export function permissionModel(
     page: ({ more }) => (more ? "more" : ""),
     body: (state, draw) => permissionBody(description, state, draw),
     choices: (state, draw, { seenEnd }) => permissionChoices(asked, state, { draw, seenEnd }),
-    note: ({ note }, { seenEnd }) => (seenEnd && note === words.p.locked ? "" : note),
+    note: ({ note }, { seenEnd }) => (seenEnd && note === words.wording.locked ? "" : note),
     keys: (state, draw) => permissionKeys(asked, state, draw),
     writes: ({ stage, always }) =>
       stage === "always" ? alwaysRows(asked)[always.row]?.type === "own" : stage !== "choices",
@@ -48,7 +48,7 @@ export function permissionModel(
   };
 }
 
-type Context = { asked: PermissionRequest; seenEnd: boolean; p: PanelTexts; t: Texts };
+type Context = { asked: PermissionRequest; seenEnd: boolean; wording: PanelTexts; t: Texts };
 type State = PermissionState;
 
 function press(context: Context, state: State, key: Key): Step<State> {
@@ -65,7 +65,7 @@ function press(context: Context, state: State, key: Key): Step<State> {
 
 /** A number or an arrow only goes to a choice, and Enter alone makes it: a stray key cannot allow anything. */
 function choosing(context: Context, state: State, key: Key): Step<State> {
-  const { asked, p } = context;
+  const { asked, wording } = context;
   const choices = choicesOf(asked, state);
   const { row } = state;
   const to = (n: number): Step<State> => ({ state: { ...state, row: (n + choices.length) % choices.length } });
@@ -80,11 +80,11 @@ function choosing(context: Context, state: State, key: Key): Step<State> {
       return { state: showMore(asked, state) };
     case "enter": {
       const choice = row === undefined ? undefined : choices[row];
-      return choice ? choose(context, state, choice) : { state: { ...state, note: p.chooseFirst } };
+      return choice ? choose(context, state, choice) : { state: { ...state, note: wording.chooseFirst } };
     }
     default:
       // Somebody who types in the middle of a sentence has not read this.
-      return key.text ? { state: { ...begin(asked), ...kept(state), note: p.notTyped }, rearm: true } : { state };
+      return key.text ? { state: { ...begin(asked), ...kept(state), note: wording.notTyped }, rearm: true } : { state };
   }
 }
 
@@ -96,14 +96,14 @@ function showMore(asked: PermissionRequest, state: State): State {
   return { ...shown, row: row < 0 ? undefined : row };
 }
 
-/** What was written stays when the choice is taken back. */
+/** A written text stays when the choice is taken back. */
 function kept({ reason, comment, edit: edited, always, more }: State): Partial<State> {
   return { reason, comment, edit: edited, always, more };
 }
 
-function choose({ asked, seenEnd, p }: Context, state: State, choice: Choice): Step<State> {
+function choose({ asked, seenEnd, wording }: Context, state: State, choice: Choice): Step<State> {
   const requestId = asked.id;
-  if (allows(choice) && !seenEnd) return { state: { ...state, note: p.locked } };
+  if (allows(choice) && !seenEnd) return { state: { ...state, note: wording.locked } };
   switch (choice) {
     case "once":
       return { state, respond: { type: "granted", requestId } };
@@ -124,10 +124,10 @@ function choose({ asked, seenEnd, p }: Context, state: State, choice: Choice): S
 }
 
 function writing(context: Context, state: State, key: Key, stage: "reason" | "comment" | "edit"): Step<State> {
-  const { asked, p } = context;
+  const { asked, wording } = context;
   const field = state[stage];
   if (key.name !== "enter") return { state: { ...state, [stage]: edit(field, key) ?? field } };
-  if (isBlank(field)) return { state: { ...state, stage: "choices", note: p.empty } };
+  if (isBlank(field)) return { state: { ...state, stage: "choices", note: wording.empty } };
   const requestId = asked.id;
   const text = field.text.trim();
   if (stage === "reason") return { state, respond: { type: "denied", requestId, reason: text } };
@@ -137,22 +137,22 @@ function writing(context: Context, state: State, key: Key, stage: "reason" | "co
 }
 
 /** The grant with the new input, or why it is none. */
-function edited({ asked, p, t }: Context, text: string): InputResponse | string {
+function edited({ asked, wording, t }: Context, text: string): InputResponse | string {
   const { input, id: requestId } = asked;
-  if (text === editable(asked)) return p.unchanged;
+  if (text === editable(asked)) return wording.unchanged;
   const name = textField(asked);
   if (name !== undefined) return { type: "granted", requestId, input: { ...input, [name]: text } };
   try {
     const fresh: unknown = JSON.parse(text);
-    if (fresh === null || typeof fresh !== "object" || Array.isArray(fresh)) return t.notJson(p.notAnObject);
-    if (JSON.stringify(fresh) === JSON.stringify(input)) return p.unchanged;
+    if (fresh === null || typeof fresh !== "object" || Array.isArray(fresh)) return t.notJson(wording.notAnObject);
+    if (JSON.stringify(fresh) === JSON.stringify(input)) return wording.unchanged;
     return { type: "granted", requestId, input: fresh as ToolInput };
   } catch (error) {
     return t.notJson(messageOf(error));
   }
 }
 
-function keeping({ asked, p }: Context, state: State, key: Key): Step<State> {
+function keeping({ asked, wording }: Context, state: State, key: Key): Step<State> {
   const { always } = state;
   const rows = alwaysRows(asked);
   const row = rows[always.row];
@@ -180,7 +180,7 @@ function keeping({ asked, p }: Context, state: State, key: Key): Step<State> {
   }
   if (row?.type !== "keep" || key.name !== "enter") return { state };
   const rules = rulesOf(asked, always);
-  if (rules.length === 0) return next({}, p.noRuleChosen);
-  if (!fitsPlace(asked, always)) return next({}, p.placeGone);
+  if (rules.length === 0) return next({}, wording.noRuleChosen);
+  if (!fitsPlace(asked, always)) return next({}, wording.placeGone);
   return { state, respond: { type: "granted", requestId: asked.id, rules } };
 }

@@ -6,18 +6,18 @@ import { visibleWidth } from "../draw/tui.ts";
 import { createField, edit, fieldRows, type Field } from "./field.ts";
 import type { Key } from "./key.ts";
 
-/** One line to choose. `detail` stands dim at the right, and is searched too. */
+/** A line to choose. `detail` stands dim at the right, and is searched too. */
 export type PickerEntry = { value: string; label: string; detail?: string };
 
 export type PickerState = {
   readonly query: Field;
   readonly entries: readonly PickerEntry[];
-  /** Those that fit the query, in their order. */
+  /** Lines that fit the query, in their order. */
   readonly fitting: readonly PickerEntry[];
   readonly at: number;
   /** More is to come. */
   readonly loading: boolean;
-  /** What went wrong. */
+  /** Mistake to show. */
   readonly note: string;
   /** A text is asked for instead of an entry. */
   readonly typing: boolean;

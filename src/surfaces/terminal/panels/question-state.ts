@@ -11,7 +11,7 @@ import { createField, type Field } from "./field.ts";
 export type QuestionRequest = InputRequest & { kind: "question" };
 
 export type QuestionState = {
-  /** One for each question, then the review. */
+  /** A tab for each question, then the review. */
   tab: number;
   /** The row in which the person is, by tab. */
   rows: number[];
@@ -25,7 +25,7 @@ export type QuestionState = {
 
 export type ReviewRow = "unanswered" | "remark" | "submit" | "decline" | "stop";
 
-/** What fits of the draft is taken over; it opens where something is missing. */
+/** Takes over the parts of the draft that fit; opens where something is missing. */
 export function begin({ questions, source }: QuestionRequest, draft: Draft | undefined): QuestionState {
   const given = new Map(Object.entries(draft?.answers ?? {}));
   const picked = questions.map(({ question, options, multiSelect }) => {

@@ -14,7 +14,7 @@ import {
 
 /** The question with what is needed to answer it; at the end, all answers. */
 export function questionBody(request: QuestionRequest, state: QuestionState, draw: Draw): string[] {
-  const { theme, p } = draw;
+  const { theme, wording } = draw;
   const question = request.questions[state.tab];
   // After an interruption the question names a command that may run again: nothing of it hides.
   const asked = request.source === "recovery" ? exact : worded;
@@ -29,7 +29,7 @@ export function questionBody(request: QuestionRequest, state: QuestionState, dra
       ...asked(shown.question, draw),
       ...(answer
         ? framed(said.join(", "), draw, { mark: "→ ", paint: theme.good })
-        : own(`→ ${p.unanswered}`, draw, { paint: theme.warn, indent: 2 })),
+        : own(`→ ${wording.unanswered}`, draw, { paint: theme.warn, indent: 2 })),
     ];
   });
   return [...answers, ...aboutLines(request, draw)];
@@ -39,19 +39,19 @@ export function questionBody(request: QuestionRequest, state: QuestionState, dra
 export function questionTabs(
   { questions }: QuestionRequest,
   state: QuestionState,
-  { theme, t, p, width }: Draw,
+  { theme, t, wording, width }: Draw,
 ): string[] {
   const names = questions.map((one, n) => {
     const { header, question } = t.question(one);
     const name = clipped(header.trim() === "" ? question : header, 14);
     return answerOf(questions[n], state, n) ? `${name} ✓` : name;
   });
-  const tabs = [...names, p.review].map((name, n) => (n === state.tab ? `[${name}]` : ` ${name} `));
+  const tabs = [...names, wording.review].map((name, n) => (n === state.tab ? `[${name}]` : ` ${name} `));
   if (visibleWidth(tabs.join("│")) <= width)
     return [
       tabs.map((tab, n) => (n === state.tab ? theme.accent(theme.bold(tab)) : theme.dim(tab))).join(theme.border("│")),
     ];
-  const short = `‹ ${clipped([...names, p.review][state.tab] ?? "", Math.max(4, width - 10))} ${state.tab + 1}/${tabs.length} ›`;
+  const short = `‹ ${clipped([...names, wording.review][state.tab] ?? "", Math.max(4, width - 10))} ${state.tab + 1}/${tabs.length} ›`;
   return [theme.accent(theme.bold(short))];
 }
 
@@ -77,19 +77,20 @@ export function questionChoices(request: QuestionRequest, state: QuestionState, 
   );
 }
 
-function otherRow(request: QuestionRequest, state: QuestionState, { p }: Draw): Row[] {
+function otherRow(request: QuestionRequest, state: QuestionState, { wording }: Draw): Row[] {
   const question = request.questions[state.tab];
   const field = state.others[state.tab];
   if (!takesOwnWords(request) || !question || !field) return [];
   const counts = answerOf(question, state, state.tab)?.other !== undefined;
-  if (question.options.length === 0) return [{ sign: "✎", label: p.answer, field, placeholder: p.answerHere }];
-  const label = question.multiSelect ? p.otherToo : p.other;
+  if (question.options.length === 0)
+    return [{ sign: "✎", label: wording.answer, field, placeholder: wording.answerHere }];
+  const label = question.multiSelect ? wording.otherToo : wording.other;
   return [
     {
       sign: `${question.options.length + 1} ${box(question.multiSelect, counts)}`,
       label,
       field,
-      placeholder: p.otherHere,
+      placeholder: wording.otherHere,
     },
   ];
 }
@@ -98,27 +99,27 @@ function box(several: boolean, on: boolean): string {
   return several ? (on ? "[x]" : "[ ]") : on ? "(•)" : "( )";
 }
 
-function reviewRow(row: ReviewRow, request: QuestionRequest, state: QuestionState, { p, theme }: Draw): Row {
+function reviewRow(row: ReviewRow, request: QuestionRequest, state: QuestionState, { wording, theme }: Draw): Row {
   switch (row) {
     case "unanswered":
-      return { sign: "→", label: p.toUnanswered };
+      return { sign: "→", label: wording.toUnanswered };
     case "remark":
-      return { sign: "✎", label: p.remark, field: state.remark, placeholder: p.remarkHere };
+      return { sign: "✎", label: wording.remark, field: state.remark, placeholder: wording.remarkHere };
     case "submit": {
       const [answered, of] = [Object.keys(answersOf(request, state)).length, request.questions.length];
-      if (answered === 0) return { sign: "✓", label: p.submitNone, paint: theme.dim };
-      return { sign: "✓", label: answered < of ? p.submitPart(answered, of) : p.submit };
+      if (answered === 0) return { sign: "✓", label: wording.submitNone, paint: theme.dim };
+      return { sign: "✓", label: answered < of ? wording.submitPart(answered, of) : wording.submit };
     }
     case "decline":
-      return { sign: "✗", label: p.decline, more: takesOwnWords(request) ? p.declineMore : "" };
+      return { sign: "✗", label: wording.decline, more: takesOwnWords(request) ? wording.declineMore : "" };
     case "stop":
-      return { sign: "■", label: p.stop };
+      return { sign: "■", label: wording.stop };
     default:
       return row satisfies never;
   }
 }
 
-export function questionKeys(request: QuestionRequest, state: QuestionState, { p: { keys } }: Draw): string[] {
+export function questionKeys(request: QuestionRequest, state: QuestionState, { wording: { keys } }: Draw): string[] {
   const question = request.questions[state.tab];
   const row = state.rows[state.tab] ?? 0;
   if (!question) {

@@ -15,11 +15,11 @@ import {
 } from "./question-state.ts";
 import { questionBody, questionChoices, questionKeys, questionTabs } from "./question-view.ts";
 
-export function questionModel({ request, draft }: PendingRequest, p: PanelTexts): Model<QuestionState> {
+export function questionModel({ request, draft }: PendingRequest, wording: PanelTexts): Model<QuestionState> {
   const asked = request as QuestionRequest;
   return {
     start: begin(asked, draft),
-    press: (state, key) => press(asked, { ...state, note: "" }, key, p),
+    press: (state, key) => press(asked, { ...state, note: "" }, key, wording),
     page: (state) => `${state.tab}${state.tab < asked.questions.length ? "" : JSON.stringify(answersOf(asked, state))}`,
     body: (state, draw) => ({ lines: questionBody(asked, state, draw) }),
     tabs: (state, draw) => questionTabs(asked, state, draw),
@@ -38,13 +38,13 @@ export function questionModel({ request, draft }: PendingRequest, p: PanelTexts)
   };
 }
 
-function press(asked: QuestionRequest, state: QuestionState, key: Key, p: PanelTexts): Step<QuestionState> {
+function press(asked: QuestionRequest, state: QuestionState, key: Key, wording: PanelTexts): Step<QuestionState> {
   if (key.name === "escape") return { state, collapse: true };
   if (key.name === "tab") return { state: goTo(asked, state, state.tab + 1) };
   if (key.name === "shift+tab") return { state: goTo(asked, state, state.tab - 1) };
   const question = asked.questions[state.tab];
   const row = state.rows[state.tab] ?? 0;
-  return question ? answer(asked, state, key, { question, row }) : review(asked, state, key, p);
+  return question ? answer(asked, state, key, { question, row }) : review(asked, state, key, wording);
 }
 
 type Place = { question: Question; row: number };
@@ -83,7 +83,7 @@ function writeOther(asked: QuestionRequest, state: QuestionState, key: Key, ques
   const { options, multiSelect } = question;
   const field = state.others[state.tab] ?? createField();
   const words = (written: Field): QuestionState => ({ ...state, others: state.others.with(state.tab, written) });
-  // One answer is one answer: words take the place of the option, and the other way round.
+  // A question takes a single answer: words replace the option, and the other way round.
   const only = (given: QuestionState): QuestionState =>
     multiSelect || isBlank(given.others[state.tab] ?? field)
       ? given
@@ -114,7 +114,7 @@ function toggle(state: QuestionState, { options, multiSelect }: Question, row: n
   return { ...state, picked: state.picked.with(state.tab, inOrder) };
 }
 
-function review(asked: QuestionRequest, state: QuestionState, key: Key, p: PanelTexts): Step<QuestionState> {
+function review(asked: QuestionRequest, state: QuestionState, key: Key, wording: PanelTexts): Step<QuestionState> {
   const rows = reviewRows(asked, state);
   const n = Math.min(state.rows[state.tab] ?? 0, rows.length - 1);
   const row = rows[n];
@@ -130,10 +130,10 @@ function review(asked: QuestionRequest, state: QuestionState, key: Key, p: Panel
     case "left":
       return { state: goTo(asked, state, state.tab - 1) };
     case "enter":
-      return row === "remark" ? { state: at(state, n + 1) } : close(asked, state, row, p);
+      return row === "remark" ? { state: at(state, n + 1) } : close(asked, state, row, wording);
     default:
       return {
-        state: key.text === undefined ? state : { ...state, note: p.notTyped },
+        state: key.text === undefined ? state : { ...state, note: wording.notTyped },
         ...(key.text && { rearm: true }),
       };
   }
@@ -143,7 +143,7 @@ function close(
   asked: QuestionRequest,
   state: QuestionState,
   row: Exclude<ReviewRow, "remark"> | undefined,
-  p: PanelTexts,
+  wording: PanelTexts,
 ): Step<QuestionState> {
   const requestId = asked.id;
   const words = state.remark.text.trim();
@@ -155,7 +155,7 @@ function close(
     case "submit": {
       const answers = answersOf(asked, state);
       const count = Object.keys(answers).length;
-      if (count === 0) return { state: { ...state, note: p.submitNone } };
+      if (count === 0) return { state: { ...state, note: wording.submitNone } };
       const partial = count < asked.questions.length;
       const more = { ...(words !== "" && { remark: words }), ...(partial && { partial }) };
       return { state, respond: { type: "answers", requestId, answers, ...more } };

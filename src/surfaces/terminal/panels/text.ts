@@ -12,11 +12,11 @@ type TextState = { row: number; field: Field; note: string };
 const rows = ["field", "send", "decline", "stop"] as const;
 
 /** Enter leaves the text, and a second one sends it: what was typed to somebody else is not sent by accident. */
-export function textModel({ request, draft }: PendingRequest, p: PanelTexts): Model<TextState> {
+export function textModel({ request, draft }: PendingRequest, wording: PanelTexts): Model<TextState> {
   const asked = request as TextRequest;
   return {
     start: { row: 0, field: createField(draft?.text), note: "" },
-    press: (state, key) => press(asked, { ...state, note: "" }, key, p),
+    press: (state, key) => press(asked, { ...state, note: "" }, key, wording),
     page: () => "",
     body: (_state, draw) => ({
       lines: [
@@ -27,22 +27,24 @@ export function textModel({ request, draft }: PendingRequest, p: PanelTexts): Mo
     }),
     choices: ({ row, field }, draw) => {
       const shown: Row[] = [
-        { sign: "✎", label: p.answer, field, placeholder: p.answerHere },
-        isBlank(field) ? { sign: "✓", label: p.sendNone, paint: draw.theme.dim } : { sign: "✓", label: p.send },
-        { sign: "✗", label: p.decline },
-        { sign: "■", label: p.stop },
+        { sign: "✎", label: wording.answer, field, placeholder: wording.answerHere },
+        isBlank(field)
+          ? { sign: "✓", label: wording.sendNone, paint: draw.theme.dim }
+          : { sign: "✓", label: wording.send },
+        { sign: "✗", label: wording.decline },
+        { sign: "■", label: wording.stop },
       ];
       return choiceRows(shown, row, draw);
     },
     note: ({ note }) => note,
-    keys: ({ row }, { p: { keys } }) =>
+    keys: ({ row }, { wording: { keys } }) =>
       row === 0 ? [keys.next, keys.aside, keys.newline] : [keys.pick, keys.aside, keys.move],
     writes: ({ row }) => rows[row] === "field",
     draft: ({ field }) => ({ text: field.text }),
   };
 }
 
-function press({ id: requestId }: TextRequest, state: TextState, key: Key, p: PanelTexts): Step<TextState> {
+function press({ id: requestId }: TextRequest, state: TextState, key: Key, wording: PanelTexts): Step<TextState> {
   const { row, field } = state;
   const at = rows[row];
   if (key.name === "escape") return { state, collapse: true };
@@ -53,12 +55,12 @@ function press({ id: requestId }: TextRequest, state: TextState, key: Key, p: Pa
   if (key.name === "up" || key.name === "shift+tab")
     return { state: { ...state, row: (row + rows.length - 1) % rows.length } };
   if (key.name === "down" || key.name === "tab") return { state: { ...state, row: (row + 1) % rows.length } };
-  if (key.name !== "enter") return key.text ? { state: { ...state, note: p.notTyped }, rearm: true } : { state };
+  if (key.name !== "enter") return key.text ? { state: { ...state, note: wording.notTyped }, rearm: true } : { state };
   switch (at) {
     case "field":
-      return { state: isBlank(field) ? { ...state, note: p.empty } : { ...state, row: 1 } };
+      return { state: isBlank(field) ? { ...state, note: wording.empty } : { ...state, row: 1 } };
     case "send":
-      if (isBlank(field)) return { state: { ...state, note: p.empty } };
+      if (isBlank(field)) return { state: { ...state, note: wording.empty } };
       return { state, respond: { type: "text", requestId, text: field.text } };
     case "decline":
       return { state, respond: { type: "denied", requestId } };
