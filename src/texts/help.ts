@@ -78,8 +78,8 @@ Answering
   sage answer <id> --json <response>
   --run                       resume the session here afterwards
   --json                      with sessions or inbox: JSON output
-  sage inbox [--watch] [--json]
-                              --watch shows requests as they open and close
+  sage inbox [<id>] [--watch] [--json]
+                              one line each; with an id the whole request; --watch shows them as they open and close
 
 Sessions
   sage sessions [--search <text>] [--json]
@@ -199,8 +199,8 @@ const zh: HelpTexts = {
   sage answer <编号> --json <回答>
   --run                       随后在此继续该会话
   --json                      与 sessions 或 inbox 合用：输出 JSON
-  sage inbox [--watch] [--json]
-                              --watch 实时显示请求的出现和结束
+  sage inbox [<编号>] [--watch] [--json]
+                              每个请求一行；加编号则显示完整请求；--watch 实时显示出现和结束的请求
 
 会话
   sage sessions [--search <文字>] [--json]

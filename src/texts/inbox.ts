@@ -1,3 +1,4 @@
+import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
 const en = {
@@ -5,6 +6,8 @@ const en = {
   ended: (id: string, how: string) => `${id}: ${how}`,
   gone: "no longer open",
   turnEnded: "Turn stopped.",
+  damaged: "(damaged)",
+  how: `See one with ${sage("inbox <id>")}, answer it with ${sage("answer <id>")}.`,
 };
 
 export type InboxTexts = typeof en;
@@ -14,6 +17,8 @@ const zh: InboxTexts = {
   ended: (id, how) => `${id}：${how}`,
   gone: "已不再待处理",
   turnEnded: "本轮已停止。",
+  damaged: "（已损坏）",
+  how: `用 ${sage("inbox <编号>")} 查看，用 ${sage("answer <编号>")} 回答。`,
 };
 
 const tables = { en, zh } satisfies Record<Lang, InboxTexts>;

@@ -66,7 +66,7 @@ suite("sage -p", () => {
 
     const [request] = await machine.pending();
     assert.equal(request?.session, session);
-    const inbox = await machine.sage(["inbox"]);
+    const inbox = await machine.sage(["inbox", request?.id ?? ""]);
     assert.match(inbox.out, /echo ran >> ran\.txt[^]*No rule allows writing ran\.txt\./);
     assert.match(
       inbox.out,
@@ -330,7 +330,10 @@ suite("sage answer", () => {
       assert.equal(refused.code, code, refused.err);
       assert.match(refused.err, message);
     }
-    assert.match((await machine.sage(["inbox"])).out, /--always: .*\(rule 1\)\n {2}1 {2}│ Bash\(node one\.js\)\n/);
+    assert.match(
+      (await machine.sage(["inbox", requestIn(first)])).out,
+      /--always: .*\(rule 1\)\n {2}1 {2}│ Bash\(node one\.js\)\n/,
+    );
     assert.match((await answer("--always")).out, /allowed, always with Bash\(node one\.js\) \(this session\)/);
     assert.equal((await machine.sage(["-p", "--resume", session, "--model", model])).code, 0);
 

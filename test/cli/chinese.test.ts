@@ -75,6 +75,8 @@ suite("a Chinese reader meets no English sentence", () => {
     assertChinese(asked.err);
     assertChinese((await machine.sage(["-p", "--deny", "--model", waits, "开始"])).err);
     assertChinese((await machine.sage(["inbox"])).out);
+    const [request] = await machine.pending();
+    assertChinese((await machine.sage(["inbox", request?.id ?? ""])).out);
   });
 
   test("an agent that repeats itself", async () => {

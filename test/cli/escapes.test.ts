@@ -71,12 +71,14 @@ test("B1, F2: names of folders, titles, keys and rules of an untrusted repositor
   assert.equal((await machine.sage(["-p", `do ${evil} it`, "--model", model])).code, 3);
   await machine.sage(["permissions", "add", "allow", `Bash(ls ${evil})`, "--to", "user"]);
 
+  const [request] = await machine.pending();
   const commands = [
     ["sessions"],
     ["sessions", "--search", "do"],
     ["sessions", "rename", "x", evil],
     ["why"],
     ["inbox"],
+    ["inbox", request?.id ?? ""],
     ["inbox", "--json"],
     ["doctor"],
     ["trust"],

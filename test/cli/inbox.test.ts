@@ -48,3 +48,40 @@ test("answer --stop ends the turn where nothing runs it, and needs no model for 
   assert.match(late.err, /stopped the turn/);
   assert.match((await here.sage(["sessions"])).out, /idle/);
 });
+
+test("the inbox is a line for each request; an id shows the whole of it, also the short one, in both languages", async () => {
+  using here = new Machine();
+  const long = `printf '${"很长的文字 ".repeat(40)}' > a.txt`;
+  await here.sage(["-p", "画一座灯塔", "--model", here.script({ calls: [bash(long)] })]);
+  await here.sage(["-p", "the other", "--model", here.script({ calls: [mark] })]);
+  const requests = await here.pending();
+  const short = (task: string, out: string) =>
+    new RegExp(`^(\\w{8}/\\w{5}) +\\d+ \\S+ +${task} `, "m").exec(out)?.[1] ?? "";
+  const { out } = await here.sage(["inbox"]);
+  assert.equal(out.trimEnd().split("\n").length, 3, out);
+  assert.match(out, /Bash echo ran >> ran\.txt\n/);
+  assert.match(out, /See one with sage inbox <id>, answer it with sage answer <id>\./);
+  const id = short("画一座灯塔", out);
+  assert.ok(requests.some((one) => one.id.startsWith(id.slice(0, 8))));
+  for (const row of (await drawn(here, ["inbox"])).split("\n")) assert.ok(row.length <= 60, row);
+  const whole = (await here.sage(["inbox", id])).out;
+  assert.ok(whole.split("很长的文字").length > 40);
+  assert.match(whole, new RegExp(`sage answer ${id} --yes`));
+  const one = JSON.parse((await here.sage(["inbox", id, "--json"])).out) as { id: string };
+  assert.ok(requests.some((request) => request.id === one.id));
+  const zh = (await here.sage(["inbox", "--lang", "zh"])).out;
+  assert.match(zh, /用 sage inbox <编号> 查看，用 sage answer <编号> 回答。/);
+
+  assert.equal((await here.sage(["inbox", "nobody/nothing"])).code, 1);
+  await here.sage(["answer", id, "--no", "--reason", "不行"]);
+  const ended = await here.sage(["inbox", id]);
+  assert.deepEqual([ended.code, ended.out], [1, ""]);
+  assert.match(ended.err, /Answered .*不行/);
+});
+
+/** As a narrow terminal shows it. */
+async function drawn(here: Machine, args: string[]): Promise<string> {
+  const terminal = here.terminal(args, { cols: 60 });
+  await terminal.code;
+  return terminal.screen().trimEnd();
+}

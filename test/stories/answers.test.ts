@@ -13,6 +13,12 @@ function toType(text: string): string[] {
   return ["answer", command, "--yes"];
 }
 
+/** The one request that is open, as a person looks it up. */
+async function inbox(here: Machine): Promise<string> {
+  const [, id = ""] = /^(\w+\/\w+) /.exec((await here.sage(["inbox"])).out) ?? [];
+  return (await here.sage(["inbox", id])).out;
+}
+
 test("two people read the same inbox: who comes second allows nothing, and is told what the first one did", async () => {
   using here = new Machine();
   const model = here.script(
@@ -21,7 +27,7 @@ test("two people read the same inbox: who comes second allows nothing, and is to
     { text: "all done" },
   );
   await here.sage(["-p", "go", "--model", model]);
-  const typed = toType((await here.sage(["inbox"])).out);
+  const typed = toType(await inbox(here));
   const first = await here.sage([...typed, "--run", "--model", model]);
   assert.match(first.out, /^Recorded for Bash echo seen >> ran\.txt: allowed/);
   assert.equal((await here.pending()).length, 1, "the agent has gone on, and asks for the next");
@@ -33,7 +39,7 @@ test("two people read the same inbox: who comes second allows nothing, and is to
   assert.deepEqual([twice.code, twice.out], [1, ""]);
   assert.deepEqual([here.file("ran.txt"), (await here.pending()).length], ["seen\n", 1]);
 
-  const next = toType((await here.sage(["inbox"])).out);
+  const next = toType(await inbox(here));
   assert.notDeepEqual(next, typed);
   assert.match((await here.sage(next)).out, /^Recorded for Bash echo unseen >> ran\.txt: allowed/);
 });

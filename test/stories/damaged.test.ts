@@ -16,8 +16,13 @@ test("an answer to a damaged session is refused and not recorded, in the reader'
     using db = new DatabaseSync(join(here.env["SAGE_HOME"] ?? "", "journal.db"));
     db.exec("UPDATE fact SET data=replace(data, 'May I?', 'I may!') WHERE type='model.replied'");
   }
-  assert.match((await here.sage(["inbox"])).out, /damaged: it can be read and not continued, so it takes no answer/);
-  assert.match((await here.sage(["inbox", "--lang", "zh"])).out, /该会话的记录已损坏/);
+  const id = request?.id ?? "";
+  assert.match((await here.sage(["inbox"])).out, / {2}\(damaged\) Bash echo ran/);
+  assert.match(
+    (await here.sage(["inbox", id])).out,
+    /damaged: it can be read and not continued, so it takes no answer/,
+  );
+  assert.match((await here.sage(["inbox", id, "--lang", "zh"])).out, /该会话的记录已损坏/);
   for (const [lang, said] of [
     ["en", /was changed after it was written; you can view the session, but not continue it/],
     ["zh", /与写入时不符；可以查看，不能继续/],

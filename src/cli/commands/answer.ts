@@ -3,7 +3,6 @@ import {
   oneLine,
   SageError,
   said,
-  shortRequestId,
   splitRequestId,
   type CommandReply,
   type InputRequest,
@@ -14,7 +13,7 @@ import { sageHome } from "../../config/home.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { errorText } from "../../texts/error.ts";
 import { ending, headline } from "../../texts/resolution.ts";
-import { cliTexts, type CliTexts } from "../../texts/cli.ts";
+import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -22,6 +21,7 @@ import { readFlags, usage } from "../flags.ts";
 import { clipped } from "../../view/lines/safe.ts";
 import { nameOf } from "../../view/summary.ts";
 import { person } from "../account.ts";
+import { requestBy } from "../find-request.ts";
 import { openJournal } from "../journal.ts";
 import { answerOptions, responseOf } from "../response.ts";
 
@@ -36,7 +36,7 @@ export async function answer(args: string[]): Promise<number> {
   if (!target?.trim() || stray !== undefined) throw usage(t.answerWhat);
   const { host, store } = openJournal(process.env);
   try {
-    const request = find(store, target, t);
+    const request = requestBy(store, target, t);
     if ("outcome" in request) return refused({ message: "", resolution: request }, lang);
     const response = await responseOf(request, { ...values, nth }, t);
     const reply = await host.send({ type: "respond", response, by: person(), surface: "cli" });
@@ -141,28 +141,4 @@ async function goOn(store: Store, session: string, model: string | undefined, la
 function isTakenUp(store: Store, session: string): boolean {
   const row = store.session(session);
   return row?.owned === true || !(row?.open || row?.unheard);
-}
-
-/** By its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */
-function find(store: Store, target: string, t: CliTexts): InputRequest | Resolution {
-  const { session } = splitRequestId(target);
-  const isMeant = (id: string) => id === target || shortRequestId(id) === target;
-  const open = store.session(session) ? store.pending(session).find(({ id }) => isMeant(id)) : undefined;
-  if (open) return open;
-  const ended = store.session(session) && endOf(store, session, isMeant);
-  if (ended) return ended;
-  const begun = store.pending().filter(({ id }) => id.startsWith(target));
-  if (begun.length > 0)
-    throw usage(
-      t.whichRequest(
-        target,
-        begun.map(({ id }) => shortRequestId(id)),
-      ),
-    );
-  throw new SageError("request-unknown", said(t.unknownRequest(target)));
-}
-
-function endOf(store: Store, session: string, isMeant: (id: string) => boolean): Resolution | undefined {
-  const ends = store.load(session).filter((fact) => fact.type === "input.resolved");
-  return ends.findLast(({ data }) => isMeant(data.requestId))?.data;
 }

@@ -3,8 +3,10 @@ import { type InputRequest } from "../../protocol/index.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
+import { headline } from "../../texts/resolution.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { requestBy } from "../find-request.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { ask, openJournal } from "../journal.ts";
 import { openLines } from "../open-lines.ts";
@@ -13,10 +15,12 @@ import { toStdout } from "../stdout.ts";
 
 const options = { json: { type: "boolean" }, watch: { type: "boolean" } } as const;
 
-/** Every open request of every session, with enough to answer it from here. */
+/** Every open request of every session on a line each; with an id, that one whole, with what to type to answer it. */
 export async function inbox(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
-  noWords("inbox", positionals, t);
+  const [target, stray] = positionals;
+  if (stray !== undefined || (target !== undefined && !target.includes("/")) || (values.watch && target !== undefined))
+    noWords("inbox", positionals, t);
   const { host, store } = openJournal(process.env, { looks: true });
   const style = styleOf(process.stdout, lang);
   const isDamaged = createLook(store);
@@ -32,10 +36,28 @@ export async function inbox(args: string[]): Promise<number> {
       await watchInbox(store, { lang, json: values.json === true, show, signal: leaving() });
       return exitCodes.success;
     }
+    if (target !== undefined) {
+      const found = requestBy(store, target, t);
+      if ("outcome" in found) {
+        console.error(`sage: ${headline(found, texts(lang))}`);
+        return exitCodes.failure;
+      }
+      if (values.json) toStdout(`${JSON.stringify(found, undefined, 2)}\n`);
+      else show(found);
+      return exitCodes.success;
+    }
     const { requests } = await ask(host, { type: "pending" });
     if (values.json) toStdout(`${JSON.stringify(requests, undefined, 2)}\n`);
     else if (requests.length === 0) console.log(t.inboxEmpty);
-    else for (const { request } of requests) show(request);
+    else {
+      const { listLines } = await import("./inbox/list.ts");
+      const listed = requests.map(({ request }) => ({
+        request,
+        title: store.session(request.session)?.title ?? "",
+        damaged: isDamaged(request.session),
+      }));
+      console.log(listLines(listed, style, lang).join("\n"));
+    }
     return exitCodes.success;
   } finally {
     await host.close();
