@@ -62,7 +62,9 @@ function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntr
 function filesOf({ files, content, scripts }: ProjectTrust, style: Style, t: CliTexts): Map<string, Entry[]> {
   return new Map([
     ...files.map(({ path, settings }) => [path, entriesOf(settings, style, t)] as const),
-    ...[...content.skills, ...content.agents].map(({ path, text }) => [path, told(text, t.trustTold)] as const),
+    ...[...content.skills, ...content.agents, ...content.commands].map(
+      ({ path, text }) => [path, told(text, t.trustTold)] as const,
+    ),
     ...scripts.map(({ path, text }) => [path, told(text, t.trustRun)] as const),
   ]);
 }
@@ -79,7 +81,7 @@ function marked(mark: "+" | "-", entries: readonly Entry[]): Entry[] {
   return entries.map((entry) => ({ ...entry, mark }));
 }
 
-/** A skill, a subagent or the script of a hook: every line of it, for a model will read or a shell run them. */
+/** A skill, a subagent, a command or the script of a hook: every line of it, for a model will read or a shell run them. */
 function told(text: string, what: string): Entry[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
   return lines.map((line) => ({ what, text: line }));

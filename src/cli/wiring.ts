@@ -4,6 +4,7 @@ import { loadConfig, type Config } from "../config/config.ts";
 import { loadContent } from "../config/content.ts";
 import type { Home } from "../config/home.ts";
 import type { Installation } from "../config/installation.ts";
+import type { OwnCommand } from "../context/commands.ts";
 import type { Skill } from "../context/skills.ts";
 import { createAgent, type AgentParts } from "../host/agent.ts";
 import { assembleEach } from "../host/assemble.ts";
@@ -26,6 +27,7 @@ import {
   type SubagentDefinition,
 } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
+import { initCommand } from "../texts/init.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { sentence } from "../texts/reasons.ts";
@@ -58,6 +60,7 @@ export type Sage = {
   cwd: string;
   config: Config;
   skills: Skill[];
+  commands: readonly OwnCommand[];
   subagents: SubagentDefinition[];
 };
 
@@ -102,7 +105,7 @@ export function openSage(run: Run): Sage {
     throw errorBecause("not-permitted", reason("may-not-approve", { by: person(installation.settings) }));
   const models = createModels();
   const folder = folderParts({ installation, cwd, lang, models, asked });
-  const { config, skills, subagents, warnings, parts, options: folderOptions, namer } = folder;
+  const { config, skills, commands, subagents, warnings, parts, options: folderOptions, namer } = folder;
   for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   const named = (spec: string | undefined): ModelChoice =>
     (spec === undefined ? undefined : modelOf(installation, spec, run.fallback)) ?? run.choice;
@@ -143,6 +146,7 @@ export function openSage(run: Run): Sage {
     cwd,
     config,
     skills,
+    commands,
     subagents,
   };
 }
@@ -159,6 +163,7 @@ export function anchoring(store: Store, { home, env }: Pick<Installation, "home"
 export type Folder = {
   config: Config;
   skills: Skill[];
+  commands: readonly OwnCommand[];
   subagents: SubagentDefinition[];
   warnings: string[];
   /** The parts of sessions there, apart from the model. */
@@ -184,7 +189,8 @@ export function folderParts({
   const { home, settings, env } = installation;
   const config = loadConfig(home, cwd, env, settings);
   const { rules, hooks, saveRule, dropRule, ruleFiles, trust } = config;
-  const { skills, subagents, warnings } = loadContent(home, trust);
+  const { skills, subagents, warnings, ...content } = loadContent(home, trust);
+  const commands = [initCommand(lang), ...content.commands.filter(({ name }) => name !== "init")];
   const { maxContextTokens, maxOutputTokens, autoCompactThreshold } = settings;
   const small = smallModelOf(installation);
   const namer = small && (() => models(small));
@@ -192,6 +198,7 @@ export function folderParts({
   return {
     config,
     skills,
+    commands,
     subagents,
     warnings: [
       ...[...config.warnings, ...warnings].map((why) => sentence(why, lang)),
@@ -203,6 +210,7 @@ export function folderParts({
       rules,
       hooks,
       skills,
+      commands,
       subagents,
       saveRule,
       dropRule,

@@ -270,14 +270,14 @@ export function readProject(root: string): {
   return { files, content, scripts, ignored, digest: projectDigest(root, files, { ...content, scripts }) };
 }
 
-/** Binds trust to the meaning of the settings, and to skills and subagents to the letter. */
+/** Binds trust to the meaning of the settings, and to skills, subagents and commands to the letter. */
 function projectDigest(
   root: string,
   files: readonly ProjectFile[],
-  { skills, agents, scripts }: Found & { scripts: readonly ContentFile[] },
+  { skills, agents, commands, scripts }: Found & { scripts: readonly ContentFile[] },
 ): string {
   const settled = files.map(({ destination, settings }) => [destination, settings]);
-  const told = [...skills, ...agents, ...scripts].map(({ path, text }) => [relative(root, path), text]);
+  const told = [...skills, ...agents, ...commands, ...scripts].map(({ path, text }) => [relative(root, path), text]);
   return hash("sha256", JSON.stringify([...settled, ...told]));
 }
 

@@ -15,7 +15,7 @@ export type ProjectTrust = {
   root: string;
   state: "nothing-to-trust" | "trusted" | "untrusted" | "changed";
   files: ProjectFile[];
-  /** Skills and subagents of the folder. */
+  /** Skills, subagents and commands of the folder. */
   content: Found;
   /** Files that its hooks name. */
   scripts: ContentFile[];
@@ -32,9 +32,9 @@ export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
   const own = dirname(trustFile) === join(root, ".sage");
   const project = own ? nothing : readProject(root);
   const before = read(trustFile)[root];
-  const { skills, agents } = project.content;
+  const { skills, agents, commands } = project.content;
   const state =
-    project.files.every(({ settings }) => isEmpty(settings)) && skills.length + agents.length === 0
+    project.files.every(({ settings }) => isEmpty(settings)) && skills.length + agents.length + commands.length === 0
       ? "nothing-to-trust"
       : before === undefined
         ? "untrusted"
@@ -50,7 +50,7 @@ export function trust(
 ): void {
   if (!mayBeTrusted(root)) throw errorBecause("config-invalid", reason("folder-too-wide", { folder: root }));
   change(trustFile, (all) => {
-    const told = [...files, ...content.skills, ...content.agents, ...scripts];
+    const told = [...files, ...content.skills, ...content.agents, ...content.commands, ...scripts];
     const texts = Object.fromEntries(told.map(({ path, text }) => [path, text]));
     return { ...all, [root]: { digest, at: Date.now(), files: texts } };
   });
@@ -70,7 +70,13 @@ export function revoke(trustFile: string, root: string): boolean {
   return wasTrusted;
 }
 
-const nothing = { files: [], content: { skills: [], agents: [], problems: [] }, scripts: [], ignored: [], digest: "" };
+const nothing = {
+  files: [],
+  content: { skills: [], agents: [], commands: [], problems: [] },
+  scripts: [],
+  ignored: [],
+  digest: "",
+};
 
 function isEmpty({ permissions, hooks }: ProjectFile["settings"]): boolean {
   return [...Object.values(permissions), ...Object.values(hooks)].every((list) => list.length === 0);

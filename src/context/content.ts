@@ -1,17 +1,20 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync, statSync, type Dirent } from "node:fs";
 import { join, sep } from "node:path";
 import { reason, reasonOf, SageError, type Reason } from "../protocol/index.ts";
 
 /** A text that somebody wrote for agents: a skill, or the definition of a subagent. */
 export type ContentFile = { path: string; text: string };
 
-export type Found = { skills: ContentFile[]; agents: ContentFile[]; problems: Reason[] };
+/** `name`: from its folders and its own name, `group:name`. */
+export type CommandFile = ContentFile & { name: string };
+
+export type Found = { skills: ContentFile[]; agents: ContentFile[]; commands: CommandFile[]; problems: Reason[] };
 
 const longest = 64 * 1024;
 
-/** Reads `<folder>/skills/<name>/SKILL.md` and `<folder>/agents/<name>.md`. A file that cannot be read is only reported. */
+/** Reads `<folder>/skills/<name>/SKILL.md`, `<folder>/agents/<name>.md` and `<folder>/commands/[<group>/]<name>.md`. A file that cannot be read is only reported. */
 export function findContent(folders: readonly string[]): Found {
-  const found: Found = { skills: [], agents: [], problems: [] };
+  const found: Found = { skills: [], agents: [], commands: [], problems: [] };
   for (const folder of folders) {
     const skills = names(join(folder, "skills")).map((name) => join(folder, "skills", name, "SKILL.md"));
     const agents = names(join(folder, "agents")).filter((name) => name.endsWith(".md"));
@@ -22,6 +25,12 @@ export function findContent(folders: readonly string[]): Found {
       folder,
       found.problems,
     );
+    const commands = join(folder, "commands");
+    for (const { path, name } of commandsIn(commands)) {
+      const files: ContentFile[] = [];
+      add(files, [path], folder, found.problems);
+      found.commands.push(...files.map((file) => ({ ...file, name })));
+    }
   }
   return found;
 }
@@ -49,6 +58,30 @@ function read(path: string, folder: string): string | undefined {
 /** Thrown and caught within this room: the file is left out, and this says why. */
 export function unfit(problem: Reason): SageError {
   return new SageError("config-invalid", problem);
+}
+
+const DEEPEST = 4;
+const MOST_COMMANDS = 500;
+
+/** Files of a folder and of the folders in it, not through links. */
+function commandsIn(folder: string, groups: readonly string[] = []): { path: string; name: string }[] {
+  if (groups.length > DEEPEST) return [];
+  return entries(folder)
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return commandsIn(path, [...groups, entry.name]);
+      if (!entry.name.endsWith(".md")) return [];
+      return [{ path, name: [...groups, entry.name.slice(0, -".md".length)].join(":") }];
+    })
+    .slice(0, MOST_COMMANDS);
+}
+
+function entries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return []; // most folders have none
+  }
 }
 
 function names(folder: string): string[] {

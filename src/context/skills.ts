@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
 import { z } from "zod";
-import { reason, reasonOf, type Reason } from "../protocol/index.ts";
+import { readSlash, reason, reasonOf, type Reason } from "../protocol/index.ts";
+import { sayCommand, type OwnCommand } from "./commands.ts";
 import { unfit, type ContentFile } from "./content.ts";
 import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";
 import { wordsOf } from "./match.ts";
@@ -79,8 +80,13 @@ export function findBestMatch(skills: readonly Skill[], text: string): Skill | u
 }
 
 /** Text that the model reads in place of a message; undefined where the message says it all. Recorded with it, so it stays the same. */
-export function expandMessage(skills: readonly Skill[], text: string): string | undefined {
-  const [, name, args = ""] = /^\/([\p{L}\p{N}_-]+)(?:\s+([^]*))?$/u.exec(text.trim()) ?? [];
+export function expandMessage(
+  { skills, commands }: { skills: readonly Skill[]; commands: readonly OwnCommand[] },
+  text: string,
+): string | undefined {
+  const { name, args = "" } = readSlash(text) ?? {};
+  const command = commands.find((one) => one.name === name);
+  if (command) return sayCommand(command, args);
   const called = skills.find((skill) => skill.name === name && skill.userInvocable);
   if (called)
     return `${text}\n\n(From Sage: the person calls the skill "${called.name}"${args === "" ? "" : " with the arguments that follow its name"}. Load it with the Skill tool${args === "" ? "" : ", passing these arguments on,"} and do what it says.)`;

@@ -7,6 +7,7 @@ import { childEnv, redactor } from "../config/secrets.ts";
 import { environment } from "../context/environment.ts";
 import { findInstructions } from "../context/instructions.ts";
 import { systemPrompt } from "../context/prompt.ts";
+import type { OwnCommand } from "../context/commands.ts";
 import type { Skill } from "../context/skills.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { noHooks } from "../hooks/hooks.ts";
@@ -57,6 +58,8 @@ export type AgentParts = {
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
   skills?: readonly Skill[];
+  /** Prompts that people keep under a name. */
+  commands?: readonly OwnCommand[];
   /** Saves a rule to a settings file, and gives its path. */
   saveRule?(grant: RuleGrant): string;
   /** Takes a rule out of a settings file, and gives its path; undefined when it does not stand there. */
@@ -73,6 +76,7 @@ export type RunSettings = {
 
 export type Agent = {
   readonly skills: readonly Skill[];
+  readonly commands: readonly OwnCommand[];
   /** Folder of a session's kept files. */
   keepDir(session: string): string;
   executor(session: SessionRow, run: RunSettings, scope: AgentScope): Promise<UnifiedExecutor>;
@@ -82,7 +86,7 @@ type AgentScope = { store: Store; /** Tells whoever watches the session. */ warn
 
 /** Everything that does not change from session to session is made once; the rest is read when a turn begins. */
 export function createAgent(parts: AgentParts): Agent {
-  const { env, output, skills = [] } = parts;
+  const { env, output, skills = [], commands = [] } = parts;
   const home = homedir();
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
   const tools = createToolRegistry([
@@ -115,6 +119,7 @@ export function createAgent(parts: AgentParts): Agent {
 
   return {
     skills,
+    commands,
     keepDir: (session) => keptFor(kept, session),
     async executor(session, { options, channel }, { store, warn }) {
       const [model, smallModel] = await Promise.all([parts.model(session), parts.smallModel?.()]);

@@ -1,3 +1,4 @@
+import { expandMessage } from "../context/skills.ts";
 import { version } from "../config/version.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
@@ -52,11 +53,11 @@ export function assembleEach(
   return createHost({
     store,
     version,
-    skills(session) {
+    expand(session, text) {
       const run = runOf(session);
       justRead.set(session.id, run);
       setImmediate(() => justRead.delete(session.id));
-      return run.agent.skills;
+      return expandMessage(run.agent, text);
     },
     keepDir: (session) => (justRead.get(session.id) ?? runOf(session)).agent.keepDir(session.id),
     ...(namer && { namer }),

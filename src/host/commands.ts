@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UnifiedExecutor } from "../agent/turn/executor.ts";
-import { expandMessage, type Skill } from "../context/skills.ts";
 import { ended, endOf, prepare } from "../input/respond.ts";
 import { openSession, Stopped } from "../journal/session.ts";
 import { untilWritten } from "../journal/retry.ts";
@@ -14,6 +13,7 @@ import {
   MOST_IMAGES,
   misfits,
   modeChosenKey,
+  readSlash,
   reason,
   refusalOf,
   SageError,
@@ -53,7 +53,8 @@ type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
 export type CommandParts = {
   store: Store;
   version: string;
-  skills(session: SessionRow): readonly Skill[];
+  /** Text that the model reads in place of a message, if it is another. */
+  expand(session: SessionRow, text: string): string | undefined;
   /** Folder of the session's kept files. */
   keepDir(session: SessionRow): string | undefined;
   runner: Runner;
@@ -67,7 +68,7 @@ export type CommandParts = {
 
 /** Handlers, by command of a surface. */
 export function createCommands(parts: CommandParts): Host["send"] {
-  const { store, version, skills, keepDir, runner, executor, guard, watched, leaving } = parts;
+  const { store, version, expand, keepDir, runner, executor, guard, watched, leaving } = parts;
   const append = batchAppends(store);
 
   /** In one commit: an agent must not go on after one request was cancelled before it hears that all of it was. */
@@ -105,8 +106,8 @@ export function createCommands(parts: CommandParts): Host["send"] {
           "input-invalid",
           reason("message-too-long", { limit: LONGEST_MESSAGE, length: text.length }),
         );
-      const expanded = expandMessage(skills(row), text);
-      if (expanded === undefined && /^\/[\p{L}\p{N}_-]+$/u.test(text.trim()))
+      const expanded = expand(row, text);
+      if (expanded === undefined && readSlash(text)?.args === "")
         throw errorBecause("input-invalid", reason("command-unknown", { command: text.trim() }));
       if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)
         throw errorBecause("queue-full", reason("messages-wait", { limit: QUEUED_MESSAGES }));

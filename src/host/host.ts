@@ -1,5 +1,4 @@
 import type { UnifiedExecutor } from "../agent/turn/executor.ts";
-import type { Skill } from "../context/skills.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
@@ -32,7 +31,7 @@ export type HostParts = {
   /** Makes the executor of a session's turns, when a turn begins. */
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   supervision?: Supervision;
-  skills?(session: SessionRow): readonly Skill[];
+  expand?(session: SessionRow, text: string): string | undefined;
   /** Folder of a session's kept files. Without one no picture can be sent. */
   keepDir?(session: SessionRow): string;
   /** Without one everybody may do everything: an embedder checks its own people. */
@@ -47,7 +46,7 @@ export type HostParts = {
 
 /** Commands in, facts and deltas out. */
 export function createHost(parts: HostParts): LocalHost {
-  const { store, version, executor, supervision = {}, skills = () => [], namer } = parts;
+  const { store, version, executor, supervision = {}, expand = () => undefined, namer } = parts;
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
   const leaving = new AbortController();
@@ -70,7 +69,7 @@ export function createHost(parts: HostParts): LocalHost {
   const send = createCommands({
     store,
     version,
-    skills,
+    expand,
     keepDir: (session) => parts.keepDir?.(session),
     runner,
     executor,

@@ -21,7 +21,9 @@ export type FileReasonArgs = {
   "front-matter-value": { value: string };
   "subagent-text-missing": {};
   "subagent-model-ignored": {};
-  "name-taken": { kind: "skill" | "subagent"; name: string };
+  "command-text-missing": {};
+  "command-name-unfit": {};
+  "name-taken": { kind: "skill" | "subagent" | "command"; name: string };
 };
 
 type PlacedRule = { behavior: Rule["behavior"]; rule: string; source: RuleDestination };

@@ -186,7 +186,7 @@ export const en = {
   keptOutput: (lines: number) => `… ${plural(lines, "line")} in all`,
   keptIn: (file: string) => `kept in ${file}`,
   more: (n: number) => `… ${plural(n, "more line")}`,
-  earlier: (n: number) => `… ${plural(n, "earlier turn")}`,
+  earlier: (n: number) => `… ${plural(n, "earlier message")}`,
   facts:
     "Another process runs this session. Replies appear when they are complete; you can still answer and send messages.",
   ruleAdded: (rule: string, file: string | undefined) =>

@@ -34,6 +34,8 @@ const en: Table = {
   "front-matter-value": ({ value }) => `this value of the front matter is not understood: ${value}`,
   "subagent-text-missing": () => "the text that tells the subagent its task is missing below the front matter",
   "subagent-model-ignored": () => `"model" is ignored; a subagent uses its parent's`,
+  "command-text-missing": () => "it holds nothing to say",
+  "command-name-unfit": () => "the names of the file and its folders should be letters, digits, - and _",
   "name-taken": ({ kind, name }) => `there is a ${kind} "${name}" already`,
 };
 
@@ -68,7 +70,10 @@ const zh: Table = {
   "front-matter-value": ({ value }) => `front matter 里这个值读不懂：${value}`,
   "subagent-text-missing": () => "front matter 之下缺少给子智能体的说明",
   "subagent-model-ignored": () => "“model”不起作用；子智能体用上级的模型",
-  "name-taken": ({ kind, name }) => `已有名为“${name}”的${kind === "skill" ? "技能" : "子智能体"}`,
+  "command-text-missing": () => "里面没有内容",
+  "command-name-unfit": () => "文件名和目录名只能用字母、数字、- 和 _",
+  "name-taken": ({ kind, name }) =>
+    `已有名为“${name}”的${{ skill: "技能", subagent: "子智能体", command: "命令" }[kind]}`,
 };
 
 export const fileReasons = { en, zh } satisfies Record<Lang, Table>;

@@ -158,7 +158,7 @@ export const zh: Texts = {
   keptOutput: (lines) => `… 共 ${number(lines)} 行`,
   keptIn: (file) => `保存在 ${file}`,
   more: (n) => `… 另有 ${number(n)} 行`,
-  earlier: (n) => `… 之前有 ${number(n)} 轮`,
+  earlier: (n) => `… 之前还有 ${number(n)} 条消息`,
   facts: "另一个进程正在运行这个会话。回复完成后才会显示；你仍可以在这里回答和发送消息。",
   ruleAdded: (rule, file) => (file ? `规则已保存到 ${file}：${rule}` : `已为本会话添加规则：${rule}`),
   ruleNotSaved: (rule, why) => `规则仅在本会话有效：${rule}（未保存：${sentence(why, "zh")}）`,

@@ -81,8 +81,28 @@ export function spentOf(facts: readonly Fact[]): { turns: number; usage: Usage; 
   return { turns: ends.length, usage, ...(priced && { cost: { usd } }) };
 }
 
+/** A few screens: more is in the export, and would only delay the first frame. */
+const SHOWN_STEPS = 60;
+
+/** The past as a surface shows it on attaching: its last turns, whole, and how many messages came before them. */
+export function pastOf(facts: readonly Fact[]): { from: number; earlier: number } {
+  const starts = [0, ...facts.flatMap(({ type }, n) => (type === "turn.ended" ? [n + 1] : []))];
+  let from = lastTurn(facts);
+  let steps = 0;
+  for (const start of starts.filter((one) => one < from).toReversed()) {
+    steps += facts.slice(start, from).filter(isStep).length;
+    if (steps > SHOWN_STEPS) break;
+    from = start;
+  }
+  return { from, earlier: facts.slice(0, from).filter(({ type }) => type === "user.said").length };
+}
+
+function isStep({ type }: Fact): boolean {
+  return type === "user.said" || type === "model.replied" || type === "call.finished";
+}
+
 /** Index of the first fact of the open turn, or of the last turn if none is open. */
-export function lastTurn(facts: readonly Fact[]): number {
+function lastTurn(facts: readonly Fact[]): number {
   const ends = facts.flatMap(({ type }, n) => (type === "turn.ended" ? [n + 1] : []));
   const open = ends.at(-1) ?? 0;
   return facts.slice(open).some(({ type }) => type === "user.said" || type === "turn.begun")

@@ -72,7 +72,7 @@ test("the inbox is a line for each request; an id shows the whole of it, also th
   const zh = (await here.sage(["inbox", "--lang", "zh"])).out;
   assert.match(zh, /用 sage inbox <编号> 查看，用 sage answer <编号> 回答。/);
 
-  assert.equal((await here.sage(["inbox", "nobody/nothing"])).code, 1);
+  assert.equal((await here.sage(["inbox", "nobody/nothing"])).code, 2);
   await here.sage(["answer", id, "--no", "--reason", "不行"]);
   const ended = await here.sage(["inbox", id]);
   assert.deepEqual([ended.code, ended.out], [1, ""]);

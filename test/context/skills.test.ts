@@ -160,12 +160,12 @@ test("the best match has most words in common, in either language; priority deci
 test("a message that calls a skill, or may need one, says so to the model", () => {
   const skills = [skill("release", "Publishes a new version"), skill("hidden", "x", { userInvocable: false })];
   assert.match(
-    expandMessage(skills, "/release 1.2 beta") ?? "",
+    expandMessage({ skills, commands: [] }, "/release 1.2 beta") ?? "",
     /^\/release 1\.2 beta\n\n\(From Sage: the person calls the skill "release" with the arg/,
   );
-  assert.match(expandMessage(skills, "publish version 3") ?? "", /the skill "release" may fit/);
+  assert.match(expandMessage({ skills, commands: [] }, "publish version 3") ?? "", /the skill "release" may fit/);
   for (const text of ["/hidden", "/nothing", "/release/notes.md is wrong", "hello"])
-    assert.equal(expandMessage(skills, text), undefined, text);
+    assert.equal(expandMessage({ skills, commands: [] }, text), undefined, text);
 });
 
 test("a subagent is a file; tools as a list or a line, a model is ignored with a note, what does not fit is left out", () => {

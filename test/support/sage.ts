@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentConfig } from "../../src/agent/state/context.ts";
 import { builtinSubagents, createSubagentRegistry } from "../../src/agent/state/subagents.ts";
-import type { Skill } from "../../src/context/skills.ts";
+import { expandMessage, type Skill } from "../../src/context/skills.ts";
 import { createSkill } from "../../src/tools/skill.ts";
 import { createTask } from "../../src/tools/task.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
@@ -138,7 +138,7 @@ export async function sageWith(
   const host = createHost({
     store,
     version: "test",
-    skills: () => options.skills ?? [],
+    expand: (_, text) => expandMessage({ skills: options.skills ?? [], commands: [] }, text),
     keepDir: () => made.keepDir,
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });

@@ -48,7 +48,7 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
   }
 }
 
-function optionsOf({ home, cwd, config, skills }: Sage) {
+function optionsOf({ home, cwd, config, skills, commands }: Sage) {
   const { env } = process;
   const edit = ownEditor(env);
   const { notify, theme, statusLine } = config.settings;
@@ -59,9 +59,10 @@ function optionsOf({ home, cwd, config, skills }: Sage) {
     logDirectory: home.dir,
     history: createHistory(home, cwd),
     files: createFiles(cwd),
-    skills: skills
-      .filter(({ userInvocable }) => userInvocable)
-      .map(({ name, description }) => ({ name, hint: description })),
+    skills: [...commands, ...skills.filter(({ userInvocable }) => userInvocable)].map(({ name, description }) => ({
+      name,
+      hint: description,
+    })),
     shell: ownShell(cwd, env, ownRedaction(env).text),
     place: createPlace(cwd, homedir()),
     window: (model) => config.settings.maxContextTokens ?? contextWindow(model),

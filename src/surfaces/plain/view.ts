@@ -17,7 +17,7 @@ import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { saidText } from "../../view/said.ts";
-import { briefOf, isAsking, isOver, lastTurn } from "../../view/summary.ts";
+import { briefOf, isAsking, isOver, pastOf } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { createLive } from "./live.ts";
 
@@ -25,7 +25,7 @@ import { createLive } from "./live.ts";
 export type Piece = { stream: string } | { lines: string[] };
 
 export type View = {
-  /** On attaching: the last turn whole, the ones before it as a number. */
+  /** On attaching: the last turns whole, the messages before them as a number. */
   history(facts: readonly Fact[]): Piece[];
   fact(fact: Fact): Piece[];
   delta(delta: Delta): Piece[];
@@ -173,12 +173,10 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     fact: (fact) => drawAll(transcript.fact(fact)),
     delta: (delta) => drawAll(transcript.delta(delta)),
     history(facts) {
-      const start = lastTurn(facts);
-      const before = facts.slice(0, start);
-      before.forEach(transcript.fact); // the last turn may go on with a request of one before it
-      const turns = before.filter(({ type }) => type === "turn.ended").length;
-      const earlier = turns > 0 ? [{ lines: [paint.dim(t.earlier(turns))] }] : [];
-      return [...earlier, ...facts.slice(start).flatMap((fact) => drawAll(transcript.fact(fact)))];
+      const { from, earlier } = pastOf(facts);
+      facts.slice(0, from).forEach(transcript.fact); // a turn may go on with a request of one before it
+      const before = earlier > 0 ? [{ lines: [paint.dim(t.earlier(earlier))] }] : [];
+      return [...before, ...facts.slice(from).flatMap((fact) => drawAll(transcript.fact(fact)))];
     },
   };
 }

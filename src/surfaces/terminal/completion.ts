@@ -15,7 +15,7 @@ export type Prefix = { kind: "command" | "file"; text: string; query: string };
 const MOST = 20;
 
 export function prefixAt(line: string, { first, forced }: { first: boolean; forced: boolean }): Prefix | undefined {
-  const command = first ? /^\s*\/([\p{L}\p{N}_-]*)$/u.exec(line) : null;
+  const command = first ? /^\s*\/([\p{L}\p{N}_:-]*)$/u.exec(line) : null;
   if (command) return { kind: "command", text: `/${command[1] ?? ""}`, query: command[1] ?? "" };
   const quoted = /(?:^|\s)(@"([^"]*))$/u.exec(line);
   if (quoted) return { kind: "file", text: quoted[1] ?? "", query: quoted[2] ?? "" };

@@ -1,3 +1,4 @@
+import { readSlash } from "../../protocol/index.ts";
 import { matchesKey } from "./draw/tui.ts";
 
 /** A submitted text, read: a message, a command to Sage, or one for the person's shell. */
@@ -11,8 +12,8 @@ export type Typed =
 export function readTyped(text: string): Typed {
   const typed = text.trim();
   if (typed === "") return { type: "nothing" };
-  const command = /^\/([\p{L}\p{N}_-]+)(?:\s+([^]*))?$/u.exec(typed);
-  if (command) return { type: "command", name: command[1] ?? "", args: (command[2] ?? "").trim() };
+  const command = readSlash(typed);
+  if (command) return { type: "command", ...command };
   if (/^[!！]/.test(typed)) {
     const shell = typed.slice(1).trim();
     return shell === "" ? { type: "nothing" } : { type: "shell", command: shell };

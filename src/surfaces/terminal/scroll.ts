@@ -3,7 +3,7 @@ import type { Texts } from "../../texts/texts.ts";
 import type { CallItem, Item, ThoughtItem } from "../../view/item.ts";
 import type { Tone } from "../../view/note.ts";
 import { isOpen } from "../../view/standing.ts";
-import { isOver, lastTurn, todosOf, type Todo } from "../../view/summary.ts";
+import { isOver, pastOf, todosOf, type Todo } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { finishedUpTo } from "./chunks.ts";
 
@@ -31,7 +31,7 @@ export type Entry = {
 
 /** The transcript of a session with the terminal's own lines in between, as far as it may still change. */
 export type Scroll = {
-  /** On attaching: the last turn whole, the ones before it as a number. */
+  /** On attaching: the last turns whole, the messages before them as a number. */
   history(facts: readonly Fact[]): void;
   fact(fact: Fact): void;
   delta(delta: Delta): void;
@@ -119,12 +119,10 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
       return item;
     },
     history(facts) {
-      const start = lastTurn(facts);
-      const before = facts.slice(0, start);
-      before.forEach(transcript.fact); // the last turn may go on with a request of one before it
-      const turns = before.filter(({ type }) => type === "turn.ended").length;
-      if (turns > 0) note("dim", t.earlier(turns));
-      facts.slice(start).forEach(fact);
+      const { from, earlier } = pastOf(facts);
+      facts.slice(0, from).forEach(transcript.fact); // a turn may go on with a request of one before it
+      if (earlier > 0) note("dim", t.earlier(earlier));
+      facts.slice(from).forEach(fact);
     },
     take() {
       // Another file may be read next.

@@ -1,0 +1,8 @@
+/** `/name` or `/group:name`, and the words after it. */
+export type Slash = { name: string; args: string };
+
+/** A message that begins with a command; undefined for anything else. A path such as /etc/hosts is none. */
+export function readSlash(text: string): Slash | undefined {
+  const [, name, args = ""] = /^\/([\p{L}\p{N}_-]+(?::[\p{L}\p{N}_-]+)*)(?:\s+([^]*))?$/u.exec(text.trim()) ?? [];
+  return name === undefined ? undefined : { name, args: args.trim() };
+}
