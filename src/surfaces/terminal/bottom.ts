@@ -22,6 +22,7 @@ export function bottomRows(parts: Parts, width: number): string[] {
     "",
     ...(progress.open ? boardRows(parts.scroll.board(), { ...look, cwd: progress.cwd }) : []),
     ...(desk.open().length > 0 ? [asideRow(parts, width)] : statusRow(doingOf(parts), look)),
+    ...unreadRow(parts, width),
     ...hints,
     ...(picker ?? writing).render(width),
     ...footRows(parts, look),
@@ -58,6 +59,13 @@ export function doingOf({ activity, desk, state, talk }: Parts): Doing {
 
 export function lookOf({ theme, t, tt, now }: Parts, width: number): Look {
   return { theme, t, tt, width, now: now() };
+}
+
+/** Messages that were sent while the agent works, until it has read them. */
+function unreadRow({ progress, scroll, theme, tt }: Parts, width: number): string[] {
+  const waiting = progress.open ? scroll.waiting() : [];
+  const [first] = waiting;
+  return first ? [theme.dim(clipped(`⋯ ${tt.unread(waiting.length, oneLine(first.text))}`, width))] : [];
 }
 
 /** Names the first open request while no panel shows it. */

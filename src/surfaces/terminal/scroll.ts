@@ -1,6 +1,6 @@
 import type { Delta, Fact } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
-import type { CallItem, Item, ThoughtItem } from "../../view/item.ts";
+import type { CallItem, Item, SaidItem, ThoughtItem } from "../../view/item.ts";
 import type { Tone } from "../../view/note.ts";
 import { isOpen } from "../../view/standing.ts";
 import { isOver, pastOf, todosOf, type Todo } from "../../view/summary.ts";
@@ -45,6 +45,8 @@ export type Scroll = {
   latest(): CallItem | ThoughtItem | ReadsItem | undefined;
   /** The agent's list, and the subagents that run above other rows, while the turn is open. */
   board(): Board;
+  /** Messages that the agent has not read yet, oldest first. */
+  waiting(): readonly SaidItem[];
 };
 
 export type Board = { todos: readonly Todo[]; tasks: readonly CallItem[] };
@@ -81,7 +83,10 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
   };
 
   const groups = () => entries.flatMap(({ item }) => (item.type === "reads" ? [item] : []));
+  const waiting = new Set<SaidItem>();
   const show = (item: Item): void => {
+    if (item.type === "said" && item.read) waiting.delete(item);
+    else if (item.type === "said") waiting.add(item);
     if ((item.type === "call" && item.result) || (item.type === "thought" && item.done && item.text !== ""))
       latest = groups().findLast(({ items }) => items.includes(item as CallItem)) ?? item;
     if (item.type === "call" && item.within.length === 0 && item.standing === "done") todos = todosOf(item) ?? todos;
@@ -113,6 +118,7 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
       });
       return { todos: todos.every(({ status }) => status === "completed") ? [] : todos, tasks };
     },
+    waiting: () => [...waiting],
     delta: (delta) => transcript.delta(delta).forEach(show),
     add(item, options) {
       push(item, options?.apart);

@@ -78,6 +78,29 @@ suite("a session on a terminal", () => {
     assert.equal((await at.until("refused")).includes("✗ Bash"), true);
   });
 
+  for (const [lang, one, two] of [
+    ["en", "1 message waiting for the next step: also 中文", "2 messages waiting"],
+    ["zh", "1 条消息等待下一步读取：also 中文", "2 条消息等待"],
+  ] as const)
+    test(`a message that is sent while it works is shown as waiting until it has been read, ${lang}`, async () => {
+      await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], {
+        task: "go",
+        lang,
+      });
+      await at.until("echo x > x.txt");
+      await at.answer("\x1b");
+      await at.until(lang === "en" ? "1 open request" : "1 个待处理的请求");
+      at.enter("also 中文");
+      await at.until(one);
+      at.enter("and this");
+      await at.until(two);
+      at.press("\x12");
+      await at.answer("1", "\r");
+      await at.until("End.");
+      assert.equal((await at.screen.text()).includes(two), false, "read by now");
+      assert.deepEqual((await at.until("❯ and this")).split("❯ also 中文").length, 2, "said once");
+    });
+
   test("answered elsewhere: the panel folds, and the transcript says by whom and from where", async () => {
     await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], { task: "go" });
     await at.until("Permission needed");
