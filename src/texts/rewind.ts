@@ -26,9 +26,10 @@ const en = {
   needsYes: "Nothing was changed. Pass --yes to do it, and --overwrite for files in doubt.",
   done: (restored: number, left: number) =>
     left === 0 ? `Done: ${restored} files put back.` : `Done: ${restored} files put back, ${left} left as they are.`,
-  slashNext: (turn: string) =>
-    `Do it: /rewind ${turn} both yes (or: files, conversation; overwrite for files in doubt)`,
-  slashPoints: "See what would change: /rewind <turn>",
+  choose: "Go back to before which message?",
+  kinds: { both: "Conversation and files", conversation: "Only the conversation", files: "Only the files" },
+  doIt: "Go back",
+  doAll: "Go back, and put back the files in doubt too",
 };
 
 const zh: typeof en = {
@@ -56,8 +57,10 @@ const zh: typeof en = {
   needsYes: "什么都没有改变。加 --yes 执行；有疑问的文件再加 --overwrite。",
   done: (restored, left) =>
     left === 0 ? `完成：恢复了 ${restored} 个文件。` : `完成：恢复了 ${restored} 个文件，${left} 个保持原样。`,
-  slashNext: (turn) => `执行：/rewind ${turn} both yes（也可以是 files、conversation；有疑问的文件加 overwrite）`,
-  slashPoints: "查看会改变什么：/rewind <turn>",
+  choose: "回退到哪条消息之前？",
+  kinds: { both: "对话和文件", conversation: "只回退对话", files: "只回退文件" },
+  doIt: "回退",
+  doAll: "回退，并恢复有疑问的文件",
 };
 
 export type RewindTexts = typeof en;

@@ -159,4 +159,31 @@ suite("lists in the terminal, with real keys", { skip: noTmux }, () => {
     await term.until("What would you like");
     assert.equal((await machine.facts("rule.removed")).at(-1)?.data["rule"], "Bash(ls *)");
   });
+
+  test("Esc Esc: a message, what to take back, and a yes above what will change", async () => {
+    using machine = new Machine();
+    settings(machine, { permissions: { allow: ["Edit(./**)"] } });
+    const write = { tool: "Write", input: { file_path: join(machine.cwd, "灯塔.txt"), content: "一座灯塔" } };
+    const model = machine.script({ text: "Hello." }, { calls: [write] }, { text: "Written." });
+    using term = tmux(machine, { cols: 100 });
+    term.sage(`--model ${model} "hello there"`);
+    await term.until("Hello.");
+    term.type("画一座灯塔");
+    term.press("Enter");
+    await term.until("Written.");
+    await term.until(idle);
+    assert.equal(machine.file("灯塔.txt"), "一座灯塔");
+    term.press("Escape");
+    await new Promise((done) => setTimeout(done, 150));
+    term.press("Escape");
+    await term.until(/Go back to before which message\? · 2[^]*❯ 画一座灯塔[^]*hello there/);
+    term.press("Enter");
+    await term.until(/❯ Conversation and files/);
+    term.press("Enter");
+    await term.until(/❯ Go back\n[^]*remove +灯塔\.txt/);
+    assert.equal(machine.file("灯塔.txt"), "一座灯塔", "not before somebody agreed");
+    term.press("Enter");
+    await term.until("1 files put back");
+    assert.equal(machine.file("灯塔.txt"), undefined);
+  });
 });

@@ -1,14 +1,12 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
-import { rewindPoints, type Fact, type RewindWhat } from "../../../protocol/index.ts";
+import { type Fact } from "../../../protocol/index.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { exportsIn } from "../../../config/git-ignore.ts";
 import { writeLines } from "../../../archive/trajectory.ts";
-import { existingSession } from "../../../host/session-run.ts";
 import type { SlashCommand } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { rewindTexts } from "../../../texts/rewind.ts";
 import { texts } from "../../../texts/texts.ts";
 import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
 import { person } from "../../account.ts";
@@ -19,6 +17,7 @@ import { modelOfSession } from "../../model-choice.ts";
 import type { Sage } from "../../wiring.ts";
 import { pickModel, pickRule } from "./pick.ts";
 import { tasksText } from "./tasks.ts";
+import { rewind } from "./rewind.ts";
 import { dollars, spentOf } from "../../../view/summary.ts";
 
 /** Slash commands that need more than a surface knows. */
@@ -59,8 +58,8 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
         sage.skills.map(({ name, description }) => `/${name}: ${description}`),
         tt.noSkills,
       ),
-    rewind: async (args) => ({ text: await rewound(sage, session, args.split(/\s+/).filter(Boolean), lang) }),
     tasks: async (args) => ({ text: await tasksText(store.load(session), args, { t: texts(lang), tt }) }),
+    rewind: async (args) => rewind(sage, session, args.split(/\s+/).filter(Boolean), lang),
     cost: async () => ({ text: costLine(store.load(session), tt) }),
     export: async (args) => {
       const { linesOf } = await import("../../page/export-lines.ts");
@@ -88,26 +87,6 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
     hint: tt.commands[name as keyof TerminalTexts["commands"]],
     run,
   }));
-}
-
-/** `/rewind`, `/rewind t3 [files|conversation|both]`, and with `yes` it is done. */
-async function rewound({ store, home }: Sage, session: string, words: readonly string[], lang: Lang): Promise<string> {
-  const { planRewind, rewindSession } = await import("../../../archive/rewind.ts");
-  const { overwriting, planLines, pointLines, turnOf } = await import("../../rewind-lines.ts");
-  const w = rewindTexts(lang);
-  const [first = "", ...rest] = words;
-  const turn = turnOf(first);
-  if (turn === undefined) return [...pointLines(rewindPoints(store.load(session)), w), w.slashPoints].join("\n");
-  const row = existingSession(store, session);
-  const what: RewindWhat = (["files", "conversation"] as const).find((one) => rest.includes(one)) ?? "both";
-  const back = { turn, what, output: home.output, sageHome: process.env["SAGE_HOME"] };
-  const plan = await planRewind(store, row, back);
-  if (!rest.includes("yes"))
-    return [...planLines(plan, row.cwd, { w, t: texts(lang) }), w.slashNext(`t${turn}`)].join("\n");
-  const overwrite = rest.includes("overwrite") ? overwriting(plan.files) : {};
-  const sender = { by: person(), surface: "tui" };
-  const { restored, problems } = await rewindSession(store, row, { ...back, overwrite, sender });
-  return w.done(restored.length, problems.length);
 }
 
 function costLine(facts: readonly Fact[], tt: TerminalTexts): string {

@@ -1,0 +1,85 @@
+import type { RewindPlan } from "../../../archive/rewind.ts";
+import { existingSession } from "../../../host/session-run.ts";
+import { oneLine, rewindPoints, type RewindWhat } from "../../../protocol/index.ts";
+import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { rewindTexts } from "../../../texts/rewind.ts";
+import { timeOf } from "../../../texts/resolution.ts";
+import { texts } from "../../../texts/texts.ts";
+import { person } from "../../account.ts";
+import { doubtful, overwriting, planLines, turnOf } from "../../rewind-lines.ts";
+import type { Sage } from "../../wiring.ts";
+
+const kinds = ["both", "conversation", "files"] as const;
+
+/** `/rewind`: a message, then what to take back, then a yes below everything that will change. */
+export async function rewind(sage: Sage, session: string, words: readonly string[], lang: Lang): Promise<Picked> {
+  const { store, home } = sage;
+  const w = rewindTexts(lang);
+  const [first = "", ...rest] = words;
+  const turn = turnOf(first);
+  if (turn === undefined) return pickPoint();
+  const what: RewindWhat = kinds.find((one) => rest.includes(one)) ?? "both";
+  const plan = await planOf(turn, what);
+  if (rest.includes("yes")) return { text: await done(plan, rest.includes("overwrite")) };
+  return { pick: agree(plan) };
+
+  function pickPoint(): Picked {
+    const points = rewindPoints(store.load(session)).toReversed();
+    if (points.length === 0) return { text: w.none };
+    const entries = points.map((one) => ({ value: `${one.turn}`, label: oneLine(one.text), detail: timeOf(one.at) }));
+    return {
+      pick: {
+        title: w.choose,
+        load: (show) => show({ entries }),
+        choose: async ({ value, label }) => ({ pick: pickWhat(Number(value), label) }),
+      },
+    };
+  }
+
+  function pickWhat(of: number, message: string): Picking {
+    return {
+      title: w.before(`t${of}`, message),
+      load: (show) => show({ entries: kinds.map((kind) => ({ value: kind, label: w.kinds[kind] })) }),
+      choose: async ({ value }) => ({ pick: agree(await planOf(of, value as RewindWhat)) }),
+    };
+  }
+
+  /** What will change stands below the yes, and is searched and scrolled as any list. */
+  function agree(plan: RewindPlan): Picking {
+    const [head = "", ...lines] = planLines(plan, existingSession(store, session).cwd, { w, t: texts(lang) });
+    const entries = [
+      { value: "yes", label: w.doIt },
+      ...(doubtful(plan.files).length > 0 ? [{ value: "overwrite", label: w.doAll }] : []),
+      ...lines.map((line, n) => ({ value: `${n}`, label: line })),
+    ];
+    const picking: Picking = {
+      title: head,
+      load: (show) => show({ entries }),
+      async choose({ value }): Promise<Picked> {
+        if (value !== "yes" && value !== "overwrite") return { pick: picking }; // a line to read
+        return { text: await done(plan, value === "overwrite") };
+      },
+    };
+    return picking;
+  }
+
+  async function planOf(of: number, kind: RewindWhat): Promise<RewindPlan> {
+    const { planRewind } = await import("../../../archive/rewind.ts");
+    return planRewind(store, existingSession(store, session), backTo(of, kind));
+  }
+
+  function backTo(of: number, kind: RewindWhat) {
+    return { turn: of, what: kind, output: home.output, sageHome: process.env["SAGE_HOME"] };
+  }
+
+  async function done(plan: RewindPlan, all: boolean): Promise<string> {
+    const { rewindSession } = await import("../../../archive/rewind.ts");
+    const { restored, problems } = await rewindSession(store, existingSession(store, session), {
+      ...backTo(plan.turn, plan.what),
+      overwrite: all ? overwriting(plan.files) : {},
+      sender: { by: person(), surface: "tui" },
+    });
+    return w.done(restored.length, problems.length);
+  }
+}
