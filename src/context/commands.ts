@@ -29,8 +29,7 @@ export function readCommands(files: readonly (ContentFile & { name: string })[])
 
 /** Front matter may be left out: the first line then says what it is for. */
 function readCommand(file: ContentFile & { name: string }): OwnCommand {
-  if (readSlash(`/${file.name}`)?.name !== file.name)
-    throw unfit(reason("command-name-unfit", {}));
+  if (readSlash(`/${file.name}`)?.name !== file.name) throw unfit(reason("command-name-unfit", {}));
   const has = /^\uFEFF?---[ \t]*\r?\n/.test(file.text);
   const { fields, body } = has
     ? frontMatter(file, schema)
