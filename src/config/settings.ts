@@ -183,6 +183,7 @@ const userSchema = z.strictObject({
     .enum(["auto", "light", "dark"])
     .optional()
     .describe("Colours for a light or a dark terminal; auto (the default) asks the terminal"),
+  editor: z.enum(["default", "vim"]).optional().describe("Keys of the editor on the screen"),
   statusLine: z
     .strictObject({
       type: z.literal("command"),

@@ -51,7 +51,7 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
 function optionsOf({ home, cwd, config, skills, commands }: Sage) {
   const { env } = process;
   const edit = ownEditor(env);
-  const { notify, theme, statusLine } = config.settings;
+  const { notify, theme, editor, statusLine } = config.settings;
   const command = notify?.command;
   return {
     by: person(),
@@ -67,6 +67,7 @@ function optionsOf({ home, cwd, config, skills, commands }: Sage) {
     place: createPlace(cwd, homedir()),
     window: (model) => config.settings.maxContextTokens ?? contextWindow(model),
     ...(theme !== undefined && { theme }),
+    ...(editor !== undefined && { editor }),
     ...(statusLine && { statusLine: ownStatusLine(statusLine.command, { cwd, env }) }),
     ...(edit && { edit }),
     ...(command !== undefined && { notify: ownNotice(command, env) }),

@@ -25,6 +25,7 @@ export function bottomRows(parts: Parts, width: number): string[] {
     ...unreadRow(parts, width),
     ...hints,
     ...(picker ?? writing).render(width),
+    ...(!picker && writing.mode() === "normal" ? [theme.dim("-- NORMAL --")] : []),
     ...footRows(parts, look),
   ];
 }

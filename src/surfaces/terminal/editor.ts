@@ -3,6 +3,7 @@ import type { Theme } from "./draw/theme.ts";
 import { CURSOR_MARKER, Editor, truncateToWidth, type Component, type TUI } from "./draw/tui.ts";
 import { readTyped } from "./input.ts";
 import type { TerminalOptions } from "./options.ts";
+import { createVimEditor } from "./vim-editor.ts";
 
 /** The editor for messages and commands. */
 export type Writing = Component & {
@@ -11,8 +12,10 @@ export type Writing = Component & {
   /** The text, pastes in full. */
   text(): string;
   set(text: string): void;
-  /** A list of completions is open: Esc and Enter are for it. */
+  /** A list of completions is open, or Vim's insert mode ends with it: Esc is for the editor. */
   choosing(): boolean;
+  /** Of Vim's keys, where the person wants them. */
+  mode(): "insert" | "normal";
 };
 
 type Options = {
@@ -22,9 +25,18 @@ type Options = {
   sources: Sources;
   history: TerminalOptions["history"];
   submit(text: string): void;
+  vim?: boolean | undefined;
 };
 
-export function createWriting({ tui, theme, placeholder, sources, history, submit }: Options): Writing {
+export function createWriting({
+  tui,
+  theme,
+  placeholder,
+  sources,
+  history,
+  submit,
+  vim: wanted = false,
+}: Options): Writing {
   const editor = new Editor(
     tui,
     {
@@ -42,7 +54,9 @@ export function createWriting({ tui, theme, placeholder, sources, history, submi
   );
   editor.setAutocompleteProvider(createCompletion(sources));
   for (const text of history?.load() ?? []) editor.addToHistory(text);
+  const vim = wanted ? createVimEditor(editor) : undefined;
   editor.onSubmit = (text) => {
+    vim?.reset();
     if (readTyped(text).type !== "nothing") {
       editor.addToHistory(text);
       history?.add(text);
@@ -56,7 +70,10 @@ export function createWriting({ tui, theme, placeholder, sources, history, submi
     set focused(on) {
       editor.focused = on;
     },
-    handleInput: (data) => editor.handleInput(clean(data)),
+    handleInput(data) {
+      if (vim?.take(data) !== true) editor.handleInput(clean(data));
+    },
+    mode: () => vim?.mode() ?? "insert",
     invalidate: () => editor.invalidate(),
     render(width) {
       const rows = editor.render(width);
@@ -66,7 +83,7 @@ export function createWriting({ tui, theme, placeholder, sources, history, submi
     },
     text: () => editor.getExpandedText(),
     set: (text) => editor.setText(text.replace(unwritable, "")),
-    choosing: () => editor.isShowingAutocomplete(),
+    choosing: () => editor.isShowingAutocomplete() || (vim?.mode() === "insert" && editor.getText() !== ""),
   };
 }
 

@@ -58,6 +58,8 @@ export type TerminalOptions = {
   /** Where the library writes what it has to say about its own mistakes. */
   logDirectory: string;
   theme?: ThemeSetting;
+  /** Keys of the editor. */
+  editor?: "default" | "vim";
   /** Folder and branch, as the foot names them. */
   place?(): Place;
   /** Tokens that fit into a prompt of this model. */

@@ -102,6 +102,7 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
       sources: { commands: talk.commands, ...(options.files && { files: options.files }) },
       history: options.history,
       submit: talk.submit,
+      vim: options.editor === "vim",
     }),
     desk: deskOf({ ...setting, ...machine, redraw }, () => parts),
     pickers: createPickers({
