@@ -158,6 +158,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
       return { ok: true, to };
     },
     resume({ session }) {
+      runner.of(session)?.resume();
       if (existingSession(store, session).open || isUnseen(store, session)) runner.wake(session);
       return { ok: true };
     },

@@ -57,6 +57,8 @@ export class SessionRun {
   #phase: RunPhase = notBegun;
   #maySleep = false;
   #leaving = false;
+  /** The newest fact when somebody resumed it last. */
+  #resumedAt = 0;
   /** Why the turn could not be begun at the last try. */
   #waitsFor: SageErrorCode | undefined;
   #resting: AbortController | undefined;
@@ -76,6 +78,11 @@ export class SessionRun {
   /** It was told to leave, and hears nothing that is said from now on. */
   get leaving(): boolean {
     return this.#leaving;
+  }
+
+  /** Goes on after the pause that was asked for, also when the attempt has not ended yet. */
+  resume(): void {
+    this.#resumedAt = this.log?.lastSeq ?? 0;
   }
 
   /** Ends the attempt, or the next one as it begins. */
@@ -191,7 +198,10 @@ export class SessionRun {
   #settle(log: SessionLog, outcome: AgentOutcome): "again" | Round {
     const fellAsleep = this.#phase.name === "preparing" && this.#phase.kept !== undefined;
     if (fellAsleep) return { outcome: { ...outcome, messages: [], toolHistory: [] }, newest: log.lastSeq };
-    if (!this.#leaving && goesOn(this.#scope.store, log, outcome)) return "again";
+    const { interruptedAt } = log;
+    const resumed = outcome.status === "paused" && interruptedAt > 0 && this.#resumedAt >= interruptedAt;
+    this.#resumedAt = 0;
+    if (!this.#leaving && (resumed || goesOn(this.#scope.store, log, outcome))) return "again";
     this.#end(); // in the same breath: a message that comes now starts a new run
     return { outcome };
   }

@@ -18,6 +18,20 @@ import { until } from "../support/until.ts";
 const lin = { by: "Lin", surface: "test" };
 const interrupt = (sage: TestSage) => sage.host.send({ type: "interrupt", session: sage.session, ...lin });
 
+test("resumed before the interrupted attempt has ended, the turn goes on", async () => {
+  using here = workspace();
+  const script = [{ calls: [bash("echo begun >> ran; sleep 60")] }, { text: "went on" }];
+  await using sage = await sageWith({ dir: here.dir, script, permissionMode: "bypass" });
+  const resume = () => sage.host.send({ type: "resume", session: sage.session });
+  await sage.say("go");
+  await until(() => existsSync(here.path("ran")) && readFileSync(here.path("ran"), "utf8") !== "");
+  await resume(); // nothing was paused yet: it means nothing for the pause to come
+  await interrupt(sage);
+  assert.deepEqual(await resume(), { ok: true });
+  await until(() => sage.facts().some(({ type }) => type === "turn.ended"));
+  assert.equal((await sage.outcome()).status, "success");
+});
+
 test("an interrupt pauses the turn; what had not run does not run when it goes on; the message is heard", async () => {
   using here = workspace();
   let heard = "";

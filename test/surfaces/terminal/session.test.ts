@@ -211,7 +211,6 @@ suite("a session on a terminal", () => {
       await at.until("Running Bash");
       at.press("\x1b");
       await at.until("Paused");
-      await new Promise((resolve) => setTimeout(resolve, 500)); // until the session is let go
       at.enter(word);
       await at.until("Turn failed");
       await new Promise((resolve) => setTimeout(resolve, 500));
