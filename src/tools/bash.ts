@@ -22,10 +22,8 @@ const quietFor = 3_000;
 const inputSchema = z.strictObject({
   command: z.string().min(1).describe("The command line, for bash"),
   description: z.string().optional().describe("What it does, in five to ten words, for the person who approves it"),
-  background: z
-    .boolean()
-    .default(false)
-    .describe("Goes on after this call; its output goes to a file that you can Read"),
+  // Without a default: requests, recordings and approvals of earlier versions hold inputs that do not name it.
+  background: z.boolean().optional().describe("Goes on after this call; its output goes to a file that you can Read"),
   timeout: z.int().min(1).max(600_000).default(120_000).describe("Milliseconds before it is stopped"),
 });
 
