@@ -31,6 +31,7 @@ import {
 } from "../protocol/index.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
+import { createSpawner } from "../tools/spawner.ts";
 import { createTask } from "../tools/task.ts";
 import type { Tool } from "../tools/tool.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -38,6 +39,8 @@ import { errorBecause } from "../texts/error.ts";
 /** A thousand runs that begin within this time in one folder have read the same files. */
 const RECENT_MS = 1_000;
 const MOST_RECENT = 256;
+/** One for this process: all its sessions start commands through the same spawners. */
+const spawn = createSpawner();
 
 /** The parts that all sessions of one kind share. */
 export type AgentParts = {
@@ -111,6 +114,7 @@ export function createAgent(parts: AgentParts): Agent {
     ...(parts.dropRule && { dropRule: parts.dropRule }),
     ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
     redact: redactor(env),
+    spawn,
   };
   const instructions = createRecent<ReturnType<typeof findInstructions>>();
   const places = createRecent<{ root: string; env: NodeJS.ProcessEnv }>();

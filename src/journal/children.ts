@@ -1,6 +1,6 @@
 import { requestId, withoutEnd, type Fact } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
-import { groupLives, startOf } from "./process.ts";
+import { groupLives, spawnerOf, startOf } from "./process.ts";
 
 type Children = {
   note(session: string, key: string, pid: number): void;
@@ -27,7 +27,8 @@ export function createChildren({ q, all, writeUnsynced }: Pick<Database, "q" | "
         .map(({ pid }) => pid),
     callOf(processes) {
       const rows = all<{ session: string; key: string; pid: number; started: string }>("SELECT * FROM child");
-      const found = rows.find(({ pid, started }) => processes.includes(pid) && groupLives(pid, started));
+      const isIn = (pid: number) => processes.includes(pid) || processes.includes(spawnerOf(pid) ?? 0);
+      const found = rows.find(({ pid, started }) => isIn(pid) && groupLives(pid, started));
       return found && { session: found.session, key: found.key };
     },
     index(fact) {

@@ -61,6 +61,16 @@ export function ancestry(): number[] {
   return [...found];
 }
 
+/** The parent of a command, where that leads the session both are in: a child of the command that left both its parent and its group is still in there. */
+export function spawnerOf(pid: number): number | undefined {
+  try {
+    const { parent, session } = stat(pid);
+    return parent === session ? session : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 type Relatives = { parent: number; groups: number[] };
 
 function relativesOf(pid: number): Relatives | undefined {

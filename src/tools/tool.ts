@@ -13,6 +13,7 @@ import type {
   ToolInput,
   ToolResult,
 } from "../protocol/index.ts";
+import type { Spawn } from "./spawn.ts";
 
 /** Data for a tool's `checkPermissions`. A check has no side effects. */
 export type PermissionContext = ToolPlace & {
@@ -45,6 +46,8 @@ export type ToolScope = {
   spawned(pid: number): void | Promise<void>;
   /** Commands that this session runs in the background. Undefined: there is none of this id. */
   readonly tasks?: { running(): readonly BackgroundTask[]; stop(id: string): Promise<"stopped" | "ended" | undefined> };
+  /** Starts a command line; without it the tool's own process does. */
+  spawn?: Spawn;
   /** The environment for children: without secrets and Sage's own variables. */
   readonly env: NodeJS.ProcessEnv;
   /**

@@ -16,7 +16,7 @@ export const exported: Record<string, string> = {
     SubagentDefinition SubagentRegistry SubagentType TaskMetadata ToolAccess UnifiedExecutor WorkingDirectory builtinSubagents
     createSubagentRegistry drain noHooks`,
   "Tools and permissions": `CallEnd CallPart Effect PermissionBehavior PermissionContext PermissionMode PermissionOpinion PermissionResult
-    PermissionSuggestion Rule RuleDestination RuleFiles RuleLists SessionMode Tool ToolInput ToolPlace ToolRegistry ToolResult
+    PermissionSuggestion Rule RuleDestination RuleFiles RuleLists SessionMode Ending ShellCommand Spawn Spawned Tool ToolInput ToolPlace ToolRegistry ToolResult
     ToolScope Verdict WriteTarget builtinTools createToolRegistry`,
   "Models, stores, recordings": `AiSdkLanguageModel Call Finish Message Model ModelRequest ModelScope Part Price Prices ProviderMetadata
     RecordedAnswer Reply Script ScriptedTurn SessionLog StepOptions StepResult Store Usage addUsage aiSdkModel answersOf callsOf

@@ -4,7 +4,11 @@ import { dirname, join } from "node:path";
 import { outcomeOf } from "../../src/agent/call/perform.ts";
 import { decide } from "../../src/permission/decide.ts";
 import type { PermissionResult, ToolResult } from "../../src/protocol/index.ts";
+import type { Spawn } from "../../src/tools/spawn.ts";
+import { createSpawner } from "../../src/tools/spawner.ts";
 import type { PermissionContext, Tool, ToolPlace, ToolScope } from "../../src/tools/tool.ts";
+
+const spawner = createSpawner();
 
 /** A real folder in which tools run one after the other, as in a session. */
 export class Workspace {
@@ -15,6 +19,7 @@ export class Workspace {
   readonly pids: number[] = [];
   env: NodeJS.ProcessEnv = { PATH: process.env["PATH"], HOME: homedir(), LANG: "C.UTF-8" };
   cwd = this.root;
+  spawn: Spawn = spawner;
   watched = "";
   mayRead: ((path: string, from: string) => boolean) | undefined;
   asked: string[] = [];
@@ -53,6 +58,7 @@ export class Workspace {
       spawned: (pid) => void this.pids.push(pid),
       waiting: (question) => this.asked.push(question),
       env: this.env,
+      spawn: this.spawn,
       delegate: () => Promise.reject(new Error("no subagents here")),
       requestInput: () => Promise.reject(new Error("no tool uses this")),
     };

@@ -139,6 +139,7 @@ function effectScope(context: ExecutionContext, scope: StepScope): ToolScope {
     output: (text) => scope.delta("output", context.config.redact(text)),
     waiting: (question) => scope.notice(reason("command-waits", { question: context.config.redact(question) })),
     spawned: (pid) => scope.spawned(pid),
+    ...(context.config.spawn && { spawn: context.config.spawn }),
     delegate: notHere,
     requestInput: notHere,
   };

@@ -97,7 +97,8 @@ export function notRun(stopped: Stopped | undefined): ToolResult {
 }
 
 export function withEnd(result: ToolResult, otherwise: CallEnd): ToolResult {
-  return { ...result, end: result.ok ? "done" : otherwise };
+  const failure = result.end === "unknown" ? result.end : otherwise;
+  return { ...result, end: result.ok ? "done" : failure };
 }
 
 export function withContext(result: ToolResult, { context }: Verdict): ToolResult {

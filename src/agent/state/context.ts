@@ -24,6 +24,7 @@ import type {
 } from "../../protocol/index.ts";
 import type { RuleBooks } from "../../permission/rules/book.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
+import type { Spawn } from "../../tools/spawn.ts";
 import type { Activity } from "./activity.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";
@@ -68,6 +69,8 @@ export type AgentConfig = {
   ruleFiles?: RuleFiles;
   /** Takes secrets out of tool output, before journal and model alike. */
   redact(text: string): string;
+  /** Starts command lines; without it tools do so themselves. */
+  spawn?: Spawn;
 };
 
 /** Everything one turn needs. The executor keeps nothing between turns. */

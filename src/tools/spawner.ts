@@ -1,0 +1,188 @@
+import { spawn } from "node:child_process";
+import { constants, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
+import { constants as system, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { groupRuns } from "./group.ts";
+import { spawnDirectly, type Ending, type ShellCommand, type Spawn, type Spawned } from "./spawn.ts";
+
+/** An argument of a program may have 128 kB; whatever comes near it is started directly, which says what is wrong. */
+const LONGEST_LINE = 30_000;
+/** After this time without a command a spawner ends. */
+const IDLE_MS = 60_000;
+
+/**
+ * The spawner: a bash that starts commands for Sage, one at a time, and stays as small as it was. Sage writes fields that end in NUL:
+ * `run`, folder, line, and, once the group is noted, `go`. The command's own process waits for that `go`, so a command that was not
+ * noted never begins; should Sage die, the end of input ends both. Descriptor 3 tells Sage: ready, s<pid> when started, e<code> when ended.
+ */
+const PROGRAM = `
+  mkfifo -m 600 -- "$1" || exit
+  exec 2>&3  # there bash says by which signal a command was ended
+  echo ready >&3
+  while IFS= read -r -d '' word; do
+    [[ $word == run ]] || continue  # a "go" for a command that was ended before it began
+    IFS= read -r -d '' folder && IFS= read -r -d '' line || break
+    set -m     # a process group of its own
+    (
+      cd -- "$folder" && unset OLDPWD && IFS= read -r -d '' word && [[ $word == go ]] &&
+        exec bash --noprofile --norc -c "$line" </dev/null
+    ) 3>&- 4<>"$1" >"$1" 4>&- 2>&1 &  # 4: opening a pipe that nobody reads any more would never return
+    set +m     # a command that is only stopped for a while has not ended
+    echo "s$!" >&3
+    wait $!
+    echo "e$?" >&3
+  done
+  rm -rf -- "\${1%/*}"`;
+
+/** Starts commands through spawners: as many as there are commands at the same time. Directly where spawners cannot work. */
+export function createSpawner(): Spawn {
+  const idle: { lane: Lane; env: string; timer: NodeJS.Timeout }[] = [];
+  let works = process.platform === "linux"; // elsewhere Node starts processes without a copy of itself
+
+  const laneFor = async (env: NodeJS.ProcessEnv, key: string): Promise<Lane | undefined> => {
+    const at = idle.findLastIndex((one) => one.env === key);
+    const [found] = at < 0 ? [] : idle.splice(at, 1);
+    clearTimeout(found?.timer);
+    if (found && found.lane.isAlive()) return found.lane;
+    const lane = await openLane(env).catch(() => undefined);
+    works &&= lane !== undefined;
+    return lane;
+  };
+  const keep = (lane: Lane, env: string) => {
+    const retire = () => {
+      idle.splice(idle.indexOf(entry), 1);
+      lane.close();
+    };
+    const entry = { lane, env, timer: setTimeout(retire, IDLE_MS).unref() };
+    idle.push(entry);
+  };
+
+  return async (command) => {
+    const fits = command.line.length <= LONGEST_LINE && !command.line.includes("\0") && existsSync(command.cwd);
+    if (!works || !fits) return spawnDirectly(command);
+    const key = JSON.stringify(command.env);
+    const lane = await laneFor(command.env, key);
+    const started = await lane?.start(command, () => keep(lane, key));
+    return started ?? spawnDirectly(command);
+  };
+}
+
+type Lane = {
+  isAlive(): boolean;
+  /** Undefined when the spawner died before the command could begin. `free` is called when the next command may come. */
+  start(command: ShellCommand, free: () => void): Promise<Spawned | undefined>;
+  close(): void;
+};
+
+/** One spawner. Rejects when it cannot be started. */
+async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
+  const folder = mkdtempSync(join(tmpdir(), "sage-spawner-"));
+  const pipe = join(folder, "output");
+  const child = spawn("bash", ["--noprofile", "--norc", "-c", PROGRAM, "sage-spawner", pipe], {
+    cwd: "/",
+    env,
+    detached: true, // no terminal to ask on
+    stdio: ["pipe", "ignore", "ignore", "pipe"],
+  });
+  const input = child.stdio[0] as Writable & Handle;
+  const reports = child.stdio[3] as Readable & Handle;
+  let alive = true;
+  let hear: Listener = () => {};
+  const died = () => {
+    alive = false;
+    rmSync(folder, { recursive: true, force: true }); // it may have been killed
+    hear("died");
+  };
+  child.once("error", died);
+  child.once("exit", died);
+  input.on("error", () => {}); // it died; its exit says so
+  readLines(reports, (line) => hear(line));
+  /** While nothing runs, the spawner does not keep this process alive. */
+  const hold = (on: boolean) => [child, input, reports].forEach((one) => (on ? one.ref() : one.unref()));
+  const close = () => void input.end();
+
+  await new Promise<void>((resolve, reject) => {
+    hear = (line) => (line === "ready" ? resolve() : reject(new Error("the spawner did not start")));
+  });
+  hold(false);
+
+  return {
+    isAlive: () => alive,
+    close,
+    async start({ line, cwd, noted }, free) {
+      if (!alive) return undefined;
+      hold(true);
+      const started = Promise.withResolvers<number | undefined>();
+      const ended = Promise.withResolvers<Ending>();
+      const output = new Socket({ fd: openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
+      let remark = "";
+      let isOver = false;
+      /** Once the command is over and its output read. Somebody who still holds the pipe would write into the next command's output. */
+      const settle = () => {
+        if (!isOver || !(output.readableEnded || output.destroyed)) return;
+        output.off("end", settle).off("close", settle);
+        hear = () => {};
+        hold(false);
+        if (alive && output.readableEnded) free();
+        else close();
+      };
+      output.on("end", settle).on("close", settle);
+      hear = (said) => {
+        if (said === "died") {
+          started.resolve(undefined);
+          void started.promise.then((pid) => ended.resolve(pid === undefined ? "unknown" : endOf(pid)));
+          isOver = true;
+        } else if (/^s\d+$/.test(said)) {
+          started.resolve(Number(said.slice(1)));
+        } else if (/^e\d+$/.test(said)) {
+          ended.resolve(endingOf(Number(said.slice(1)), remark));
+          isOver = true;
+        } else {
+          remark = said;
+        }
+        settle();
+      };
+      input.write(`run\0${cwd}\0${line}\0`);
+      const pid = await started.promise;
+      if (pid === undefined) {
+        output.destroy();
+        return undefined;
+      }
+      try {
+        input.write((await noted(pid)) ? "go\0" : "no\0");
+      } catch (error) {
+        input.write("no\0");
+        output.destroy();
+        throw error;
+      }
+      return { pid, output, ended: ended.promise };
+    },
+  };
+}
+
+type Handle = { ref(): void; unref(): void };
+type Listener = (line: string) => void;
+
+function readLines(reports: Readable, tell: Listener): void {
+  let rest = "";
+  reports.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    lines.forEach(tell);
+  });
+}
+
+/** After a signal bash gives 128 and its number, and says so in a remark; not for INT, PIPE and TERM, which stay codes as in any shell. */
+function endingOf(code: number, remark: string): Ending {
+  const [signal] = Object.entries(system.signals).find(([, number]) => number === code - 128) ?? [];
+  return signal === undefined || remark === "" ? { code } : { signal: signal as NodeJS.Signals };
+}
+
+/** Its spawner is gone: nobody will be told how the command ends, only that it has. */
+async function endOf(group: number): Promise<"unknown"> {
+  while (groupRuns(group)) await sleep(50);
+  return "unknown";
+}
