@@ -6,6 +6,7 @@ import {
   SageError,
   splitRequestId,
   unseenMessages,
+  withoutEnd,
   type Fact,
   type Resolution,
 } from "../protocol/index.ts";
@@ -20,6 +21,12 @@ type Session = {
   epoch: number;
   owned: boolean;
   cwd: string;
+  /** Kept as facts come: an answer looks at its session, and must not cost more the longer that is. */
+  said?: Fact<"user.said">;
+  titled?: Fact<"session.titled">;
+  turn?: Fact<"turn.begun" | "turn.ended">;
+  /** Requests without a resolution, by key. */
+  open: Map<string, Fact<"input.requested">>;
 };
 
 /** A journal in memory, gone with the process: for tests, and for embedders who want no disk. */
@@ -37,6 +44,7 @@ export function memoryStore(): LocalStore {
     fact.seq = ++seq;
     session.facts.push(fact);
     session.keys.set(fact.key, fact);
+    note(session, fact);
   };
   const resolution = (id: string): Resolution | undefined => {
     const { session, key } = splitRequestId(id);
@@ -60,13 +68,7 @@ export function memoryStore(): LocalStore {
     owner: () => undefined,
     create(id, opened) {
       if (sessions.has(id)) return false;
-      const session: Session = {
-        facts: [],
-        keys: new Map(),
-        epoch: 0,
-        owned: false,
-        cwd: opened.cwd,
-      };
+      const session = emptySession(opened.cwd);
       sessions.set(id, session);
       keep(session, { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened });
       return true;
@@ -107,7 +109,7 @@ export function memoryStore(): LocalStore {
       }),
     pending(id, page) {
       const open = (id === undefined ? [...sessions.values()] : [sessions.get(id)])
-        .flatMap((session) => (session ? openOf(session) : []))
+        .flatMap((session) => (session ? [...session.open.values()] : []))
         .sort((a, b) => a.seq - b.seq);
       const { session = "", key = "" } = page?.after === undefined ? {} : splitRequestId(page.after);
       const after = sessions.get(session)?.keys.get(key)?.seq ?? 0;
@@ -140,19 +142,19 @@ export function memoryStore(): LocalStore {
     children: () => [],
     callOf: () => undefined,
     leftCalls: () => false, // nothing outlives the process
-    lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none: what is open is looked up in the facts
+    lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none on a disk, which could differ from the facts
     rebuildIndexes() {},
     housekeeping: {
       copy(id, facts) {
         if (sessions.has(id)) throw errorBecause("input-invalid", reason("session-exists", { session: id }));
-        const session: Session = { facts: [], keys: new Map(), epoch: 0, owned: false, cwd: cwdOf(facts) };
+        const session = emptySession(cwdOf(facts));
         sessions.set(id, session);
         for (const fact of renumbered(facts, id, seq + 1)) keep(session, fact);
       },
       remove(id, upTo, last) {
         const session = sessionOf(id);
         if (session.owned) throw owned(id, "this process");
-        if (openOf(session).length > 0) throw waiting(id);
+        if (session.open.size > 0) throw waiting(id);
         if (session.facts.at(-1)?.seq !== upTo) throw meanwhile(id);
         sessions.delete(id);
         const frame = { session: REMOVED, seq: ++seq, key: removedKey(`${seq}`), at: Date.now() };
@@ -183,17 +185,34 @@ export function memoryStore(): LocalStore {
   return store;
 }
 
-function openOf({ facts, keys }: Session): Fact<"input.requested">[] {
-  return facts.filter(
-    (fact) => fact.type === "input.requested" && !keys.has(resolvedKey(fact.key)),
-  ) as Fact<"input.requested">[];
+function emptySession(cwd: string): Session {
+  return { facts: [], keys: new Map(), epoch: 0, owned: false, cwd, open: new Map() };
+}
+
+function note(session: Session, fact: Fact): void {
+  switch (fact.type) {
+    case "user.said":
+      session.said ??= fact;
+      return;
+    case "session.titled":
+      session.titled = fact;
+      return;
+    case "turn.begun":
+    case "turn.ended":
+      session.turn = fact;
+      return;
+    case "input.requested":
+      if (!session.keys.has(resolvedKey(fact.key))) session.open.set(fact.key, fact);
+      return;
+    case "input.resolved":
+      session.open.delete(withoutEnd(fact.key));
+      return;
+    default:
+  }
 }
 
 function row(id: string, session: Session): SessionRow {
-  const { facts, cwd, owned } = session;
-  const said = facts.find((fact) => fact.type === "user.said");
-  const titled = facts.findLast((fact) => fact.type === "session.titled");
-  const turn = facts.findLast((fact) => fact.type === "turn.begun" || fact.type === "turn.ended");
+  const { facts, cwd, owned, said, titled, turn, open } = session;
   return {
     id,
     cwd,
@@ -203,6 +222,6 @@ function row(id: string, session: Session): SessionRow {
     open: turn?.type === "turn.begun",
     unheard: turn?.type !== "turn.begun" && unseenMessages(facts).length > 0,
     owned,
-    pending: openOf(session).length,
+    pending: open.size,
   };
 }
