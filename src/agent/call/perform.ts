@@ -184,18 +184,19 @@ function surroundings(
   context: ExecutionContext,
 ): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env" | "tasks"> {
   const { keepDir, env, home } = context.config;
-  const mayRead = readFilter(
-    rulesOf(context),
-    { cwd: anchorOf(context), home, sageHome: context.config.sageHome },
-    context.config.ruleBooks,
-  );
+  // Made when a tool first looks: most calls search nothing.
+  let filter: { mayRead: ReturnType<typeof readFilter> } | undefined;
+  const makeFilter = () => {
+    const place = { cwd: anchorOf(context), home, sageHome: context.config.sageHome };
+    return { mayRead: readFilter(rulesOf(context), place, context.config.ruleBooks) };
+  };
   return {
     ...toolPlace(context),
     seen: (path) => context.memory.seen(path),
     keepDir,
     env,
     tasks: tasksOf(context),
-    ...(mayRead && { mayRead }),
+    mayRead: (path, from) => (filter ??= makeFilter()).mayRead?.(path, from) ?? true,
   };
 }
 
