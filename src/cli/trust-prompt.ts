@@ -1,5 +1,6 @@
 import { oneLine } from "../protocol/index.ts";
 import type { Home } from "../config/home.ts";
+import { moduleTexts, packagesIn } from "../config/module-files.ts";
 import { projectFiles, projectSchema, type ProjectSettings } from "../config/settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../config/trust.ts";
 import type { Style } from "../view/lines/paint.ts";
@@ -50,8 +51,9 @@ function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntr
   return [...new Set([...now.keys(), ...Object.keys(before)])].flatMap((path) => {
     const is = now.get(path) ?? [];
     if (!settings.includes(path)) {
-      const what = path.endsWith(".md") ? t.trustTold : t.trustRun;
-      return changedText(path, told(before[path] ?? "", what), is);
+      const was = before[path] ?? "";
+      if (is[0]?.what === t.trustCode) return changedText(path, code(was, t), is);
+      return changedText(path, told(was, path.endsWith(".md") ? t.trustTold : t.trustRun), is);
     }
     const was = entriesOf(parsed(before[path]), style, t);
     const entries = [...marked("-", missing(was, is)), ...marked("+", missing(is, was))];
@@ -59,13 +61,14 @@ function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntr
   });
 }
 
-function filesOf({ files, content, scripts }: ProjectTrust, style: Style, t: CliTexts): Map<string, Entry[]> {
+function filesOf({ files, content, scripts, modules }: ProjectTrust, style: Style, t: CliTexts): Map<string, Entry[]> {
   return new Map([
     ...files.map(({ path, settings }) => [path, entriesOf(settings, style, t)] as const),
     ...[...content.skills, ...content.agents, ...content.commands].map(
       ({ path, text }) => [path, told(text, t.trustTold)] as const,
     ),
     ...scripts.map(({ path, text }) => [path, told(text, t.trustRun)] as const),
+    ...moduleTexts(modules).map(({ path, text }) => [path, code(text, t)] as const),
   ]);
 }
 
@@ -87,11 +90,24 @@ function told(text: string, what: string): Entry[] {
   return lines.map((line) => ({ what, text: line }));
 }
 
+/** A file of a module, and what it uses that nobody looks at. */
+function code(text: string, t: CliTexts): Entry[] {
+  const packages = packagesIn(text);
+  return [
+    ...told(text, t.trustCode),
+    ...(packages.length > 0 ? [{ what: t.trustUncovered, text: packages.join(", ") }] : []),
+  ];
+}
+
 function fileLines({ path, entries }: FileEntries, style: Style): string[] {
   return [style.paint.bold(oneLine(path)), ...entryLines(entries, style)];
 }
 
-function entriesOf({ permissions, hooks }: ProjectSettings, { t: { duration } }: Style, t: CliTexts): Entry[] {
+function entriesOf(
+  { permissions, hooks, modules = [] }: ProjectSettings,
+  { t: { duration } }: Style,
+  t: CliTexts,
+): Entry[] {
   const rules = (["allow", "ask", "deny"] as const).flatMap((what) =>
     permissions[what].map((text) => ({ what, text })),
   );
@@ -101,7 +117,7 @@ function entriesOf({ permissions, hooks }: ProjectSettings, { t: { duration } }:
       text: command,
     })),
   );
-  return [...rules, ...commands];
+  return [...rules, ...commands, ...modules.map((text) => ({ what: t.trustModule, text }))];
 }
 
 function missing(some: readonly Entry[], others: readonly Entry[]): Entry[] {

@@ -98,13 +98,13 @@ export type Run = {
 };
 
 /** Everything that runs turns in one folder. */
-export function openSage(run: Run): Sage {
+export async function openSage(run: Run): Promise<Sage> {
   const { installation, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
   const answersItself = options.mode?.type === "nonInteractive" && options.mode.autoResponse !== "alwaysDeny";
   if ((permissionMode === "bypass" || answersItself) && !accountMay(installation.settings, "approve"))
     throw errorBecause("not-permitted", reason("may-not-approve", { by: person(installation.settings) }));
   const models = createModels();
-  const folder = folderParts({ installation, cwd, lang, models, asked });
+  const folder = await withModules(folderParts({ installation, cwd, lang, models, asked }), lang);
   const { config, skills, commands, subagents, warnings, parts, options: folderOptions, namer } = folder;
   for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   const named = (spec: string | undefined): ModelChoice =>
@@ -171,6 +171,21 @@ export type Folder = {
   options: Partial<ExecutionOptions>;
   namer: (() => Promise<Model>) | undefined;
 };
+
+/** The same with the tools and subagents of the modules that its settings name. Where none is named, nothing is loaded. */
+export async function withModules(folder: Folder, lang: Lang): Promise<Folder> {
+  const { config, subagents, warnings, parts } = folder;
+  if (config.modules.length === 0) return folder;
+  const { loadModules } = await import("../config/modules.ts");
+  const loaded = await loadModules(config, subagents);
+  const all = [...subagents, ...loaded.subagents];
+  return {
+    ...folder,
+    subagents: all,
+    warnings: [...warnings, ...loaded.warnings.map((why) => sentence(why, lang))],
+    parts: { ...parts, subagents: all, tools: loaded.tools },
+  };
+}
 
 /** Reads what a folder says to the sessions that work in it. */
 export function folderParts({

@@ -15,6 +15,7 @@ import type { Home } from "./home.ts";
 import { changedScript, filesIn, rulesFor } from "./hook-files.ts";
 import { lockIn } from "./locked-file.ts";
 import { keepFromGit } from "./git-ignore.ts";
+import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { addRule, removeRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
 import { commandsOf, projectFiles, readSettings, rulesOf, type ProjectSettings, type Settings } from "./settings.ts";
@@ -26,6 +27,8 @@ export type Config = {
   /** From every file that counts, each with its source; grows when the person saves one. */
   rules: Rule[];
   hooks: Hooks;
+  /** Of every file that counts; loading them is a step of its own. */
+  modules: NamedModule[];
   trust: ProjectTrust;
   warnings: Reason[];
   /** Files in which rules may be saved: a folder's own only when its settings are trusted. */
@@ -57,8 +60,14 @@ export function loadConfig(
   ];
   const loaded = layers.map(({ path, destination, settings: own }) => rulesOf(own, destination, path));
   const given = loaded.flatMap((layer) => layer.rules);
+  const modules = [...readModules(settings.modules, home.dir), ...(project.state === "trusted" ? project.modules : [])];
+  const moduleFiles = (own: readonly NamedModule[]) => [
+    ...new Set([...own.map(({ named }) => named), ...moduleTexts(own).map(({ path }) => path)]),
+  ];
   const rules = [
     ...given,
+    ...rulesFor(moduleFiles(modules.filter(({ within }) => within === undefined)), "user"),
+    ...rulesFor(moduleFiles(modules.filter(({ within }) => within !== undefined)), "project"),
     ...layers.flatMap(({ settings: own, destination, folder }) =>
       rulesFor(
         commandsOf(own).flatMap((command) => filesIn(command, folder)),
@@ -77,9 +86,10 @@ export function loadConfig(
     settings,
     rules,
     hooks: createHooks(merged(layers, project.scripts), childEnv(env, project.root)),
+    modules,
     trust: project,
     warnings: [
-      ...rulesForNoTool(given),
+      ...(modules.length > 0 ? [] : rulesForNoTool(given)), // modules may bring the tools
       ...rulesForNoPath(given),
       ...loaded.flatMap((layer) => layer.warnings),
       ...project.ignored,
@@ -115,8 +125,7 @@ export function knownTools(): Set<string> {
 }
 
 /** A deny rule for a tool that does not exist guards nothing: better said than found out. */
-function rulesForNoTool(rules: readonly Rule[]): Reason[] {
-  const tools = knownTools();
+export function rulesForNoTool(rules: readonly Rule[], tools: ReadonlySet<string> = knownTools()): Reason[] {
   return rules.flatMap(({ behavior, text, source }) => {
     const name = text.split("(")[0] ?? "";
     if (tools.has(name) || name.startsWith("mcp__") || name.includes("*")) return [];

@@ -82,7 +82,7 @@ function contentBelow(folder: string): string {
 }
 
 /** Text of a script; of a large one or a binary, a hash that tells it from others. Undefined where there is no file. */
-function contentOf(path: string, folder?: string): string | undefined {
+export function contentOf(path: string, folder?: string): string | undefined {
   try {
     if (folder !== undefined && !isInside(realpathSync(folder), realpathSync(path)))
       return "(it leads out of the folder)";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { findContent, type ContentFile, type Found } from "../context/content.ts";
 import { isInside } from "../permission/paths/canonical.ts";
@@ -16,6 +16,7 @@ import {
 } from "../protocol/index.ts";
 import { scriptsIn } from "./hook-files.ts";
 import { changeFile } from "./locked-file.ts";
+import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -37,7 +38,13 @@ const hook = z.strictObject({
 const hookMoments = ["beforeCall", "afterCall", "permissionRequest", "waiting", "sessionStart", "sessionEnd"] as const;
 const hooks = z.partialRecord(z.enum(hookMoments), z.array(hook)).default({});
 
-const shared = { $schema: z.string().optional(), permissions, hooks };
+// Absent where nothing is named: the digest of what was trusted before this setting existed stays as it is.
+const modules = z
+  .array(z.string().min(1))
+  .optional()
+  .describe("JavaScript files, relative to this one, that add tools and subagents of your own");
+
+const shared = { $schema: z.string().optional(), permissions, hooks, modules };
 
 const limit = z.number().int().positive().optional();
 const provider = z.strictObject({
@@ -250,6 +257,7 @@ export function readProject(root: string): {
   content: Found;
   /** Files that the hooks name. */
   scripts: ContentFile[];
+  modules: NamedModule[];
   ignored: Reason[];
   digest: string;
 } {
@@ -268,17 +276,19 @@ export function readProject(root: string): {
     files.flatMap(({ settings }) => commandsOf(settings)),
     root,
   );
-  return { files, content, scripts, ignored, digest: projectDigest(root, files, { ...content, scripts }) };
+  const modules = files.flatMap(({ path, settings }) => readModules(settings.modules, dirname(path), root));
+  const run = [...scripts, ...moduleTexts(modules)];
+  return { files, content, scripts, modules, ignored, digest: projectDigest(root, files, { ...content, run }) };
 }
 
 /** Binds trust to the meaning of the settings, and to skills, subagents and commands to the letter. */
 function projectDigest(
   root: string,
   files: readonly ProjectFile[],
-  { skills, agents, commands, scripts }: Found & { scripts: readonly ContentFile[] },
+  { skills, agents, commands, run }: Found & { /** Scripts and modules. */ run: readonly ContentFile[] },
 ): string {
   const settled = files.map(({ destination, settings }) => [destination, settings]);
-  const told = [...skills, ...agents, ...commands, ...scripts].map(({ path, text }) => [relative(root, path), text]);
+  const told = [...skills, ...agents, ...commands, ...run].map(({ path, text }) => [relative(root, path), text]);
   return hash("sha256", JSON.stringify([...settled, ...told]));
 }
 

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
 import type { ContentFile, Found } from "../context/content.ts";
 import { reason, type Reason } from "../protocol/index.ts";
+import { moduleTexts, type NamedModule } from "./module-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
 import { readProject, type ProjectFile } from "./settings.ts";
@@ -19,6 +20,8 @@ export type ProjectTrust = {
   content: Found;
   /** Files that its hooks name. */
   scripts: ContentFile[];
+  /** With the files they are made of. */
+  modules: NamedModule[];
   ignored: Reason[];
   digest: string;
   /** The files as they were when they were trusted, for showing the difference. */
@@ -46,11 +49,18 @@ export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
 
 export function trust(
   trustFile: string,
-  { root, digest, files, content, scripts }: Pick<ProjectTrust, "root" | "digest" | "files" | "content" | "scripts">,
+  { root, digest, files, content, scripts, modules }: Omit<ProjectTrust, "state" | "ignored" | "before">,
 ): void {
   if (!mayBeTrusted(root)) throw errorBecause("config-invalid", reason("folder-too-wide", { folder: root }));
   change(trustFile, (all) => {
-    const told = [...files, ...content.skills, ...content.agents, ...content.commands, ...scripts];
+    const told = [
+      ...files,
+      ...content.skills,
+      ...content.agents,
+      ...content.commands,
+      ...scripts,
+      ...moduleTexts(modules),
+    ];
     const texts = Object.fromEntries(told.map(({ path, text }) => [path, text]));
     return { ...all, [root]: { digest, at: Date.now(), files: texts } };
   });
@@ -74,12 +84,13 @@ const nothing = {
   files: [],
   content: { skills: [], agents: [], commands: [], problems: [] },
   scripts: [],
+  modules: [],
   ignored: [],
   digest: "",
 };
 
-function isEmpty({ permissions, hooks }: ProjectFile["settings"]): boolean {
-  return [...Object.values(permissions), ...Object.values(hooks)].every((list) => list.length === 0);
+function isEmpty({ permissions, hooks, modules = [] }: ProjectFile["settings"]): boolean {
+  return [...Object.values(permissions), ...Object.values(hooks), modules].every((list) => list.length === 0);
 }
 
 /** The nearest folder with a repository, so that a nested one is a project of its own; without one, the folder itself. */

@@ -23,7 +23,7 @@ export type FileReasonArgs = {
   "subagent-model-ignored": {};
   "command-text-missing": {};
   "command-name-unfit": {};
-  "name-taken": { kind: "skill" | "subagent" | "command"; name: string };
+  "name-taken": { kind: "skill" | "subagent" | "command" | "tool"; name: string };
 };
 
 type PlacedRule = { behavior: Rule["behavior"]; rule: string; source: RuleDestination };

@@ -63,6 +63,17 @@ export type UseReasonArgs = {
   "home-inside": { path: string };
   "home-impossible": { path: string };
   "subagent-name-unfit": { given: string };
+  "module-left-out": { path: string; problem: Reason };
+  "module-missing": {};
+  "module-outside": { folder: string };
+  "module-kind": {};
+  "module-threw": { problem: Reason };
+  "module-hung": { limitMs: number };
+  /** `came`: a name of a type. */
+  "module-export": { came: string };
+  "module-wants": { expected: "function" | "schema" };
+  "module-import-untrusted": { path: string };
+  "module-needs-node": { version: string };
   "package-missing": { name: string; problem: string };
 
   // Models.

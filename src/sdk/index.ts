@@ -127,6 +127,7 @@ export type {
 
 // ## Tools and permissions
 export { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
+export type { ModuleParts, SageModule } from "../tools/module.ts";
 export type { Ending, ShellCommand, Spawn, Spawned } from "../tools/spawn.ts";
 export type { PermissionContext, Tool, ToolPlace, ToolScope } from "../tools/tool.ts";
 export type { RuleLists } from "../permission/rules/rules.ts";

@@ -73,7 +73,7 @@ const zh: Table = {
   "command-text-missing": () => "里面没有内容",
   "command-name-unfit": () => "文件名和目录名只能用字母、数字、- 和 _",
   "name-taken": ({ kind, name }) =>
-    `已有名为“${name}”的${{ skill: "技能", subagent: "子智能体", command: "命令" }[kind]}`,
+    `已有名为“${name}”的${{ skill: "技能", subagent: "子智能体", command: "命令", tool: "工具" }[kind]}`,
 };
 
 export const fileReasons = { en, zh } satisfies Record<Lang, Table>;
@@ -89,6 +89,10 @@ const formats: Record<string, Record<Lang, string>> = {
   "time-span": { en: "seconds, minutes, hours or days, such as 30m", zh: "秒、分、时或天，如 30m" },
   "bot-name": { en: "a short name, such as ops", zh: "短名，如 ops" },
   "person-id": { en: "feishu:ou_…, account:… or device:…", zh: "feishu:ou_…、account:… 或 device:…" },
+  "tool-name": {
+    en: "a name of letters, digits, - and _ (at most 64) that begins with a letter and not with mcp__",
+    zh: "由字母、数字、- 和 _ 组成的名字（最多 64 个字符），以字母开头，且不以 mcp__ 开头",
+  },
   "file-name": {
     en: "a name of letters, digits, - and _ (at most 64)",
     zh: "由字母、数字、- 和 _ 组成的名字（最多 64 个字符）",

@@ -77,6 +77,23 @@ const en: Table = {
   "home-impossible": ({ path }) => `${path} cannot be created; set SAGE_HOME to a directory you may write to`,
   "subagent-name-unfit": ({ given }) =>
     `a subagent's name should be letters, digits, - and _ (at most 64); got ${JSON.stringify(given)}`,
+  "module-left-out": ({ path, problem }, say) =>
+    `the module ${path} is not loaded, its tools are missing: ${say(problem)}`,
+  "module-missing": () => "there is no such file",
+  "module-outside": ({ folder }) => `a project's module should lie in ${folder}`,
+  "module-kind": () => "it should be a file that ends in .mjs or .js",
+  "module-threw": ({ problem }, say) => `it broke while it was loaded: ${say(problem)}`,
+  "module-hung": ({ limitMs }) => `it was not done loading after ${limitMs / 1_000} s`,
+  "module-export": ({ came }) =>
+    `its default export should be { tools, agents }, or a function that returns that; it is ${came}`,
+  "module-wants": ({ expected }) =>
+    ({
+      function: "it should be a function",
+      schema: "it should be a schema of zod 4 for an object, such as z.object({})",
+    })[expected],
+  "module-import-untrusted": ({ path }) =>
+    `it imports ${path}, which trust does not cover; import files of the project as "./name.mjs", written out`,
+  "module-needs-node": ({ version }) => `modules need Node ${version} or later`,
   "package-missing": ({ name, problem }) => `the package ${name} is not installed (${problem})`,
 
   "no-model": () => "no model: pass one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL",
@@ -161,6 +178,18 @@ const zh: Table = {
   "home-impossible": ({ path }) => `${path} 无法创建；请把 SAGE_HOME 设为你可以写入的目录`,
   "subagent-name-unfit": ({ given }) =>
     `子智能体的名字应由字母、数字、- 和 _ 组成（最多 64 个字符），收到的是 ${JSON.stringify(given)}`,
+  "module-left-out": ({ path, problem }, say) => `没有加载模块 ${path}，缺少它的工具：${say(problem)}`,
+  "module-missing": () => "没有这个文件",
+  "module-outside": ({ folder }) => `项目的模块应放在 ${folder} 之内`,
+  "module-kind": () => "应是以 .mjs 或 .js 结尾的文件",
+  "module-threw": ({ problem }, say) => `加载时出错：${say(problem)}`,
+  "module-hung": ({ limitMs }) => `${limitMs / 1_000} 秒内没有加载完`,
+  "module-export": ({ came }) => `默认导出应是 { tools, agents }，或返回它的函数；现在是 ${came}`,
+  "module-wants": ({ expected }) =>
+    ({ function: "应是函数", schema: "应是 zod 4 的对象 schema，如 z.object({})" })[expected],
+  "module-import-untrusted": ({ path }) =>
+    `它导入了不在信任范围内的 ${path}；导入项目里的文件时，请直接写出 "./name.mjs"`,
+  "module-needs-node": ({ version }) => `模块需要 Node ${version} 或更新的版本`,
   "package-missing": ({ name, problem }) => `没有安装 ${name} 包（${problem}）`,
 
   "no-model": () => "没有模型：请指定一个，或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 OPENAI_BASE_URL",

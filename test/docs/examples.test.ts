@@ -10,6 +10,7 @@ const run = promisify(execFile);
 const preload = new URL("../support/bundled-sdk.ts", import.meta.url).href;
 
 const expected: Record<string, RegExp> = {
+  "sage-tools.mjs": /^$/, // a module: Sage loads it, see test/cli/modules.test.ts
   "custom-tool.ts": /杭州: 21 °C, clear\nTake no umbrella/,
   "auto-responder.ts": /ls -a \/ → ran\nrm -rf build → Not run: .*only listing is fine here/,
   "subagent.ts": /no mistakes\nIt can go out\./,
@@ -53,7 +54,7 @@ test("code shown in the docs is code that runs", () => {
   let shown = 0;
   for (const page of pages) {
     const text = readFileSync(join(root, page), "utf8");
-    for (const [, file = "", code = ""] of text.matchAll(/```ts file=(\S+)\n([\s\S]*?)```/g)) {
+    for (const [, file = "", code = ""] of text.matchAll(/```(?:ts|js) file=(\S+)\n([\s\S]*?)```/g)) {
       assert.equal(code, readFileSync(join(root, file), "utf8"), `${page} shows ${file} as it is no longer`);
       shown++;
     }

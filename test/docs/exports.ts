@@ -15,8 +15,8 @@ export const exported: Record<string, string> = {
     HookMoment HookOutcome Hooks InterruptAction LifecycleManager Skill StandardStrategy StateTransition StreamingStrategy
     SubagentDefinition SubagentRegistry SubagentType TaskMetadata ToolAccess UnifiedExecutor WorkingDirectory builtinSubagents
     createSubagentRegistry drain noHooks`,
-  "Tools and permissions": `CallEnd CallPart Effect PermissionBehavior PermissionContext PermissionMode PermissionOpinion PermissionResult
-    PermissionSuggestion Rule RuleDestination RuleFiles RuleLists SessionMode Ending ShellCommand Spawn Spawned Tool ToolInput ToolPlace ToolRegistry ToolResult
+  "Tools and permissions": `CallEnd CallPart Effect ModuleParts PermissionBehavior PermissionContext PermissionMode PermissionOpinion PermissionResult
+    PermissionSuggestion Rule RuleDestination RuleFiles RuleLists SageModule SessionMode Ending ShellCommand Spawn Spawned Tool ToolInput ToolPlace ToolRegistry ToolResult
     ToolScope Verdict WriteTarget builtinTools createToolRegistry`,
   "Models, stores, recordings": `AiSdkLanguageModel Call Finish Message Model ModelRequest ModelScope Part Price Prices ProviderMetadata
     RecordedAnswer Reply Script ScriptedTurn SessionLog StepOptions StepResult Store Usage addUsage aiSdkModel answersOf callsOf

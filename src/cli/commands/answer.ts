@@ -125,7 +125,7 @@ async function goOn(store: Store, session: string, model: string | undefined, la
   if (!choice) throw new SageError("config-invalid", said(cliTexts(lang).noModel));
   const { cwd } = row;
   const options = { mode: { type: "batch" } } as const;
-  const sage = openSage({ installation, choice, store, cwd, lang, permissionMode: "default", options });
+  const sage = await openSage({ installation, choice, store, cwd, lang, permissionMode: "default", options });
   try {
     await goOnWith(sage, session, model);
     return await print(sage, { session, task: undefined, format: "text", lang });

@@ -6,6 +6,7 @@ import { SageError, messageOf, oneLine, prose } from "../../protocol/index.ts";
 import { createAnchors } from "../../config/anchors.ts";
 import { loadConfig } from "../../config/config.ts";
 import { loadContent } from "../../config/content.ts";
+import { loadModules } from "../../config/modules.ts";
 import { sageHome, type Home } from "../../config/home.ts";
 import { withKeys } from "../../config/keys.ts";
 import { readSettings } from "../../config/settings.ts";
@@ -137,10 +138,13 @@ function checkIndexes(
   }
 }
 
-function checkConfig(home: Home, { ok, bad, note, t }: Report, lang: Lang): void {
+async function checkConfig(home: Home, { ok, bad, note, t }: Report, lang: Lang): Promise<void> {
   const { noModel, untrusted } = cliTexts(lang);
-  const { settings, warnings, trust } = loadConfig(home, process.cwd(), process.env);
-  warnings.push(...loadContent(home, trust).warnings);
+  const config = loadConfig(home, process.cwd(), process.env);
+  const { settings, warnings, trust, modules } = config;
+  const content = loadContent(home, trust);
+  warnings.push(...content.warnings);
+  if (modules.length > 0) warnings.push(...(await loadModules(config, content.subagents)).warnings);
   for (const why of warnings) bad(oneLine(sentence(why, lang)));
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
   if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(oneLine(trust.root)));

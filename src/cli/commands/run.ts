@@ -74,7 +74,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const asked = !values.print && process.stdin.isTTY && process.stdout.isTTY;
   if (asked && (await asksTrust(home, found?.cwd ?? cwd, lang)) === "leave") return exitCodes.success;
   const late: Late = {};
-  const sage = openSage({
+  const sage = await openSage({
     installation,
     choice,
     fallback: values["fallback-model"],

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { readInstallation } from "../../../config/installation.ts";
-import { createAgent } from "../../../host/agent.ts";
+import { createAgent, type Agent } from "../../../host/agent.ts";
 import { assembleEach } from "../../../host/assemble.ts";
 import type { Guard } from "../../../host/guard.ts";
 import type { LocalHost } from "../../../host/host.ts";
@@ -11,7 +11,7 @@ import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { serveTexts } from "../../../texts/serve.ts";
 import { createModels, modelOf, modelOfSession, smallModelOf } from "../../model-choice.ts";
-import { anchoring, folderParts } from "../../wiring.ts";
+import { anchoring, folderParts, withModules } from "../../wiring.ts";
 
 export type DaemonParts = {
   store: Store;
@@ -41,14 +41,20 @@ export function openDaemon({ store, own, env, lang, spec, guard, warn }: DaemonP
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new SageError("config-invalid", said(serveTexts(lang).folderGone(cwd)));
     const installation = readInstallation(env);
-    const { parts, options, warnings } = folderParts({ installation, cwd, lang, models });
-    for (const warning of warnings) warnOnce(warning);
+    const folder = folderParts({ installation, cwd, lang, models });
+    for (const warning of folder.warnings) warnOnce(warning);
     const model = async () => {
       const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
       if (!choice) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
       return models(choice);
     };
-    return { agent: createAgent({ ...parts, model }), options };
+    const agent = createAgent({ ...folder.parts, model });
+    const executor: Agent["executor"] = async (...turn) => {
+      const { parts, warnings } = await withModules(folder, lang);
+      for (const warning of warnings) warnOnce(warning);
+      return createAgent({ ...parts, model }).executor(...turn);
+    };
+    return { agent: folder.config.modules.length === 0 ? agent : { ...agent, executor }, options: folder.options };
   };
   const installed = readInstallation(env);
   const small = smallModelOf(installed);

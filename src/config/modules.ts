@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { misfits, reason, reasonOf, type Reason, type SubagentDefinition } from "../protocol/index.ts";
+import type { ModuleParts, SageModule } from "../tools/module.ts";
+import type { Tool } from "../tools/tool.ts";
+import { errorBecause } from "../texts/error.ts";
+import { knownTools, rulesForNoTool, type Config } from "./config.ts";
+import type { NamedModule } from "./module-files.ts";
+import { contentId, importModule } from "./module-import.ts";
+
+/** How long a module may take to load. */
+const LOAD_MS = 10_000;
+
+export type LoadedModules = { tools: Tool[]; subagents: SubagentDefinition[]; warnings: Reason[] };
+
+/** By their content: a process that stays loads each once. */
+const loaded = new Map<string, Promise<ModuleParts>>();
+
+/** Loads modules one after the other. One that cannot be loaded whole adds nothing, and a warning says why. */
+export async function loadModules(
+  { modules, rules }: Pick<Config, "modules" | "rules">,
+  subagents: readonly SubagentDefinition[],
+): Promise<LoadedModules> {
+  const all: LoadedModules = { tools: [], subagents: [], warnings: [] };
+  const names = { tool: knownTools(), subagent: new Set(subagents.map(({ name }) => name)) };
+  for (const module of modules) {
+    try {
+      const { tools = [], agents = [] } = await partsOf(module);
+      const taken = repeated(tools, names.tool, "tool") ?? repeated(agents, names.subagent, "subagent");
+      if (taken) throw errorBecause("config-invalid", taken);
+      all.tools.push(...tools);
+      all.subagents.push(...agents);
+      for (const { name } of tools) names.tool.add(name);
+      for (const { name } of agents) names.subagent.add(name);
+    } catch (error) {
+      all.warnings.push(reason("module-left-out", { path: module.named, problem: reasonOf(error) }));
+    }
+  }
+  all.warnings.push(...rulesForNoTool(rules, names.tool));
+  return all;
+}
+
+function partsOf(module: NamedModule): Promise<ModuleParts> {
+  const id = contentId(module);
+  const before = loaded.get(id);
+  if (before) return before;
+  const parts = load(module);
+  loaded.set(id, parts);
+  return parts;
+}
+
+async function load(module: NamedModule): Promise<ModuleParts> {
+  if (module.problem) throw errorBecause("config-invalid", module.problem);
+  const run = async () => {
+    try {
+      const exported = (await importModule(module)) as SageModule | undefined;
+      return typeof exported === "function" ? await exported({ z }) : exported;
+    } catch (error) {
+      throw errorBecause("config-invalid", reason("module-threw", { problem: reasonOf(error) }));
+    }
+  };
+  const parts: unknown = await withinTime(run());
+  if (typeof parts !== "object" || parts === null || Array.isArray(parts))
+    throw errorBecause("config-invalid", reason("module-export", { came: kindOf(parts) }));
+  const checked = schema.safeParse(parts);
+  if (!checked.success) throw errorBecause("config-invalid", misfits(checked.error, parts));
+  return parts;
+}
+
+/** Work that waits is given up; a module that computes without an end cannot be stopped from here. */
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(
+      () => fail(errorBecause("config-invalid", reason("module-hung", { limitMs: LOAD_MS }))),
+      LOAD_MS,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function repeated(
+  parts: readonly { name: string }[],
+  taken: ReadonlySet<string>,
+  kind: "tool" | "subagent",
+): Reason | undefined {
+  const found = parts.find(({ name }, n) => taken.has(name) || parts.slice(0, n).some((one) => one.name === name));
+  return found && reason("name-taken", { kind, name: found.name });
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+const wants = (expected: "function" | "schema", isFit: (value: unknown) => boolean) =>
+  z.custom(isFit, { params: { why: reason("module-wants", { expected }) } });
+const code = wants("function", (value) => typeof value === "function");
+const inputSchema = wants("schema", (value) => {
+  try {
+    return z.toJSONSchema(value as z.ZodType, { io: "input" })["type"] === "object";
+  } catch {
+    return false;
+  }
+});
+const text = z.string().min(1);
+const schema = z.strictObject({
+  tools: z
+    .array(
+      z.object({
+        name: z.string().regex(/^(?!mcp__)[A-Za-z][\w-]{0,63}$/, "tool-name"),
+        description: text,
+        inputSchema,
+        effect: z.enum(["reads", "writes", "waits"]),
+        execute: code,
+        checkPermissions: code.optional(),
+      }),
+    )
+    .optional(),
+  agents: z
+    .array(
+      z.object({
+        name: z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u, "file-name"),
+        type: z.enum(["explore", "plan", "execute", "generalPurpose", "codeReview", "custom"]),
+        description: text,
+        prompt: text,
+        toolAccess: z.union([z.enum(["inherited", "all"]), z.strictObject({ restricted: z.array(z.string()) })]),
+        workingDirectory: z.union([z.enum(["inherited", "processCwd"]), z.strictObject({ explicit: text })]),
+        ask: z.literal("root").optional(),
+        maxSteps: z.number().int().positive().optional(),
+      }),
+    )
+    .optional(),
+});
