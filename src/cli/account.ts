@@ -3,6 +3,8 @@ import { sageHome, type Home } from "../config/home.ts";
 import { accountHasRole, liveSettings, personWith } from "../config/people.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import type { Act, Guard } from "../host/guard.ts";
+import { reason } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** Name of the person at the keyboard: the one that `people` gives to their account, or the account's own. */
 export function person(settings: Settings = readSettings(sageHome(process.env).settings)): string {
@@ -18,6 +20,12 @@ export function accountGuard({ settings: path }: Pick<Home, "settings">): Guard 
 
 export function accountMay(settings: Settings, act: Act): boolean {
   return accountHasRole(settings, accountName(), act === "talk" ? "talker" : "approver");
+}
+
+/** Throws unless the account may approve: for commands that let something run and do not go through a host, which would check them. */
+export function checkApprover(settings: Settings = readSettings(sageHome(process.env).settings)): void {
+  if (!accountMay(settings, "approve"))
+    throw errorBecause("not-permitted", reason("may-not-approve", { by: person(settings) }));
 }
 
 /** The account that the system knows, never a variable: a list of roles would be worth nothing then. */

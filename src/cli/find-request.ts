@@ -14,10 +14,15 @@ import { usage } from "./flags.ts";
 export function requestBy(store: Store, target: string, t: CliTexts): InputRequest | Resolution {
   const { session } = splitRequestId(target);
   const isMeant = (id: string) => id === target || shortRequestId(id) === target;
-  const open = store.session(session) ? store.pending(session).find(({ id }) => isMeant(id)) : undefined;
-  if (open) return open;
-  const ended = store.session(session) && endOf(store, session, isMeant);
-  if (ended) return ended;
+  const known = store.session(session) !== undefined;
+  const open = known ? store.pending(session).filter(({ id }) => isMeant(id)) : [];
+  const ended = known ? endsOf(store, session).filter(({ requestId }) => isMeant(requestId)) : [];
+  const openIds = open.map(({ id }) => id);
+  // Five letters can be those of two requests: whoever has read the one has not read the other.
+  if (open.length > 0 && new Set([...openIds, ...ended.map(({ requestId }) => requestId)]).size > 1)
+    throw usage(t.whichRequest(target, openIds));
+  const found = open[0] ?? ended.at(-1);
+  if (found) return found;
   const begun = store.pending().filter(({ id }) => id.startsWith(target));
   if (begun.length > 0)
     throw usage(
@@ -29,7 +34,6 @@ export function requestBy(store: Store, target: string, t: CliTexts): InputReque
   throw new SageError("request-unknown", said(t.unknownRequest(target)));
 }
 
-function endOf(store: Store, session: string, isMeant: (id: string) => boolean): Resolution | undefined {
-  const ends = store.load(session).filter((fact) => fact.type === "input.resolved");
-  return ends.findLast(({ data }) => isMeant(data.requestId))?.data;
+function endsOf(store: Store, session: string): Resolution[] {
+  return store.load(session).flatMap((fact) => (fact.type === "input.resolved" ? [fact.data] : []));
 }

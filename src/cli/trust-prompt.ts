@@ -1,11 +1,12 @@
 import { oneLine } from "../protocol/index.ts";
 import type { Home } from "../config/home.ts";
 import { moduleTexts, packagesIn } from "../config/module-files.ts";
-import { projectFiles, projectSchema, type ProjectSettings } from "../config/settings.ts";
+import { projectFiles, projectSchema, readSettings, type ProjectSettings } from "../config/settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../config/trust.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
+import { accountMay } from "./account.ts";
 import { styleOf } from "./style.ts";
 import { typed } from "./prompt.ts";
 import { entryLines, type Entry } from "./rule-lines.ts";
@@ -17,7 +18,8 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
   if (state === "trusted" || state === "nothing-to-trust") return "go on";
   const t = cliTexts(lang);
   const style = styleOf(process.stdout, lang);
-  const offered = mayBeTrusted(root) ? (["o", "t", "q"] as const) : (["o", "q"] as const);
+  const mayTrust = mayBeTrusted(root) && accountMay(readSettings(home.settings), "approve");
+  const offered = mayTrust ? (["o", "t", "q"] as const) : (["o", "q"] as const);
   const words = { o: t.trustOpen, t: t.trustTrust, q: t.trustLeave };
   const choices = offered.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
   console.log([...trustLines(project, style, t), ...choices].join("\n"));
@@ -25,7 +27,7 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
     const said = (await typed(`${offered.join("/")} > `))?.toLowerCase();
     if (said === undefined || said === "q") return "leave";
     if (said === "" || said === "o") return "go on";
-    if (said !== "t" || !mayBeTrusted(root)) continue;
+    if (said !== "t" || !mayTrust) continue;
     trust(home.trust, project);
     console.log(t.trusted(oneLine(root)));
     return "go on";

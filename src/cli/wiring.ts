@@ -19,19 +19,17 @@ import {
   modelChosenKey,
   modeOf,
   oneLine,
-  reason,
   type ExecutionOptions,
   type PermissionMode,
   type Sender,
   type SessionMode,
   type SubagentDefinition,
 } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
 import { initCommand } from "../texts/init.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { sentence } from "../texts/reasons.ts";
-import { accountGuard, accountMay, person } from "./account.ts";
+import { accountGuard, checkApprover, person } from "./account.ts";
 import { withImages } from "./images.ts";
 import { ask } from "./journal.ts";
 import {
@@ -101,8 +99,7 @@ export type Run = {
 export async function openSage(run: Run): Promise<Sage> {
   const { installation, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
   const answersItself = options.mode?.type === "nonInteractive" && options.mode.autoResponse !== "alwaysDeny";
-  if ((permissionMode === "bypass" || answersItself) && !accountMay(installation.settings, "approve"))
-    throw errorBecause("not-permitted", reason("may-not-approve", { by: person(installation.settings) }));
+  if (permissionMode === "bypass" || answersItself) checkApprover(installation.settings);
   const models = createModels();
   const folder = await withModules(folderParts({ installation, cwd, lang, models, asked }), lang);
   const { config, skills, commands, subagents, warnings, parts, options: folderOptions, namer } = folder;

@@ -273,7 +273,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     lifecycle: new LifecycleManager(),
     memory: new Memory(undefined),
     tree: {
-      ...{ permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+      ...{ permits: [], waiting: [], happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
       ...{ tasks: new Map(), toldTasks: new Set<string>() },
     },
     activity: createActivity(undefined, () => {}),

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { requestId, resolvedKey, shortRequestId, splitRequestId, type InputRequest } from "../../src/protocol/index.ts";
 import { Machine, bash, mark } from "../support/cli.ts";
 
 test("inbox --watch shows requests of every session as they open and end", async () => {
@@ -84,4 +87,37 @@ async function drawn(here: Machine, args: string[]): Promise<string> {
   const terminal = here.terminal(args, { cols: 60 });
   await terminal.code;
   return terminal.screen().trimEnd();
+}
+
+test("five letters that are those of two requests of a session name neither", async () => {
+  using here = new Machine();
+  assert.equal((await here.sage(["-p", "go", "--model", here.script({ calls: [bash("touch a")] })])).code, 3);
+  const [request] = await here.pending();
+  const store = sqliteStore(join(here.env["SAGE_HOME"] ?? "", "journal.db"));
+  const asked = store.pending(request?.session)[0] as InputRequest;
+  const [ended, open] = twinsIn("twins");
+  store.create("twins", { cwd: here.cwd, version: "test" });
+  const epoch = store.claim("twins");
+  const [at, { key }] = [Date.now(), splitRequestId(open)];
+  const data = { ...asked, id: open, session: "twins" };
+  store.commit("twins", epoch, [{ session: "twins", seq: 2, key, type: "input.requested", at, data }]);
+  store.release("twins", epoch);
+  const over = { requestId: ended, by: "Lin", surface: "cli", at, outcome: "declined" } as const;
+  store.append("twins", { key: resolvedKey(splitRequestId(ended).key), type: "input.resolved", at, data: over });
+  store.close();
+  const refused = await here.sage(["answer", shortRequestId(open), "--yes"]);
+  assert.equal(refused.code, 2, refused.err);
+  assert.match(refused.err, new RegExp(`does not name a single request.*\n.*${open}`));
+  assert.equal((await here.sage(["answer", open, "--no"])).code, 0, "its whole id does");
+});
+
+/** Two requests of a session with the same five letters. */
+function twinsIn(session: string): [string, string] {
+  const seen = new Map<string, string>();
+  for (let step = 0; ; step++) {
+    const id = requestId(session, `t0/${step}/0/permit0`);
+    const other = seen.get(shortRequestId(id));
+    if (other !== undefined) return [other, id];
+    seen.set(shortRequestId(id), id);
+  }
 }

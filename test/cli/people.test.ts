@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -116,4 +116,38 @@ test("nobody says through a socket which person they are", () => {
   const say = { type: "say", session: "s", text: "go", by: "Lin", surface: "web" } as const;
   assert.deepEqual(parseCommand(say), say);
   assert.throws(() => parseCommand({ ...say, person: "feishu:ou_lin" } as typeof say), /person/);
+});
+
+test("who may not approve changes no rule, trusts no folder and puts no file back", async () => {
+  using here = new Machine();
+  const model = here.script(
+    { calls: [{ tool: "Write", input: { file_path: "a.txt", content: "a" } }] },
+    { text: "done" },
+  );
+  assert.equal((await here.sage(["-p", "go", "--yes", "--model", model])).code, 0);
+  const listing = (await here.sage(["sessions"])).out;
+  const session = /\b[a-z2-9]{8}\b/.exec(listing)?.[0] ?? "";
+  for (const folder of [".sage", ".claude"]) {
+    mkdirSync(join(here.cwd, folder), { recursive: true });
+    writeFileSync(join(here.cwd, folder, "settings.json"), JSON.stringify({ permissions: { allow: ["Bash(ls:*)"] } }));
+  }
+  await here.sage(["permissions", "add", "deny", "Bash(rm:*)", "--to", "user"]);
+  const home = join(here.env["SAGE_HOME"] ?? "", "settings.json");
+  const settings = JSON.parse(readFileSync(home, "utf8")) as object;
+  writeFileSync(home, JSON.stringify({ ...settings, people: { 林: { ids: [account], roles: ["talker"] } } }));
+  const before = readFileSync(home, "utf8");
+  for (const args of [
+    ["permissions", "add", "allow", "Bash", "--to", "user"],
+    ["permissions", "remove", "Bash(rm:*)"],
+    ["permissions", "import", join(here.cwd, ".claude", "settings.json"), "--to", "user", "--yes"],
+    ["trust", "--yes"],
+    ["rewind", session, "--to", "t0", "--yes"],
+  ]) {
+    const refused = await here.sage(args);
+    assert.equal(refused.code, 1, args.join(" "));
+    assert.match(refused.err, /林 is not an approver/, args.join(" "));
+  }
+  assert.equal(readFileSync(home, "utf8"), before);
+  assert.equal(here.file("a.txt"), "a");
+  assert.deepEqual(await here.facts("session.rewound"), []);
 });

@@ -9,7 +9,7 @@ import { openRequest, waitForAnswer } from "./request.ts";
 import { notRun, resultWithoutRun } from "./results.ts";
 import { firstState, nextState, type Again, type CallState } from "./state.ts";
 
-/** `judgedAt`: how many writers of the session had started when it was judged; undefined when another attempt judged it. */
+/** `judgedAt`: how much had happened in the session when it was judged; undefined when another attempt judged it. */
 export type Judged = {
   verdict: Verdict;
   judgedAt: number | undefined;
@@ -50,7 +50,7 @@ async function fromVerdictToResult(
       }
       case "judging": {
         const stale = durable.known(callKeys.judged(state.number));
-        judgedAt = stale ? undefined : context.tree.writersStarted;
+        judgedAt = stale ? undefined : context.tree.happened;
         const again: Verdict = await rejudge(durable, context, call, state);
         state = nextState(state, { type: "judged", verdict: again, stale });
         break;
@@ -98,7 +98,8 @@ function shownTo(again: Again, context: ExecutionContext): ExecutionContext {
 
 /**
  * Nothing has happened since the judgement that could have changed what the call means: no other writer of the session started,
- * nobody was waited for, and it was judged in this attempt. What has been started is not judged any more.
+ * nobody was waited for, be it by a call that went first, and it was judged in this attempt. What has been started is not judged
+ * any more.
  */
 function isFresh(
   durable: Durable,
@@ -109,5 +110,5 @@ function isFresh(
   if (verdict.effect === "waits") return true;
   const key = callKeys.run(run);
   if (durable.known(startedKey(key)) || durable.known(finishedKey(key)) || durable.known(key)) return true;
-  return !waited && judgedAt === context.tree.writersStarted;
+  return !waited && judgedAt === context.tree.happened;
 }

@@ -33,7 +33,7 @@ export async function runCalls(
   if (over.length === calls.length && !durable.known(stepKeys.judged))
     return over.map((line) => line.decide(callKeys.done, "call.finished", () => notRun(undefined)));
   // Judged by an attempt before this one: what was looked at then may be different now.
-  const judgedAt = durable.known(stepKeys.judged) ? undefined : context.tree.writersStarted;
+  const judgedAt = durable.known(stepKeys.judged) ? undefined : context.tree.happened;
   const verdicts = await judgeAll(durable, context, calls);
   if (verdicts instanceof Stopped)
     return calls.map((_, n) =>

@@ -103,7 +103,7 @@ function onceOptions(
   const reconcile = tool.reconcile?.bind(tool);
   return {
     started() {
-      context.tree.writersStarted++;
+      context.tree.happened++;
       return { tool: tool.name, effect, digest, ...(before !== undefined && { before }) };
     },
     ...(reconcile && {

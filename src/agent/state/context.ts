@@ -99,8 +99,11 @@ export type ExecutionContext = {
     permits: readonly Permit[];
     /** For a person, oldest first. */
     waiting: readonly InputRequest[];
-    /** Calls that may have changed something, by number; what was judged before one of them may mean something else. */
-    writersStarted: number;
+    /**
+     * Counts what may give another meaning to a call that was judged before: calls that may write and were started, and waits for a
+     * person that ended.
+     */
+    happened: number;
     /** Commands in the background by id, and those whose end the model was told. */
     tasks: Map<string, BackgroundTask>;
     toldTasks: Set<string>;

@@ -53,6 +53,7 @@ export function waitForPerson(context: ExecutionContext, opened: Opened): Promis
   // A wait that is broken off ends the attempt, whose end has a state of its own.
   return opened.wait().then((resolution) => {
     tree.waiting = tree.waiting.filter((request) => request !== opened.request);
+    tree.happened++;
     nameWaiting(context);
     if (!isRoot) context.show({ state: "executing", phase: "executingTools" });
     return resolution;

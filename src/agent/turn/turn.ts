@@ -155,7 +155,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       planned: () => log.planned,
       memory: new Memory(folded.seen),
       tree: {
-        ...{ permits: [], waiting: [], writersStarted: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+        ...{ permits: [], waiting: [], happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
         ...foundAgain(folded),
       },
       activity: createActivity(limit === undefined ? limit : Math.max(0, limit - folded.workedMs), () =>

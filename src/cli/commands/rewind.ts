@@ -4,7 +4,7 @@ import { rewindPoints, type RewindWhat } from "../../protocol/index.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import { rewindTexts } from "../../texts/rewind.ts";
 import { texts } from "../../texts/texts.ts";
-import { person } from "../account.ts";
+import { checkApprover, person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { sessionBy } from "../find-session.ts";
 import { readFlags, usage, type Flags } from "../flags.ts";
@@ -42,6 +42,7 @@ export async function rewind(args: string[]): Promise<number> {
     const plan = await planRewind(store, session, back);
     console.log(planLines(plan, session.cwd, { w, t: texts(lang) }).join("\n"));
     if (values["dry-run"]) return exitCodes.success;
+    checkApprover();
     if (!values.yes && !(await agrees(w.agree))) {
       console.error(w.needsYes);
       return exitCodes.needsPerson;

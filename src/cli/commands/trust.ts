@@ -1,6 +1,7 @@
 import { oneLine } from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
 import { projectTrust, revoke, trust } from "../../config/trust.ts";
+import { checkApprover } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
 import { styleOf } from "../style.ts";
@@ -26,6 +27,7 @@ export async function trustFolder(args: string[]): Promise<number> {
     console.log(t.trustHow);
     return exitCodes.needsPerson;
   }
+  checkApprover();
   trust(file, project);
   return told(t.trusted(root));
 }

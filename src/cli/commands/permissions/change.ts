@@ -9,7 +9,7 @@ import { readFlags, usage } from "../../flags.ts";
 import { destinationOf, destinations } from "./destination.ts";
 import { rulesIn } from "../../rules-in.ts";
 import { sessionRules, takeBack } from "../../session-rules.ts";
-import { person } from "../../account.ts";
+import { checkApprover, person } from "../../account.ts";
 import { openJournal } from "../../journal.ts";
 
 const options = { to: { type: "string" } } as const;
@@ -21,6 +21,7 @@ export async function add(args: string[]): Promise<number> {
   const [behavior, ...words] = positionals;
   if ((behavior !== "allow" && behavior !== "ask" && behavior !== "deny") || words.length === 0)
     throw usage(texts.addHow);
+  checkApprover();
   const rule = words.join(" ");
   const destination = destinationOf(values.to, t) ?? "local";
   const load = () => loadConfig(sageHome(process.env), process.cwd(), process.env);
@@ -38,6 +39,7 @@ export async function remove(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   const texts = permissionTexts(lang);
   if (positionals.length === 0) throw usage(texts.removeHow);
+  checkApprover();
   const rule = positionals.join(" ");
   const home = sageHome(process.env);
   const config = loadConfig(home, process.cwd(), process.env);

@@ -9,6 +9,7 @@ import type { Style } from "../../../view/lines/paint.ts";
 import { rows } from "../../../view/lines/safe.ts";
 import type { CliTexts } from "../../../texts/cli.ts";
 import { permissionTexts, type PermissionTexts } from "../../../texts/permissions.ts";
+import { checkApprover } from "../../account.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { styleOf } from "../../style.ts";
@@ -43,6 +44,7 @@ export async function importRules(args: string[]): Promise<number> {
     console.log(values["dry-run"] ? texts.importDry : texts.importHow);
     return values["dry-run"] ? exitCodes.success : exitCodes.needsPerson;
   }
+  checkApprover();
   for (const { fresh, to, target } of plans) {
     for (const { rule, behavior } of fresh) config.saveRule({ rule, behavior, destination: to });
     console.log(texts.importDone(fresh.length, target));

@@ -6,7 +6,7 @@ import type { Lang } from "../../../texts/language.ts";
 import { rewindTexts } from "../../../texts/rewind.ts";
 import { timeOf } from "../../../texts/resolution.ts";
 import { texts } from "../../../texts/texts.ts";
-import { person } from "../../account.ts";
+import { checkApprover, person } from "../../account.ts";
 import { doubtful, overwriting, planLines, turnOf } from "../../rewind-lines.ts";
 import type { Sage } from "../../wiring.ts";
 
@@ -74,6 +74,7 @@ export async function rewind(sage: Sage, session: string, words: readonly string
   }
 
   async function done(plan: RewindPlan, all: boolean): Promise<string> {
+    checkApprover();
     const { rewindSession } = await import("../../../archive/rewind.ts");
     const { restored, problems } = await rewindSession(store, existingSession(store, session), {
       ...backTo(plan.turn, plan.what),

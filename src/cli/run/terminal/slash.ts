@@ -9,7 +9,7 @@ import type { SlashCommand } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { texts } from "../../../texts/texts.ts";
 import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
-import { person } from "../../account.ts";
+import { checkApprover, person } from "../../account.ts";
 import { ask } from "../../journal.ts";
 import { pickSession } from "../../pick-session.ts";
 import { sessionRules, takeBack } from "../../session-rules.ts";
@@ -45,6 +45,7 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
       const rule = /^remove\s+(.+)$/.exec(args)?.[1];
       if (rule === undefined) return { pick: pickRule(sage, session, lang) };
       if (!sessionRules(store.load(session)).some((one) => one.rule === rule)) return { text: tt.noSuchRule(rule) };
+      checkApprover();
       await takeBack(store, session, rule, { by: person(), surface: "tui" });
       return undefined; // that it was taken back is a fact, which every surface shows
     },
