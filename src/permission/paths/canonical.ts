@@ -123,6 +123,9 @@ function step({ base, rest }: Led, name: string, walk: Walk): Led {
   if (rest !== "") return { base, rest: join(rest, name) };
   if (name === "..") return { base: dirname(base), rest: "" };
   const path = join(base, name);
+  // Whose folder it is depends on who asks: the command's is not ours.
+  if (ofProcess.test(path))
+    throw new PathError(reason("path-links", { path }), `${path} is another folder for each process`);
   const stat = statOf(path);
   if (stat === undefined) return { base, rest: name };
   if (!stat.isSymbolicLink()) return { base: path, rest: "" };
@@ -130,6 +133,8 @@ function step({ base, rest }: Led, name: string, walk: Walk): Led {
   const target = readlinkSync(path);
   return follow(isAbsolute(target) ? target : `${base}${sep}${target}`, walk);
 }
+
+const ofProcess = /^\/proc\/(self|thread-self|\d+)(\/task\/\d+)?\/(cwd|root)$/;
 
 /** File or folder at a path itself, links not followed. Undefined when there is nothing, be it for want of a folder or because no name is so long. */
 export function statOf(path: string): Stats | undefined {

@@ -14,6 +14,9 @@ export function downloadsOf(words: readonly Word[]): Write[] {
   for (let n = 1; n < words.length; n++) {
     const word = words[n]!;
     const text = word.text ?? word.lead;
+    if (name === "curl")
+      for (const [, file = ""] of text.matchAll(/%output\{(?:>>)?([^}]*)\}?/g))
+        writes.push({ target: { ...word, text: file, lead: file } });
     const [, long, glued] = /^(--[\w-]+)(?:=([^]*))?$/.exec(text) ?? [];
     const short = /^-[A-Za-z0-9]*?([oOPacDJ])([^]*)$/.exec(text.startsWith("--") ? "" : text);
     const option = long ?? (short ? `-${short[1]}` : undefined);

@@ -190,7 +190,7 @@ const wget: Fetcher = {
 
 function fetches(arg: string, { values, risky, long }: Fetcher): boolean {
   // A file that is sent away is named after an `@`.
-  if (arg.startsWith("@")) return true;
+  if (arg.startsWith("@") || arg.includes("%output{")) return true;
   if (arg.startsWith("--")) return long.test(arg) || /=@/.test(arg);
   if (!/^-[^-]/.test(arg)) return false;
   for (let n = 1; n < arg.length; n++) {

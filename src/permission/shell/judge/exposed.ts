@@ -37,10 +37,25 @@ export function shownByGit(
     }
     const files = named ?? trackedFiles(base, places);
     if (files === undefined) return reason("git-shows-unknown", { command: subcommand });
-    const rule = reach.ruledAmong(files);
+    const { found, tooMuch } = looksAround(subcommand, rest) ? below(places.length > 0 ? places : [base], reach) : {};
+    if (tooMuch !== undefined) return reason("git-shows-unknown", { command: subcommand });
+    const rule = reach.ruledAmong(files) ?? found;
     if (rule !== undefined) return reason("git-shows", { command: subcommand, rule: rule.text });
   }
   return undefined;
+}
+
+/** `git grep` may look at files that git does not keep. */
+function looksAround(subcommand: string, args: readonly string[]): boolean {
+  return subcommand === "grep" && args.some((arg) => /^--(u|no-i)/.test(arg));
+}
+
+function below(places: readonly string[], reach: Reach): ReturnType<Reach["ruledBelow"]> {
+  const all = places.map((place) => {
+    const direct = reach.ruledAmong([place]);
+    return direct ? { found: direct } : reach.ruledBelow({ lexical: place, real: place }, "Read");
+  });
+  return all.find(({ found, tooMuch }) => found ?? tooMuch) ?? {};
 }
 
 /** Places that a command is limited to, and whether it shows what is not, or no more, in the index. */
@@ -82,7 +97,13 @@ function blobsIn(args: readonly string[], base: string): string[] | undefined {
 
 /** Whole folders are packed or sent away with what a rule is against in them. */
 export function packed({ words }: CommandView, where: Where, reach: Reach): Reason | undefined {
-  if (!reach.watchful || !packers.has(baseName(words[0]?.text ?? ""))) return undefined;
+  const program = baseName(words[0]?.text ?? "");
+  if (!reach.watchful || !packers.has(program)) return undefined;
+  // Names that come from a list or from the input are known only then.
+  if (program === "cpio" || program === "pax" || words.some(({ text = "" }) => listed.test(text))) {
+    const rule = where.bases.map((base) => reach.ruleBelow(base)).find(Boolean);
+    if (rule !== undefined) return reason("holds-ruled", { path: where.bases[0] ?? ".", rule: rule.text });
+  }
   const given = words.slice(1).filter(({ text, lead }) => !(text ?? lead).startsWith("-"));
   for (const target of operandTargets({ readOnly: false, reads: given, writes: [], deep: true }, where)) {
     const held = target.paths.map((path) => reach.ruledBelow(path, "Read").found).find(Boolean);
@@ -91,7 +112,8 @@ export function packed({ words }: CommandView, where: Where, reach: Reach): Reas
   return undefined;
 }
 
-const packers = new Set("tar gtar bsdtar zip 7z 7za rsync scp".split(" "));
+const packers = new Set("tar gtar bsdtar zip 7z 7za rsync scp cpio pax".split(" "));
+const listed = /^(-[A-Za-z]*T|--files-from|--from0|-@|--names-stdin|-i?@)/;
 
 const summary = /^--(stat|numstat|shortstat|dirstat|name-only|name-status|summary|compact-summary|no-patch|quiet)|^-s$/;
 // After `-S` and `-G` comes a text.

@@ -89,7 +89,9 @@ export function rootRemoval(scene: Scene): Reason | undefined {
     if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
     const read = operands.some((word) => isReadInto(word, scene.command)) ? listedIn(possible) : [];
     const held = isDeep(operands) && operands.some((word) => /^\$\{?\w+\}?$/.test(word)) ? heldIn(scene.command) : [];
-    for (const operand of [...operands, ...held, ...read]) {
+    // What a variable stands for when it holds nothing.
+    const otherwise = operands.flatMap((word) => /^\$\{\w+:?[-=]([^}]+)\}$/.exec(word)?.[1] ?? []);
+    for (const operand of [...operands, ...otherwise, ...held, ...read]) {
       if (operand.startsWith("-") && operand !== "-") continue;
       if (isDeep(operands) && /^(\$\{?(OLD)?PWD\}?|~-)$/.test(operand)) return reason("removes-anything", { operand });
       if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return reason("removes-anything", { operand });
@@ -138,13 +140,21 @@ function listedIn({ readings, names }: PossibleCommands): string[] {
 
 /** `find . -delete`, where nothing chooses among what is found. */
 function foundIn([name = "", ...args]: readonly string[]): string[] {
-  return baseName(name) === "find" && args.includes("-delete") ? placesOf(args) : [];
+  if (baseName(name) !== "find") return [];
+  const [at, end] = [
+    args.findIndex((arg) => /^-(exec|ok)(dir)?$/.test(arg)),
+    args.findLastIndex((arg) => /^(;|\+)$/.test(arg)),
+  ];
+  const isRun = at >= 0 && /^(rm|unlink|shred|rmdir)$/.test(baseName(args[at + 1] ?? ""));
+  if (!isRun && !args.includes("-delete")) return [];
+  return placesOf(isRun ? [...args.slice(0, at), ...args.slice(end < 0 ? args.length : end + 1)] : args);
 }
 
 /** Folders that `find` walks with no test that chooses among what is there. */
 function placesOf(args: readonly string[]): string[] {
   const first = args.findIndex((arg) => /^[-(!]/.test(arg));
   const chooses = args.slice(first).some((arg, n, tests) => {
+    if (/^-i?(name|path|wholename)$/.test(arg) && /^(\.\/)?\*$/.test(tests[n + 1] ?? "")) return false;
     if (arg === "-type") return !/^[fd](,|$)/.test(tests[n + 1] ?? "");
     return arg.startsWith("-") && !/^-(delete|depth|xdev|mount|mindepth|maxdepth|print0?|true)$/.test(arg);
   });

@@ -18,7 +18,7 @@ export function opensHome(
   const spelled = (word: Word) =>
     source(word)
       .replace(/["'{}]/g, "")
-      .replace(/^\$HOME\b/, home);
+      .replace(/(^|=)\$HOME\b/g, (_, before: string) => before + home);
   const texts = words.map((word) => word.text ?? spelled(word));
   const program = baseName(texts[0] ?? "");
   const isContainer = containers.has(program) && texts.some((text) => /^(-v|--volume|--mount)/.test(text));
@@ -78,12 +78,16 @@ function extracts(program: string, args: readonly string[]): boolean {
       return args[0] === "x" || args[0] === "e";
     case "cpio":
       return args.some((arg) => /^(-[a-z]*i|--extract)/.test(arg));
+    case "pax":
+      return args.some((arg) => /^-[a-z]*r/.test(arg));
+    case "jar":
+      return /^-?[a-z]*x/.test(args[0] ?? "") || args.includes("--extract");
     default:
       return false;
   }
 }
 
-const unpackers = new Set("tar gtar bsdtar unzip 7z 7za cpio rsync".split(" "));
+const unpackers = new Set("tar gtar bsdtar unzip 7z 7za cpio pax jar rsync".split(" "));
 const containers = new Set("docker podman nerdctl".split(" "));
 
 function followed(path: string, disk: Where["disk"]): string {

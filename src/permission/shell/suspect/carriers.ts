@@ -10,16 +10,20 @@ export function handedOn(words: readonly string[]): string[][] {
   const name = baseName(words.find((word) => !word.includes("=")) ?? "").toLowerCase();
   const verbs = carriers.get(name);
   const verb = verbs === undefined || verbs.length === 0 ? 0 : words.findIndex((word) => verbs.includes(word));
-  if (verbs !== undefined && verb >= 0) found.push(...afterOptions(words.slice(verb + 1)));
+  if (verbs !== undefined && verb >= 0) {
+    const end = words.indexOf("--", verb);
+    found.push(...afterOptions(words.slice(verb + 1)), ...(end < 0 ? [] : [words.slice(end + 1)]));
+  }
   // To a reader `-e 'curl x'` is something to look for.
-  const isCode = (at: number) => codeOption.test(words[at - 1] ?? "") && !isReader(name);
+  const isCode = (at: number) =>
+    (codeOption.test(words[at - 1] ?? "") && !isReader(name)) || (name === "deno" && words[at - 1] === "eval");
   words.forEach((word, at) => {
     const rest = words.slice(at + 1);
     const value = runsValue.exec(word)?.slice(1).find(Boolean) ?? (at > 0 ? /^!(.+)$/.exec(word)?.[1] : undefined);
     if (value !== undefined) found.push([value, ...rest]);
     if (/^-[xX]$/.test(word) && /^fd(find)?$/.test(name)) found.push([...rest]);
     if (word === "--pre" && name === "rg") found.push([...rest]);
-    if (/\s/.test(word) && (isCode(at) || takesScripts.has(name))) found.push(...scriptsIn(word));
+    if (/[\s"'(){};]/.test(word) && (isCode(at) || takesScripts.has(name))) found.push(...scriptsIn(word));
     else if (isCode(at)) found.push(words.slice(at));
     const bound = binds.get(name)?.(word, words[at - 1]);
     if (bound !== undefined) found.push(...scriptsIn(bound));
@@ -74,6 +78,30 @@ const carriers = new Map(
       "firejail",
       "pkexec",
     ],
+    ...["bwrap", "proot", "fakeroot", "dbus-run-session", "concurrently", "hyperfine", "setarch", "linux32", "linux64"],
+    ...[
+      "setpriv",
+      "cgexec",
+      "gosu",
+      "chpst",
+      "tini",
+      "dumb-init",
+      "eatmydata",
+      "rr run record",
+      "perf stat record trace",
+    ],
+    ...[
+      "ld.so",
+      "ld-linux-x86-64.so.2",
+      "ld-linux-aarch64.so.1",
+      "ld-musl-x86_64.so.1",
+      "cpulimit",
+      "tsocks",
+      "trickle",
+    ],
+    ...["aws-vault exec", "doppler run", "infisical run", "chamber exec", "op run", "envdir", "cross-env", "env-cmd"],
+    ...["watchexec", "nodemon", "retry", "conda run", "micromamba run", "pixi run", "hatch run", "pdm run", "rye run"],
+    ...["pyenv exec", "rbenv exec", "asdf exec", "mise exec", "volta run", "apptainer exec", "singularity exec"],
     ...["runuser", "nsenter", "rlwrap", "unbuffer", "prlimit", "gdb", "expect", "nix-shell", "at", "batch"],
   ].map((line) => {
     const [name = "", ...verbs] = line.split(" ");
@@ -82,7 +110,9 @@ const carriers = new Map(
 );
 
 const takesScripts = new Set(
-  "tmux screen script nix-shell expect gdb at batch entr vim vi nvim ex less sqlite3".split(" "),
+  "tmux screen script nix-shell expect gdb at batch entr vim vi nvim ex less sqlite3 concurrently hyperfine nodemon watchexec".split(
+    " ",
+  ),
 );
 
 const codeOption = /^(-c|-lc|-e|-E|-x|-P|-ex|--run|--exec|--command|--eval)$/;

@@ -69,6 +69,10 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
       if (pipeIn(args[0] ?? "") || /^\/dev\/(stdin|fd)/.test(args[0] ?? ""))
         return fromInput(name, fed ?? "unknown", "shell");
       return [];
+    case "xargs":
+      return fedWords(args);
+    case "git":
+      return args.flatMap((arg, n) => inGit(arg, args[n - 1]));
     case "watch":
     case "parallel":
       return operands.length > 0 ? shellCode(name, operands.join(" ")) : [];
@@ -78,9 +82,9 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
     case "script":
     case "flock":
       return args.flatMap((arg, n) => {
-        const value = /^(-S|-c|--split-string|--command)$/.test(args[n - 1] ?? "")
+        const value = /^(-[A-Za-z]*S|-c|--split-string|--command)$/.test(args[n - 1] ?? "")
           ? arg
-          : /^-S(.+)$|^--(?:split-string|command)=(.+)$/.exec(arg)?.slice(1).find(Boolean);
+          : /^-[A-Za-z]*?S(.+)$|^--(?:split-string|command)=(.+)$/.exec(arg)?.slice(1).find(Boolean);
         return value === undefined ? [] : shellCode(name, value);
       });
     default:
@@ -88,9 +92,41 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
   }
 }
 
+/** The command that `xargs` runs, with a word in it that is known only then. */
+function fedWords(args: readonly string[]): Code[] {
+  let hole: string | undefined;
+  let at = 0;
+  for (; at < args.length && /^-./.test(args[at]!); at++) {
+    const [, glued] = /^(?:-[iI]|--replace=?)(.*)$/.exec(args[at]!) ?? [];
+    if (glued !== undefined) hole = glued === "" ? (args[at] === "-I" ? args[++at] : "{}") : glued;
+    else if (
+      /^-[0-9a-zA-Z]*[ndPLsEa]$|^--(max-args|delimiter|max-procs|max-lines|max-chars|eof|arg-file)$/.test(args[at]!)
+    )
+      at++;
+  }
+  const words = args.slice(at);
+  if (words.length === 0) return [];
+  const quoted = (text: string) => (text === "" ? "" : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+  const spelled = words.map((word) => (hole ? word.split(hole).map(quoted).join('"$_"') : quoted(word)) || "''");
+  return [{ type: "shell", text: [...spelled, ...(hole ? [] : ["$_"])].join(" ") }];
+}
+
+/** Commands that settings and filters of git name. */
+function inGit(arg: string, before: string | undefined): Code[] {
+  const filter = /^--(?:[a-z]+-)+filter(?:=([^]*))?$/;
+  const filtered = filter.exec(arg)?.[1] ?? (filter.test(before ?? "") ? arg : undefined);
+  if (filtered !== undefined) return shellCode("git", filtered);
+  const [, key = "", value = ""] = (before === "-c" ? /^([^=]+)=([^]*)$/ : /^-c([^=]+)=([^]*)$/).exec(arg) ?? [];
+  if (value === "" || !namesProgram.test(key)) return [];
+  return shellCode("git", value.startsWith("!") ? value.slice(1) : /^alias\./i.test(key) ? `git ${value}` : value);
+}
+
+const namesProgram =
+  /^(alias|pager|core|filter)\.|command|cmd|pager|editor|program|helper|hook|driver|textconv|external|filter|browser|httpd|askpass|uploadpack|receivepack|update$/i;
+
 /** Languages in which a program can be written on the command line; those that take it from their input are `full`. */
 const interpreters =
-  /^(python|node|nodejs|deno|bun|ruby|perl|php|lua|luajit|rscript|julia|osascript|pwsh|tsx|ts-node|jshell|groovy|scala|elixir|tclsh|guile|racket)[\d.]*$/;
+  /^(python|node|nodejs|deno|bun|ruby|perl|php|lua|luajit|rscript|julia|osascript|pwsh|powershell|tsx|ts-node|jshell|groovy|scala|elixir|tclsh|guile|racket)[\d.]*$/;
 const others =
   /^(awk|gawk|mawk|nawk|sqlite3?|psql|mysql|mariadb|ed|ex|vim|vi|nvim|emacs|bc|gdb|expect|make|gmake|duckdb)$/;
 
@@ -104,12 +140,23 @@ function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] 
     if (glued !== undefined) return [glued];
     return !isFull && /[\s"'(){}]/.test(arg) ? [arg] : [];
   });
-  const programs = code.flatMap((text): Code[] => programCode(name, text));
+  const programs = [
+    ...code.flatMap((text): Code[] => programCode(name, text)),
+    ...args.flatMap((arg) => runIn(name, arg)),
+  ];
   const runsFile = args.some((arg) => !arg.startsWith("-")) || args.includes("-m");
   if (code.length > 0 || (runsFile && !args.includes("-"))) return programs;
   return isFull && args.every((arg) => arg === "-" || !/^-(h|V|v|-help|-version)/.test(arg))
     ? fromInput(name, fed, "program")
     : programs;
+}
+
+/** Commands that are run from within: `$(shell …)` of make, texts that awk pipes into a shell. */
+function runIn(name: string, code: string): Code[] {
+  if (name.endsWith("make"))
+    return [...code.matchAll(/\$[({]shell\s+([^)}]*)/g)].flatMap(([, text = ""]) => shellCode(name, text));
+  if (!name.endsWith("awk") || !/\|&?\s*"([^"]*\/)?(sh|bash|zsh|dash|ksh)\b/.test(code)) return [];
+  return [...code.matchAll(/"((?:\\.|[^"\\])*)"/g)].flatMap(([, text = ""]) => shellCode(name, text));
 }
 
 /** Files that `w` of a script names, up to the end of its line, and commands that `e` runs. */
@@ -127,7 +174,7 @@ function writtenBySed(script: string): Code[] {
   return names.map((name) => ({ type: "program", program: "sed", text: `"${name}"` }));
 }
 
-const codeOption = /^(-[A-Za-z]*[cerEp]|-ex|--eval|--print|--command|--execute)$/;
+const codeOption = /^(-[A-Za-z]*[cerEp]|-ex|-[cC]ommand|--eval|--print|--command|--execute)$/;
 
 function fromInput(program: string, fed: Fed, type: "shell" | "program"): Code[] {
   if (fed === undefined) return [];

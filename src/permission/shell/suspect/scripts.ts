@@ -1,63 +1,84 @@
-import { realpathSync, statSync } from "node:fs";
+import { globSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { isInside } from "../../paths/canonical.ts";
+import { expandHome, isInside } from "../../paths/canonical.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { PossibleCommands } from "./possible.ts";
 
-/** Programs that run the files they are given. Version numbers behind the name do not count. */
+/** Programs that run the files they are given, or do what those say. Version numbers behind the name do not count. */
 const interpreters: ReadonlySet<string> = new Set(
   (
-    "sh bash dash zsh ksh fish . source python pypy node nodejs deno bun tsx ts-node ruby perl php lua luajit rscript julia pwsh " +
-    "osascript tclsh expect awk gawk groovy scala java make gmake just"
+    "sh bash dash zsh ksh ash csh tcsh fish nu . source python pypy node nodejs deno bun bunx tsx ts-node vite-node zx ruby perl php lua " +
+    "luajit rscript julia octave pwsh osascript tclsh expect awk gawk groovy scala java kotlin clojure bb elixir dart swift go guile racket " +
+    "sbcl make gmake just uv pytest mocha jest patch psql mysql mariadb sqlite3 duckdb ansible-playbook kubectl docker podman at crontab " +
+    "vim nvim emacs gdb"
   ).split(" "),
 );
 
 const mostFolders = 20;
+const mostWords = 300;
 const mostScripts = 50;
 
 /**
- * Files of the workspace that a command runs because it names them: a program by its path, or the operand of an interpreter. By
- * a generous reading, since one file too many costs nothing but a look.
+ * Files of the workspace that a command runs because it names them: a program by its path, whatever stands before it, and every file
+ * that is named on a line with an interpreter, be it the operand, the value of an option, or what is piped into it. By a generous
+ * reading, since one file too many costs nothing but a look.
  */
 export function namedScripts({ readings, names }: PossibleCommands, cwd: string, roots: readonly string[]): string[] {
-  const places = [cwd, ...[...names].filter((name) => mayBeFolder(name)).map((name) => resolve(cwd, name))];
-  const folders = [...new Set(places)].filter((place) => kindOf(place) === "folder").slice(0, mostFolders);
-  const words = new Set(readings[0].flatMap((command) => runBy(command.words)));
+  const words = [...new Set([...names].slice(0, mostWords).filter(mayBePath))];
+  const folders = [...new Set([cwd, ...words.map((word) => resolve(cwd, word))])]
+    .filter((place) => kindOf(place) === "folder")
+    .slice(0, mostFolders);
+  const programs = new Set(
+    readings[0].flatMap(({ words: [program = ""] }) => (program.includes("/") ? [program] : [])),
+  );
+  const isInterpreted = words.some(isInterpreter) || (names.has("git") && names.has("apply"));
   const found = new Set<string>();
-  for (const word of words)
-    for (const folder of folders) {
-      const path = resolve(folder, word);
-      if (kindOf(path) !== "file") continue;
-      const real = realpathSync(path);
-      if (roots.some((root) => isInside(root, real))) found.add(real);
-      if (found.size === mostScripts) return [...found].sort();
-    }
+  for (const word of words.flatMap((one) => within(one, isInterpreted)))
+    for (const folder of folders)
+      for (const path of filesOf(word, folder, isInterpreted)) {
+        const kind = kindOf(path);
+        // Whatever may be run is looked at also behind a word that nobody knows: `timeout 5 ./x`.
+        if (kind !== "program" && !(kind === "file" && (isInterpreted || programs.has(word)))) continue;
+        const real = realpathSync(path);
+        if (roots.some((root) => isInside(root, real))) found.add(real);
+        if (found.size === mostScripts) return [...found].sort();
+      }
   return [...found].sort();
 }
 
-/** Words of a command that may be files that it runs. */
-function runBy(words: readonly string[]): string[] {
-  const [program = ""] = words;
-  const by = words.findIndex((word) => interpreters.has(familyOf(word)));
-  const given = by < 0 ? [] : words.slice(by + 1).filter((word) => !word.startsWith("-"));
-  return program.includes("/") ? [program, ...given] : given;
+/** A word and the files that may be in it: values of options and of variables, modules of Python. */
+function within(word: string, isInterpreted: boolean): string[] {
+  const glued = /^-[A-Za-z](.+)$/.exec(word)?.[1];
+  const pieces = [word, ...word.split("=").slice(1), ...(glued === undefined ? [] : [glued])];
+  const paths = pieces.filter((piece) => piece !== "" && !piece.startsWith("-"));
+  if (!isInterpreted) return paths;
+  const modules = paths.filter((piece) => /^\w+(\.\w+)*$/.test(piece)).map((name) => name.replaceAll(".", "/"));
+  return [...paths, ...modules.flatMap((name) => [`${name}.py`, `${name}/__main__.py`])];
+}
+
+function filesOf(word: string, folder: string, isInterpreted: boolean): string[] {
+  const path = expandHome(word, "/").replace(/^~\+\//, "");
+  if (!isInterpreted || !/[*?[]/.test(path) || path.includes("**")) return [resolve(folder, path)];
+  return globSync(path, { cwd: folder })
+    .slice(0, mostScripts)
+    .map((one) => resolve(folder, one));
 }
 
 /** `python3.12` is a `python`. */
-function familyOf(word: string): string {
-  return baseName(word)
-    .toLowerCase()
-    .replace(/[\d.]+$/, (digits) => (digits === "." ? "." : ""));
+function isInterpreter(word: string): boolean {
+  const name = baseName(word).toLowerCase();
+  return interpreters.has(name) || interpreters.has(name.replace(/(?<=\w)[\d.]+$/, ""));
 }
 
-function mayBeFolder(name: string): boolean {
-  return name !== "" && name.length < 4_096 && !name.startsWith("-") && !name.includes("\0");
+function mayBePath(name: string): boolean {
+  return name !== "" && name.length < 4_096 && !name.includes("\0");
 }
 
-function kindOf(path: string): "file" | "folder" | undefined {
+function kindOf(path: string): "file" | "program" | "folder" | undefined {
   try {
     const stat = statSync(path);
-    return stat.isFile() ? "file" : stat.isDirectory() ? "folder" : undefined;
+    if (stat.isDirectory()) return "folder";
+    return stat.isFile() ? ((stat.mode & 0o111) === 0 ? "file" : "program") : undefined;
   } catch {
     return undefined;
   }

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { namedScripts } from "../../src/permission/shell/suspect/scripts.ts";
+import { possibleCommands } from "../../src/permission/shell/suspect/possible.ts";
+import { bashIn } from "./asking.ts";
+
+let cwd: string;
+let root: string;
+before(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "sage-behind-")));
+  cwd = join(root, "home/w");
+  for (const folder of [".git", "mod"]) mkdirSync(join(cwd, folder), { recursive: true });
+  for (const name of [".env", "a.txt", "run.sh", "x.js", "x.mk", "p.patch", "mod/__main__.py"])
+    writeFileSync(join(cwd, name), "x\n");
+  chmodSync(join(cwd, "run.sh"), 0o755);
+});
+after(() => rmSync(root, { recursive: true }));
+
+function noneRuns(commands: readonly string[], rules: readonly string[]): void {
+  const where = { cwd, home: join(root, "home"), roots: [cwd] };
+  for (const command of commands)
+    for (const more of [{ mode: "bypass" as const }, {}]) {
+      const all = "mode" in more ? rules : ["+ Bash", ...rules];
+      const { behavior, reason } = bashIn({ ...where, ...more }, command, ...all);
+      assert.notEqual(behavior, "allow", `${command} (${reason.code}, ${JSON.stringify(more)})`);
+    }
+}
+
+test("A3 words that xargs adds may be what a rule is against", () => {
+  noneRuns(
+    [
+      ...["find . -type f | xargs cat", "ls -A | xargs -n1 cat", "git ls-files | xargs cat", "xargs cat <<< .env"],
+      ...["echo .env | xargs -I{} head -1 {}", "echo push | xargs git", "echo push origin | xargs -n2 git"],
+      ...["echo rm a | xargs env", "echo rm | xargs -I% sh -c '% a'"],
+    ],
+    ["- Read(**/.env)", "- Bash(git push:*)", "- Bash(rm:*)"],
+  );
+});
+
+test("A2 a program that another one is told to run is met there", () => {
+  noneRuns(
+    [
+      ...["env -vS'rm a'", "git -c core.fsmonitor='rm a' status", "git filter-branch --tree-filter 'rm a'"],
+      ...["make --eval='$(shell rm a)'", `awk 'BEGIN{print "rm a" | "sh"}'`, "git -c alias.p=push p"],
+      `node -e "require('child_process').spawnSync('rm',['a'])"`,
+      `deno eval "new Deno.Command('rm',{args:['a']})"`,
+      ...[
+        "fakeroot rm a",
+        "proot rm a",
+        "/lib64/ld-linux-x86-64.so.2 /bin/rm a",
+        "hyperfine 'rm a'",
+        "aws-vault exec x -- rm a",
+      ],
+    ],
+    ["- Bash(rm:*)", "- Bash(git push:*)"],
+  );
+});
+
+test("A3 a denied file is shown neither by a search beyond git's index, nor by a process's own folder, nor in a list", () => {
+  noneRuns(
+    [
+      ...["git grep --untracked x", "git grep --no-index x", "git grep --untr x -- .env", "cat /proc/self/cwd/.env"],
+      ...["tar cf x --files-from=list", "ls -a | cpio -o", "cpio -o <<< .env", "pax -w ."],
+    ],
+    ["- Read(**/.env)"],
+  );
+  const where = { cwd, home: join(root, "home"), roots: [cwd] };
+  assert.notEqual(
+    bashIn(where, "git grep --untracked x", "- Read(**/.env)").behavior,
+    "allow",
+    "also without any rule that allows",
+  );
+});
+
+test("A6 more ways to write a protected path, to remove a root and to hand out the home folder ask in bypass", () => {
+  noneRuns(
+    [
+      ...[
+        "curl -w '%output{.git/config}x' http://x",
+        "pax -r < a.tar",
+        "jar xf a.jar",
+        "go env -w GOFLAGS=-toolexec=./x",
+      ],
+      ...["bundle config set x y", "poetry config x y", "docker run --mount type=bind,src=$HOME,dst=/x img"],
+      ...["find . -exec rm -rf {} +", "find . -type f -exec rm {} \\;", "find . -name '*' -delete"],
+      'powershell -c "Set-Content .git/config x"',
+    ],
+    [],
+  );
+  const where = { cwd, home: join(root, "home"), roots: [cwd] };
+  assert.equal(bashIn(where, "curl -w '%output{x}' http://x", "+ Bash(curl:*)").behavior, "ask");
+  for (const command of [
+    "find . -name '*.pyc' -exec rm {} +",
+    "find dist -name '*' -delete",
+    "go env GOPATH",
+    "go test ./...",
+  ])
+    assert.equal(bashIn({ ...where, mode: "bypass" }, command).behavior, "allow", command);
+});
+
+test("A5 a script that a command runs is known behind wrappers, options, pipes and patterns", () => {
+  const scriptsOf = (command: string) =>
+    namedScripts(possibleCommands(command), cwd, [cwd]).map((path) => path.slice(cwd.length + 1));
+  for (const command of [
+    ...["timeout 5 ./run.sh", "sudo ./run.sh", "env X=1 ./run.sh", "exec ./run.sh", "time ./run.sh", "xargs ./run.sh"],
+    ...["bash < run.sh", "cat run.sh | bash", "eval ./run.sh", '"$PWD/run.sh"', "sh *.sh", "x=./run.sh; $x"],
+  ])
+    assert.ok(scriptsOf(command).includes("run.sh"), command);
+  for (const [command, file] of [
+    ["node --require=./x.js y", "x.js"],
+    ["make -fx.mk", "x.mk"],
+    ["python3 -m mod", "mod/__main__.py"],
+    ["git apply p.patch", "p.patch"],
+  ] as const)
+    assert.ok(scriptsOf(command).includes(file), command);
+  assert.deepEqual(scriptsOf("grep x a.txt"), []);
+});
