@@ -1,6 +1,6 @@
 // A turn that another version of the loop has begun: it ends, and what was asked in it goes on under its ids.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
@@ -21,13 +21,20 @@ function hostOn(store: Store, dir: string, script: Turns, options: Partial<Execu
 }
 
 /** A journal as another version left it: a question and an approval are open in its turn. */
-async function left(here: ReturnType<typeof workspace>, limits?: TurnLimits): Promise<Store> {
+function left(here: ReturnType<typeof workspace>, limits?: TurnLimits): Promise<Store> {
+  return leftWith(here, { calls: [askUser(question("Which colour?")), bash("echo ran >> ran.txt")] }, limits);
+}
+
+async function leftWith(
+  here: ReturnType<typeof workspace>,
+  first: { calls: { tool: string; input: object }[] },
+  limits?: TurnLimits,
+): Promise<Store> {
   const before = sqliteStore(here.path("before.db"));
-  const first = [{ calls: [askUser(question("Which colour?")), bash("echo ran >> ran.txt")] }];
-  const old = hostOn(before, here.dir, first);
+  const old = hostOn(before, here.dir, [first] as Turns);
   await old.send({ type: "open", session: "s", cwd: here.dir });
   await old.send({ type: "say", session: "s", text: "paint it", ...(limits && { limits }), ...lin });
-  await until(() => before.pending("s").length === 2);
+  await until(() => before.pending("s").length === first.calls.length);
   const facts = before.load("s").map((fact): Fact => JSON.parse(JSON.stringify(fact)) as Fact);
   await old.close();
   const store = sqliteStore(here.path("journal.db"));
@@ -168,5 +175,27 @@ test("a yes that was used is used up, also when the process is left before the n
     "the same call was not asked about",
   );
   assert.equal(readFileSync(here.path("ran.txt"), "utf8"), "ran\n");
+  await host.close();
+});
+
+test("a yes that was given before an update holds for what was shown, and not where a link leads by now", async () => {
+  using here = workspace();
+  using elsewhere = workspace();
+  mkdirSync(here.path("lib"));
+  const copy = { calls: [bash("echo ran > lib/ran.txt")] };
+  const store = await leftWith(here, copy);
+  renameSync(here.path("lib"), here.path("lib.was"));
+  symlinkSync(elsewhere.dir, here.path("lib"));
+  const host = hostOn(store, here.dir, [copy, copy, { text: "done" }]);
+  await host.send({ type: "resume", session: "s" });
+  const outcome = host.run("s");
+  await until(() => store.load("s").some(({ key }) => key === "t1"));
+  const yes = { type: "granted", requestId: "s/t0/0/0/permit0" } as const;
+  assert.equal((await host.send({ type: "respond", response: yes, ...lin })).ok, true);
+  await until(() => store.pending("s").length === 1 || existsSync(elsewhere.path("ran.txt")));
+  assert.equal(existsSync(elsewhere.path("ran.txt")), false);
+  const [again] = store.pending("s");
+  await host.send({ type: "respond", response: { type: "denied", requestId: again?.id ?? "" }, ...lin });
+  await outcome;
   await host.close();
 });

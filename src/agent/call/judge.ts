@@ -7,6 +7,7 @@ import { openDisk } from "../../permission/paths/canonical.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
 import {
+  isSameReason,
   reason,
   said,
   type Call,
@@ -21,6 +22,7 @@ import { sentence } from "../../texts/reasons.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { digestOf, hashFile } from "../state/digest.ts";
+import { driftBetween } from "./drift.ts";
 import { eventOf, weigh } from "./hooked.ts";
 
 /** A skill that narrows the tools leaves these: they touch nothing. */
@@ -181,22 +183,31 @@ function judgeInput(
   const links = fewest(disk.links());
   const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
   if (behavior === "ask" && result.hard !== true) context.memory.keepJudgement(digest, judgement);
-  const grant = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
-  return {
+  const verdict: Verdict = {
     ...result,
     behavior,
     effect: tool.effect,
     digest,
-    ...(grant !== undefined && {
-      behavior: "allow",
-      allowedBy: "person",
-      reason: reason("approved-earlier", { request: grant }),
-    }),
     ...(Object.keys(links).length > 0 && { links }),
     ...(scripts && { scripts }),
     ...(file && { operand: file.path, before: file.hash }),
     ...(edited && { input: edited }),
   };
+  const granted = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
+  return granted && isAsShown(verdict, granted.shown)
+    ? {
+        ...verdict,
+        behavior: "allow",
+        allowedBy: "person",
+        reason: reason("approved-earlier", { request: granted.request }),
+      }
+    : verdict;
+}
+
+/** A yes holds while nothing differs from what was shown, and for no more than was asked. */
+function isAsShown(now: Verdict, shown: Verdict): boolean {
+  if (driftBetween(shown, now, () => undefined).length > 0) return false;
+  return now.hard !== true || shown.behavior !== "ask" || isSameReason(now.reason, shown.reason);
 }
 
 export function decisionInput(

@@ -16,6 +16,8 @@ import { canonical } from "./digest.ts";
 /** An open permission request, to be judged again when a rule is added. */
 export type Permit = { request: InputRequest; judge(): Verdict };
 
+type Granted = { request: string; shown: Verdict };
+
 type Parsed = { ok: true; input: ToolInput } | { ok: false; problem: Reason };
 
 /** State that a turn keeps between its calls. Ten thousand turns may wait at once, so it holds nothing before it has to. */
@@ -23,7 +25,7 @@ export class Memory {
   #seen: Map<string, string> | undefined;
   #wrote: Map<string, string> | undefined;
   #refused: Set<string> | undefined;
-  #grants: Map<string, string> | undefined;
+  #grants: Map<string, Granted> | undefined;
   #judgements: Map<string, Judgement> | undefined;
   #opinions: WeakMap<ToolInput, () => PermissionOpinion> | undefined;
   #parsed: WeakMap<ToolInput, Parsed> | undefined;
@@ -87,15 +89,15 @@ export class Memory {
     this.#repeats = this.#alternations = 0;
   }
 
-  /** A yes to a request of a turn that did not live to use it. */
-  grant({ id, digest }: InputRequest): void {
-    (this.#grants ??= new Map()).set(digest, id);
+  /** A yes to a request of a turn that did not live to use it, with the verdict that was shown. */
+  grant(request: InputRequest, shown: Verdict): void {
+    (this.#grants ??= new Map()).set(request.digest, { request: request.id, shown });
   }
   /** The request under which this was allowed; once. */
-  takeGrant(digest: string): string | undefined {
-    const id = this.#grants?.get(digest);
+  takeGrant(digest: string): Granted | undefined {
+    const granted = this.#grants?.get(digest);
     this.#grants?.delete(digest);
-    return id;
+    return granted;
   }
 
   /** The judgement on a call that asks, until its request is opened: the rules to offer are made from it. */

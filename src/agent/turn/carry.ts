@@ -15,6 +15,7 @@ import {
   type InputRequest,
   type Resolution,
   type TurnEnd,
+  type Verdict,
 } from "../../protocol/index.ts";
 import { askUser } from "../../tools/ask-user.ts";
 import type { ExecutionContext } from "../state/context.ts";
@@ -54,7 +55,10 @@ export async function carry(
   );
   if (durable.stopped) throw durable.stopped;
   for (const { request, end } of ends)
-    if (isGrant(end) && !isUsed(log.loaded, request.id)) context.memory.grant(request);
+    if (isGrant(end) && !isUsed(log.loaded, request.id)) {
+      const shown = verdictOf(log.loaded, request);
+      if (shown) context.memory.grant(request, shown);
+    }
   const text = [note, ...ends.map(({ request, end }) => `- ${asked(request)}\n  ${answer(request, end)}`)].join("\n");
   // Under a key of its own: told once, however often the turn is begun again.
   await log.store.append(log.id, {
@@ -104,6 +108,12 @@ function isGrant(end: Resolution): boolean {
     end.response.type === "answers" &&
     Object.values(end.response.answers).some(({ selected }) => selected[0] === "rerun")
   );
+}
+
+/** The verdict that the person was asked about. */
+function verdictOf(facts: readonly Fact[], { digest }: InputRequest): Verdict | undefined {
+  const verdicts = facts.flatMap((fact) => (fact.type === "calls.judged" ? fact.data.verdicts : []));
+  return verdicts.findLast((one) => one.digest === digest);
 }
 
 function isUsed(facts: readonly Fact[], id: string): boolean {
