@@ -123,7 +123,7 @@ function step({ base, rest }: Led, name: string, walk: Walk): Led {
   if (rest !== "") return { base, rest: join(rest, name) };
   if (name === "..") return { base: dirname(base), rest: "" };
   const path = join(base, name);
-  // Whose folder it is depends on who asks: the command's is not ours.
+  // It is another folder for each process: the command's is not ours.
   if (ofProcess.test(path))
     throw new PathError(reason("path-links", { path }), `${path} is another folder for each process`);
   const stat = statOf(path);

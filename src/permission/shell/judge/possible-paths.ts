@@ -89,7 +89,7 @@ export function rootRemoval(scene: Scene): Reason | undefined {
     if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
     const read = operands.some((word) => isReadInto(word, scene.command)) ? listedIn(possible) : [];
     const held = isDeep(operands) && operands.some((word) => /^\$\{?\w+\}?$/.test(word)) ? heldIn(scene.command) : [];
-    // What a variable stands for when it holds nothing.
+    // The default of a variable that holds nothing.
     const otherwise = operands.flatMap((word) => /^\$\{\w+:?[-=]([^}]+)\}$/.exec(word)?.[1] ?? []);
     for (const operand of [...operands, ...otherwise, ...held, ...read]) {
       if (operand.startsWith("-") && operand !== "-") continue;

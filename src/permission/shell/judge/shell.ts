@@ -229,7 +229,10 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     parts.push(...unlistedParts(view, here, reach), ...patchedParts(view, step.fed, here, reach));
     judged.push({ at: startOf(step), parts: [...commandPart(step, view, { book, exact, source }), ...parts] });
     if (reach.watchful) words.push(...doubtful(view, common.carries).flatMap((word) => namesIn(word, where)));
-    words.push(...judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, finding, call));
+    // Files that `xargs` is known to hand on were judged above.
+    const isKnown = view.words[0]?.text === "xargs" && view.program.use?.readOnly === true;
+    if (!isKnown)
+      words.push(...judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, finding, call));
     const shown = shownByGit(view, { ...where, bases: folders }, reach) ?? packed(view, where, reach);
     if (shown) finding.mustAsk ??= shown;
   }

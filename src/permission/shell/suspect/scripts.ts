@@ -37,7 +37,7 @@ export function namedScripts({ readings, names }: PossibleCommands, cwd: string,
     for (const folder of folders)
       for (const path of filesOf(word, folder, isInterpreted)) {
         const kind = kindOf(path);
-        // Whatever may be run is looked at also behind a word that nobody knows: `timeout 5 ./x`.
+        // A file that may be run counts also behind a word that nobody knows: `timeout 5 ./x`.
         if (kind !== "program" && !(kind === "file" && (isInterpreted || programs.has(word)))) continue;
         const real = realpathSync(path);
         if (roots.some((root) => isInside(root, real))) found.add(real);
