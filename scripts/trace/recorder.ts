@@ -3,6 +3,7 @@
 import childProcess from "node:child_process";
 import { writeFileSync } from "node:fs";
 import module from "node:module";
+import { Socket } from "node:net";
 import { StatementSync } from "node:sqlite";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { instrument } from "./instrument.ts";
@@ -55,12 +56,21 @@ Object.assign(StatementSync.prototype, {
   },
 });
 
+// A command is an argument of its own process, or a line written to the spawner.
 const { spawn } = childProcess;
 childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
   if (recording && JSON.stringify(args[1]).includes(command)) reached("command started");
   return spawn(...args);
 }) as typeof spawn;
 module.syncBuiltinESMExports();
+const send = Socket.prototype.write as (...given: unknown[]) => boolean;
+Object.assign(Socket.prototype, {
+  write(this: Socket, chunk: unknown, ...rest: unknown[]) {
+    if (recording && typeof chunk === "string" && chunk.startsWith("run\0") && chunk.includes(command))
+      reached("command started");
+    return send.call(this, chunk, ...rest);
+  },
+});
 
 const write = process.stdout.write.bind(process.stdout) as (...given: unknown[]) => boolean;
 Object.assign(process.stdout, {

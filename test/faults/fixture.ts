@@ -16,9 +16,12 @@ export function read(text: string): { recorded: Recorded; facts: Fact[] } {
   return { recorded: JSON.parse(first) as Recorded, facts: facts.map((line) => JSON.parse(line) as Fact) };
 }
 
-/** All that a session is: what the model would see next, the rules it was given, where its turn stands. How long it worked is no part of it. */
+/**
+ * All that a session is: what the model would see next, the rules it was given, where its turn stands.
+ * Left out: what 0.1.0 did not fold (time worked, commands in the background), for its fixtures hold a hash of what it did.
+ */
 export function stateOf(facts: readonly Fact[]): string {
-  const { seen, open, workedMs: _, ...folded } = fold(facts);
+  const { seen, open, workedMs: _, tasks: __, toldTasks: ___, ...folded } = fold(facts);
   const state = { ...folded, seen: [...(seen ?? [])], open: open?.key };
   return hash("sha256", JSON.stringify(state), "hex");
 }

@@ -187,8 +187,9 @@ test("a process with other process numbers that is silent for too long has lost 
   journal(path);
   const store = sqliteStore(path);
   store.claim("s");
-  raw(path, `UPDATE process SET namespace='pid:[1]', pid=4194304, beat=${uptime() - 10_000}`);
   await using other = peer(path);
+  await other.call("session", "s"); // it is up: the living store must not beat between the next two lines
+  raw(path, `UPDATE process SET namespace='pid:[1]', pid=4194304, beat=${uptime() - 10_000}`);
   assert.equal((await other.try("claim", "s")).code, undefined);
   store.close();
 });
