@@ -58,7 +58,7 @@ async function play(seed: number, { resized }: { resized: boolean }): Promise<{ 
   for (let turn = 0; turn < 2; turn++) {
     const step = `t${turn}/0`;
     fact(`said/${turn}`, "user.said", { text: `go ${next()}`, by: "you", surface: "tui" });
-    fact(`t${turn}`, "turn.begun", { loop: 1, maxSteps: 1, sawUpTo: 0 });
+    fact(`t${turn}`, "turn.begun", { loop: 1, maxSteps: 1, sawUpTo: 1_000 }); // it has read the message
     const text = many(7, () => blocks[upTo(blocks.length)]?.() ?? "").join("");
     for (const piece of text.match(/[^]{1,60}/gu) ?? []) {
       delta(`${step}/model`, "text", piece);
