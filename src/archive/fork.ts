@@ -2,6 +2,7 @@ import {
   callKey,
   callOfKey,
   callsOf,
+  createMail,
   doneKey,
   isInSubagent,
   isTurnOrStep,
@@ -44,7 +45,11 @@ export function forkOf(facts: readonly Fact[], cut: number): Fact[] {
   const happened = new Set(kept.flatMap(({ type, key }) => (type === "turn.begun" ? [] : [placeOfKey(key)?.turn])));
   const turns = kept.filter(({ type, key }) => type !== "turn.begun" || happened.has(key));
   const heard = Math.max(0, ...turns.map(({ data }) => ("sawUpTo" in data ? data.sawUpTo : 0)));
-  const conversation = turns.filter(({ type, seq }) => type !== "user.said" || seq <= heard);
+  const mail = createMail();
+  for (const fact of turns) mail.note(fact);
+  const conversation = turns.filter(
+    ({ type, seq }) => type !== "user.said" || (seq <= heard && mail.fateOf(seq) === "read"),
+  );
   return [
     ...conversation.map(opened(cut)).map(unchanged),
     ...notRun(conversation, replied, cut),

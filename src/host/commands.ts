@@ -7,6 +7,7 @@ import type { Page, SessionRow, Store } from "../journal/store.ts";
 import { errorBecause } from "../texts/error.ts";
 import { readRule } from "../permission/rules/rules.ts";
 import {
+  createMail,
   draftKeys,
   errorOf,
   interruptKey,
@@ -21,6 +22,8 @@ import {
   saidKey,
   splitRequestId,
   unseenMessages,
+  withdrawnKey,
+  withoutRewound,
   type Command,
   type CommandReply,
   type GivenImage,
@@ -127,6 +130,21 @@ export function createCommands(parts: CommandParts): Host["send"] {
       const { fact } = written instanceof Promise ? await written : written;
       runner.wake(session);
       return { ok: true, seq: fact.seq };
+    },
+    async withdraw({ session, message, by, surface }) {
+      existingSession(store, session);
+      const facts = withoutRewound(store.load(session));
+      const found = facts.find((fact) => fact.type === "user.said" && fact.key === message);
+      if (!found) throw errorBecause("input-invalid", reason("message-missing", {}));
+      const mail = createMail();
+      for (const fact of facts) mail.note(fact);
+      if (mail.fateOf(found.seq) === "read") throw errorBecause("input-invalid", reason("message-read", {}));
+      const data = { message: found.seq, by, surface };
+      const fact = { key: withdrawnKey(message), type: "message.withdrawn", at: Date.now(), data } as const;
+      const { won, fact: first } = await store.append(session, fact);
+      if (!won && first.type === "message.withdrawn")
+        throw errorBecause("input-invalid", reason("message-withdrawn", { by: first.data.by }));
+      return { ok: true };
     },
     async respond({ response, by, surface }) {
       checkRules(response);

@@ -19,6 +19,7 @@ export function checkSender(guard: Guard, command: Command, requestOf: (id: stri
 function actOf(command: Command, requestOf: (id: string) => InputRequest | undefined): Act | undefined {
   switch (command.type) {
     case "say":
+    case "withdraw":
     case "interrupt":
     case "saveDraft":
       return "talk";

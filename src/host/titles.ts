@@ -45,7 +45,7 @@ export function createTitles(store: Store, model: () => Promise<Model>): Titles 
   };
   return {
     begin(log) {
-      const [first] = log.said;
+      const [first] = log.unseen();
       const isNamed = log.loaded.some(({ type }) => type === "turn.begun" || type === "session.titled");
       if (first && !isNamed) write(log.id, first.data.text).catch(() => {});
     },

@@ -127,9 +127,13 @@ export function createHousekeeping({
 export function renumbered(facts: readonly Fact[], session: string, first: number): Fact[] {
   const said = facts.flatMap(({ type, seq }, n) => (type === "user.said" ? [{ seq, now: first + n }] : []));
   const now = (sawUpTo: number) => said.findLast(({ seq }) => seq <= sawUpTo)?.now ?? 0;
+  const same = (message: number) => said.find(({ seq }) => seq === message)?.now ?? [];
   return facts.map(({ key, type, at, data }, n) => {
-    const sawUpTo = "sawUpTo" in data ? data.sawUpTo : undefined;
-    const moved = sawUpTo === undefined ? data : { ...data, sawUpTo: now(sawUpTo) };
+    const moved = {
+      ...data,
+      ...("sawUpTo" in data && data.sawUpTo !== undefined && { sawUpTo: now(data.sawUpTo) }),
+      ...("without" in data && data.without && { without: data.without.flatMap(same) }),
+    };
     return { session, seq: first + n, key, type, at, data: moved } as Fact;
   });
 }

@@ -2,10 +2,12 @@ import {
   finishedKey,
   resolvedKey,
   saidKeys,
+  seenBy,
   splitRequestId,
   startedKey,
   turnKeys,
   unseenMessages,
+  withdrawnKeys,
   type Fact,
   type KeyRange,
 } from "../protocol/index.ts";
@@ -22,15 +24,18 @@ export type IndexState = { /** Open, and not listed. */ missing: number; /** Lis
 export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "write">) {
   /** True when a turn ends with a message that no reply of it has seen. Most turns had none since they began. */
   const isUnheard = (session: string): boolean => {
-    const newest = (which: string) =>
-      all<Row>(`SELECT * FROM fact WHERE session=? AND ${which} ORDER BY seq DESC LIMIT 1`, session)[0];
-    const isLeft = (rows: readonly Row[]) => unseenMessages(rows.map((row) => stored(whole(all, row)))).length > 0;
-    const said = newest(within(saidKeys));
-    const begun = newest(`${within(turnKeys)} AND type='turn.begun'`);
-    if (!said || !isLeft(begun ? [said, begun] : [said])) return false;
-    // A reply that has seen a message comes after it.
-    const replies = `SELECT * FROM fact WHERE session=? AND seq>? AND type='model.replied'`;
-    return isLeft([said, ...all<Row>(replies, session, said.seq)]);
+    const rows = (which: string, after: number, order = "seq") =>
+      all<Row>(`SELECT * FROM fact WHERE session=? AND seq>? AND ${which} ORDER BY ${order}`, session, after).map(
+        (row) => stored(whole(all, row)),
+      );
+    const [begun] = rows(`${within(turnKeys)} AND type='turn.begun'`, 0, "seq DESC LIMIT 1");
+    const heard = begun ? seenBy(begun) : 0;
+    const said = rows(within(saidKeys), heard);
+    const [first] = said;
+    if (!first) return false;
+    // Whatever decides about a message comes after it.
+    const since = rows(`(type IN ('model.replied','turn.ended') OR ${within(withdrawnKeys)})`, first.seq);
+    return unseenMessages([...said, ...since], heard).length > 0;
   };
   return {
     /** In the transaction of the fact itself. */
@@ -47,6 +52,9 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
           break;
         case "turn.ended":
           q("UPDATE session SET open=? WHERE id=?").run(isUnheard(fact.session) ? UNHEARD : 0, fact.session);
+          break;
+        case "message.withdrawn":
+          if (!isUnheard(fact.session)) q(`UPDATE session SET open=0 WHERE id=? AND open=${UNHEARD}`).run(fact.session);
           break;
         case "user.said":
           q(`UPDATE session SET open=${UNHEARD} WHERE id=? AND open=0`).run(fact.session);

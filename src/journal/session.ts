@@ -1,4 +1,4 @@
-import { callOfKey, reason, reasonOf, SageError, seenBy, unseenMessages, withoutRewound } from "../protocol/index.ts";
+import { callOfKey, reason, reasonOf, SageError, withoutRewound } from "../protocol/index.ts";
 import type {
   Delta,
   Fact,
@@ -12,6 +12,7 @@ import type {
 import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
+import { createMailbox, type Mailbox } from "./mailbox.ts";
 import { isRetryable, quietly, untilWritten } from "./retry.ts";
 import type { Awaitable, Store } from "./store.ts";
 
@@ -32,16 +33,15 @@ export class SessionLog {
   readonly store: Store;
   /** All facts as the session was opened, until a turn begins: a turn that waits for days must not hold them. */
   #loaded: readonly Fact[] | undefined;
-  /** Messages of people, loaded or heard since; oldest first. */
-  readonly said: Fact<"user.said">[] = [];
+  /** Messages of people, loaded or heard since. */
+  readonly mailbox: Mailbox = createMailbox();
+  readonly said: Fact<"user.said">[] = this.mailbox.said;
   /** Rules of this session that were taken back while it was open. */
   readonly rulesTakenBack: string[] = [];
   /** How much the agent may do without asking, as it is now. */
   mode: SessionMode = "ask";
   /** True once the session was in plan mode. */
   planned = false;
-  /** The model has seen messages up to this seq. */
-  sawUpTo = 0;
   #replay: Map<string, Fact> | undefined;
   /** Seqs of interrupts, and of the first fact of each attempt. */
   #interrupts: number[] = [];
@@ -104,7 +104,7 @@ export class SessionLog {
     if (this.flush())
       throw new Error(`session ${this.id} has facts on their way to the store: flush them before a turn begins`);
     this.#stopped = this.#controller = this.#replay = undefined;
-    this.sawUpTo = this.said.length = 0;
+    this.mailbox.clear();
     [this.#interrupts, this.#attempts] = [[], []];
     return this.#knowAll(withoutRewound(this.store.load(this.id)));
   }
@@ -120,10 +120,8 @@ export class SessionLog {
     if (fact.seq <= this.#loadedUpTo) return;
     this.lastSeq = fact.seq;
     this.#saw(fact);
-    if (fact.type === "user.said") this.said.push(fact);
     // With an answer the loop itself takes it back, before it adds another one.
-    else if (fact.type === "rule.removed" && callOfKey(fact.key) === undefined)
-      this.rulesTakenBack.push(fact.data.rule);
+    if (fact.type === "rule.removed" && callOfKey(fact.key) === undefined) this.rulesTakenBack.push(fact.data.rule);
     else if (fact.type === "turn.interrupted") {
       this.#interrupts.push(fact.seq);
       this.stop(
@@ -144,15 +142,15 @@ export class SessionLog {
     this.#saw(fact);
     if (fact.type === "turn.interrupted") this.#interrupts.push(fact.seq);
     if (fact.type === "state.changed" && fact.data.from.state === "initializing") this.#attempts.push(fact.seq);
-    if (fact.type === "user.said") this.said.push(fact);
     // A finished turn is only folded, never replayed.
-    else if (fact.type === "turn.ended") this.#replay = undefined;
-    else if (fact.type !== "session.opened") (this.#replay ??= new Map()).set(fact.key, fact);
+    if (fact.type === "turn.ended") this.#replay = undefined;
+    else if (fact.type !== "session.opened" && fact.type !== "user.said")
+      (this.#replay ??= new Map()).set(fact.key, fact);
   }
 
   #saw(fact: Fact): void {
     if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
-    this.sawUpTo = Math.max(this.sawUpTo, seenBy(fact));
+    this.mailbox.note(fact);
   }
 
   #choose(mode: SessionMode): void {
@@ -160,9 +158,11 @@ export class SessionLog {
     this.planned ||= mode === "plan";
   }
 
-  /** Messages that no turn has taken up and no reply has seen. */
+  get sawUpTo(): number {
+    return this.mailbox.sawUpTo;
+  }
   unseen(): Fact<"user.said">[] {
-    return unseenMessages(this.said, this.sawUpTo);
+    return this.mailbox.unseen();
   }
 
   get interruptedAt(): number {

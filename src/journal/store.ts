@@ -7,6 +7,7 @@ export type NewFact = { [K in FactType]: { key: string; type: K; at: number; dat
 
 export type InboundType =
   | "user.said"
+  | "message.withdrawn"
   | "input.resolved"
   | "turn.interrupted"
   | "draft.saved"

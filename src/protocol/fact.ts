@@ -9,6 +9,7 @@ import type { RestoreProblem, Restoring, RewindWhat } from "./rewind.ts";
 import type { AgentState, StateTransition } from "./state.ts";
 import type { TaskEnd } from "./task.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
+import type { Heard } from "./unseen.ts";
 
 /** Data of each kind of fact. */
 export type FactData = {
@@ -53,11 +54,10 @@ export type FactData = {
   };
   /** All files of a rewind were looked at. */
   "rewind.ended": { restored: string[]; problems: { path: string; problem: RestoreProblem }[] };
-  "turn.begun": {
+  /** The messages that it has heard start the turn. */
+  "turn.begun": Heard & {
     loop: number;
     maxSteps: number;
-    /** Messages up to this seq start the turn. */
-    sawUpTo: number;
     /** Requests of a turn that another version of the loop had begun: they stay open under their ids, and this turn waits for them. */
     carries?: string[];
   };
@@ -69,10 +69,12 @@ export type FactData = {
     /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
     /** Of the turn that it begins, if it begins one. */ limits?: TurnLimits;
   };
-  "model.replied": Reply & {
-    /** Messages up to this seq were in the prompt. */ sawUpTo: number;
-    /** Commands in the background whose end the prompt told. */ ended?: readonly TaskEnd[];
-  };
+  /** Somebody took back a message, by its seq. A prompt that had it by then has read it all the same. */
+  "message.withdrawn": { message: number; by: string; surface: string };
+  "model.replied": Reply &
+    Heard & {
+      /** Commands in the background whose end the prompt told. */ ended?: readonly TaskEnd[];
+    };
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;
   "input.resolved": Resolution;

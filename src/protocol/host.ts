@@ -25,6 +25,11 @@ export type Command =
       id?: string;
       limits?: TurnLimits;
     } & Sender)
+  /**
+   * Takes back a message that nothing has read, by the key of its fact. Refused once it was read. The owner may be asking the model with
+   * it at this moment: the facts tell, and so does whoever shows them.
+   */
+  | ({ type: "withdraw"; session: string; message: string } & Sender)
   | ({ type: "respond"; response: InputResponse } & Sender)
   /**
    * Pauses a running turn; cancels one that is paused or waits for a person. `cancel: true` cancels in any case, `cancel: false` pauses

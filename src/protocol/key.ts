@@ -12,6 +12,7 @@
  *   state/5.0                    state.changed, the first of the owner with epoch 5
  *   rewind/0                     session.rewound       rewind/0.ended          rewind.ended
  *   said/…  interrupt/…  draft/… what people and other processes write
+ *   withdrawn/said/…             message.withdrawn, of the message with that key
  */
 export type KeyPlace = {
   /** `t0` */
@@ -185,6 +186,9 @@ export const saidKeys: KeyRange = { from: "said/", end: "said0" };
 /** Everything of turns; titles lie there too. */
 export const turnKeys: KeyRange = { from: "t", end: "u" };
 export const saidKey = (id: string): string => `${saidKeys.from}${id}`;
+export const withdrawnKeys: KeyRange = { from: "withdrawn/", end: "withdrawn0" };
+/** Of the message with this key: it is taken back once. */
+export const withdrawnKey = (message: string): string => `${withdrawnKeys.from}${message}`;
 /** A change of state: of the attempt with this epoch, the nth. */
 export const stateKey = (epoch: number, n: number): string => `state/${epoch}.${n}`;
 /** Drafts of one request lie side by side, so that the latest is found without reading the session. */

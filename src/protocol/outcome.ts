@@ -53,6 +53,8 @@ export type TurnEnd = OutcomeStatus & {
   stats: ExecutionStats;
   /** Of a turn that failed: messages up to this seq were in the request to the model that failed. */
   sawUpTo?: number;
+  /** But for these, which had been taken back. */
+  without?: readonly number[];
 };
 
 /** True when the agent finished its turn. */

@@ -1,6 +1,6 @@
 import type { Fact, FactType } from "./fact.ts";
 import { placeOfKey, turnNumber, withoutEnd } from "./key.ts";
-import { seenBy } from "./unseen.ts";
+import { createMail, seenBy } from "./unseen.ts";
 
 /** Takes back the conversation, the files that file tools changed, or both. */
 export type RewindWhat = "conversation" | "files" | "both";
@@ -52,7 +52,11 @@ function isUndone({ type, key, seq }: Fact, turn: number, heard: number): boolea
 export function rewindPoints(facts: readonly Fact[]): RewindPoint[] {
   const points: RewindPoint[] = [];
   const live = withoutRewound(facts);
-  const said = live.filter((fact) => fact.type === "user.said");
+  const mail = createMail();
+  for (const fact of live) mail.note(fact);
+  const said = live.filter(
+    (fact) => fact.type === "user.said" && mail.fateOf(fact.seq) !== "withdrawn",
+  ) as Fact<"user.said">[];
   let heard = 0;
   for (const fact of live) {
     const first = fact.type === "turn.begun" ? said.find(({ seq }) => seq > heard) : undefined;

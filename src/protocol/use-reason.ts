@@ -28,6 +28,10 @@ export type UseReasonArgs = {
   "images-too-many": { limit: number; count: number };
   "command-unknown": { command: string };
   "messages-wait": { limit: number };
+  "message-missing": {};
+  "message-read": {};
+  "message-withdrawn": { by: string };
+  "messages-withdrawn": {};
   "request-missing": { request: string };
   "request-ended": { outcome: Resolution["outcome"]; by: string; surface: string; at?: number };
   "for-people-only": {};

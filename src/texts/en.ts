@@ -213,6 +213,8 @@ export const en = {
     "not-a-file": "no longer a regular file",
     failed: "could not be written",
   } as Record<RestoreProblem, string>,
+  withdrawn: (text: string, who: string) => `Message taken back ${who}: ${text}`,
+  withdrawnLate: "Too late to take it back: the agent has read the message.",
   modeChosen: (mode: string, who: string) => `Mode changed ${who}: ${mode}.`,
   modelChosen: (model: string, who: string) => `Model changed ${who}: ${model} from the next turn.`,
   unknownEnd: (why: string) => `How it ended is unknown: ${why}`,

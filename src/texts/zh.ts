@@ -180,6 +180,8 @@ export const zh: Texts = {
     "not-a-file": "已不是普通文件",
     failed: "无法写入",
   },
+  withdrawn: (text, who) => `${who}撤回了消息：${text}`,
+  withdrawnLate: "来不及撤回：智能体已经读过这条消息。",
   modeChosen: (mode, who) => `${who}更换了模式：${mode}。`,
   modelChosen: (model, who) => `${who}更换了模型：下一轮起使用 ${model}。`,
   interrupted: (who) => `${who}已中断。请说明接下来做什么，或用 /resume 继续。`,

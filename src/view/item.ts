@@ -30,6 +30,8 @@ export type Item =
   | ({ type: "model"; at: number; model: string } & Sender)
   | ({ type: "rewound"; at: number } & Pick<FactData["session.rewound"], "turn" | "what" | "files"> & Sender)
   | ({ type: "restored"; at: number } & FactData["rewind.ended"])
+  /** A message was taken back. `late`: the agent has read it all the same. */
+  | ({ type: "withdrawn"; at: number; text: string; late: boolean } & Sender)
   | ({ type: "mode"; at: number; mode: SessionMode } & Sender)
   /** A call that was started and has no known end. */
   | { type: "lost"; at: number; call: CallItem | undefined; reason: Reason }
@@ -46,6 +48,8 @@ export type SaidItem = {
   images: readonly ImagePart[];
   /** False until a turn begins with it or a reply has seen it. */
   read: boolean;
+  /** Taken back before anything has read it. */
+  withdrawn?: Sender;
 };
 
 /** The reply that a text, a thought or a call belongs to, once it is complete. */

@@ -28,6 +28,10 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
       return { tone: "warn", line: t.rewound(t.rewindWhat[item.what], `t${item.turn}`, whoOf(item, t, me)) };
     case "restored":
       return restoredNote(item, t);
+    case "withdrawn":
+      return item.late
+        ? { tone: "warn", line: t.withdrawnLate }
+        : { tone: "dim", line: t.withdrawn(oneLine(item.text), whoOf(item, t, me)) };
     case "mode":
       return { tone: "dim", line: t.modeChosen(t.modes[item.mode], whoOf(item, t, me)) };
     case "lost":

@@ -3,6 +3,7 @@ import { callOfKey, isInSubagent } from "../protocol/key.ts";
 import { addUsage, noUsage, type Usage } from "../protocol/message.ts";
 import type { SessionMode } from "../protocol/mode.ts";
 import type { OutcomeStatus } from "../protocol/outcome.ts";
+import { createMail } from "../protocol/unseen.ts";
 
 /** The state of a session and what it has used, folded from its facts. */
 export type Progress = {
@@ -33,8 +34,12 @@ export type Progress = {
 
 /** Follows a session's facts: does a turn run, and how much has been used? */
 export function createProgress(): Progress {
-  let said = 0;
-  let seen = 0;
+  const mail = createMail();
+  let said: number[] = [];
+  const isWaiting = (): boolean => {
+    said = said.filter((seq) => mail.fateOf(seq) === "waiting");
+    return said.length > 0;
+  };
   const progress: Progress = {
     working: false,
     open: false,
@@ -53,10 +58,14 @@ export function createProgress(): Progress {
       progress.running.clear();
     },
     note(fact) {
+      mail.note(fact);
       switch (fact.type) {
         case "user.said":
-          said = fact.seq;
+          said.push(fact.seq);
           progress.working = true;
+          break;
+        case "message.withdrawn":
+          if (!progress.open && !isWaiting()) progress.working = false;
           break;
         case "session.opened":
           progress.cwd = fact.data.cwd;
@@ -71,11 +80,9 @@ export function createProgress(): Progress {
           progress.mode = fact.data.mode;
           break;
         case "turn.begun":
-          seen = Math.max(seen, fact.data.sawUpTo);
           Object.assign(progress, { working: true, open: true, last: undefined });
           break;
         case "model.replied":
-          seen = Math.max(seen, fact.data.sawUpTo);
           progress.usage = addUsage(progress.usage, fact.data.usage);
           if (!isInSubagent(fact.key))
             progress.contextTokens = fact.data.usage.inputTokens + fact.data.usage.outputTokens;
@@ -101,9 +108,8 @@ export function createProgress(): Progress {
           if (fact.data.to === "pause") progress.working = false;
           break;
         case "turn.ended":
-          seen = Math.max(seen, fact.data.sawUpTo ?? 0);
           // An unread message begins the next turn.
-          Object.assign(progress, { working: said > seen, open: false, last: fact.data });
+          Object.assign(progress, { working: isWaiting(), open: false, last: fact.data });
           progress.usd += fact.data.cost?.usd ?? 0;
           progress.unpriced ||= fact.data.cost === undefined && fact.data.usage.outputTokens > 0;
           progress.running.clear();

@@ -3,6 +3,7 @@ import {
   callKey,
   callOfKey,
   callsOf,
+  createMail,
   isInSubagent,
   isRunKey,
   parentCallOfKey,
@@ -44,6 +45,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
   const calls = new Map<string, CallItem>();
   /** By request id, while they are open. */
   const requests = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
+  const mail = createMail();
   let unread: { seq: number; item: SaidItem }[] = [];
   let stopped = false;
 
@@ -66,14 +68,27 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
       const why = reason("task-ended", { id, command, ...(code !== undefined && { code }) });
       return { type: "notice", text: "", reason: why };
     });
-    return [...read(data.sawUpTo), ...ended, ...streams.replied(reply, data), ...(root ? [root] : []), ...made];
+    return [...read(at), ...ended, ...streams.replied(reply, data), ...(root ? [root] : []), ...made];
   };
 
-  const read = (upTo: number): SaidItem[] => {
-    const seen = unread.filter(({ seq }) => seq <= upTo).map(({ item }) => item);
-    unread = unread.filter(({ seq }) => seq > upTo);
-    for (const item of seen) item.read = true;
-    return seen;
+  /** A fact has decided about messages: they were read, or left out because somebody had taken them back. */
+  const read = (at: number): Item[] => {
+    const settled = unread.filter(({ seq }) => seq <= mail.sawUpTo);
+    unread = unread.filter(({ seq }) => seq > mail.sawUpTo);
+    return settled.flatMap(({ seq, item }): Item[] => {
+      if (mail.fateOf(seq) === "withdrawn") return [item];
+      const { withdrawn: sender, text } = item;
+      item.read = true;
+      delete item.withdrawn;
+      return sender ? [item, { type: "withdrawn", at, text, late: true, ...sender }] : [item];
+    });
+  };
+
+  const withdrawn = ({ at, data: { message, by, surface } }: Fact<"message.withdrawn">): Item[] => {
+    const item = unread.find(({ seq }) => seq === message)?.item;
+    if (!item) return [{ type: "withdrawn", at, text: "", late: true, by, surface }];
+    item.withdrawn = { by, surface };
+    return [item, { type: "withdrawn", at, text: item.text, late: false, by, surface }];
   };
 
   /** Every change of a call goes through here: its standing follows from the rest of it. */
@@ -149,7 +164,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     });
     calls.clear();
     stopped = false;
-    return [...read(data.sawUpTo ?? 0), ...streams.end(), ...left, { type: "end", at, end: data }];
+    return [...read(at), ...streams.end(), ...left, { type: "end", at, end: data }];
   };
 
   const output = ({ key, attempt, text }: Delta): Item[] => {
@@ -172,6 +187,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     },
     fact(fact) {
       const { at, key } = fact;
+      mail.note(fact);
       switch (fact.type) {
         case "user.said": {
           const { by, surface, text, images = [] } = fact.data;
@@ -180,9 +196,11 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           stopped = false;
           return [item];
         }
+        case "message.withdrawn":
+          return withdrawn(fact);
         case "turn.begun":
           stopped = false;
-          return read(fact.data.sawUpTo);
+          return read(at);
         case "model.replied":
           return replied(fact);
         case "calls.judged": {

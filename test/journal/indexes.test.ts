@@ -11,8 +11,10 @@ import {
   turnEndedKey,
   turnKey,
   unseenMessages,
+  withdrawnKey,
   type FactData,
   type FactType,
+  type Heard,
 } from "../../src/protocol/index.ts";
 import { seeded } from "../support/flaky.ts";
 import { answer, asked, fact, folder, opened, resolved } from "./journals.ts";
@@ -100,7 +102,7 @@ test("whoever goes on with a session has its requests listed, whatever the list 
   store.close();
 });
 
-test("a message waits for a turn exactly when no turn has taken it up and no reply has seen it", () => {
+test("a message waits for a turn exactly when no turn has taken it up, no reply has seen it and nobody has taken it back", () => {
   using here = folder();
   const store = sqliteStore(here.path("journal.db"));
   const random = seeded(11);
@@ -111,31 +113,40 @@ test("a message waits for a turn exactly when no turn has taken it up and no rep
     usage: noUsage,
     stats: { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 },
   };
-  const reply = (sawUpTo: number) => ({ parts: [], usage: noUsage, finish: "stop" as const, model: "test", sawUpTo });
+  const reply = (heard: Heard) => ({ parts: [], usage: noUsage, finish: "stop" as const, model: "test", ...heard });
   for (let round = 0; round < 60; round++) {
     const session = `s${round}`;
     store.create(session, opened);
     const epoch = store.claim(session);
     const seen: number[] = [0];
+    const takenBack: number[] = [];
     let [turn, step] = [0, 0];
     let isOpen = false;
     for (let n = 0; n < 12; n++) {
       const write = <T extends FactType>(key: string, type: T, data: FactData[T]) =>
         store.commit(session, epoch, [fact(key, type, data, session)]);
       const last = seen.at(-1) ?? 0;
-      const act = below(5);
+      // Now and then an owner that has not heard of it yet.
+      const without = takenBack.filter(() => below(3) > 0);
+      const heard = { sawUpTo: last, ...(without.length > 0 && { without }) };
+      const act = below(6);
       if (act === 0) {
         const said = { text: "hello", by: "me", surface: "test" };
         seen.push(store.append(session, { key: saidKey(`${n}`), type: "user.said", at: 0, data: said }).fact.seq);
       } else if (act === 1 && !isOpen) {
         isOpen = true;
-        write(turnKey(turn), "turn.begun", { loop: 1, maxSteps: 9, sawUpTo: last });
-      } else if (act === 2 && isOpen) write(`${turnKey(turn)}/${replyKey(step++)}`, "model.replied", reply(last));
+        write(turnKey(turn), "turn.begun", { loop: 1, maxSteps: 9, ...heard });
+      } else if (act === 2 && isOpen) write(`${turnKey(turn)}/${replyKey(step++)}`, "model.replied", reply(heard));
       else if (act === 3 && isOpen)
-        write(`${turnKey(turn)}/${step++}/0/${firstSubReplyKey}`, "model.replied", reply(0));
+        write(`${turnKey(turn)}/${step++}/0/${firstSubReplyKey}`, "model.replied", reply({ sawUpTo: 0 }));
       else if (act === 4 && isOpen) {
         isOpen = false;
-        write(turnEndedKey(turnKey(turn++)), "turn.ended", end);
+        write(turnEndedKey(turnKey(turn++)), "turn.ended", below(4) === 0 ? { ...end, ...heard } : end);
+      } else if (act === 5 && last > 0) {
+        const message = seen[1 + below(seen.length - 1)] as number;
+        const key = withdrawnKey(`${message}`);
+        store.append(session, { key, type: "message.withdrawn", at: 0, data: { message, by: "me", surface: "test" } });
+        takenBack.push(message);
       }
       const { open: isListed, unheard } = store.session(session)!;
       const waits: boolean = !isOpen && unseenMessages(store.load(session)).length > 0;

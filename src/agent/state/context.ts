@@ -8,6 +8,7 @@ import type {
   BackgroundTask,
   ExecutionOptions,
   Fact,
+  Heard,
   InputRequest,
   Message,
   OutcomeStatus,
@@ -128,8 +129,10 @@ export type Progress = {
   said: readonly Fact<"user.said">[];
   /** Messages up to this seq are in `messages`. */
   sawUpTo: number;
-  /** Messages up to this seq were in the last request to the model. */
-  askedUpTo?: number;
+  /** A prompt that is made now, after one that has heard so far, hears this. */
+  hear(after: number): Heard;
+  /** Messages in the last request to the model. */
+  asked?: Heard;
   /** How many tokens the first so many messages are, with everything before them; 0 when nobody has counted yet. */
   counted: { messages: number; tokens: number };
   /** Summary in place of the beginning, after a compaction. */

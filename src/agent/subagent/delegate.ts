@@ -102,6 +102,7 @@ function begin(prompt: string, maxSteps: number): Progress {
     messages: [{ role: "user", text: prompt }],
     said: [],
     sawUpTo: 0,
+    hear: (sawUpTo) => ({ sawUpTo }),
     counted: { messages: 0, tokens: 0 },
     summary: undefined,
     maxSteps,

@@ -183,7 +183,7 @@ function sizeAfter(context: ExecutionContext, messages: Progress["messages"], { 
 function promptTokens(context: ExecutionContext, progress: Progress): number {
   return (
     countedTokens(context, progress) +
-    totalTokens(between(progress.said, progress.sawUpTo, progress.said.at(-1)?.seq ?? 0))
+    totalTokens(between(progress.said, progress.sawUpTo, progress.hear(progress.sawUpTo)))
   );
 }
 

@@ -29,7 +29,7 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     // Interrupted after this reply: its calls that had not run by then must not run now.
     const line = durable.interruptedSince(replyKey(progress.steps)) ? durable.closedBranch(step) : durable.branch(step);
     const reply = await nextReply(line, context, progress);
-    const heard = between(progress.said, progress.sawUpTo, reply.sawUpTo);
+    const heard = between(progress.said, progress.sawUpTo, reply);
     if (heard.length > 0) context.memory.forgetRefusals();
     progress.messages.push(...heard, ...endedMessages(reply.ended), assistantMessage(reply));
     progress.sawUpTo = reply.sawUpTo;

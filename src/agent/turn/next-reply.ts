@@ -39,9 +39,9 @@ async function callModel(
   scope: StepScope,
 ): Promise<FactData["model.replied"]> {
   const { model, tools, system, keepDir } = context.config;
-  const sawUpTo = Math.max(progress.sawUpTo, progress.said.at(-1)?.seq ?? 0);
-  const fresh = between(progress.said, progress.sawUpTo, sawUpTo);
-  progress.askedUpTo = sawUpTo;
+  const heard = progress.hear(progress.sawUpTo);
+  const fresh = between(progress.said, progress.sawUpTo, heard);
+  progress.asked = heard;
   enterPhase(context, "callingLlm");
   using _working = context.activity.begin();
   const ended = newlyEnded(context);
@@ -62,7 +62,7 @@ async function callModel(
       modelScope(scope),
     );
     for (const { id } of ended) context.tree.toldTasks.add(id);
-    return { ...reply, sawUpTo, ...(ended.length > 0 && { ended }) };
+    return { ...reply, ...heard, ...(ended.length > 0 && { ended }) };
   } finally {
     clearTimeout(loading);
   }

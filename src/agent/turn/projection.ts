@@ -10,6 +10,7 @@ import {
   type BackgroundTask,
   type Call,
   type Fact,
+  type Heard,
   type Message,
   type Reply,
   type Restoring,
@@ -82,7 +83,7 @@ export function fold(facts: readonly Fact[]): Folded {
       ofTurn.push(fact);
       continue;
     }
-    addTurn(folded, ofTurn, fact.data.sawUpTo);
+    addTurn(folded, ofTurn, fact.data);
     folded.turn = (turnNumber(fact.key) ?? folded.turn) + 1;
     folded.open = undefined;
     folded.cancelledBy = undefined;
@@ -103,11 +104,11 @@ function putBack(files: readonly Restoring[]): Message {
   };
 }
 
-function addTurn(folded: Folded, facts: readonly Fact[], heardAtEnd = 0): void {
+function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>): void {
   const said = facts.filter((fact) => fact.type === "user.said");
-  const hear = (upTo: number) => {
-    folded.messages.push(...between(said, folded.sawUpTo, upTo));
-    folded.sawUpTo = Math.max(folded.sawUpTo, upTo);
+  const hear = ({ sawUpTo = 0, without = [] }: Partial<Heard>) => {
+    folded.messages.push(...between(said, folded.sawUpTo, { sawUpTo, without }));
+    folded.sawUpTo = Math.max(folded.sawUpTo, sawUpTo);
   };
   let calls: readonly Call[] = [];
   let results: (ToolResult | undefined)[] = [];
@@ -130,12 +131,12 @@ function addTurn(folded: Folded, facts: readonly Fact[], heardAtEnd = 0): void {
   };
   for (const fact of facts) {
     const place = placeInConversation(fact.key);
-    if (fact.type === "turn.begun") hear(fact.data.sawUpTo);
+    if (fact.type === "turn.begun") hear(fact.data);
     else if (!place) continue;
     else if (fact.type === "model.replied") {
       askForRest();
       close();
-      hear(fact.data.sawUpTo);
+      hear(fact.data);
       folded.messages.push(...endedMessages(fact.data.ended), assistantMessage(fact.data));
       calls = callsOf(fact.data);
       rest = restMessage(fact.data);
@@ -156,7 +157,7 @@ function addTurn(folded: Folded, facts: readonly Fact[], heardAtEnd = 0): void {
     }
   }
   close();
-  hear(heardAtEnd);
+  hear(atEnd);
 }
 
 /** The turn ended before this call had a result: what is known of it must not sound like nothing happened. */
@@ -174,10 +175,15 @@ function unfinished(last: Fact["type"] | undefined): ToolResult {
   return { ok: false, text, end: "not-run" };
 }
 
-export function between(said: readonly Fact<"user.said">[], after: number, upTo: number): Message[] {
+/** The messages that a prompt has heard, after one that had heard so far. */
+export function between(
+  said: readonly Fact<"user.said">[],
+  after: number,
+  { sawUpTo, without = [] }: Heard,
+): Message[] {
   if ((said.at(-1)?.seq ?? 0) <= after) return [];
   return said
-    .filter(({ seq }) => seq > after && seq <= upTo)
+    .filter(({ seq }) => seq > after && seq <= sawUpTo && !without.includes(seq))
     .map(({ data: { text, expanded, images } }) => ({
       role: "user",
       text: expanded ?? text,

@@ -13,6 +13,7 @@ import {
   type AgentOutcome,
   type ExecutionOptions,
   type Fact,
+  type Heard,
   type OutcomeStatus,
   type TurnEnd,
   type TurnLimits,
@@ -112,15 +113,16 @@ function foundAgain({ tasks, toldTasks }: Folded): Pick<ExecutionContext["tree"]
 function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[]): Turn {
   const { config, options, asking, lifecycle } = input;
   const key = turnKey(folded.turn);
-  const { maxSteps, sawUpTo, carries } = log.branch("").decide(key, "turn.begun", () => ({
+  const { maxSteps, carries, ...heard } = log.branch("").decide(key, "turn.begun", () => ({
     loop: LOOP,
     maxSteps: options.maxSteps,
-    sawUpTo: log.said.at(-1)?.seq ?? 0,
+    ...log.mailbox.hear(folded.sawUpTo),
     ...(open && { carries: open }),
   }));
+  const { sawUpTo } = heard;
   // A turn that goes on for another is held to what was said last in that one.
   const from = carries ? Math.min(folded.sawUpTo, sawUpTo - 1) : folded.sawUpTo;
-  const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, sawUpTo);
+  const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, heard);
   lifecycle.transition({ state: "executing", phase: "preparingContext" });
   return {
     key,
@@ -129,8 +131,9 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
     cancelledBy: folded.cancelledBy,
     heard: folded.sawUpTo,
     progress: {
-      messages: [...folded.messages, ...between(log.said, folded.sawUpTo, sawUpTo)],
+      messages: [...folded.messages, ...between(log.said, folded.sawUpTo, heard)],
       said: log.said,
+      hear: log.mailbox.hear,
       sawUpTo,
       counted: folded.counted,
       summary: folded.summary,
@@ -166,14 +169,14 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
 }
 
 /** The message that begins a turn says how long it may take; one that joins it says nothing about it. */
-function limitsOf(said: readonly Fact<"user.said">[], after: number, upTo: number): TurnLimits {
-  return said.find(({ seq }) => seq > after && seq <= upTo)?.data.limits ?? {};
+function limitsOf(said: readonly Fact<"user.said">[], after: number, { sawUpTo, without = [] }: Heard): TurnLimits {
+  return said.find(({ seq }) => seq > after && seq <= sawUpTo && !without.includes(seq))?.data.limits ?? {};
 }
 
 function drive(log: SessionLog, { key, carries, cancelledBy, heard, context, progress }: Turn): Promise<OutcomeStatus> {
   if (cancelledBy !== undefined) throw new Stopped("cancelled", reason("stopped-by", { by: cancelledBy }));
   // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
-  if (!carries && (log.said.at(-1)?.seq ?? 0) <= heard) return Promise.resolve({ status: "success" });
+  if (!carries && !log.mailbox.saidSince(heard)) return Promise.resolve({ status: "success" });
   const go = () => loop(log.branch(key), context, progress);
   return carries ? carry(log, context, { key, carries }).then(go) : go();
 }
@@ -201,8 +204,8 @@ async function end(
     const root = log.branch("");
     root.withdraw(status.status === "cancelled" ? status.reason : reason("turn-ended", {}));
     // A message that the model failed to reply to is told with this end, and begins no turn that would only fail again.
-    const failedOn = status.status === "error" ? progress.askedUpTo : undefined;
-    root.decide(turnEndedKey(key), "turn.ended", () => ({ ...ended, ...(failedOn && { sawUpTo: failedOn }) }));
+    const failedOn = status.status === "error" ? progress.asked : undefined;
+    root.decide(turnEndedKey(key), "turn.ended", () => ({ ...ended, ...(failedOn?.sawUpTo ? failedOn : {}) }));
     const written = log.flush();
     if (written) await written;
     return outcome;
@@ -215,9 +218,16 @@ async function end(
 
 /** Asked to run with nothing to do: the last turn's outcome stands. */
 function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome {
+  if (!ended && log.said.length > 0) ended = neverBegun;
   if (!ended) throw errorBecause("input-invalid", reason("nothing-said", { session: log.id }));
   return { ...ended, session: log.id, messages, toolHistory: [] };
 }
+
+/** The outcome of a session whose only message was taken back before its turn began. */
+const neverBegun: TurnEnd = {
+  ...{ status: "cancelled", reason: reason("messages-withdrawn", {}), text: "", usage: noUsage },
+  stats: { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 },
+};
 
 async function statusOf(error: unknown, log: SessionLog): Promise<OutcomeStatus> {
   if (error instanceof NeedsInput) {

@@ -69,6 +69,7 @@ const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } =
     limits: limits.optional(),
     ...sender,
   },
+  withdraw: { session: text, message: text, ...sender },
   respond: { response, ...sender },
   interrupt: { session: text, cancel: z.boolean().optional(), ...sender },
   resume: { session: text },

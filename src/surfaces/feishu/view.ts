@@ -65,7 +65,7 @@ export function createView(words: () => Texts): SessionView {
       if ((item.type === "text" || item.type === "call") && item.within.length === 0) items.add(item);
       if (item.type === "call" && item.within.length === 0) notice = undefined;
       if (item.type === "notice") notice = item;
-      if (item.type === "said" && item.read) said.delete(item.key);
+      if (item.type === "said" && (item.read || item.withdrawn)) said.delete(item.key);
     }
   };
 

@@ -103,11 +103,12 @@ async function interrupt({ host, options, sender, scroll, desk, t, to, signal, r
 }
 
 /** Is this key for Sage, or for the panel or editor that has the keyboard? */
-function takes({ desk, pagers, pickers, writing }: Parts, key: Key): boolean {
+function takes({ desk, pagers, pickers, talk, writing }: Parts, key: Key): boolean {
   if (pagers.open()) return key === "interrupt" || key === "unfold" || key === "sleep";
   const panel = desk.panel() !== undefined;
   if (!panel && pickers.open()) return key === "sleep";
   if (key === "escape" || key === "mode") return !panel && !writing.choosing();
+  if (key === "back") return !panel && writing.text() === "" && talk.canTakeBack();
   if (key === "leave") return panel || writing.text() === "";
   if (key === "editor" || key === "request") return !panel;
   return true;
@@ -130,6 +131,8 @@ function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
       return parts.finish({ why: "left" });
     case "editor":
       return void lifetime.lend(() => edit(parts));
+    case "back":
+      return parts.talk.takeBack();
     case "sleep":
       return void lifetime.lend(async () => options.sleep?.());
     default:

@@ -80,6 +80,7 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
     switchTo: (session) => machine.finish({ why: "switched", session }),
     pick: (picking) => parts.pickers.show(picking),
     write: (text) => parts.writing.set(text),
+    typed: () => parts.writing.text(),
   });
   const parts: Parts = {
     ...setting,

@@ -85,7 +85,7 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
   const groups = () => entries.flatMap(({ item }) => (item.type === "reads" ? [item] : []));
   const waiting = new Set<SaidItem>();
   const show = (item: Item): void => {
-    if (item.type === "said" && item.read) waiting.delete(item);
+    if (item.type === "said" && (item.read || item.withdrawn)) waiting.delete(item);
     else if (item.type === "said") waiting.add(item);
     if ((item.type === "call" && item.result) || (item.type === "thought" && item.done && item.text !== ""))
       latest = groups().findLast(({ items }) => items.includes(item as CallItem)) ?? item;

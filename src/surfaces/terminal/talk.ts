@@ -13,6 +13,7 @@ import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { Picked, Picking, SlashCommand, TerminalOptions } from "./options.ts";
 import { readTyped } from "./input.ts";
+import type { SaidItem } from "../../view/item.ts";
 import type { BoxItem, Scroll } from "./scroll.ts";
 import type { Progress } from "../../view/progress.ts";
 import { nameOf } from "../../view/summary.ts";
@@ -22,6 +23,10 @@ export type Talk = {
   submit(text: string): void;
   speak(text: string): void;
   resume(): void;
+  /** Does a message of this person wait to be read? */
+  canTakeBack(): boolean;
+  /** Takes the newest of them back into the editor. */
+  takeBack(): void;
   chooseMode(mode: SessionMode): void;
   /** Runs a command as if it had been typed, if there is one of this name. */
   run(name: string): void;
@@ -48,6 +53,8 @@ type Parts = {
   pick(picking: Picking): void;
   /** Puts a text into the editor. */
   write(text: string): void;
+  /** The text that is in it. */
+  typed(): string;
 };
 
 const TOLD = 8_000;
@@ -80,6 +87,19 @@ export function createTalk(parts: Parts): Talk {
     void send({ type: "say", session, text: whole, id: randomUUID(), ...sender }).then((ok) => {
       if (!ok) ran = [...told, ...ran];
     });
+  };
+
+  let taking: string | undefined;
+  const newest = () =>
+    scroll.waiting().findLast(({ key, sender: { by, surface } }) => {
+      return by === sender.by && surface === sender.surface && key !== taking;
+    });
+  const takeBack = async ({ key, text }: SaidItem) => {
+    taking = key;
+    const reply = await host.send({ type: "withdraw", session, message: key, ...sender });
+    if (reply.ok) parts.write([text, parts.typed()].filter((one) => one !== "").join("\n"));
+    else scroll.note("warn", tt.notTakenBack(oneLine(errorText(reply, t))));
+    redraw();
   };
 
   const chooseMode = async (mode: SessionMode): Promise<boolean> => {
@@ -178,6 +198,11 @@ export function createTalk(parts: Parts): Talk {
     speak,
     resume,
     picked,
+    canTakeBack: () => newest() !== undefined,
+    takeBack() {
+      const found = newest();
+      if (found) void takeBack(found);
+    },
     chooseMode: (chosen) => void chooseMode(chosen),
     run(name) {
       const found = all.find((one) => one.name === name);

@@ -79,8 +79,8 @@ suite("a session on a terminal", () => {
   });
 
   for (const [lang, one, two] of [
-    ["en", "1 message waiting for the next step: also 中文", "2 messages waiting"],
-    ["zh", "1 条消息等待下一步读取：also 中文", "2 条消息等待"],
+    ["en", "1 message waiting for the next step (↑ takes it back): also 中文", "2 messages waiting"],
+    ["zh", "1 条消息等待下一步读取（↑ 撤回）：also 中文", "2 条消息等待"],
   ] as const)
     test(`a message that is sent while it works is shown as waiting until it has been read, ${lang}`, async () => {
       await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], {
@@ -99,6 +99,39 @@ suite("a session on a terminal", () => {
       await at.until("End.");
       assert.equal((await at.screen.text()).includes(two), false, "read by now");
       assert.deepEqual((await at.until("❯ and this")).split("❯ also 中文").length, 2, "said once");
+    });
+
+  for (const [lang, taken] of [
+    ["en", "Message taken back by you: also 中文"],
+    ["zh", "你撤回了消息：also 中文"],
+  ] as const)
+    test(`↑ takes the message that waits back into the editor, and Enter sends it anew, ${lang}`, async () => {
+      const requests: ModelRequest[] = [];
+      await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], {
+        task: "go",
+        lang,
+        wrap: (model) => ({
+          ...model,
+          reply: (request, scope) => (requests.push(request), model.reply(request, scope)),
+        }),
+      });
+      await at.until("echo x > x.txt");
+      await at.answer("\x1b");
+      await at.until(lang === "en" ? "1 open request" : "1 个待处理的请求");
+      at.enter("first");
+      await at.until(/1 (message|条消息)/);
+      at.enter("also 中文");
+      await at.until(/2 (messages|条消息)/);
+      at.press("\x1b[A");
+      await at.until(taken);
+      await at.until(/1 (message|条消息)/);
+      at.enter(", better");
+      await at.until(/2 (messages|条消息)/);
+      at.press("\x12");
+      await at.answer("1", "\r");
+      await at.until("End.");
+      const told = requests.at(-1)!.messages.flatMap((one) => (one.role === "user" ? [one.text] : []));
+      assert.deepEqual(told, ["go", "first", "also 中文, better"]);
     });
 
   test("answered elsewhere: the panel folds, and the transcript says by whom and from where", async () => {
