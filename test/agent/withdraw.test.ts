@@ -169,6 +169,27 @@ test("a session whose only message was taken back is idle: no turn begins, and t
   await host.close();
 });
 
+test("whoever may not talk takes nothing back", async () => {
+  using here = workspace();
+  const store = memoryStore();
+  const made = config({ dir: here.dir, script: [{ text: "done" }], store });
+  const host = createHost({
+    store,
+    version: "test",
+    executor: async () => new UnifiedExecutor(made, { workingDirectory: here.dir }),
+    guard: ({ by }) => by === "Lin",
+  });
+  await host.send({ type: "open", session: "s", cwd: here.dir });
+  store.append("s", { key: saidKey("one"), type: "user.said", at: 1, data: { text: "one", ...lin } });
+  const message = { type: "withdraw", session: "s", message: saidKey("one"), surface: "test" } as const;
+  const refused = await host.send({ ...message, by: "somebody" });
+  assert.deepEqual([refused.ok, !refused.ok && refused.code], [false, "not-permitted"]);
+  assert.equal(store.session("s")?.unheard, true);
+  assert.ok((await host.send({ ...message, by: "Lin" })).ok);
+  assert.equal(store.session("s")?.unheard, false);
+  await host.close();
+});
+
 test("a turn that fails does not read what was taken back before the request that failed", async () => {
   using here = workspace();
   const { asked, wrap } = listening((n) => {

@@ -98,7 +98,10 @@ export function createTalk(parts: Parts): Talk {
     taking = key;
     const reply = await host.send({ type: "withdraw", session, message: key, ...sender });
     if (reply.ok) parts.write([text, parts.typed()].filter((one) => one !== "").join("\n"));
-    else scroll.note("warn", tt.notTakenBack(oneLine(errorText(reply, t))));
+    else {
+      taking = undefined;
+      scroll.note("warn", tt.notTakenBack(oneLine(errorText(reply, t))));
+    }
     redraw();
   };
 

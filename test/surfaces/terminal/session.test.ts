@@ -4,6 +4,7 @@ import { SageError, said } from "../../../src/protocol/index.ts";
 import type { ModelRequest } from "../../../src/models/model.ts";
 import { allow, askUser, bash, question } from "../../support/sage.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
+import { until } from "../../support/until.ts";
 
 suite("a session on a terminal", () => {
   test("text, a permission, a question and the end, each once, in order, and all of it in the scrollback", async () => {
@@ -133,6 +134,33 @@ suite("a session on a terminal", () => {
       const told = requests.at(-1)!.messages.flatMap((one) => (one.role === "user" ? [one.text] : []));
       assert.deepEqual(told, ["go", "first", "also 中文, better"]);
     });
+
+  test("↑ that comes while the model is being asked with the message: the screen says that it was too late", async () => {
+    const gate = Promise.withResolvers<void>();
+    let asked = 0;
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], {
+      task: "go",
+      wrap: (model) => ({
+        ...model,
+        async reply(request, scope) {
+          if (++asked === 2) await gate.promise;
+          return model.reply(request, scope);
+        },
+      }),
+    });
+    await at.until("echo x > x.txt");
+    await at.answer("\x1b");
+    await at.until("1 open request");
+    at.enter("more");
+    await at.until("1 message waiting");
+    at.press("\x12");
+    await at.answer("1", "\r");
+    await until(() => asked === 2, "the second request to the model");
+    at.press("\x1b[A");
+    await at.until("Message taken back by you: more");
+    gate.resolve();
+    await at.until("Too late to take it back: the agent has read the message.");
+  });
 
   test("answered elsewhere: the panel folds, and the transcript says by whom and from where", async () => {
     await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], { task: "go" });
