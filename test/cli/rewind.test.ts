@@ -16,7 +16,7 @@ import { fold } from "../../src/agent/turn/projection.ts";
 import { keptFor } from "../../src/config/output.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { modeOf, noUsage, turnNumber, withoutRewound, type Fact } from "../../src/protocol/index.ts";
+import { modeOf, noUsage, turnNumber, withoutRewound, type Fact, type Replaced } from "../../src/protocol/index.ts";
 import { readState, sha256 } from "../../src/tools/file.ts";
 import { keep, replacedBy } from "../../src/tools/kept.ts";
 import { Machine } from "../support/cli.ts";
@@ -153,6 +153,39 @@ suite("rewind", () => {
     assert.match(damaged.out, /leave {4}目录\/新\.txt \(its earlier content was not kept or is damaged\)/);
   });
 
+  test("a protected path and one outside the workspace come back only when the person says so, and from an intact copy", async () => {
+    using machine = new Machine();
+    const [hook, start, outer] = [".git/hooks/pre-commit", ".envrc", "../outside/外.txt"];
+    for (const folder of [".git/hooks", "../outside"]) mkdirSync(join(machine.cwd, folder), { recursive: true });
+    const { facts, at, text } = await prepared(machine, [hook, start, outer]);
+    const all = () => [hook, start, outer].map(text);
+    const plan = await machine.sage(["rewind", "s", "--to", "t1", "--dry-run"]);
+    const [, doubts = ""] = plan.out.split("Only if you say so:\n");
+    assert.match(doubts, /restore {2}\.git\/hooks\/pre-commit \(a protected path\)/);
+    assert.match(doubts, /restore {2}\.envrc \(a protected path\)/);
+    assert.match(doubts, /外\.txt \(outside the workspace\)/);
+    assert.doesNotMatch(doubts, /数据\.bin/);
+
+    const back = ["rewind", "s", "--to", "t1", "--files", "--yes"];
+    assert.equal((await machine.sage(back)).code, 0);
+    assert.deepEqual(all(), ["new", "new", "new"]);
+    assert.equal(text("数据.bin"), "\0\x01old", "the rest is put back");
+    const decided = facts().flatMap((fact) => (fact.type === "session.rewound" ? fact.data.files : []));
+    assert.deepEqual(
+      decided.map(({ path }) => path),
+      [at("数据.bin"), at("b.txt")],
+      "nor is it decided, which a crash would finish",
+    );
+
+    // Whoever changes the kept copy does not get it written over a hook.
+    const kept = join(keptFor(join(machine.env["SAGE_HOME"] ?? "", "output"), "s"), "replaced");
+    const copy = join(kept, sha256(`old ${hook}`));
+    assert.ok(existsSync(copy));
+    writeFileSync(copy, "planted");
+    await machine.sage([...back, "--overwrite"]);
+    assert.deepEqual(all(), ["new", `old ${start}`, `old ${outer}`]);
+  });
+
   test("a rewind waits for an open turn to end, and is for people only", async () => {
     using machine = new Machine();
     const { session } = await worked(machine);
@@ -186,8 +219,8 @@ suite("rewind", () => {
   });
 });
 
-/** A session of two turns, the second of which replaced a binary file and created another, as its tools would have left it. */
-async function prepared(machine: Machine): Promise<Omit<Worked, "session">> {
+/** A session of two turns, the second of which replaced a binary file and `more`, and created another, as its tools would have left it. */
+async function prepared(machine: Machine, more: readonly string[] = []): Promise<Omit<Worked, "session">> {
   const at = (name: string) => join(machine.cwd, name);
   const home = machine.env["SAGE_HOME"] ?? "";
   const journal = join(home, "journal.db");
@@ -197,6 +230,14 @@ async function prepared(machine: Machine): Promise<Omit<Worked, "session">> {
   await keep(keptFor(join(home, "output"), "s"), before);
   writeFileSync(at("数据.bin"), "\0new");
   writeFileSync(at("b.txt"), "b");
+  const others: Replaced[] = [];
+  for (const name of more) {
+    writeFileSync(at(name), `old ${name}`);
+    const was = await readState(at(name));
+    await keep(keptFor(join(home, "output"), "s"), was);
+    writeFileSync(at(name), "new");
+    others.push(replacedBy(at(name), was, sha256("new")));
+  }
   const store = sqliteStore(journal);
   store.create("s", { cwd: machine.cwd, version: "test" });
   for (const turn of [0, 1]) {
@@ -212,6 +253,7 @@ async function prepared(machine: Machine): Promise<Omit<Worked, "session">> {
         replaced: [
           replacedBy(at("数据.bin"), before, sha256("\0new")),
           { path: at("b.txt"), before: "", after: sha256("b") },
+          ...others,
         ],
       }));
     const stats = { steps: 1, modelCalls: 1, toolCalls: 0, durationMs: 1 };

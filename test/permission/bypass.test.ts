@@ -150,6 +150,76 @@ test("A6 all that a root holds is the root, also one by one and elsewhere", () =
   ]);
 });
 
+test("A6 a root by an expansion, or printed by another command, is a root", () => {
+  told("ask", [
+    ...[
+      "rm -rf ${x:-~}",
+      "rm -rf ${x:-/}",
+      "rm -rf ${x:=~}",
+      "rm -rf ${x-$HOME}",
+      'rm -rf "${x:-$HOME}"',
+      "rm -rf ${x:+/}",
+    ],
+    ...["rm -rf ${HOME%/}", "rm -rf ${HOME:0}", 'rm -rf "${HOME:?}"', "rm -rf ${x:-..}", "rm -rf ${x:-${y:-~}}"],
+    ...["rm -rf ${x:-*}", "rm ${x:-*}", "rm -rf ${PWD%/*}", "rm -rf ~+", "rm -rf $(git rev-parse --show-toplevel)"],
+    ...['rm -rf "$(git rev-parse --show-toplevel)"', "rm -rf `git rev-parse --show-toplevel`", "rm -rf $(realpath .)"],
+    ...[
+      "x=$(git rev-parse --show-toplevel); rm -rf $x",
+      "rm -rf $(dirname $PWD)",
+      "rm -rf $(echo ~)",
+      "rm -rf $(printf /)",
+    ],
+  ]);
+  told("allow", [
+    ...[
+      "rm -rf ${x:-dist}",
+      'rm -rf "${BUILD_DIR:-build}"',
+      "rm -rf $(git rev-parse --show-toplevel)/dist",
+      'rm -rf "$x"',
+    ],
+    ...['d=$(mktemp -d); rm -rf "$d"', "rm -rf $(npm root)", "rm -rf ${x:-dist}/cache"],
+  ]);
+});
+
+test("A6 a protected file that a search comes upon is not written", () => {
+  writeFileSync(join(cwd, ".git/config"), "");
+  told("ask", [
+    ...[
+      "find . -exec cp a.txt {} \\;",
+      "find . -type f -exec cp a.txt {} \\;",
+      "find . -name config -exec cp a.txt {} \\;",
+    ],
+    ...["find . -exec tee {} \\;", "find . -type f -exec sed -i s/a/b/ {} +", "find . -exec dd if=a of={} \\;"],
+    ...["find . -name hooks -execdir cp a.txt {}/pre-commit \\;", "find . -type d -exec cp a.txt {} \\;"],
+    ...["find .git -type f -exec cp a.txt {} \\;", "fd -H hooks -x cp a.txt {}"],
+  ]);
+  told("allow", [
+    ...["find . -name '*.ts' -exec sed -i s/a/b/ {} +", "find sub -type f -exec cp a.txt {} \\;"],
+    ...["find . -name '*.md' -exec cp {} sub \\;"],
+    ...["fd -e ts -x sed -i s/a/b/ {}"],
+  ]);
+});
+
+test("A6 code that sets one text into another, or replaces a piece of it, asks when that may name a protected path", () => {
+  told("ask", [
+    `python3 -c "open('.%s/hooks/x' % 'git','w')"`,
+    `python3 -c "open('.{}/hooks/x'.format('git'),'w')"`,
+    `python3 -c "open('{}{}/config'.format('.', 'git'),'w')"`,
+    `python3 -c "open('.gXt/config'.replace('X','i'),'w')"`,
+    `python3 -c "x='git'; open(f'.{x}/config','w')"`,
+    `node -e "require('fs').writeFileSync('.gXt/config'.replace('X','i'),'x')"`,
+    'node -e \'require("fs").writeFileSync(`.${"git"}/config`,"x")\'',
+    `ruby -e "File.write('.%s/config' % 'git', 'x')"`,
+    `perl -e 'open F, sprintf(">.%s/config","git")'`,
+  ]);
+  told("allow", [
+    `python3 -c "open('%s.txt' % 'a','w')"`,
+    `python3 -c "open('out-{}.txt'.format(1),'w')"`,
+    `python3 -c "s=open('a.txt').read(); open('a.txt','w').write(s.replace('a','b'))"`,
+    `node -e "const fs=require('fs'); fs.writeFileSync('a.txt', fs.readFileSync('a.txt','utf8').replace('x','y'))"`,
+  ]);
+});
+
 test("A6 a group that writes after a cd to an unknown folder may write a hook", () => {
   told("ask", [
     'cd "$d" && { echo x; } > hooks/pre-commit',

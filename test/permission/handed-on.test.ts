@@ -118,3 +118,114 @@ test("A5 a script that a command runs is known behind wrappers, options, pipes a
     assert.ok(scriptsOf(command).includes(file), command);
   assert.deepEqual(scriptsOf("grep x a.txt"), []);
 });
+
+test("A2 a program behind one that is not known, or by another way to do the same, is not run", () => {
+  noneRuns(
+    [
+      ...[
+        "bwrap --bind / / rm x",
+        "bwrap --ro-bind / / --dev /dev rm x",
+        "firejail --noprofile rm x",
+        "unshare -r rm x",
+      ],
+      ...["systemd-run -p A=b --user rm x", "chroot / rm x", "proot -r / -b /x:/y rm x", "nsenter -t 1 -m rm x"],
+      ...["setpriv --reuid 1 --clear-groups rm x", "flock -w 3 x -c 'rm x'", "script -qec 'rm x' /dev/null"],
+      ...["parallel -j 2 rm {} ::: x", "watch -n 1 -d rm x", "ls | entr -s 'rm x'", "numactl -N 0 -m 0 rm x"],
+      ...[
+        "nobody-knows-it --deep 3 rm x",
+        "./wrap.sh /bin/rm x",
+        "nobody-knows-it --then='rm x'",
+        "rustup run stable rm x",
+      ],
+      ...[
+        "cargo watch -s 'rm x'",
+        "zip x a -TT 'rm x'",
+        "coreutils --coreutils-prog=rm x",
+        "ls | fzf --preview 'rm {}'",
+      ],
+    ],
+    ["- Bash(rm:*)"],
+  );
+  noneRuns(
+    [
+      ...[
+        "git send-pack o main",
+        "git subtree push --prefix a o main",
+        "git lfs push o main",
+        "hub push",
+        "git http-push o",
+      ],
+      ...[
+        "gh repo sync",
+        "gh pr create",
+        "gh pr merge 1",
+        "gh api -X PATCH repos/a/b/git/refs/heads/main",
+        "git-lfs push o",
+      ],
+      ...[
+        "git-push o main",
+        "git svn dcommit",
+        "git p4 submit",
+        "jj git push",
+        "gt submit",
+        "glab mr create",
+        "git review",
+      ],
+    ],
+    ["- Bash(git push:*)"],
+  );
+  const where = { cwd, home: join(root, "home"), roots: [cwd] };
+  for (const command of [
+    ...[
+      "gh pr list",
+      "gh pr view 1",
+      "git fetch origin",
+      "git log --oneline",
+      "npm install rm",
+      "docker rm x",
+      "git rm a.txt",
+    ],
+    ...["cargo add git", "pytest tests/git", "echo rm", "./run.sh git-notes", "kubectl exec pod -- rm x"],
+  ])
+    assert.equal(bashIn(where, command, "+ Bash", "- Bash(rm:*)", "- Bash(git push:*)").behavior, "allow", command);
+});
+
+test("A3 a denied file is not handed out with its folder, nor found by code that looks around", () => {
+  noneRuns(
+    [
+      ...[
+        "docker run -v $PWD:/w alpine ls",
+        'podman run -v "$(pwd)":/w x',
+        "docker run --mount type=bind,src=.,dst=/w x",
+      ],
+      ...["docker run -v.:/w alpine sh", "docker cp . x:/y", "docker run -v $x:/w alpine", "python3 -m http.server"],
+      ...[
+        "python -m SimpleHTTPServer",
+        "php -S 0.0.0.0:80",
+        "npx http-server .",
+        "ruby -run -e httpd .",
+        "busybox httpd -f",
+      ],
+      ...[
+        "python3 -m zipfile -c x.zip .",
+        "rclone copy . r:",
+        "aws s3 sync . s3://x",
+        "caddy file-server",
+        "miniserve .",
+      ],
+      `python3 -c "import glob; [print(open(f).read()) for f in glob.glob('.*')]"`,
+      `python3 -c "import os; [print(open(f).read()) for f in os.listdir('.')]"`,
+      `python3 -c "import pathlib; [print(p.read_text()) for p in pathlib.Path('.').iterdir()]"`,
+      `node -e "const fs = require('fs'); for (const f of fs.readdirSync('.')) console.log(fs.readFileSync(f))"`,
+      `ruby -e "Dir['*'].each{|f| puts File.read(f)}"`,
+      `perl -e 'print while <*>'`,
+    ],
+    ["- Read(**/.env)"],
+  );
+  const where = { cwd, home: join(root, "home"), roots: [cwd] };
+  for (const command of [
+    ...["docker run -v $PWD/mod:/w alpine ls", "docker run --rm alpine ls", "docker run -v data:/w x", "npx tsc"],
+    ...["python3 -m pytest", "python3 -m json.tool a.txt", `python3 -c "print(open('a.txt').read())"`],
+  ])
+    assert.equal(bashIn(where, command, "+ Bash", "- Read(**/.env)").behavior, "allow", command);
+});

@@ -441,7 +441,7 @@ describe("A6 protected paths ask always, whatever program writes them and whatev
 
 describe("A10 a file that runs later is written only by a rule that names it", () => {
   const later =
-    "package.json Makefile .github/workflows/ci.yml .gitlab-ci.yml jest.config.js vitest.config.ts conftest.py pyproject.toml node_modules/x/index.js .venv/bin/x build.gradle sub/package.json";
+    "package.json Makefile .github/workflows/ci.yml .gitlab-ci.yml jest.config.js vitest.config.ts conftest.py pyproject.toml node_modules/x/index.js .venv/bin/x build.gradle sub/package.json package-lock.json pnpm-lock.yaml Cargo.lock go.mod go.sum requirements.txt requirements-dev.txt requirements/dev.txt app/lint.gradle cmake/Find.cmake configure .rubocop.yml Dockerfile Dockerfile.dev api.Dockerfile Makefile.am";
   test("by a file tool or a known writer, and never in the way of bypass", () => {
     const broad = ["+ Edit(./**)", "+ Bash(cp:*)", "+ Bash(sed:*)", "+ Bash(tee:*)"];
     for (const name of later.split(" ")) {
@@ -454,6 +454,15 @@ describe("A10 a file that runs later is written only by a rule that names it", (
         const bypass = answer([], tool, { file_path: name }, where({ mode: "bypass" }));
         assert.equal(bypass.behavior, "allow", name);
       }
+      for (const sessionMode of ["ask", "acceptEdits"] as const)
+        assert.equal(
+          answer([], "Write", { file_path: name }, where({ sessionMode })).behavior,
+          "ask",
+          `${name} in ${sessionMode}`,
+        );
+      for (const command of [`mv src/a.ts ${name}`, `git mv src/a.ts ${name}`])
+        for (const sessionMode of ["ask", "acceptEdits"] as const)
+          assert.equal(told(command, ["+ Bash", "+ Edit"], { sessionMode }), "ask", `${command} in ${sessionMode}`);
       for (const command of [`cp src/a.ts ${name}`, `echo x > ${name}`, `tee ${name} < src/a.ts`]) {
         assert.equal(told(command, broad), "ask", command);
         assert.equal(told(command, ["+ Bash"]), "ask", command);

@@ -2,9 +2,11 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { reason } from "../../../protocol/index.ts";
 import { subcommandAt } from "../../programs/git-words.ts";
+import type { Write } from "../../programs/use.ts";
 import type { Reach } from "../../rules/access.ts";
 import { baseName } from "../../text/tokens.ts";
 import { literalWord } from "../read/word.ts";
+import type { Word } from "../read/word.ts";
 import type { Fed } from "../suspect/code.ts";
 import type { CommandView } from "./command.ts";
 import type { JudgedPart } from "./shell.ts";
@@ -15,10 +17,13 @@ import type { Where } from "./targets.ts";
 const largest = 1024 * 1024;
 
 /**
- * Parts for the files that a patch changes, by what the patch itself says: protected ones and those outside of the workspace
- * ask. A patch that cannot be read here asks as well where a rule would allow the command.
+ * Parts for the files that a patch changes, by what the patch itself says, and for those that `git mv` makes: protected ones,
+ * those that run later and those outside of the workspace ask. A patch that cannot be read here asks as well where a rule would
+ * allow the command.
  */
 export function patchedParts(view: CommandView, fed: Fed, where: Where, reach: Reach): JudgedPart[] {
+  const moved = movedByGit(view.words);
+  if (moved.length > 0) return changedParts(moved, where, reach);
   const given = patchesOf(view.words.map(({ text }) => text ?? "\0"));
   if (given === undefined) return [];
   const texts =
@@ -32,10 +37,23 @@ export function patchedParts(view: CommandView, fed: Fed, where: Where, reach: R
   }
   const files = new Set(texts.flatMap((text) => filesIn(text!, given.strip)));
   const writes = [...files].map((name) => ({ target: literalWord(join(given.folder, name), view.words[0]) }));
+  return changedParts(writes, where, reach, shown);
+}
+
+function changedParts(writes: Write[], where: Where, reach: Reach, shown?: string): JudgedPart[] {
   return operandTargets({ readOnly: false, reads: [], writes, deep: false }, where).flatMap((target) => {
-    const leaves = target.paths.some((path) => !reach.inside(path));
-    return judgeTarget({ ...target, shown: target.text ?? shown, maybe: !leaves }, reach);
+    const counts = target.paths.some((path) => !reach.inside(path) || reach.write(path).later === true);
+    return judgeTarget({ ...target, shown: target.text ?? shown ?? target.shown, maybe: !counts }, reach);
   });
+}
+
+function movedByGit(words: readonly Word[]): Write[] {
+  const args = words.slice(1);
+  const at = subcommandAt(args.map(({ text }) => text ?? "\0"));
+  if (words[0]?.text !== "git" || args[at]?.text !== "mv") return [];
+  const operands = args.slice(at + 1).filter(({ text, lead }) => !(text ?? lead).startsWith("-"));
+  const target = operands.at(-1);
+  return target === undefined || operands.length < 2 ? [] : [{ target, from: operands.slice(0, -1) }];
 }
 
 /** The patches that a command applies: files, or none for its standard input. */

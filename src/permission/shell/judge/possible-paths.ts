@@ -89,11 +89,12 @@ export function rootRemoval(scene: Scene): Reason | undefined {
     if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
     const read = operands.some((word) => isReadInto(word, scene.command)) ? listedIn(possible) : [];
     const held = isDeep(operands) && operands.some((word) => /^\$\{?\w+\}?$/.test(word)) ? heldIn(scene.command) : [];
-    // The default of a variable that holds nothing.
-    const otherwise = operands.flatMap((word) => /^\$\{\w+:?[-=]([^}]+)\}$/.exec(word)?.[1] ?? []);
+    const isOpaque = operands.some((word) => /^(\$\w*|\$[{(].*[)}]|`.*`)$/s.test(word));
+    const otherwise = isOpaque && (isDeep(operands) || operands.includes("$")) ? expandedIn(scene.command) : [];
     for (const operand of [...operands, ...otherwise, ...held, ...read]) {
       if (operand.startsWith("-") && operand !== "-") continue;
-      if (isDeep(operands) && /^(\$\{?(OLD)?PWD\}?|~-)$/.test(operand)) return reason("removes-anything", { operand });
+      if (isDeep(operands) && /^(\$\{?(OLD)?PWD\}?|~[-+]|\$\(.*\))$/s.test(operand))
+        return reason("removes-anything", { operand });
       if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return reason("removes-anything", { operand });
       // All that a folder holds is the folder.
       const named = operand.replace(/(^|\/)(\*|\.\*|\*\*|\{\*,\.\*\}|\.\[!\.\]\*)\/*$/, "$1");
@@ -121,6 +122,44 @@ function heldIn(command: string): string[] {
   const plain = [...assigned, ...listed].map((text) => text.replace(/["']/g, "").replace(/^\$\{?HOME\b\}?/, "~"));
   return plain.filter((text) => text !== "");
 }
+
+/**
+ * What expansions of a line may come to: the other value of a variable, the home folder with something cut off, what is printed by
+ * `echo` and its like. A command that prints a root stands for itself.
+ */
+function expandedIn(command: string): string[] {
+  const found: string[] = [];
+  const plain = (text: string) =>
+    text
+      .replace(/["']/g, "")
+      .replace(/^\$\{?HOME\b\}?/, "~")
+      .replace(/^\$\{?PWD\b\}?/, ".");
+  // From the inside out, as they may be nested.
+  for (let [rest, before] = [command, ""]; rest !== before;) {
+    before = rest;
+    rest = rest.replace(
+      /\$\{[!#]?(\w+)(\[[^\]]*\])?([^\w{}][^{}]*)\}/,
+      (_, name: string, _at: unknown, more: string) => {
+        const value = plain(/^:?[-=+]([^]*)$/.exec(more)?.[1] ?? "");
+        if (value !== "") found.push(value);
+        if (/^(HOME|PWD|OLDPWD)$/.test(name)) found.push(name === "HOME" ? "~" : "$PWD");
+        return value;
+      },
+    );
+  }
+  for (const [whole, inner, ticked] of command.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)) {
+    const body = inner ?? ticked ?? "";
+    if (printsRoot.test(body)) found.push(`$(${body.trim()})`);
+    const [name = "", ...args] = body.trim().split(/\s+/).map(plain);
+    if (/^(echo|printf|realpath|readlink|dirname|cygpath)$/.test(baseName(name)))
+      found.push(...args.map((arg) => (name === "dirname" ? `${arg}/..` : arg)));
+    if (whole.includes("dirname")) found.push(...args.filter((arg) => arg === "$PWD"));
+  }
+  return found;
+}
+
+const printsRoot =
+  /\bgit\b.*\brev-parse\b.*--(show-(toplevel|cdup|superproject)|(absolute-)?git-(common-)?dir)|\bpwd\b|\bgetent\b|\/etc\/passwd|\bnpm (prefix|config get prefix)|\b(hg|jj|sl|fossil) (\S+ )?root\b|\bgo env GO(PATH|ROOT|MODCACHE)|\bxdg-user-dir\b|\$HOME$|\bprintenv (HOME|PWD)|\becho ~/;
 
 /** A variable that is read from what another command prints. */
 function isReadInto(word: string, command: string): boolean {

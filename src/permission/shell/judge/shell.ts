@@ -5,7 +5,7 @@ import type { RuleBook } from "../../rules/book.ts";
 import { nameOf } from "../../rules/compile.ts";
 import { pathTrouble } from "../../paths/canonical.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
-import { builtInCode, codeIn, namesInCode } from "../suspect/code.ts";
+import { builtInCode, codeIn, listsFiles, namesInCode } from "../suspect/code.ts";
 import type { Fed } from "../suspect/code.ts";
 import { allowedBy, viewOf } from "./command.ts";
 import type { CommandView } from "./command.ts";
@@ -23,6 +23,7 @@ import { isHarmlessVariable } from "../../programs/harmless.ts";
 import { programOf } from "../../programs/program.ts";
 import { foldersOfGit } from "../../programs/git-words.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
+import { disguised } from "../suspect/disguised.ts";
 import { gather, mayRun, waysToRun, commandPatternOf } from "../suspect/possible.ts";
 import type { PossibleCommand } from "../suspect/possible.ts";
 import { builtPath, protectedPath, protectedWrite, rootRemoval, rulesAgainst } from "./possible-paths.ts";
@@ -34,6 +35,8 @@ import { placeWritten } from "../../programs/guarded-programs.ts";
 import { isReader } from "../../programs/readers.ts";
 import { baseName, keywords } from "../../text/tokens.ts";
 import { packed, shownByGit } from "./exposed.ts";
+import { foundWrite } from "./found-writes.ts";
+import { handedOut, heldIn } from "./handed-out.ts";
 import { unlistedParts } from "./unlisted.ts";
 import { patchedParts } from "./patches.ts";
 import { downloadsOf } from "../../programs/downloads.ts";
@@ -154,6 +157,8 @@ function judgeCode(
         if (mustAsk) finding.mustAsk ??= mustAsk;
         const built = builtPath(builtInCode(code.text), bases, { home, reach });
         if (built) finding.mustAsk ??= reason("code-builds", { program: code.program, path: built });
+        const held = reach.watchful && listsFiles(code.text) ? heldIn(["."], bases, { home, reach }) : undefined;
+        if (held) finding.mustAsk ??= held;
         names.push(...found);
         break;
       }
@@ -233,7 +238,10 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     const isKnown = view.words[0]?.text === "xargs" && view.program.use?.readOnly === true;
     if (!isKnown)
       words.push(...judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, finding, call));
-    const shown = shownByGit(view, { ...where, bases: folders }, reach) ?? packed(view, where, reach);
+    const shown =
+      shownByGit(view, { ...where, bases: folders }, reach) ??
+      packed(view, where, reach) ??
+      handedOut(view, where, reach);
     if (shown) finding.mustAsk ??= shown;
   }
   const set = lists.find(({ name }) => !isOwnVariable(name, call.environment) && !isHarmlessVariable(name));
@@ -301,7 +309,10 @@ function guessed(
   const carried = script === undefined || possible.readings[0].some(({ anywhere }) => anywhere);
   const programs = script === undefined ? commands.map(({ possible: [way] }) => baseName(way?.words[0] ?? "")) : [];
   const runsOther = programs.some((name) => !isReader(name) && !keywords.has(name));
-  const mustAsk = rootRemoval(scene) ?? (carried ? protectedWrite(text, scene, runsOther) : undefined);
+  const mustAsk =
+    rootRemoval(scene) ??
+    foundWrite(possible, [call.cwd], call) ??
+    (carried ? protectedWrite(text, scene, runsOther) : undefined);
   return { ...rulesAgainst(words, scene), ...(mustAsk && { mustAsk }) };
 }
 
@@ -335,7 +346,8 @@ function commandPart(
 function against(text: string, ways: readonly PossibleCommand[], book: RuleBook): Partial<JudgedPart> {
   const found = book.against(gather(ways));
   if (found.deny || found.ask) return marked(found);
-  const rule = book.resembling(ways);
+  const others = ways.flatMap(({ words }) => disguised(words, book.namedAgainst));
+  const rule = book.resembling([...ways, ...others.flatMap(waysToRun)]);
   if (rule === undefined) return {};
   const mustAsk = reason("resembles-rule", { command: text, rule: nameOf(rule) });
   return { behavior: "ask", reason: mustAsk, mustAsk };

@@ -1,0 +1,112 @@
+import { isReader } from "../../programs/readers.ts";
+import { isWriter } from "../../programs/writers.ts";
+import { baseName } from "../../text/tokens.ts";
+
+/**
+ * Commands that these words may come down to although another program stands first: `rm` behind a program that nobody knows,
+ * and other ways to push. `names` are the programs that rules are against. A doubt like this asks; it denies nothing.
+ */
+export function disguised(words: readonly string[], names: readonly string[]): string[][] {
+  const at = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
+  if (names.length === 0 || at < 0) return [];
+  const name = baseName(words[at]!).toLowerCase();
+  const args = words.slice(at + 1);
+  const pushes = names.includes("git") && isPush(name, args) ? [["git", "push", ...args]] : [];
+  const direct = names.includes("git") && name.startsWith("git-") ? [["git", name.slice(4), ...args]] : [];
+  return [...pushes, ...direct, ...(isKnown(name, args) ? [] : behind(args, new Set(names)))];
+}
+
+/** A program that is not known may run any of its words, also one that is an option's value or begins a text. */
+function behind(args: readonly string[], names: ReadonlySet<string>): string[][] {
+  const isNamed = (word: string) =>
+    names.has(baseName(word).toLowerCase()) && (!word.includes("/") || /(^|\/)s?bin\//.test(word));
+  return args.flatMap((arg, n): string[][] => {
+    const rest = args.slice(n + 1);
+    const value = /^-[^=]*=([^]+)$/.exec(arg)?.[1];
+    const scripts = [arg, value ?? ""].flatMap((text) =>
+      /\s/.test(text)
+        ? text.split(/[;&|\n(){}]|\b(?:do|then|exec|eval)\b/).map((part) => part.trim().split(/\s+/))
+        : [],
+    );
+    return [...[arg, value ?? ""].filter(isNamed).map((word) => [word, ...rest]), ...scripts].filter(([first = ""]) =>
+      isNamed(first.replace(/^["'`]+/, "")),
+    );
+  });
+}
+
+/** Programs whose words are known to be no commands; some of those have a verb that is called like a program. */
+function isKnown(name: string, args: readonly string[]): boolean {
+  if (isReader(name) || isWriter(name) || elsewhere.has(name)) return name !== "arch";
+  // Of a package it runs a script, whatever that is called.
+  const runsScript = /^(npm|pnpm|yarn|bun|deno)$/.test(name) && args.includes("run");
+  if (!runsScript && args.some((arg) => /^(run|exec|watch|unshare|x|dlx|shell|develop|enter)$/.test(arg)))
+    return name === "git";
+  return known.has(name) || /^(python|pip|node|ruby|perl|php)[\d.]*$/.test(name);
+}
+
+/** Their commands run in another place than this one. */
+const elsewhere = new Set(
+  "ssh docker nerdctl docker-compose kubectl helm minikube heroku fly vercel netlify".split(" "),
+);
+
+const known = new Set(
+  (
+    "cd pushd popd export unset set local declare readonly typeset alias read wait kill return exit : [ [[ test true false " +
+    "git hub gh glab npm pnpm yarn bun deno pipx uv poetry pipenv conda cargo rustup go mvn gradle gem bundle composer dotnet " +
+    "mix brew apt apt-get dnf yum apk pacman snap flatpak choco winget podman " +
+    "terraform aws gcloud az systemctl service journalctl make gmake cmake ninja bazel rake tox nox " +
+    "tsc eslint prettier jest vitest mocha pytest mypy ruff black flake8 pylint playwright cypress turbo nx lerna psql mysql sqlite3 " +
+    "redis-cli mongosh scp sftp rsync curl wget tar unzip gzip man tldr which whereis type hash code open xdg-open less more " +
+    "vim vi nvim nano emacs jj hg svn sl gt pass op tmux screen useradd usermod groupadd adduser"
+  ).split(" "),
+);
+
+/** Commits go to another repository by this command, or may. */
+function isPush(name: string, args: readonly string[]): boolean {
+  const text = args.filter((arg) => !arg.startsWith("-")).join(" ");
+  const all = args.join(" ");
+  switch (name) {
+    case "git":
+      return /(^| )(send-pack|http-push|remote-[\w-]+|review|push-\w+|cl (upload|land)|(subtree|lfs|town|annex|branchless|bug|appraise|stack|ps) (push|sync|submit|ship|propose|publish|copy)|svn (dcommit|branch|tag)|p4 submit|cvsexportcommit|flow \S+ (publish|finish)|machete \S+|spice \S+|remote update|publish|sync)( |$)/.test(
+        text,
+      );
+    case "git-send-pack":
+    case "git-http-push":
+    case "git-receive-pack":
+    case "git-review":
+      return true;
+    case "git-lfs":
+    case "git-subtree":
+    case "git-town":
+    case "git-annex":
+      return /^(push|sync|ship|propose|copy)\b/.test(text);
+    case "hub":
+      return /^(push|sync|pull-request|pr|merge|release|create|fork|api)\b/.test(text);
+    case "gh":
+      if (/^(repo (sync|create|fork)|pr (create|merge|update-branch|revert)|release (create|edit|upload))\b/.test(text))
+        return true;
+      return (
+        /^api\b/.test(text) &&
+        (/(^| )(-X|-f|-F|--method|--field|--raw-field|--input)/.test(all) || /graphql/.test(text))
+      );
+    case "glab":
+      return /^(mr (create|merge|rebase)|repo (create|fork|mirror)|release create|api)\b/.test(text);
+    case "jj":
+      return /^git push\b/.test(text);
+    case "gt":
+    case "graphite":
+      return /^(submit|s|ss|stack|sync|merge)\b/.test(text);
+    case "sl":
+    case "hg":
+    case "dulwich":
+    case "got":
+    case "gix":
+    case "legit":
+    case "gitui":
+    case "lazygit":
+    case "tig":
+      return /(^| )(push|send|publish|pr|submit)( |$)/.test(text);
+    default:
+      return false;
+  }
+}
