@@ -45,6 +45,7 @@ function partsOf(module: NamedModule): Promise<ModuleParts> {
   if (before) return before;
   const parts = load(module);
   loaded.set(id, parts);
+  parts.catch(() => loaded.delete(id)); // what it lacked may be there the next time
   return parts;
 }
 

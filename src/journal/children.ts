@@ -8,7 +8,7 @@ type Children = {
   living(session: string, key: string): number[];
   /** The call whose process group still lives and is led by one of these. */
   callOf(processes: readonly number[]): { session: string; key: string } | undefined;
-  /** In the transaction of a fact: a call that finished has no children to look for. */
+  /** In the transaction of a fact: a call that finished has no children to look for, unless its command runs on in the background. */
   index(fact: Fact): void;
 };
 
@@ -34,8 +34,15 @@ export function createChildren({ q, all, writeUnsynced }: Pick<Database, "q" | "
     index(fact) {
       if (fact.type !== "call.finished") return;
       const key = withoutEnd(fact.key);
-      if (noted.delete(requestId(fact.session, key)))
-        q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
+      if (!noted.delete(requestId(fact.session, key))) return;
+      if (fact.data.background) forgetDead();
+      else q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
     },
   };
+
+  /** Commands in the background end without a fact of their own. */
+  function forgetDead(): void {
+    for (const { pid, started } of all<{ pid: number; started: string }>("SELECT pid, started FROM child"))
+      if (!groupLives(pid, started)) q("DELETE FROM child WHERE pid=? AND started=?").run(pid, started);
+  }
 }

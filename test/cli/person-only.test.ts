@@ -62,3 +62,28 @@ test("a test script under an allow rule cannot answer, speak, trust or change ru
   const granted = await machine.sage(["answer", request?.id ?? "", "--yes"]);
   assert.equal(granted.code, 0, "the person can still answer");
 });
+
+test("a command in the background, whose call has ended, cannot answer either", async () => {
+  using machine = new Machine();
+  writeFileSync(
+    join(machine.cwd, "attack.sh"),
+    [
+      `SAGE="${process.execPath} ${program}"`,
+      `export SAGE_HOME="${machine.env["SAGE_HOME"]}"`,
+      "while [ ! -e begun ]; do sleep 0.05; done",
+      `ID=$($SAGE inbox --json | sed -n 's/^ *"id": "\\(.*permit0\\)",*$/\\1/p' | head -1)`,
+      `env -u SAGE_INSIDE $SAGE answer "$ID" --yes < /dev/null > out 2>&1; code=$?`,
+      'echo "$code $ID: $(tail -1 out)" > codes',
+    ].join("\n"),
+  );
+  // The call of the first has ended when the second begins, for writers of one reply run in turn.
+  writeFileSync(join(machine.cwd, "wait.sh"), "touch begun; while [ ! -s codes ]; do sleep 0.05; done");
+  const attack = { tool: "Bash", input: { command: "bash attack.sh", background: true } };
+  const model = machine.script({ calls: [attack, bash("bash wait.sh"), bash("touch granted.txt")] }, { text: "ok" });
+  for (const name of ["attack.sh", "wait.sh"])
+    await machine.sage(["permissions", "add", "allow", `Bash(bash ${name})`, "--to", "user"]);
+  const { code, out, err } = await machine.sage(["-p", "go", "--model", model]);
+  assert.match(machine.file("codes") ?? "", /^2 .*permit0: sage: this is for a person/, out + err);
+  assert.equal(code, 3, out + err);
+  assert.equal(machine.file("granted.txt"), undefined);
+});

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { bash, Machine } from "../support/cli.ts";
@@ -92,6 +93,41 @@ suite("lists in the terminal, with real keys", { skip: noTmux }, () => {
     term.type("/model");
     term.press("Enter");
     await term.until(/选择模型 · 3[^]*当前/);
+  });
+
+  test("/permissions gives and takes back nothing for somebody who may not approve", async () => {
+    using machine = new Machine();
+    const people = { Lin: { ids: [`account:${userInfo().username}`], roles: ["talker"] } };
+    settings(machine, { people, permissions: { deny: ["Bash(rm *)"] } });
+    using term = tmux(machine, { cols: 100 });
+    term.sage(`--model ${machine.script({ text: "One." })}`);
+    await term.until(idle);
+    term.type("/permissions");
+    term.press("Enter");
+    await term.until("Permission rules · ");
+    term.press("Enter");
+    await term.until("What should the rule do?");
+    term.press("Enter");
+    await term.until("Rule, such as");
+    term.type("Bash(frob b)");
+    term.press("Enter");
+    await term.until("Where should");
+    term.press("Enter"); // this session
+    await term.until("Lin is not an approver");
+    term.press("Escape");
+    await term.until(idle);
+    term.type("/permissions");
+    term.press("Enter");
+    await term.until("Permission rules · ");
+    term.type("rm");
+    await term.until("1 of 2");
+    term.press("Enter");
+    await term.until("Edit…");
+    term.press("Down", "Enter");
+    await term.until("Lin is not an approver");
+    assert.deepEqual(await machine.facts("rule.added"), []);
+    const kept = JSON.parse(readFileSync(join(machine.env["SAGE_HOME"] ?? "", "settings.json"), "utf8")) as object;
+    assert.deepEqual(kept, { people, permissions: { deny: ["Bash(rm *)"] } });
   });
 
   test("/permissions: a rule is added, edited and removed, in a file and in the session, and counts at once", async () => {

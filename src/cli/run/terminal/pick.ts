@@ -4,7 +4,7 @@ import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { pickerTexts } from "../../../texts/picker.ts";
 import { texts } from "../../../texts/texts.ts";
-import { person } from "../../account.ts";
+import { checkApprover, person } from "../../account.ts";
 import { rulesIn } from "../../rules-in.ts";
 import { checkRule, give, sessionRules, takeBack } from "../../session-rules.ts";
 import type { Sage } from "../../wiring.ts";
@@ -121,6 +121,7 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
   }
 
   async function added(one: Place): Promise<Picked> {
+    checkApprover();
     const { rule, behavior, source } = one;
     if (source === "session") return give(sage.store, session, one, person()); // a fact, which every surface shows
     sage.config.saveRule({ rule, behavior, destination: source });
@@ -128,6 +129,7 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
   }
 
   async function removed({ rule, source }: Place): Promise<Picked> {
+    checkApprover();
     if (source === "session") return takeBack(sage.store, session, rule, { by: person(), surface: "tui" });
     sage.config.dropRule(rule, source);
     return { text: w.ruleRemoved(rule, w.places[source]) };
