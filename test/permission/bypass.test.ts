@@ -167,6 +167,10 @@ test("A6 a root by an expansion, or printed by another command, is a root", () =
       "x=$(git rev-parse --show-toplevel); rm -rf $x",
       "rm -rf $(dirname $PWD)",
       "rm -rf $(echo ~)",
+      "nobody-knows-it -x 3 rm -rf ~",
+      "nobody-knows-it 'rm -rf /'",
+      "find $(git rev-parse --show-toplevel) -delete",
+      "bwrap --bind / / rm -rf ..",
       "rm -rf $(printf /)",
     ],
   ]);
@@ -177,7 +181,13 @@ test("A6 a root by an expansion, or printed by another command, is a root", () =
       "rm -rf $(git rev-parse --show-toplevel)/dist",
       'rm -rf "$x"',
     ],
-    ...['d=$(mktemp -d); rm -rf "$d"', "rm -rf $(npm root)", "rm -rf ${x:-dist}/cache"],
+    ...[
+      'd=$(mktemp -d); rm -rf "$d"',
+      "rm -rf $(npm root)",
+      'rm -rf "$(mktemp -d)"',
+      "nobody-knows-it rm -rf dist",
+      "rm -rf ${x:-dist}/cache",
+    ],
   ]);
 });
 
@@ -191,7 +201,11 @@ test("A6 a protected file that a search comes upon is not written", () => {
     ],
     ...["find . -exec tee {} \\;", "find . -type f -exec sed -i s/a/b/ {} +", "find . -exec dd if=a of={} \\;"],
     ...["find . -name hooks -execdir cp a.txt {}/pre-commit \\;", "find . -type d -exec cp a.txt {} \\;"],
-    ...["find .git -type f -exec cp a.txt {} \\;", "fd -H hooks -x cp a.txt {}"],
+    ...[
+      "find .git -type f -exec cp a.txt {} \\;",
+      "fd -H hooks -x cp a.txt {}",
+      "find . -exec sh -c 'cp a.txt {}' \\;",
+    ],
   ]);
   told("allow", [
     ...["find . -name '*.ts' -exec sed -i s/a/b/ {} +", "find sub -type f -exec cp a.txt {} \\;"],

@@ -242,3 +242,18 @@ function listingBy(command: Command | undefined): Listing | undefined {
 function unique(paths: readonly string[]): readonly string[] {
   return [...new Set(paths)];
 }
+
+/** A word whose variables could not be replaced by what they hold. */
+export function hasOpaqueVariable({ command: { words, redirects } }: Step): boolean {
+  return [...words, ...redirects.map(({ target }) => target)].some(
+    ({ text, choices, pieces }) =>
+      text === undefined &&
+      choices === undefined &&
+      pieces.some((piece) => "name" in piece && piece.name !== undefined),
+  );
+}
+
+export function startOf({ command: { assignments, words, redirects } }: Step): number {
+  const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
+  return Math.min(...all.map(({ start }) => start));
+}

@@ -100,10 +100,15 @@ function writesFound(run: readonly string[]): boolean {
     if (args.some((arg, n) => /^(-[a-zA-Z]*t|--target-directory)$/.test(arg) && holds(args[n + 1]))) return true;
     return holds(args.at(-1)) || args.some((arg) => /^--target-directory=.*[{$]/.test(arg));
   }
+  // What a script does with the file is told by the programs in it.
+  if (/^(sh|bash|zsh|dash|ksh)$/.test(name))
+    return args.some((arg) => />/.test(arg) || arg.split(/[\s;&|]+/).some((word) => writesContent.test(word)));
   if (/^(chmod|chown|chgrp|touch|mkdir|rm|rmdir|unlink)$/.test(name)) return false;
   if (/^(g?sed|perl|ruby)$/.test(name)) return args.some((arg) => /^-[a-zA-Z0-9.]*i|^--in-place/.test(arg));
   return isWriter(name) || /^(dd|truncate|shred|patch|ed|ex|sponge|gzip|xz|bzip2|zstd|sort|awk|gawk)$/.test(name);
 }
+
+const writesContent = /^(cp|mv|ln|install|tee|dd|truncate|rsync|patch|sponge|ed|ex)$/;
 
 /** Files of a repository, of editors and of agents, and start files, as far as they are there. */
 function oftenProtected(folder: string): string[] {

@@ -3,20 +3,33 @@ import { reason } from "../../../protocol/index.ts";
 import type { Reason } from "../../../protocol/index.ts";
 import { expandHome } from "../../paths/canonical.ts";
 import type { Reach } from "../../rules/access.ts";
-import { baseName } from "../../text/tokens.ts";
-import type { CommandView } from "./command.ts";
-import type { Where } from "./targets.ts";
+import { baseName, wrappers } from "../../text/tokens.ts";
 
 /** Whole folders are served, copied away or given to a container with what a rule is against in them. */
-export function handedOut({ words }: CommandView, { bases, home, source }: Where, reach: Reach): Reason | undefined {
+export function handedOut(
+  words: readonly string[],
+  { bases, home }: { bases: readonly string[]; home: string },
+  reach: Reach,
+): Reason | undefined {
   if (!reach.watchful) return undefined;
-  const plain = words.map((word) => (word.text ?? source(word)).replace(/["']/g, ""));
-  const [program = "", ...args] = plain.map((text) =>
-    text.replace(/\$(PWD\b|\{PWD\}|\(\s*pwd\s*\))|`\s*pwd\s*`/g, "."),
+  const plain = words.map((word) =>
+    word.replace(/["']/g, "").replace(/\$(PWD\b|\{PWD\}|\(\s*pwd\s*\))|`\s*pwd\s*`/g, "."),
   );
+  // Behind another program it may be any of the words.
+  const first = baseName(plain[0] ?? "");
+  const starts = wrappers.has(first) || runners.has(first) ? plain.keys() : [0];
+  const places = [...starts].flatMap((at) => placesOf(plain.slice(at)));
+  return heldIn([...new Set(places)], bases, { home, reach });
+}
+
+const runners = new Set(
+  "uv poetry pipenv pdm hatch rye pixi conda bundle nix-shell mise direnv dotenv doppler op".split(" "),
+);
+
+function placesOf([program = "", ...args]: readonly string[]): string[] {
   const name = baseName(program).toLowerCase();
-  const places = containers.has(name) ? mounted(args) : serves(name, args) ? [".", ...given(args)] : [];
-  return heldIn(places, bases, { home, reach });
+  if (containers.has(name)) return mounted(args);
+  return serves(name, args) ? [".", ...given(args)] : [];
 }
 
 /** A rule against something that lies in one of these places. Of a place that is not known it may be all of the folder. */

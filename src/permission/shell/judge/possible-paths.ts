@@ -4,6 +4,7 @@ import type { Reason, Rule } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
 import { expandHome, isInside, longestPath, statOf } from "../../paths/canonical.ts";
+import { disguised } from "../suspect/disguised.ts";
 import type { PossibleCommands } from "../suspect/possible.ts";
 import { baseName } from "../../text/tokens.ts";
 import { isWriter } from "../../programs/writers.ts";
@@ -83,7 +84,11 @@ export function rootRemoval(scene: Scene): Reason | undefined {
   if (!["rm", "rmdir", "mv", "-delete"].some((word) => possible.names.has(word))) return undefined;
   const roots = [cwd, home].flatMap((path) => [path, safely(() => disk.follow(path)) ?? path]);
   const bases = basesOf(scene);
-  for (const { words, anywhere } of possible.readings.flat()) {
+  const ways = possible.readings.flat();
+  const behind = ways
+    .flatMap(({ words }) => disguised(words, ["rm", "rmdir"]))
+    .map((words) => ({ words, anywhere: false }));
+  for (const { words, anywhere } of [...ways, ...behind]) {
     const at = words.findIndex((word, i) => (i === 0 || anywhere) && /^rm(dir)?$/.test(baseName(word)));
     const operands = at < 0 ? [...foundIn(words), ...movedIn(words, anywhere, scene)] : words.slice(at + 1);
     if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
@@ -93,8 +98,9 @@ export function rootRemoval(scene: Scene): Reason | undefined {
     const otherwise = isOpaque && (isDeep(operands) || operands.includes("$")) ? expandedIn(scene.command) : [];
     for (const operand of [...operands, ...otherwise, ...held, ...read]) {
       if (operand.startsWith("-") && operand !== "-") continue;
-      if (isDeep(operands) && /^(\$\{?(OLD)?PWD\}?|~[-+]|\$\(.*\))$/s.test(operand))
+      if (isDeep(operands) && /^(\$\{?(OLD)?PWD\}?|~[-+])$/.test(operand))
         return reason("removes-anything", { operand });
+      if (operand.startsWith("$(") && otherwise.includes(operand)) return reason("removes-anything", { operand });
       if (/^\$[A-Za-z0-9_]*\/+(\*|\.\*|\*\*)?\/*$/.test(operand)) return reason("removes-anything", { operand });
       // All that a folder holds is the folder.
       const named = operand.replace(/(^|\/)(\*|\.\*|\*\*|\{\*,\.\*\}|\.\[!\.\]\*)\/*$/, "$1");

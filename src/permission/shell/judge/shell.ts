@@ -9,7 +9,7 @@ import { builtInCode, codeIn, listsFiles, namesInCode } from "../suspect/code.ts
 import type { Fed } from "../suspect/code.ts";
 import { allowedBy, viewOf } from "./command.ts";
 import type { CommandView } from "./command.ts";
-import { stepsOf } from "./flow.ts";
+import { hasOpaqueVariable, startOf, stepsOf } from "./flow.ts";
 import { followsOwnLink } from "./links.ts";
 import type { Linking } from "./links.ts";
 import type { Flow, Step } from "./flow.ts";
@@ -116,9 +116,14 @@ function guess(finding: ShellFinding, call: ShellCall): string[] {
     ...against(text, ways, book),
   }));
   const given = { fed: undefined, bases: [call.cwd] };
-  const written = commands.flatMap(({ possible: ways }) => ways.map(({ words }) => placeWritten(words))).find(Boolean);
+  const ways = commands.flatMap(({ possible: all }) => all);
+  const written = ways.map(({ words }) => placeWritten(words)).find(Boolean);
   if (written) finding.mustAsk ??= reason("protected", { path: written.place, kind: written.kind });
-  const inCode = commands.flatMap(({ possible: ways }) => judgeCode(ways, given, finding, call));
+  const shown = ways
+    .map(({ words }) => handedOut(words, { bases: [call.cwd], home: call.home }, call.reach))
+    .find(Boolean);
+  if (shown) finding.mustAsk ??= shown;
+  const inCode = commands.flatMap(({ possible: all }) => judgeCode(all, given, finding, call));
   return [...possible.names, ...inCode];
 }
 
@@ -241,7 +246,11 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     const shown =
       shownByGit(view, { ...where, bases: folders }, reach) ??
       packed(view, where, reach) ??
-      handedOut(view, where, reach);
+      handedOut(
+        view.words.map((word) => word.text ?? source(word)),
+        where,
+        reach,
+      );
     if (shown) finding.mustAsk ??= shown;
   }
   const set = lists.find(({ name }) => !isOwnVariable(name, call.environment) && !isHarmlessVariable(name));
@@ -253,16 +262,6 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
   finding.parts = judged.sort((a, b) => a.at - b.at).flatMap(({ parts }) => parts);
   if (finding.parts.length === 0) finding.blocked = reason("not-understood", { construct: "no-command" });
   return words;
-}
-
-/** A word whose variables could not be replaced by what they hold. */
-function hasOpaqueVariable({ command: { words, redirects } }: Step): boolean {
-  return [...words, ...redirects.map(({ target }) => target)].some(
-    ({ text, choices, pieces }) =>
-      text === undefined &&
-      choices === undefined &&
-      pieces.some((piece) => "name" in piece && piece.name !== undefined),
-  );
 }
 
 /** Names that variables of the line may hold: any of them may be a file. */
@@ -346,7 +345,8 @@ function commandPart(
 function against(text: string, ways: readonly PossibleCommand[], book: RuleBook): Partial<JudgedPart> {
   const found = book.against(gather(ways));
   if (found.deny || found.ask) return marked(found);
-  const others = ways.flatMap(({ words }) => disguised(words, book.namedAgainst));
+  const all = ways.flatMap(({ words, anywhere }) => (anywhere ? words.map((_, at) => words.slice(at)) : [words]));
+  const others = all.flatMap((words) => disguised(words, book.namedAgainst));
   const rule = book.resembling([...ways, ...others.flatMap(waysToRun)]);
   if (rule === undefined) return {};
   const mustAsk = reason("resembles-rule", { command: text, rule: nameOf(rule) });
@@ -388,9 +388,4 @@ function targetsOf(
   if (kind === "reads") return [...redirected, ...unsure];
   const written = unsure.map((target) => ({ ...target, writes: true, trouble: reason("write-unclear", {}) }));
   return [...redirected, ...written];
-}
-
-function startOf({ command: { assignments, words, redirects } }: Step): number {
-  const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
-  return Math.min(...all.map(({ start }) => start));
 }
