@@ -80,9 +80,11 @@ export async function rewindSession(
   session: SessionRow,
   { overwrite = {}, sender, ...options }: RewindOptions & { overwrite?: Record<string, string>; sender: Sender },
 ): Promise<FactData["rewind.ended"]> {
-  checkIdle(store, session.id);
+  checkIdle(store.session(session.id));
   const log = openSession(store, session.id);
   try {
+    // Looked at with the lease in hand: nobody begins a turn any more, and a message still may come.
+    checkIdle(store.session(session.id), { held: true });
     const keepDir = keptFor(options.output, session.id);
     const place = { cwd: session.cwd, home: homedir() };
     const finish = async (key: string, files: readonly Restoring[]) => {
@@ -102,7 +104,7 @@ export async function rewindSession(
     });
     const key = rewindKey(facts.filter(({ type }) => type === "session.rewound").length);
     const { by, surface } = sender;
-    const data = { turn, ...placeOfTurn(facts, turn), what, files: chosen, by, surface };
+    const data = { turn, ...placeOfTurn(facts, turn), upTo: facts.at(-1)?.seq ?? 0, what, files: chosen, by, surface };
     log.branch("").decide(key, "session.rewound", () => data);
     await log.flush(); // on disk before a file is touched
     return await finish(key, chosen);
@@ -112,9 +114,9 @@ export async function rewindSession(
 }
 
 /** A turn that is open, or a message that waits for one, would change what is taken back. */
-function checkIdle(store: Store, session: string): void {
-  const row = store.session(session);
-  if (row?.owned || row?.open || row?.unheard) throw errorBecause("input-invalid", reason("rewind-turn-open", {}));
+function checkIdle(row: SessionRow | undefined, { held = false } = {}): void {
+  if ((row?.owned && !held) || row?.open || row?.unheard)
+    throw errorBecause("input-invalid", reason("rewind-turn-open", {}));
 }
 
 async function planOf(facts: readonly Fact[], session: SessionRow, options: RewindOptions): Promise<RewindPlan> {

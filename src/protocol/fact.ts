@@ -42,11 +42,13 @@ export type FactData = {
   /**
    * The session went back to before a turn. Earlier facts stay: whoever folds the conversation leaves out what was taken back.
    * `heard`: messages up to this seq are older than that turn. `next`: turns are counted on from here. `files`: to be put back.
+   * `upTo`: the newest fact that was known then; messages after it stay. Earlier versions did not write it.
    */
   "session.rewound": {
     turn: number;
     heard: number;
     next: number;
+    upTo?: number;
     what: RewindWhat;
     files: Restoring[];
     by: string;

@@ -1,4 +1,4 @@
-import type { Fact, FactType } from "./fact.ts";
+import type { Fact, FactData, FactType } from "./fact.ts";
 import { placeOfKey, turnNumber, withoutEnd } from "./key.ts";
 import { createMail, seenBy } from "./unseen.ts";
 
@@ -34,16 +34,17 @@ export function withoutRewound(facts: readonly Fact[]): readonly Fact[] {
   let kept: Fact[] = [];
   for (const fact of facts) {
     if (fact.type === "session.rewound" && fact.data.what !== "files") {
-      const { turn, heard } = fact.data;
-      kept = kept.filter((one) => !isUndone(one, turn, heard));
+      const { data } = fact;
+      kept = kept.filter((one) => !isUndone(one, data));
     }
     kept.push(fact);
   }
   return kept;
 }
 
-function isUndone({ type, key, seq }: Fact, turn: number, heard: number): boolean {
-  if (type === "user.said") return seq > heard;
+/** A message that came while the rewind was being decided is not part of it: nobody has heard it, and it was taken. */
+function isUndone({ type, key, seq }: Fact, { turn, heard, upTo = Infinity }: FactData["session.rewound"]): boolean {
+  if (type === "user.said") return seq > heard && seq <= upTo;
   const at = conversation.includes(type) ? turnNumber(key) : undefined;
   return at !== undefined && at >= turn;
 }

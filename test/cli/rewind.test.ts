@@ -12,11 +12,20 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { rewindSession } from "../../src/archive/rewind.ts";
 import { fold } from "../../src/agent/turn/projection.ts";
 import { keptFor } from "../../src/config/output.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { modeOf, noUsage, turnNumber, withoutRewound, type Fact, type Replaced } from "../../src/protocol/index.ts";
+import {
+  modeOf,
+  noUsage,
+  saidKey,
+  turnNumber,
+  withoutRewound,
+  type Fact,
+  type Replaced,
+} from "../../src/protocol/index.ts";
 import { readState, sha256 } from "../../src/tools/file.ts";
 import { keep, replacedBy } from "../../src/tools/kept.ts";
 import { Machine } from "../support/cli.ts";
@@ -196,6 +205,40 @@ suite("rewind", () => {
     assert.match(refused.err, /a turn is open/);
     const inside = await machine.sage(["rewind", session, "--to", "t1", "--yes"], { env: { SAGE_INSIDE: "1" } });
     assert.match(inside.err, /this is for a person/);
+  });
+
+  test("a message that comes while a rewind is decided is not taken back with the rest, and waits to be heard", async () => {
+    using machine = new Machine();
+    const { facts } = await prepared(machine);
+    const home = machine.env["SAGE_HOME"] ?? "";
+    const [store, other] = [sqliteStore(join(home, "journal.db")), sqliteStore(join(home, "journal.db"))];
+    const session = store.session("s")!;
+    const say = (text: string) =>
+      other.append("s", {
+        ...{ key: saidKey(text), type: "user.said", at: Date.now() },
+        data: { text, by: "Lin", surface: "test" },
+      });
+    const back = { turn: 1, what: "both", output: join(home, "output"), sageHome: home } as const;
+    const sender = { by: "Lin", surface: "test" };
+    // It holds the session and has read the facts by the time it first waits for anything.
+    const going = rewindSession(store, session, { ...back, sender });
+    say("等等");
+    assert.equal((await going).restored.length, 2);
+    const messages = withoutRewound(facts()).filter((fact) => fact.type === "user.said");
+    assert.deepEqual(
+      messages.map(({ data }) => data.text),
+      ["message 0", "等等"],
+    );
+    assert.equal(store.session("s")?.unheard, true);
+    await assert.rejects(rewindSession(store, session, { ...back, turn: 0, sender }), /a turn is open/);
+    store.close();
+    other.close();
+    const heard = await machine.sage(["-p", "-r", "s", "--model", machine.script({ text: "Heard." })]);
+    assert.match(heard.out, /Heard\./, heard.err);
+    assert.deepEqual(
+      fold(withoutRewound(facts())).messages.flatMap((one) => (one.role === "user" ? [one.text] : [])),
+      ["message 0", "等等"],
+    );
   });
 
   test("killed at any commit, the next rewind or the next turn finishes it, once", async () => {

@@ -35,5 +35,7 @@ test("waiting for a person, a pause and the time in which nobody ran the turn ar
   assert.equal(workedMs(first), 25);
   const said = fact("user.said", 90_000); // while it was dead
   assert.equal(workedMs([...first, said, change(0, 100_000), fact("model.replied", 100_007)]), 32);
+  for (const type of ["message.withdrawn", "mode.chosen", "rule.added", "rule.removed"])
+    assert.equal(workedMs([...first, fact(type, 90_000), change(0, 100_000)]), 25, type);
   assert.equal(workedMs([change(0, 0), change(3, 4), change(0, 800), fact("model.replied", 801)]), 5);
 });

@@ -1,5 +1,5 @@
 import type { InboundType } from "../../journal/store.ts";
-import type { Fact, FactType } from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/index.ts";
 
 /** The time a turn works, as opposed to the time it waits for a person. */
 export type Activity = { /** Work has begun; disposing of it ends it. */ begin(): Disposable };
@@ -39,7 +39,7 @@ export function workedMs(ofTurn: readonly Fact[]): number {
   let working = false;
   let before: Fact | undefined;
   for (const fact of ofTurn) {
-    if (inbound.has(fact.type)) continue; // somebody else wrote it, perhaps while no process ran the turn
+    if (fact.type in inbound) continue; // somebody else wrote it, perhaps while no process ran the turn
     const isNewAttempt = fact.type === "state.changed" && fact.data.from.state === "initializing";
     if (working && before && !isNewAttempt) worked += Math.max(0, fact.at - before.at);
     if (fact.type === "state.changed") working = fact.data.to.state === "executing";
@@ -48,12 +48,15 @@ export function workedMs(ofTurn: readonly Fact[]): number {
   return worked;
 }
 
-const inbound: ReadonlySet<FactType> = new Set<InboundType>([
-  "user.said",
-  "input.resolved",
-  "turn.interrupted",
-  "draft.saved",
-  "session.titled",
-  "model.chosen",
-  "rule.removed",
-]);
+const inbound: Readonly<Record<InboundType, true>> = {
+  "user.said": true,
+  "message.withdrawn": true,
+  "input.resolved": true,
+  "turn.interrupted": true,
+  "draft.saved": true,
+  "session.titled": true,
+  "model.chosen": true,
+  "mode.chosen": true,
+  "rule.added": true,
+  "rule.removed": true,
+};

@@ -76,11 +76,16 @@ export async function rewind(sage: Sage, session: string, words: readonly string
   async function done(plan: RewindPlan, all: boolean): Promise<string> {
     checkApprover();
     const { rewindSession } = await import("../../../archive/rewind.ts");
-    const { restored, problems } = await rewindSession(store, existingSession(store, session), {
-      ...backTo(plan.turn, plan.what),
-      overwrite: all ? overwriting(plan.files) : {},
-      sender: { by: person(), surface: "tui" },
-    });
-    return w.done(restored.length, problems.length);
+    try {
+      const { restored, problems } = await rewindSession(store, existingSession(store, session), {
+        ...backTo(plan.turn, plan.what),
+        overwrite: all ? overwriting(plan.files) : {},
+        sender: { by: person(), surface: "tui" },
+      });
+      return w.done(restored.length, problems.length);
+    } finally {
+      const { unheard, owned } = existingSession(store, session);
+      if (unheard && !owned) await sage.host.send({ type: "resume", session }); // said meanwhile
+    }
   }
 }
