@@ -39,7 +39,6 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
     specifier: (input) => input.command,
     async execute(input, scope) {
       if (scope.signal.aborted) return failed("Interrupted by the person before the command was started.");
-      if (input.background) return startInBackground(input.command, scope);
       const env = shellEnv(scope);
       const noted = async (pid: number) => {
         await scope.spawned(pid);
@@ -47,6 +46,7 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
       };
       let running: Spawned;
       try {
+        if (input.background) return await startInBackground(input.command, scope);
         running = await (scope.spawn ?? spawnDirectly)({ line: input.command, cwd: scope.cwd, env, noted });
       } catch (error) {
         if (!existsSync(scope.cwd)) return failed(`The working directory ${scope.cwd} does not exist.`);

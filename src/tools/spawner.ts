@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { constants, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { constants, existsSync, mkdtempSync, openSync, rmdirSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { constants as system, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ const IDLE_MS = 60_000;
  */
 const PROGRAM = `
   mkfifo -m 600 -- "$1" || exit
+  trap : PIPE  # Sage may be gone when a command ends: the folder still is to go; commands get back what it was
   exec 2>&3  # there bash says by which signal a command was ended
   echo ready >&3
   while IFS= read -r -d '' word; do
@@ -72,7 +73,7 @@ export function createSpawner(): Spawn {
 
 type Lane = {
   isAlive(): boolean;
-  /** Undefined when the spawner died before the command could begin. `free` is called when the next command may come. */
+  /** Undefined when the command could not begin: the spawner died, or its pipe is gone. `free` is called when the next command may come. */
   start(command: ShellCommand, free: () => void): Promise<Spawned | undefined>;
   close(): void;
 };
@@ -87,17 +88,19 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
     detached: true, // no terminal to ask on
     stdio: ["pipe", "ignore", "ignore", "pipe"],
   });
-  const input = child.stdio[0] as Writable & Handle;
-  const reports = child.stdio[3] as Readable & Handle;
   let alive = true;
   let hear: Listener = () => {};
   const died = () => {
     alive = false;
-    rmSync(folder, { recursive: true, force: true }); // it may have been killed
+    remove(folder, pipe); // it may have been killed
     hear("died");
   };
   child.once("error", died);
   child.once("exit", died);
+  // Where there are no descriptors left, it has no streams either; the error comes a little later.
+  if (child.pid === undefined) throw new Error("the spawner did not start");
+  const input = child.stdio[0] as Writable & Handle;
+  const reports = child.stdio[3] as Readable & Handle;
   input.on("error", () => {}); // it died; its exit says so
   readLines(reports, (line) => hear(line));
   /** While nothing runs, the spawner does not keep this process alive. */
@@ -113,16 +116,20 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
     isAlive: () => alive,
     close,
     async start({ line, cwd, noted }, free) {
-      if (!alive) return undefined;
+      const output = alive ? openOutput(pipe) : undefined;
+      if (!output) {
+        close();
+        return undefined;
+      }
       hold(true);
       const started = Promise.withResolvers<number | undefined>();
       const ended = Promise.withResolvers<Ending>();
-      const output = new Socket({ fd: openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
       let remark = "";
       let isOver = false;
+      let wasAnswered = false; // before that, the next command would read the answer to this one
       /** Once the command is over and its output read. Somebody who still holds the pipe would write into the next command's output. */
       const settle = () => {
-        if (!isOver || !(output.readableEnded || output.destroyed)) return;
+        if (!isOver || !wasAnswered || !(output.readableEnded || output.destroyed)) return;
         output.off("end", settle).off("close", settle);
         hear = () => {};
         hold(false);
@@ -148,6 +155,7 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
       input.write(`run\0${cwd}\0${line}\0`);
       const pid = await started.promise;
       if (pid === undefined) {
+        wasAnswered = true;
         output.destroy();
         return undefined;
       }
@@ -157,6 +165,9 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
         input.write("no\0");
         output.destroy();
         throw error;
+      } finally {
+        wasAnswered = true;
+        settle();
       }
       return { pid, output, ended: ended.promise };
     },
@@ -165,6 +176,25 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
 
 type Handle = { ref(): void; unref(): void };
 type Listener = (line: string) => void;
+
+/** In steps that need no descriptor: there may be none left. */
+function remove(folder: string, pipe: string): void {
+  try {
+    rmSync(pipe, { force: true });
+    rmdirSync(folder);
+  } catch {
+    // It is gone already, or is left for whoever tidies up.
+  }
+}
+
+/** Undefined when it cannot be opened: somebody who tidies up may have removed it. */
+function openOutput(pipe: string): Socket | undefined {
+  try {
+    return new Socket({ fd: openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
+  } catch {
+    return undefined;
+  }
+}
 
 function readLines(reports: Readable, tell: Listener): void {
   let rest = "";

@@ -45,7 +45,12 @@ export type ToolScope = {
   /** A process group was started: should Sage be killed, recovery finds it by this. */
   spawned(pid: number): void | Promise<void>;
   /** Commands that this session runs in the background. Undefined: there is none of this id. */
-  readonly tasks?: { running(): readonly BackgroundTask[]; stop(id: string): Promise<"stopped" | "ended" | undefined> };
+  readonly tasks?: {
+    running(): readonly BackgroundTask[];
+    stop(id: string): Promise<"stopped" | "ended" | undefined>;
+    /** By its start no other process with the same number is taken for it. */
+    startOf(pid: number): string;
+  };
   /** Starts a command line; without it the tool's own process does. */
   spawn?: Spawn;
   /** The environment for children: without secrets and Sage's own variables. */

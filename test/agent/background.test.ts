@@ -7,7 +7,7 @@ import { forkOf } from "../../src/archive/fork.ts";
 import { deleteSession } from "../../src/archive/sessions.ts";
 import { tasksText } from "../../src/cli/run/terminal/tasks.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { groupLives } from "../../src/journal/process.ts";
+import { groupLives, startOf } from "../../src/journal/process.ts";
 import { tasksIn, type Message } from "../../src/protocol/index.ts";
 import { terminalTexts } from "../../src/texts/terminal.ts";
 import { texts } from "../../src/texts/texts.ts";
@@ -88,6 +88,22 @@ suite("a command in the background", () => {
     assert.equal(sage.result(1, 2), "There is no command nosuch in the background.");
     await until(() => !groupLives(pid), "the group to be gone");
     assert.deepEqual(endOfTask(taskOf(sage))?.code, undefined);
+  });
+
+  test("runs as long as anything it left behind does, and can be stopped until then", async () => {
+    using here = workspace();
+    const script = [{ calls: [inBackground("sleep 1000 & exit 4")] }, { text: "ok" }];
+    await using sage: TestSage = await sageWith({ script, dir: here.dir, ...all });
+    await sage.say("start");
+    await sage.outcome();
+    const task = taskOf(sage);
+    await until(() => existsSync(`${task.file}.end`), "the shell to end");
+    await until(() => startOf(task.pid) === "", "the leader to be gone");
+    assert.equal(endOfTask(task), undefined);
+    assert.equal(await stopTask(task), "stopped");
+    await until(() => !groupLives(task.pid, task.started), "the group to be gone");
+    assert.equal(endOfTask(task)?.code, 4);
+    assert.equal(await stopTask(task), "ended");
   });
 
   test("is listed and stopped by the person, in both languages; a fork has none; deleting the session ends it", async () => {

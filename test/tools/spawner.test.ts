@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { spawn as spawnChild } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { text } from "node:stream/consumers";
@@ -133,6 +136,98 @@ test("where a spawner cannot be made, this process starts commands", onLinux, as
   const { said, parent } = await run(createSpawner(), "echo $((1 + 1))", { env: { PATH: path } });
   assert.deepEqual([said, parent], ["2\n", process.pid]);
 });
+
+test("where the pipe of an idle spawner is gone, this process starts the command", onLinux, async () => {
+  const spawn = createSpawner();
+  const { parent } = await run(spawn, "true");
+  const [, , , , , , pipe = ""] = readFileSync(`/proc/${parent}/cmdline`, "utf8").split("\0");
+  assert.ok(pipe.startsWith(join(tmpdir(), "sage-spawner-")), pipe);
+  rmSync(pipe);
+  const next = await run(spawn, "echo next");
+  assert.deepEqual([next.said, next.parent], ["next\n", process.pid]);
+  await until(() => !isAlive(parent), "the spawner to end");
+});
+
+test("a spawner takes no other command before its last one was answered", onLinux, async () => {
+  const spawn = createSpawner();
+  const others: number[] = [];
+  let first = 0;
+  const noted = async (pid: number) => {
+    first = parentOf(pid);
+    process.kill(pid, "SIGKILL");
+    await until(() => !isAlive(pid));
+    for (let n = 0; n < 5; n++) {
+      const both = await Promise.all([run(spawn, "true"), run(spawn, "sleep 0.02")]);
+      others.push(...both.map(({ parent }) => parent));
+    }
+    return true;
+  };
+  const { output, ended } = await spawn({ line: "true", cwd: "/", env, noted });
+  assert.deepEqual([await text(output), await ended], ["", { signal: "SIGKILL" }]);
+  assert.equal(others.includes(first), false);
+});
+
+test("without descriptors a command cannot be started, and this process goes on", onLinux, async () => {
+  using work = new Workspace();
+  const { code, said } = await child(
+    work,
+    `const { bash } = await import(at("bash.ts"));
+     const { openSync, closeSync } = await import("node:fs");
+     const scope = { signal: AbortSignal.timeout(60_000), cwd: "/", home: "/", keepDir: process.env.TMPDIR, env, output() {}, spawned() {}, seen() {} };
+     const attempts = [
+       () => createSpawner()({ line: "true", cwd: "/", env, noted: async () => true }),
+       () => bash.execute({ command: "true", background: true, timeout: 1000 }, scope),
+     ];
+     const open = [];
+     try { for (;;) open.push(openSync("/dev/null")); } catch {}
+     closeSync(open.pop());
+     const codes = [];
+     for (const attempt of attempts) codes.push(await attempt().then(() => "started", (error) => error.code));
+     for (const one of open) closeSync(one);
+     console.log(...codes);`,
+    "ulimit -n 60",
+  );
+  assert.deepEqual([said, code], ["EMFILE EMFILE\n", 0]);
+  assert.deepEqual(
+    readdirSync(work.path("tmp")).filter((name) => name.startsWith("sage-spawner-")),
+    [],
+  );
+});
+
+test(
+  "a spawner whose Sage was killed leaves no folder behind, and its commands take SIGPIPE as any",
+  onLinux,
+  async () => {
+    using work = new Workspace();
+    assert.equal((await run(createSpawner(), "yes | head -1; echo ${PIPESTATUS[0]}")).said, "y\n141\n");
+    const { said } = await child(
+      work,
+      `await createSpawner()({ line: "sleep 0.3", cwd: "/", env, noted: async () => true });
+     console.log((await import("node:fs")).readdirSync(process.env.TMPDIR).length);
+     process.kill(process.pid, "SIGKILL");`,
+    );
+    assert.equal(said, "1\n");
+    await until(() => readdirSync(work.path("tmp")).length === 0, "the folder to be gone");
+  },
+);
+
+/** Another Sage: it runs this, and its folder for temporary files is `tmp` in the workspace. */
+async function child(work: Workspace, program: string, before = "true") {
+  mkdirSync(work.path("tmp"));
+  const room = new URL("../../src/tools/", import.meta.url).href;
+  const whole = `
+    const at = (name) => ${JSON.stringify(room)} + name;
+    const env = { PATH: process.env.PATH };
+    const { createSpawner } = await import(at("spawner.ts"));
+    ${program}`;
+  const args = ["-c", `${before} && exec "$@"`, "bash", process.execPath, "--input-type=module", "-e", whole];
+  const sage = spawnChild("bash", args, {
+    env: { ...process.env, TMPDIR: work.path("tmp") },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [said, [code]] = await Promise.all([text(sage.stdout), once(sage, "exit")]);
+  return { said, code: code as number | null };
+}
 
 function isAlive(pid: number): boolean {
   try {

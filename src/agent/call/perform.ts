@@ -40,7 +40,7 @@ export async function perform(
   };
   const execute = async (scope: ToolScope) => {
     const result = await outcomeOf(tool, input, scope);
-    return told(redacted(withStart(result), context.config.redact));
+    return told(redacted(result, context.config.redact));
   };
   const timed = async (scope: StepScope) => {
     using _working = context.activity.begin();
@@ -67,12 +67,6 @@ export async function perform(
     default:
       return verdict.effect satisfies never;
   }
-}
-
-/** By its start no other process with the same number is taken for it. */
-function withStart(result: ToolResult): ToolResult {
-  const { background } = result;
-  return background ? { ...result, background: { ...background, started: startOf(background.pid) } } : result;
 }
 
 /** From here on its end is looked for, and it ends with this process. */
@@ -202,6 +196,7 @@ function surroundings(
 
 function tasksOf({ tree }: ExecutionContext): NonNullable<ToolScope["tasks"]> {
   return {
+    startOf,
     running: () => [...tree.tasks.values()].filter((task) => !endOfTask(task)),
     async stop(id) {
       const task = tree.tasks.get(id);

@@ -7,10 +7,10 @@ const GRACE_MS = 2_000;
 const LOOK_MS = 5_000;
 const LARGEST_OUTPUT = 100 * 1024 * 1024;
 
-/** Undefined while it runs. Whoever looks from another process, or after a restart, sees the same. */
+/** Undefined while anything of it runs: its shell may have left a server behind. From another process, or after a restart, it looks the same. */
 export function endOfTask({ id, command, file, pid, started }: BackgroundTask): TaskEnd | undefined {
+  if (groupLives(pid, started)) return undefined;
   const code = codeIn(`${file}.end`);
-  if (code === undefined && groupLives(pid, started)) return undefined;
   return { id, command, file, ...(code !== undefined && { code }) };
 }
 
