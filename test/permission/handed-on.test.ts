@@ -217,6 +217,7 @@ test("A3 a denied file is not handed out with its folder, nor found by code that
       ],
       ...["sudo python3 -m http.server", "f() { python3 -m http.server; }; f", "uv run python -m http.server"],
       "sudo docker run -v $PWD:/w x",
+      "python3 - <<'E'\nimport os\nfor f in os.listdir(): print(open(f).read())\nE",
       `python3 -c "import glob; [print(open(f).read()) for f in glob.glob('.*')]"`,
       `python3 -c "import os; [print(open(f).read()) for f in os.listdir('.')]"`,
       `python3 -c "import pathlib; [print(p.read_text()) for p in pathlib.Path('.').iterdir()]"`,

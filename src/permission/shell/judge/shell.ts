@@ -19,6 +19,7 @@ import { namePattern } from "../../paths/pattern.ts";
 import { guarded, readCommand } from "./reading.ts";
 import type { CommandReading } from "./reading.ts";
 import type { Redirect, Script } from "../read/script.ts";
+import { runsScript } from "../../programs/runners.ts";
 import { isHarmlessVariable } from "../../programs/harmless.ts";
 import { programOf } from "../../programs/program.ts";
 import { foldersOfGit } from "../../programs/git-words.ts";
@@ -122,7 +123,10 @@ function guess(finding: ShellFinding, call: ShellCall): string[] {
   const shown = ways
     .map(({ words }) => handedOut(words, { bases: [call.cwd], home: call.home }, call.reach))
     .find(Boolean);
-  if (shown) finding.mustAsk ??= shown;
+  // Code from standard input is part of the text.
+  const looks = ways.some(({ words: [name = ""] }) => runsScript(baseName(name))) && listsFiles(call.command);
+  const held = looks && call.reach.watchful ? heldIn(["."], [call.cwd], call) : undefined;
+  if (shown ?? held) finding.mustAsk ??= (shown ?? held)!;
   const inCode = commands.flatMap(({ possible: all }) => judgeCode(all, given, finding, call));
   return [...possible.names, ...inCode];
 }

@@ -13,13 +13,13 @@ export function disguised(words: readonly string[], names: readonly string[]): s
   const args = words.slice(at + 1);
   const pushes = names.includes("git") && isPush(name, args) ? [["git", "push", ...args]] : [];
   const direct = names.includes("git") && name.startsWith("git-") ? [["git", name.slice(4), ...args]] : [];
-  return [...pushes, ...direct, ...(isKnown(name, args) ? [] : behind(args, new Set(names)))];
+  return [...pushes, ...direct, ...(isKnown(name, args) ? [] : behind(args, names))];
 }
 
 /** A program that is not known may run any of its words, also one that is an option's value or begins a text. */
-function behind(args: readonly string[], names: ReadonlySet<string>): string[][] {
+function behind(args: readonly string[], names: readonly string[]): string[][] {
   const isNamed = (word: string) =>
-    names.has(baseName(word).toLowerCase()) && (!word.includes("/") || /(^|\/)s?bin\//.test(word));
+    names.includes(baseName(word).toLowerCase()) && (!word.includes("/") || /(^|\/)s?bin\//.test(word));
   return args.flatMap((arg, n): string[][] => {
     const rest = args.slice(n + 1);
     const value = /^-[^=]*=([^]+)$/.exec(arg)?.[1];
