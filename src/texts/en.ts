@@ -21,6 +21,7 @@ export const en = {
   title: { permission: "Permission needed", question: "Question", text: "Input needed" },
   place: (n: number, of: number) => `${n} of ${of}`,
   colon: ": ",
+  comma: ", ",
   aside: (text: string, more: string) => `${text} (${more})`,
   tools: {
     Bash: "Run this command?",

@@ -9,6 +9,7 @@ export const zh: Texts = {
   title: { permission: "需要许可", question: "提问", text: "需要输入" },
   place: (n, of) => `第 ${n} 个，共 ${of} 个`,
   colon: "：",
+  comma: "，",
   aside: (text, more) => `${text}（${more}）`,
   tools: {
     Bash: "运行这条命令？",

@@ -1,6 +1,7 @@
 import { oneLine } from "../../protocol/index.ts";
 import { nameOf } from "../../view/summary.ts";
 import { clipped } from "./draw/rows.ts";
+import { visibleWidth } from "./draw/tui.ts";
 import type { StatusInfo } from "./options.ts";
 import type { Parts } from "./parts.ts";
 import { boardRows } from "./view.ts";
@@ -30,12 +31,16 @@ export function bottomRows(parts: Parts, width: number): string[] {
   ];
 }
 
-/** The person's own line, or ours. */
+/** The person's own line, or ours. A mode that lets more or less happen is told in both. */
 function footRows(parts: Parts, look: Look): string[] {
   const info = statusOf(parts);
   const own = parts.options.statusLine?.(info, parts.redraw);
   if (own === undefined) return [footRow(info, look)];
-  return own === "" ? [] : [clipped(own, look.width)];
+  const { theme, tt, width } = look;
+  if (info.mode === "ask") return own === "" ? [] : [clipped(own, width)];
+  const mode = clipped(tt.inMode[info.mode], width);
+  const room = width - visibleWidth(mode) - 3;
+  return [theme.dim(mode) + (own === "" || room < 4 ? "" : ` · ${clipped(own, room)}`)];
 }
 
 function statusOf({ options, progress }: Parts): StatusInfo {

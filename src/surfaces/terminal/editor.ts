@@ -1,6 +1,6 @@
 import { createCompletion, type Sources } from "./completion.ts";
 import type { Theme } from "./draw/theme.ts";
-import { CURSOR_MARKER, Editor, truncateToWidth, type Component, type TUI } from "./draw/tui.ts";
+import { CURSOR_MARKER, Editor, matchesKey, truncateToWidth, type Component, type TUI } from "./draw/tui.ts";
 import { readTyped } from "./input.ts";
 import type { TerminalOptions } from "./options.ts";
 import { createVimEditor } from "./vim-editor.ts";
@@ -71,7 +71,10 @@ export function createWriting({
       editor.focused = on;
     },
     handleInput(data) {
-      if (vim?.take(data) !== true) editor.handleInput(clean(data));
+      if (vim?.take(data) === true) return;
+      const before = editor.getText();
+      editor.handleInput(clean(data));
+      if (matchesKey(data, "up") && editor.getText() !== before) toEnd(editor);
     },
     mode: () => vim?.mode() ?? "insert",
     invalidate: () => editor.invalidate(),
@@ -85,6 +88,16 @@ export function createWriting({
     set: (text) => editor.setText(text.replace(unwritable, "")),
     choosing: () => editor.isShowingAutocomplete() || (vim?.mode() === "insert" && editor.getText() !== ""),
   };
+}
+
+/** After ↑ has recalled a message: the library leaves the cursor at its beginning. Its own keys keep it in the history. */
+function toEnd(editor: Editor): void {
+  const [lineEnd, right] = ["\x05", "\x1b[C"];
+  for (let left = editor.getLines().length - 1 - editor.getCursor().line; left > 0; left--) {
+    editor.handleInput(lineEnd);
+    editor.handleInput(right);
+  }
+  editor.handleInput(lineEnd);
 }
 
 // Control and direction characters have no place in a message that is drawn as it is written.

@@ -45,7 +45,7 @@ export type Situation = {
   shell: boolean;
   /** Requests are open. */
   waiting: boolean;
-  /** Something is typed and not sent. */
+  /** A draft is on the screen: typed and not sent. */
   typed: boolean;
   /** Ctrl-C came a moment ago. */
   again: boolean;
@@ -65,10 +65,11 @@ export type Stop =
 /** Esc never ends what waits for a person: it is the key that folds a panel away, and a second one is pressed easily. */
 export function stopOf(key: "interrupt" | "escape", { working, shell, waiting, typed, again }: Situation): Stop {
   if (key === "escape" && waiting) return "waits";
+  // First of all: a draft that a panel covered when Ctrl-C first came keeps nobody from leaving.
   if (key === "interrupt" && again) return "leave";
+  if (key === "interrupt" && typed) return "clear";
   if (waiting) return "cancel";
   if (working) return "interrupt";
   if (shell) return "shell";
-  if (key === "escape") return "nothing";
-  return typed ? "clear" : "ask";
+  return key === "escape" ? "nothing" : "ask";
 }

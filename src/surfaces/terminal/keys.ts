@@ -88,7 +88,7 @@ function situationOf({ desk, progress, talk, writing, state, now }: Parts): Situ
     working: progress.working,
     shell: talk.shell() !== undefined,
     waiting: desk.open().length > 0,
-    typed: writing.text() !== "",
+    typed: desk.panel() === undefined && writing.text() !== "",
     again: isSecond(state(), now()),
   };
 }

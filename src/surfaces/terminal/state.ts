@@ -10,6 +10,8 @@ export type State = {
   cancelling: boolean;
   /** When Ctrl-C was pressed last. */
   interruptedAt: number;
+  /** No other key came since: the next Ctrl-C leaves. */
+  armed: boolean;
   /** When a panel was closed because somebody else had answered it. */
   takenAt: number;
   /** Output and thoughts are shown whole. */
@@ -37,6 +39,7 @@ export const joining: State = {
   hint: "none",
   cancelling: false,
   interruptedAt: -Infinity,
+  armed: false,
   takenAt: -Infinity,
   unfolded: false,
   live: true,
@@ -58,14 +61,15 @@ export function next(state: State, event: Event): State {
         cancelling: state.cancelling || event.stop === "cancel",
         // Having cleared what was typed, the next Ctrl-C is a first one again.
         interruptedAt: event.key === "escape" ? state.interruptedAt : event.stop === "clear" ? -Infinity : event.at,
+        armed: event.key === "interrupt",
       };
     case "stopped":
       return { ...state, hint: "none", cancelling: false };
     case "key":
-      return state.cancelling ? state : { ...state, hint: "none" };
+      return { ...state, armed: false, hint: state.cancelling ? state.hint : "none" };
     case "taken":
       // Unless the person cancelled it: then they know.
-      return isSecond(state, event.at) ? state : { ...state, takenAt: event.at };
+      return isRecent(state, event.at) ? state : { ...state, takenAt: event.at };
     case "swallowed":
       return { ...state, takenAt: event.at };
     case "unfold":
@@ -79,8 +83,12 @@ export function next(state: State, event: Event): State {
   }
 }
 
-/** Ctrl-C was pressed a moment ago: another one leaves. */
-export function isSecond({ interruptedAt }: State, now: number): boolean {
+/** Ctrl-C was pressed a moment ago, and nothing since: another one leaves. */
+export function isSecond(state: State, now: number): boolean {
+  return state.armed && isRecent(state, now);
+}
+
+function isRecent({ interruptedAt }: State, now: number): boolean {
   return now - interruptedAt < TWICE_MS;
 }
 

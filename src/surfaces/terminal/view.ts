@@ -164,7 +164,7 @@ function callRows(item: CallItem, view: View): string[] {
     ...(obvious.includes(standing) ? [] : [t.standing[standing]]),
     ...(took >= 2_000 ? [t.duration(took)] : []),
   ];
-  const tail = words.length > 0 ? ` (${words.join(", ")})` : "";
+  const tail = words.length > 0 ? t.aside("", words.join(t.comma)) : "";
   const room = width - 4 - visibleWidth(tool) - visibleWidth(tail);
   const brief = todosOf(item) ? view.tt.todosDone(...doneOf(todosOf(item) ?? [])) : briefOf(item, view.cwd);
   const summary = room > 4 ? clipped(brief, room) : "";

@@ -101,6 +101,18 @@ suite("the foot", () => {
   });
 });
 
+test("a mode other than ask stands before the person's own foot, even an empty one", async () => {
+  let own = "mine";
+  await using at = await sageOnScreen([], { statusLine: () => own });
+  await at.until("mine");
+  assert.doesNotMatch(await at.screen.text(), /Shift-Tab/);
+  at.press("\x1b[Z");
+  await at.until(/accept edits.* · mine/);
+  own = "";
+  at.press("\x1b[Z");
+  await at.until("plan mode (Shift-Tab)");
+});
+
 /** The colour that a painted text sets. */
 function colourIn(painted: string): number {
   const exact = /\[38;2;(\d+);(\d+);(\d+)m/.exec(painted)?.slice(1).map(Number);

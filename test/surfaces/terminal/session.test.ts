@@ -385,6 +385,47 @@ suite("a session on a terminal", () => {
     await at.until(/Thought:\n {2}│ First this\.\n {2}│ Then that\./);
   });
 
+  test("Ctrl-C beside a request set aside clears the draft, and only then cancels the request", async () => {
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }], { task: "go" });
+    await at.until("Permission needed");
+    await at.answer("\x1b");
+    await at.until("1 open request");
+    at.type("草稿 draft");
+    await at.until("草稿 draft");
+    at.press("\x03");
+    await at.until("What would you like to do?");
+    await new Promise((resolve) => setTimeout(resolve, 1_000)); // longer than a cancel waits for a second Ctrl-C
+    assert.equal((await at.sage.open()).length, 1);
+    at.press("\x03");
+    await at.until("Turn cancelled");
+  });
+
+  test("a draft behind a panel stays, and keeps nobody from leaving", async () => {
+    await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }], { task: "go" });
+    await at.until("Permission needed");
+    await at.answer("\x1b");
+    at.type("draft");
+    at.press("\x12");
+    await at.until("Permission needed");
+    at.press("\x03", "\x03");
+    const { why, waiting } = await at.surface.done;
+    assert.deepEqual({ why, waiting }, { why: "interrupted", waiting: 1 });
+  });
+
+  test("a key between two Ctrl-C keeps Sage; ↑ recalls a message with the cursor at its end", async () => {
+    const history = { load: () => ["oldest", "第一行\nlast line"], add: () => {} };
+    await using at = await sageOnScreen([], { history });
+    await at.until("What would you like to do?");
+    at.press("\x03");
+    await at.until("Ctrl-C again to exit");
+    at.press("x", "\x7f", "\x03");
+    assert.equal(at.ended(), undefined);
+    at.press("\x1b[A", "!");
+    await at.until(/第一行\s*\n\s*last line!/);
+    at.press("\x03", "\x1b[A", "\x1b[A", "\x1b[A", "?");
+    await at.until("oldest?");
+  });
+
   test("Ctrl-C: clears what is typed, then asks, then leaves", async () => {
     await using at = await sageOnScreen([]);
     await at.until("What would you like to do?");

@@ -42,6 +42,15 @@ suite("the person at the terminal", () => {
     assert.equal(isSecond(after(joined, { ...ctrlC("interrupt"), key: "escape" } as Event), 101), false);
   });
 
+  test("any other key between two Ctrl-C makes the second a first one", () => {
+    const typed = after(joined, ctrlC("ask", 100), { type: "key" });
+    assert.equal(isSecond(typed, 101), false);
+    assert.equal(isSecond(next(typed, ctrlC("ask", 200)), 201), true);
+    // The request that the person cancelled is gone by their own hand: what they type meanwhile counts.
+    const cancelled = after(joined, ctrlC("cancel", 900), { type: "key" }, { type: "taken", at: 1_000 });
+    assert.equal(isSwallowed(cancelled, 1_001), false);
+  });
+
   test("keys on their way to a panel that was answered elsewhere are swallowed until there is silence", () => {
     const taken = after(joined, { type: "taken", at: 1_000 });
     assert.equal(isSwallowed(taken, 1_200), true);
@@ -54,7 +63,7 @@ suite("the person at the terminal", () => {
     const nothing = { working: true, shell: true, waiting: true, typed: true, again: false };
     assert.equal(stopIn(joining, "interrupt", nothing), "leave");
     assert.equal(stopIn(joining, "escape", nothing), "nothing");
-    assert.equal(stopIn(after(joined), "interrupt", nothing), "cancel");
+    assert.equal(stopIn(after(joined), "interrupt", nothing), "clear");
     const left = after({ type: "left", end: { why: "left" } }, joined);
     assert.deepEqual([left.phase, left.end.why], ["leaving", "left"]);
   });

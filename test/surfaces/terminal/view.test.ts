@@ -342,10 +342,12 @@ suite("what the person did", () => {
     assert.equal(stopOf("escape", { ...idle, working: true, waiting: true, again: true }), "waits");
     assert.equal(stopOf("interrupt", idle), "ask");
     assert.equal(stopOf("interrupt", { ...idle, typed: true }), "clear");
-    assert.equal(stopOf("interrupt", { ...idle, typed: true, working: true }), "interrupt");
+    assert.equal(stopOf("interrupt", { ...idle, typed: true, working: true }), "clear");
     assert.equal(stopOf("interrupt", { ...idle, waiting: true, working: true, shell: true }), "cancel");
-    assert.equal(stopOf("interrupt", { ...idle, working: true, shell: true, typed: true }), "interrupt");
-    assert.equal(stopOf("interrupt", { ...idle, shell: true, typed: true }), "shell");
+    assert.equal(stopOf("interrupt", { ...idle, typed: true, waiting: true, working: true }), "clear");
+    assert.equal(stopOf("interrupt", { ...idle, typed: true, waiting: true, again: true }), "leave");
+    assert.equal(stopOf("interrupt", { ...idle, working: true, shell: true }), "interrupt");
+    assert.equal(stopOf("interrupt", { ...idle, shell: true }), "shell");
     assert.equal(stopOf("escape", { ...idle, shell: true }), "shell");
     assert.equal(stopOf("interrupt", { ...idle, working: true, again: true }), "leave");
   });
