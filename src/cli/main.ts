@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { SageError, messageOf } from "../protocol/error.ts";
 import { prose } from "../protocol/visible.ts";
 import { startsAs } from "../texts/command.ts";
-import { startedBy } from "./started-by.ts";
+import { startedBy, startedElsewhere } from "./started-by.ts";
 import { guardConsole } from "./stdout.ts";
 
 // Each command is a file of its own, loaded when it is called: most of what Sage can do is not needed for most calls.
@@ -33,7 +33,8 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 guardConsole();
 process.on("uncaughtException", crash);
 
-startsAs(startedBy(process.env, { source: import.meta.url.endsWith(".ts"), root: join(import.meta.dirname, "../..") }));
+const program = { source: import.meta.url.endsWith(".ts"), root: join(import.meta.dirname, "../..") };
+startsAs(startedBy(process.env, program), startedElsewhere(process.env, program));
 
 const code = await main(process.argv.slice(2)).catch(explain);
 process.stdout.write("", () => process.exit(code));

@@ -23,7 +23,7 @@ const en = {
     "no model configured, so this is the demo. To use Sage, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for your own server",
   demoHint: `Try Sage without a model: \`${sage("demo")}\`.`,
   noSession: (prefix: string) => `no session ${prefix}; list them with \`${sage("sessions")}\``,
-  noSessionHere: (cwd: string) => `no session to continue in ${cwd}`,
+  noSessionHere: (cwd: string) => `there is no session in ${cwd} yet`,
   ambiguous: (prefix: string, candidates: readonly string[]) =>
     `"${prefix}" is ambiguous; it could be:\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   owned: (session: string) =>
@@ -66,6 +66,7 @@ const en = {
   answerHow: "missing answer: use one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json",
   whichRequest: (target: string, candidates: readonly string[]) =>
     `"${target}" does not name a single request; a different one may be open there by now. Open requests:\n${candidates.map((one) => `  ${one}`).join("\n")}`,
+  tooLate: (how: string) => `this request is already settled; your answer was not recorded. ${how}`,
   unknownRequest: (target: string) => `no open request ${target}; list them with \`${sage("inbox")}\``,
   wrongWay: {
     permission: (flag: string) =>
@@ -153,7 +154,7 @@ const zh: CliTexts = {
     "尚未配置模型，以下是演示。要使用 Sage，请设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器",
   demoHint: `不用模型也能试用：\`${sage("demo")}\`。`,
   noSession: (prefix) => `没有会话 ${prefix}；可用 \`${sage("sessions")}\` 列出`,
-  noSessionHere: (cwd) => `${cwd} 里没有可以继续的会话`,
+  noSessionHere: (cwd) => `${cwd} 里还没有会话`,
   ambiguous: (prefix, candidates) => `"${prefix}" 不唯一，可能是：\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   owned: (session) => `会话 ${session} 正由另一个进程运行；可用 \`${sage(`--resume ${session}`)}\` 跟随`,
   header: (version, model, session) => `Sage ${version} · ${model} · 会话 ${session} · /help`,
@@ -191,6 +192,7 @@ const zh: CliTexts = {
   answerHow: "缺少回答：请用 --yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一",
   whichRequest: (target, candidates) =>
     `"${target}" 没有指明是哪个请求；那里现在待处理的可能已是另一个。待处理的请求：\n${candidates.map((one) => `  ${one}`).join("\n")}`,
+  tooLate: (how) => `这个请求已经处理完，你的回答没有记录。${how}`,
   unknownRequest: (target) => `没有待处理的请求 ${target}；可用 \`${sage("inbox")}\` 列出`,
   wrongWay: {
     permission: (flag) => `${flag} 在这里无效：这是许可请求。请用 --yes、--always、--no 或 --stop`,

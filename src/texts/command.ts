@@ -1,12 +1,19 @@
 let start = "sage";
+let elsewhere = "sage";
 
-/** Called once by the command line, before any text is made: how the person started Sage, such as `npm start`. */
-export function startsAs(command: string): void {
+/** Called once by the command line, before any text is made: how the person started Sage, such as `npm start`, and would from another folder. */
+export function startsAs(command: string, fromElsewhere = command): void {
   start = command;
+  elsewhere = fromElsewhere;
 }
 
 /** How the person starts Sage: every hint is something they can type as it stands. */
 export function sage(args = ""): string {
   if (args === "") return start;
   return start === "sage" ? `${start} ${args}` : `${start} -- ${args}`;
+}
+
+/** How the person starts Sage in a project of theirs. */
+export function sageElsewhere(): string {
+  return elsewhere;
 }

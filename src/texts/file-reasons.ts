@@ -118,9 +118,11 @@ const typesZh: Record<string, string> = {
   record: "对象",
 };
 
+const listEn = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
 function misfitEn(misfit: Misfit, say: (inner: Reason) => string): string {
   const place = misfit.at === "" ? "it" : misfit.at;
-  const several = (names: readonly string[]) => names.map((name) => typesEn[name] ?? name).join(" or ");
+  const several = (names: readonly string[]) => listEn.format(names.map((name) => typesEn[name] ?? name));
   switch (misfit.kind) {
     case "missing":
       return `${place} is missing; it should be ${several(misfit.expected)}`;

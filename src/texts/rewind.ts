@@ -24,8 +24,6 @@ const en = {
   agree: "Rewind? [y/N] ",
   overwrite: "Also put back the files listed under “Only if you say so”? [y/N] ",
   needsYes: "Nothing was changed. Pass --yes to do it, and --overwrite for files in doubt.",
-  done: (restored: number, left: number) =>
-    left === 0 ? `Done: ${restored} files put back.` : `Done: ${restored} files put back, ${left} left as they are.`,
   choose: "Go back to before which message?",
   kinds: { both: "Conversation and files", conversation: "Only the conversation", files: "Only the files" },
   doIt: "Go back",
@@ -55,8 +53,6 @@ const zh: typeof en = {
   agree: "回退？[y/N] ",
   overwrite: "上面列出的“只有你明确同意才会处理”的文件也恢复？[y/N] ",
   needsYes: "什么都没有改变。加 --yes 执行；有疑问的文件再加 --overwrite。",
-  done: (restored, left) =>
-    left === 0 ? `完成：恢复了 ${restored} 个文件。` : `完成：恢复了 ${restored} 个文件，${left} 个保持原样。`,
   choose: "回退到哪条消息之前？",
   kinds: { both: "对话和文件", conversation: "只回退对话", files: "只回退文件" },
   doIt: "回退",

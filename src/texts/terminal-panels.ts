@@ -51,6 +51,8 @@ const en = {
   lockedChoice: (choice: string) => `${choice} (locked)`,
   reasonHere: "why not",
   reason: "No. Tell the agent why:",
+  planReasonHere: "what should be different",
+  planReason: "Tell the agent what to change:",
   commentHere: "a comment for the agent",
   comment: "Allow, and tell the agent:",
   edit: {
@@ -153,6 +155,8 @@ const zh: PanelTexts = {
   lockedChoice: (choice) => `${choice}（未解锁）`,
   reasonHere: "为什么不行",
   reason: "拒绝，并告诉智能体理由：",
+  planReasonHere: "哪里要改",
+  planReason: "告诉智能体要改什么：",
   commentHere: "给智能体的附言",
   comment: "允许，并告诉智能体：",
   edit: {

@@ -21,8 +21,16 @@ export function summaryOf(input: ToolInput): string {
     const value = input[field];
     if (typeof value === "string") return value;
   }
+  const { plan, ...others } = input;
+  if (typeof plan === "string" && Object.keys(others).length === 0) return headingOf(plan);
   if (Array.isArray(input["todos"])) return "";
   return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
+}
+
+/** The first line that says something, without the marks of a heading. */
+function headingOf(markdown: string): string {
+  const lines = markdown.split("\n").map((line) => line.replace(/^[\s#]+/, "").trim());
+  return lines.find((line) => line !== "") ?? "";
 }
 
 function isQuestion({ input }: Pick<Call, "input">): boolean {

@@ -95,7 +95,7 @@ suite("sage -p", () => {
 
     const late = await machine.sage(["answer", request?.id ?? "", "--no"]);
     assert.equal(late.code, 1);
-    assert.match(late.err, /Answered by \S+ on the command line at \d\d:\d\d: allowed/);
+    assert.match(late.err, /already settled; your answer was not recorded\. Answered by you at \d\d:\d\d: allowed/);
     assert.equal((await machine.sage(["answer", requestIn(asked.err), "--no"])).err, late.err, "by its short id too");
     assert.equal((await machine.sage(["answer", session, "--no"])).code, 2, "its session names no request");
   });
@@ -392,8 +392,8 @@ suite("the rest of the command line", () => {
       [["-p", "x", "--max-steps", "0"], /--max-steps expects a whole number of at least 1/],
       [["-p", "x", "--cwd", "nowhere"], /no such directory/],
       [["--resume", "nope", "--model", "scripted/x"], /no session nope/],
-      [["-c", "--model", "scripted/x"], /no session to continue in/],
-      [["inbox", "now"], /unexpected argument “now”; `sage inbox`/],
+      [["-c", "--model", "scripted/x"], /there is no session in \S+ yet/],
+      [["inbox", "now"], /no open request now; list them with `sage inbox`/],
       [["doctor", "please"], /unexpected argument “please”/],
       [["--lang", "zh", "sessions", "all"], /列出会话；后面可跟 rename/],
       [["--lang", "fr"], /--lang expects en or zh/],

@@ -219,7 +219,7 @@ suite("lists in the terminal, with real keys", { skip: noTmux }, () => {
     await term.until(/❯ Go back\n[^]*remove +灯塔\.txt/);
     assert.equal(machine.file("灯塔.txt"), "一座灯塔", "not before somebody agreed");
     term.press("Enter");
-    await term.until("1 files put back");
+    await term.until("1 file restored.");
     assert.equal(machine.file("灯塔.txt"), undefined);
   });
 });

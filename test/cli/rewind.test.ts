@@ -111,6 +111,7 @@ suite("rewind", () => {
     // Back to the very beginning, over the first rewind.
     assert.equal((await machine.sage(["rewind", session, "--to", "0", "--yes"])).code, 0);
     assert.deepEqual([text("笔记.txt"), existsSync(at("目录/新.txt"))], ["one\r\ntwo\r\n", false]);
+    assert.equal((await machine.sage(["rewind", session])).out.trim(), "No message to go back to.");
     const why = await machine.sage(["why", session]);
     assert.equal(why.code, 0, why.err);
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startedBy } from "../../src/cli/started-by.ts";
+import { startedBy, startedElsewhere } from "../../src/cli/started-by.ts";
 
 test("a hint is a command the person has", () => {
   const npm = { npm_lifecycle_event: "start", npm_execpath: "/npm-cli.js" };
@@ -11,5 +11,7 @@ test("a hint is a command the person has", () => {
   assert.equal(startedBy({ ...npm, INIT_CWD: "/w/sage" }, source), "npm start");
   assert.equal(startedBy({ ...npm, INIT_CWD: "/w/sage/src" }, source), "npm start");
   assert.equal(startedBy({ ...npm, INIT_CWD: "/w/other" }, source), "npm --prefix /w/sage start");
+  assert.equal(startedElsewhere({ ...npm, INIT_CWD: "/w/sage" }, source), "npm --prefix /w/sage start");
+  assert.equal(startedElsewhere({}, source), "sage");
   assert.equal(startedBy({ ...npm, INIT_CWD: "/" }, { source: true, root: "/w/a b" }), 'npm --prefix "/w/a b" start');
 });

@@ -34,7 +34,7 @@ test("two people read the same inbox: who comes second allows nothing, and is to
 
   const second = await here.sage(typed);
   assert.equal(second.code, 1);
-  assert.match(second.err, /Answered by \S+ on the command line at \d\d:\d\d: allowed/);
+  assert.match(second.err, /already settled; your answer was not recorded\. Answered by you at \d\d:\d\d: allowed/);
   const twice = await here.sage(typed); // ↑ Enter
   assert.deepEqual([twice.code, twice.out], [1, ""]);
   assert.deepEqual([here.file("ran.txt"), (await here.pending()).length], ["seen\n", 1]);

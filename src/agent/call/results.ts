@@ -48,10 +48,11 @@ export function refused(verdict: Verdict): ToolResult {
   return didNotRun(`${sentence(verdict.reason, "en").replace(/\.$/, "")}.${rule}`, refusalOf(verdict));
 }
 
-function refusalOf({ repeated, digest }: Verdict): CallEnd {
+function refusalOf({ repeated, digest, reason }: Verdict): CallEnd {
   if (repeated) return "refused-by-person";
   // Without a digest it was no call at all: there is no such tool, or its input does not fit.
-  return digest === "" ? "not-run" : "refused-by-rule";
+  // The mode holds it back for now, and no rule does.
+  return digest === "" || reason.code === "plan-mode" ? "not-run" : "refused-by-rule";
 }
 
 export function notApproved(resolution: Resolution): ToolResult {

@@ -48,7 +48,10 @@ export async function answer(args: string[]): Promise<number> {
 
 function refused(reply: Omit<Refused, "ok" | "code">, lang: Lang): number {
   const t = texts(lang);
-  console.error(`sage: ${reply.resolution ? headline(reply.resolution, t) : errorText(reply, t)}`);
+  const text = reply.resolution
+    ? cliTexts(lang).tooLate(headline(reply.resolution, t, { by: person(), surface: "cli" }))
+    : errorText(reply, t);
+  console.error(`sage: ${text}`);
   return exitCodes.failure;
 }
 

@@ -5,6 +5,7 @@ import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { headline } from "../../texts/resolution.ts";
 import { texts } from "../../texts/texts.ts";
+import { person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { requestBy } from "../find-request.ts";
 import { noWords, readFlags } from "../flags.ts";
@@ -19,8 +20,7 @@ const options = { json: { type: "boolean" }, watch: { type: "boolean" } } as con
 export async function inbox(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   const [target, stray] = positionals;
-  if (stray !== undefined || (target !== undefined && !target.includes("/")) || (values.watch && target !== undefined))
-    noWords("inbox", positionals, t);
+  if (stray !== undefined || (values.watch && target !== undefined)) noWords("inbox", positionals, t);
   const { host, store } = openJournal(process.env, { looks: true });
   const style = styleOf(process.stdout, lang);
   const isDamaged = createLook(store);
@@ -39,7 +39,7 @@ export async function inbox(args: string[]): Promise<number> {
     if (target !== undefined) {
       const found = requestBy(store, target, t);
       if ("outcome" in found) {
-        console.error(`sage: ${headline(found, texts(lang))}`);
+        console.error(`sage: ${headline(found, texts(lang), { by: person(), surface: "cli" })}`);
         return exitCodes.failure;
       }
       if (values.json) toStdout(`${JSON.stringify(found, undefined, 2)}\n`);

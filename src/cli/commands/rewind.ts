@@ -34,7 +34,8 @@ export async function rewind(args: string[]): Promise<number> {
   try {
     const session = sessionBy(store, target, t);
     if (turn === undefined) {
-      console.log([...pointLines(rewindPoints(store.load(session.id)), w), w.next(session.id)].join("\n"));
+      const points = rewindPoints(store.load(session.id));
+      console.log([...pointLines(points, w), ...(points.length > 0 ? [w.next(session.id)] : [])].join("\n"));
       return exitCodes.success;
     }
     const { output } = sageHome(process.env);
@@ -51,7 +52,7 @@ export async function rewind(args: string[]): Promise<number> {
     const overwrite = all ? overwriting(plan.files) : {};
     const sender = { by: person(), surface: "cli" };
     const { restored, problems } = await rewindSession(store, session, { ...back, overwrite, sender });
-    console.log(w.done(restored.length, problems.length));
+    console.log(texts(lang).restored(restored.length, problems.length));
     return problems.length === 0 ? exitCodes.success : exitCodes.failure;
   } finally {
     await host.close();

@@ -41,7 +41,8 @@ suite("modes on a terminal", () => {
     assert.match(panel, /1\.? +Approve\n?/);
     assert.doesNotMatch(panel, /only a person can allow/);
     await at.answer("2", "\r");
-    await at.until("All done.");
+    const shown = await at.until("All done.");
+    assert.match(shown, /ExitPlanMode 计划/);
     assert.ok(existsSync(join(at.sage.store.session(at.sage.session)?.cwd ?? "", "a.txt")));
     assert.equal(modeOf(at.sage.facts()), "acceptEdits");
   });
@@ -55,6 +56,7 @@ suite("modes on a terminal", () => {
     at.enter("/plan go");
     await at.until("Approve this plan?");
     await at.answer("3", "\r");
+    await at.until("Tell the agent what to change:");
     await at.answer("先写测试", "\r");
     await at.until("Understood.");
     assert.match(at.sage.result(0, 0), /先写测试/);

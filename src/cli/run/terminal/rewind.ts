@@ -21,7 +21,7 @@ export async function rewind(sage: Sage, session: string, words: readonly string
   if (turn === undefined) return pickPoint();
   const what: RewindWhat = kinds.find((one) => rest.includes(one)) ?? "both";
   const plan = await planOf(turn, what);
-  if (rest.includes("yes")) return { text: await done(plan, rest.includes("overwrite")) };
+  if (rest.includes("yes")) return done(plan, rest.includes("overwrite"));
   return { pick: agree(plan) };
 
   function pickPoint(): Picked {
@@ -58,7 +58,7 @@ export async function rewind(sage: Sage, session: string, words: readonly string
       load: (show) => show({ entries }),
       async choose({ value }): Promise<Picked> {
         if (value !== "yes" && value !== "overwrite") return { pick: picking }; // a line to read
-        return { text: await done(plan, value === "overwrite") };
+        return done(plan, value === "overwrite");
       },
     };
     return picking;
@@ -73,16 +73,16 @@ export async function rewind(sage: Sage, session: string, words: readonly string
     return { turn: of, what: kind, output: home.output, sageHome: process.env["SAGE_HOME"] };
   }
 
-  async function done(plan: RewindPlan, all: boolean): Promise<string> {
+  /** Says nothing: the conversation tells what was put back. */
+  async function done(plan: RewindPlan, all: boolean): Promise<undefined> {
     checkApprover();
     const { rewindSession } = await import("../../../archive/rewind.ts");
     try {
-      const { restored, problems } = await rewindSession(store, existingSession(store, session), {
+      await rewindSession(store, existingSession(store, session), {
         ...backTo(plan.turn, plan.what),
         overwrite: all ? overwriting(plan.files) : {},
         sender: { by: person(), surface: "tui" },
       });
-      return w.done(restored.length, problems.length);
     } finally {
       const { unheard, owned } = existingSession(store, session);
       if (unheard && !owned) await sage.host.send({ type: "resume", session }); // said meanwhile

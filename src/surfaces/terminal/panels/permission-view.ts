@@ -143,12 +143,13 @@ export function permissionChoices(
     }
     case "always":
       return alwaysChoices(request, state, draw);
-    case "reason":
-      return choiceRows(
-        [{ sign: "✎", label: wording.reason, field: state.reason, placeholder: wording.reasonHere }],
-        0,
-        draw,
-      );
+    case "reason": {
+      const [label, placeholder] =
+        request.tool === PLAN_TOOL
+          ? [wording.planReason, wording.planReasonHere]
+          : [wording.reason, wording.reasonHere];
+      return choiceRows([{ sign: "✎", label, field: state.reason, placeholder }], 0, draw);
+    }
     case "comment":
       return choiceRows(
         [{ sign: "✎", label: wording.comment, field: state.comment, placeholder: wording.commentHere }],
