@@ -1,26 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { Store } from "../journal/store.ts";
 import { readRule } from "../permission/rules/rules.ts";
-import { reason, ruleAddedKey, ruleRemovedKey, type Fact, type FactData } from "../protocol/index.ts";
+import { reason, ruleAddedKey, ruleRemovedKey, type FactData, type Sender } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
-
-/** Rules that were given in a session and hold there, each once. */
-export function sessionRules(facts: readonly Fact[]): FactData["rule.added"][] {
-  const rules = new Map<string, FactData["rule.added"]>();
-  for (const fact of facts) {
-    if (fact.type === "rule.added" && (fact.data.destination === "session" || fact.data.problem !== undefined))
-      rules.set(fact.data.rule, fact.data);
-    else if (fact.type === "rule.removed" && fact.data.problem === undefined) rules.delete(fact.data.rule);
-  }
-  return [...rules.values()];
-}
 
 export function checkRule(rule: string, behavior: FactData["rule.added"]["behavior"]): void {
   const reading = readRule(rule, behavior);
   if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
 }
 
-/** Gives a session a rule, from its next turn on. */
+/** Gives a session a rule; a turn that runs hears of it before its next call. */
 export async function give(
   store: Store,
   session: string,
@@ -36,9 +25,10 @@ export async function give(
 export async function takeBack(
   store: Store,
   session: string,
-  rule: string,
-  sender: { by: string; surface: string },
+  gone: { rule: string; /** Any, if it is left out. */ behavior?: FactData["rule.added"]["behavior"] },
+  { by, surface }: Sender,
 ): Promise<void> {
-  const data = { rule, ...sender };
+  const { rule, behavior } = gone;
+  const data = { rule, ...(behavior && { behavior }), by, surface };
   await store.append(session, { key: ruleRemovedKey(randomUUID()), type: "rule.removed", at: Date.now(), data });
 }

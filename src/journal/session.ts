@@ -7,6 +7,7 @@ import type {
   InputRequest,
   Reason,
   Resolution,
+  RuleChange,
   SessionMode,
 } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
@@ -36,8 +37,8 @@ export class SessionLog {
   /** Messages of people, loaded or heard since. */
   readonly mailbox: Mailbox = createMailbox();
   readonly said: Fact<"user.said">[] = this.mailbox.said;
-  /** Rules of this session that were taken back while it was open. */
-  readonly rulesTakenBack: string[] = [];
+  /** Rules that people gave the session or took back by hand, while it was open. */
+  readonly ruleChanges: RuleChange[] = [];
   /** How much the agent may do without asking, as it is now. */
   mode: SessionMode = "ask";
   /** True once the session was in plan mode. */
@@ -105,6 +106,7 @@ export class SessionLog {
       throw new Error(`session ${this.id} has facts on their way to the store: flush them before a turn begins`);
     this.#stopped = this.#controller = this.#replay = undefined;
     this.mailbox.clear();
+    this.ruleChanges.length = 0;
     [this.#interrupts, this.#attempts] = [[], []];
     return this.#knowAll(withoutRewound(this.store.load(this.id)));
   }
@@ -120,9 +122,10 @@ export class SessionLog {
     if (fact.seq <= this.#loadedUpTo) return;
     this.lastSeq = fact.seq;
     this.#saw(fact);
-    // With an answer the loop itself takes it back, before it adds another one.
-    if (fact.type === "rule.removed" && callOfKey(fact.key) === undefined) this.rulesTakenBack.push(fact.data.rule);
-    else if (fact.type === "turn.interrupted") {
+    // Those of an answer the loop itself takes back and adds.
+    if (fact.type === "rule.added" || fact.type === "rule.removed")
+      if (callOfKey(fact.key) === undefined) this.ruleChanges.push(fact);
+    if (fact.type === "turn.interrupted") {
       this.#interrupts.push(fact.seq);
       this.stop(
         fact.data.to === "cancel"

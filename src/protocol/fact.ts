@@ -104,6 +104,7 @@ export type FactData = {
     by: string;
     surface: string;
     destination?: RuleDestination;
+    /** Without it, whatever the rule said. */ behavior?: "allow" | "deny" | "ask";
     /** The file it was taken from, or why it still stands. */ saved?: string;
     problem?: Reason;
   };

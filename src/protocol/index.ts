@@ -19,6 +19,7 @@ export * from "./reason.ts";
 export * from "./refusal.ts";
 export * from "./rewind.ts";
 export * from "./request.ts";
+export * from "./session-rules.ts";
 export * from "./slash.ts";
 export * from "./state.ts";
 export * from "./subagent.ts";

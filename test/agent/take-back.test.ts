@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { slashCommands } from "../../src/cli/run/terminal/slash.ts";
-import { sessionRules, takeBack } from "../../src/cli/session-rules.ts";
+import { give, takeBack } from "../../src/cli/session-rules.ts";
+import { sessionRules } from "../../src/protocol/index.ts";
 import type { Sage } from "../../src/cli/wiring.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -24,7 +25,7 @@ test("a rule taken back while a call runs does not cover the next call of the sa
   const [first] = await sage.open();
   await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });
   await until(() => started(sage) === 2);
-  await takeBack(sage.store, sage.session, rule, { by: "Lin", surface: "test" });
+  await takeBack(sage.store, sage.session, { rule }, { by: "Lin", surface: "test" });
   assert.deepEqual(sessionRules(sage.facts()), []);
   writeFileSync(here.path("go"), "");
   const [second] = await sage.open();
@@ -33,7 +34,7 @@ test("a rule taken back while a call runs does not cover the next call of the sa
   await sage.answer({ type: "granted", requestId: second!.id, rules: [grant] });
   assert.equal((await sage.outcome()).text, "done");
   assert.deepEqual(
-    sessionRules(sage.facts()).map((one) => one.rule),
+    sessionRules(sage.facts()).map((one) => one.text),
     [rule],
   );
 });
@@ -49,9 +50,9 @@ test("a rule taken back leaves the others that were given with it", async () => 
   await sage.answer({ type: "granted", requestId: first!.id, rules: [{ ...grant, rule: "Bash(node -p 1)" }, grant] });
   await until(() => sage.facts().some(({ type }) => type === "turn.ended"));
   assert.equal(requested(sage), 1);
-  await takeBack(sage.store, sage.session, rule, { by: "Lin", surface: "test" });
+  await takeBack(sage.store, sage.session, { rule }, { by: "Lin", surface: "test" });
   assert.deepEqual(
-    sessionRules(sage.facts()).map((one) => one.rule),
+    sessionRules(sage.facts()).map((one) => one.text),
     ["Bash(node -p 1)"],
   );
 });
@@ -80,4 +81,44 @@ test("/permissions remove takes a rule back in the middle of a turn, and says so
   await sage.outcome();
   const [removed] = sage.facts().flatMap((fact) => (fact.type === "rule.removed" ? [fact.data] : []));
   assert.deepEqual([removed?.rule, removed?.surface], [rule, "tui"]);
+});
+
+test("a deny that is given while a turn runs holds from its next call on", async () => {
+  using here = workspace();
+  const wait = "node -p 2; until [ -e go ]; do sleep 0.05; done";
+  await using sage = await sageWith({
+    dir: here.dir,
+    script: [{ calls: [bash("node -p 1")] }, { calls: [bash(wait), bash("node -p 3")] }, { text: "done" }],
+  });
+  await sage.say("go");
+  const [first] = await sage.open();
+  await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });
+  await until(() => started(sage) === 2);
+  await give(sage.store, sage.session, { rule: "Bash(node -p 3)", behavior: "deny" }, "Lin");
+  writeFileSync(here.path("go"), "");
+  assert.equal((await sage.outcome()).text, "done");
+  assert.deepEqual([requested(sage), started(sage)], [1, 2]);
+});
+
+test("a removal means its own place and behaviour: the same text that is denied in the session stays denied", async () => {
+  using here = workspace();
+  const dropRule = () => here.path("settings.json");
+  const script = [{ calls: [bash("node -p 1")] }, { calls: [bash("touch x")] }, { text: "done" }];
+  await using sage = await sageWith({ dir: here.dir, script, dropRule });
+  const text = "Bash(touch:*)";
+  const rules = () => sessionRules(sage.facts()).map((one) => `${one.behavior} ${one.text}`);
+  await give(sage.store, sage.session, { rule: text, behavior: "deny" }, "Lin");
+  await give(sage.store, sage.session, { rule: text, behavior: "allow" }, "Lin");
+  await takeBack(sage.store, sage.session, { rule: text, behavior: "allow" }, { by: "Lin", surface: "test" });
+  assert.deepEqual(rules(), [`deny ${text}`]);
+  await sage.say("go");
+  const [first] = await sage.open();
+  const removeRules = [{ rule: text, destination: "user" }] as const;
+  await sage.answer({ type: "granted", requestId: first!.id, removeRules: [...removeRules] });
+  assert.equal((await sage.outcome()).text, "done");
+  assert.deepEqual(rules(), [`deny ${text}`]);
+  assert.equal(started(sage), 1, "touch did not run");
+  // Without a place and a behaviour, as it is typed and as earlier versions wrote it: whatever the session says of it.
+  await takeBack(sage.store, sage.session, { rule: text }, { by: "Lin", surface: "test" });
+  assert.deepEqual(rules(), []);
 });

@@ -90,3 +90,20 @@ test("a rule of a settings file is taken out of the file, and means nothing from
   await sage.answer({ type: "denied", requestId: again?.id ?? "" });
   await sage.outcome();
 });
+
+test("killed after a rule went out of its file and before that was recorded, the next process finds it gone and says no more", async () => {
+  using here = workspace();
+  const store = memoryStore();
+  const script = [push(), { text: "done" }];
+  const first = await sageWith({ dir: here.dir, script, store });
+  await first.say("go");
+  const [request] = await first.open();
+  await first[Symbol.asyncDispose]();
+  // As it left things: the answer is on disk, the rule is in no file, and nobody has written that it was taken back.
+  await using sage = await sageWith({ dir: here.dir, script, store, dropRule: () => undefined });
+  const removeRules = [{ rule: "Bash(env echo other)", destination: "user" as const }];
+  await sage.answer({ type: "granted", requestId: request?.id ?? "", removeRules });
+  assert.equal((await sage.host.run(first.session)).text, "done");
+  const removed = store.load(first.session).flatMap(({ type, data }) => (type === "rule.removed" ? [data] : []));
+  assert.deepEqual(removed, [{ ...removeRules[0], by: "Lin", surface: "test" }]);
+});

@@ -7,6 +7,7 @@ import { openDisk } from "../../permission/paths/canonical.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
 import {
+  changedRules,
   isSameReason,
   reason,
   said,
@@ -14,6 +15,7 @@ import {
   type PermissionOpinion,
   type Reason,
   type Rule,
+  type RuleChange,
   type SessionMode,
   type ToolInput,
   type Verdict,
@@ -262,18 +264,17 @@ function modeFor(context: ExecutionContext, tool: Tool): SessionMode {
   return held ? context.mode() : "ask";
 }
 
-/** Configured rules and those of the session, without rules that the person took back meanwhile. */
+/** Configured rules and those of the session, as the person has changed them meanwhile. */
 export function rulesOf(context: ExecutionContext): readonly Rule[] {
-  const { config, sessionRules, rulesTakenBack = [] } = context;
+  const { config, sessionRules, ruleChanges = [] } = context;
   const { rules } = config;
-  for (const gone of rulesTakenBack.splice(0)) forget(context, gone);
+  for (const change of ruleChanges.splice(0)) changeRules(context, change);
   return sessionRules.length === 0 ? rules : [...rules, ...sessionRules];
 }
 
-/** Takes a rule out of those that were given in the session. */
-export function forget({ sessionRules }: Pick<ExecutionContext, "sessionRules">, rule: string): void {
-  const kept = sessionRules.filter(({ text }) => text !== rule);
-  sessionRules.splice(0, sessionRules.length, ...kept);
+/** Changes the rules that were given in the session: subagents hold the same list. */
+export function changeRules({ sessionRules }: Pick<ExecutionContext, "sessionRules">, change: RuleChange): void {
+  sessionRules.splice(0, sessionRules.length, ...changedRules(sessionRules, change));
 }
 
 /** A subagent may work elsewhere, and rules still mean the folder that the session began in. */

@@ -3,7 +3,7 @@ import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { suggest } from "../../permission/suggest/suggest.ts";
-import { callKeys, reason, reasonOf } from "../../protocol/index.ts";
+import { callKeys, isTakenBack, reason, reasonOf } from "../../protocol/index.ts";
 import type {
   Call,
   InputRequest,
@@ -22,7 +22,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { waitForPerson } from "../state/states.ts";
 import type { CallEvent } from "./state.ts";
-import { decisionInput, forget, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
+import { changeRules, decisionInput, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(
@@ -96,7 +96,10 @@ export async function waitForAnswer(
   closePermit(context, request.id);
   endTurnIfSaid(durable, resolution, request);
   if ("response" in resolution && resolution.response?.type === "granted")
-    await addRules(durable, context, resolution.response, { number, by: resolution.by, surface: resolution.surface });
+    await addRules(durable, context, resolution.response, {
+      ...{ number, by: resolution.by, surface: resolution.surface },
+      again: opened.resolution !== undefined,
+    });
   return { type: "resolved", resolution, own: request.kind !== "permission" };
 }
 
@@ -112,25 +115,30 @@ export async function addRules(
   durable: Durable,
   context: ExecutionContext,
   { rules = [], removeRules = [] }: InputResponse & { type: "granted" },
-  { number, by, surface }: { number: number; by: string; surface: string },
+  {
+    number,
+    by,
+    surface,
+    again,
+  }: { number: number; by: string; surface: string; /** The answer was there already. */ again: boolean },
 ): Promise<void> {
   rulesOf(context); // a rule that was taken back earlier must not take this one with it
   for (const [n, removal] of removeRules.entries()) {
-    const { rule, problem } = await durable.step(callKeys.ruleRemoved(number, n), "rule.removed", async () => ({
+    const data = await durable.step(callKeys.ruleRemoved(number, n), "rule.removed", async () => ({
       ...removal,
       by,
       surface,
-      ...drop(context, removal),
+      ...drop(context, removal, again),
     }));
-    if (problem === undefined) forget(context, rule);
+    changeRules(context, { type: "rule.removed", data });
   }
   for (const [n, grant] of rules.entries()) {
-    const rule = await durable.step(callKeys.rule(number, n), "rule.added", async () => ({
+    const data = await durable.step(callKeys.rule(number, n), "rule.added", async () => ({
       ...grant,
       by,
       ...save(context, grant),
     }));
-    context.sessionRules.push({ behavior: rule.behavior, text: rule.rule, source: rule.destination });
+    changeRules(context, { type: "rule.added", data });
   }
   if (rules.length === 0) return;
   const added = new Set(rules.map(({ rule }) => rule));
@@ -157,13 +165,22 @@ function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; pr
   }
 }
 
-/** A rule that cannot be taken back still stands, and the person hears of it. */
-function drop(context: ExecutionContext, { rule, destination }: RuleRemoval): { saved?: string; problem?: Reason } {
+/**
+ * A rule that cannot be taken back still stands, and the person hears of it. `again`: a process before this one may have taken it out
+ * of its file and been killed before it could say so, so that a rule which is not there is gone as it should be.
+ */
+function drop(
+  { config, sessionRules }: ExecutionContext,
+  removal: RuleRemoval,
+  again: boolean,
+): { saved?: string; problem?: Reason } {
+  const { rule, destination } = removal;
   const missing = { problem: reason("rule-not-there", { rule }) };
-  if (destination === "session") return context.sessionRules.some(({ text }) => text === rule) ? {} : missing;
+  if (destination === "session") return sessionRules.some((one) => isTakenBack(one, removal)) ? {} : missing;
   try {
-    const saved = context.config.dropRule?.(rule, destination);
-    return saved === undefined ? missing : { saved };
+    const saved = config.dropRule?.(rule, destination);
+    if (saved !== undefined) return { saved };
+    return again && config.dropRule ? {} : missing;
   } catch (error) {
     return { problem: reasonOf(error) };
   }

@@ -13,6 +13,7 @@ import type {
   Message,
   OutcomeStatus,
   PermissionMode,
+  RuleChange,
   RuleFiles,
   RuleDestination,
   RuleGrant,
@@ -86,8 +87,8 @@ export type ExecutionContext = {
   asksRoot: boolean;
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
-  /** Texts of session rules that were taken back since, until they are out of `sessionRules`. */
-  rulesTakenBack?: string[];
+  /** Rules that were given or taken back by hand since, until `sessionRules` tells so. */
+  ruleChanges?: RuleChange[];
   /** The mode of the session, as it is now. */
   mode(): SessionMode;
   /** Was the session ever in plan mode? Then the tool that ends it stays offered: a list that changes costs the prompt cache. */

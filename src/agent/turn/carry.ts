@@ -49,6 +49,7 @@ export async function carry(
           number: 0,
           by: end.by,
           surface: end.surface,
+          again: resolution !== undefined,
         });
       return { request, end };
     }),

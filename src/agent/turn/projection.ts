@@ -5,6 +5,7 @@ import { endedMessages } from "../state/tasks.ts";
 import {
   callsOf,
   placeInConversation,
+  sessionRules,
   turnNumber,
   tasksIn,
   type BackgroundTask,
@@ -54,7 +55,7 @@ export function fold(facts: readonly Fact[]): Folded {
     counted: { messages: 0, tokens: 0 },
     summary: undefined,
     seen: undefined,
-    rules: [],
+    rules: sessionRules(facts),
     tasks,
     toldTasks: told,
     turn: 0,
@@ -65,12 +66,7 @@ export function fold(facts: readonly Fact[]): Folded {
   };
   let ofTurn: Fact[] = [];
   for (const fact of facts) {
-    // Rules of files are read from the files: a person may have taken them back there.
-    if (fact.type === "rule.added" && (fact.data.destination === "session" || fact.data.problem !== undefined))
-      folded.rules.push({ behavior: fact.data.behavior, text: fact.data.rule, source: fact.data.destination });
-    else if (fact.type === "rule.removed" && fact.data.problem === undefined)
-      folded.rules = folded.rules.filter(({ text }) => text !== fact.data.rule);
-    else if (fact.type === "turn.begun") {
+    if (fact.type === "turn.begun") {
       folded.open = fact;
       folded.turn = turnNumber(fact.key) ?? folded.turn;
       folded.cancelledBy = undefined;

@@ -151,7 +151,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       agent: [],
       asksRoot: false,
       sessionRules: folded.rules,
-      rulesTakenBack: log.rulesTakenBack,
+      ruleChanges: log.ruleChanges,
       lifecycle,
       show: stateShower(log.branch(key), []),
       mode: () => log.mode,

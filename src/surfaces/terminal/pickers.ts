@@ -49,7 +49,8 @@ export function createPickers(parts: Parts): Pickers {
     open?.stop.abort();
     const stop = new AbortController();
     const picked = (result: Picked) => {
-      if (stop.signal.aborted) return; // closed meanwhile
+      // Closed meanwhile: it was done all the same, and is told; nothing else opens any more.
+      if (stop.signal.aborted) return result && "text" in result ? parts.done(result) : undefined;
       if (result && "pick" in result) return show(result.pick);
       close();
       parts.done(result);
@@ -73,15 +74,17 @@ function createPicker(picking: Picking, { lang, t, theme, rows, redraw, close, p
   let focused = false;
   /** Something was chosen, and is being done. */
   let busy = false;
+  const problem = (error: unknown) => oneLine(t.because(reasonOf(error)));
   const failed = (error: unknown) => {
-    state = { ...state, loading: false, note: oneLine(t.because(reasonOf(error))) };
+    state = { ...state, loading: false, note: problem(error) };
   };
   const act = async (work: Promise<Picked>) => {
     busy = true;
     try {
       picked(await work);
     } catch (error) {
-      failed(error); // the picker stays: something else may be chosen
+      if (signal.aborted) picked({ text: problem(error) });
+      else failed(error); // the picker stays: something else may be chosen
     } finally {
       busy = false;
       if (!signal.aborted) redraw();

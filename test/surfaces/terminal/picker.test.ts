@@ -4,6 +4,9 @@ import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
 import type { SlashCommand } from "../../../src/surfaces/terminal/index.ts";
 import { filled, pickerRows, pressPicker, startPicker } from "../../../src/surfaces/terminal/panels/picker.ts";
+import type { Picked } from "../../../src/surfaces/terminal/options.ts";
+import { createPickers } from "../../../src/surfaces/terminal/pickers.ts";
+import { texts } from "../../../src/texts/texts.ts";
 import { pickerTexts } from "../../../src/texts/picker.ts";
 import { bash } from "../../support/sage.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
@@ -25,6 +28,31 @@ function typed(text: string, entries = many) {
 }
 
 suite("a list to choose from", () => {
+  test("closed while a choice is being done: how it ended is told all the same, and nothing else opens", async () => {
+    const told: unknown[] = [];
+    const pickers = createPickers({
+      ...{ lang: "en", t: texts("en"), theme, rows: () => 12, redraw() {}, focus() {} },
+      done: (result) => told.push(result),
+    });
+    const ends: { done(result: Picked): void; fail(error: Error): void }[] = [];
+    const leaveBusy = () => {
+      pickers.show({
+        title: "Sure?",
+        load: (show) => show({ entries: [{ value: "yes", label: "是" }] }),
+        choose: () => new Promise<Picked>((done, fail) => ends.push({ done, fail })),
+      });
+      for (const key of ["\r", "\x1b"]) pickers.open()?.handleInput(key);
+      assert.equal(pickers.open(), undefined);
+    };
+    for (let n = 0; n < 3; n++) leaveBusy();
+    ends[0]?.fail(new Error("the disk is full"));
+    ends[1]?.done({ text: "2 files put back" });
+    ends[2]?.done({ pick: { title: "More?" } });
+    await new Promise(setImmediate);
+    assert.deepEqual(told, [{ text: "the disk is full" }, { text: "2 files put back" }]);
+    assert.equal(pickers.open(), undefined);
+  });
+
   test("words filter in any order and width of letters; arrows go around; Enter chooses what is marked", () => {
     assert.deepEqual(
       typed("９９９ ＭＯＤＥＬ-1").fitting.map(({ value }) => value),

@@ -1,4 +1,4 @@
-import { isSameReason, oneLine, SageError, said, type Reason } from "../../../protocol/index.ts";
+import { isSameReason, oneLine, SageError, said, sessionRules, type Reason } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { meaningOf } from "../../../permission/rules/meaning.ts";
@@ -8,7 +8,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { destinationOf, destinations } from "./destination.ts";
 import { rulesIn } from "../../rules-in.ts";
-import { sessionRules, takeBack } from "../../session-rules.ts";
+import { takeBack } from "../../session-rules.ts";
 import { checkApprover, person } from "../../account.ts";
 import { openJournal } from "../../journal.ts";
 
@@ -65,8 +65,8 @@ async function takenBack(rule: string): Promise<string | undefined> {
   const { host, store } = openJournal(process.env);
   const here = store.sessions().filter(({ cwd }) => cwd === process.cwd());
   const newest = here.toSorted((a, b) => b.lastAt - a.lastAt);
-  const found = newest.find(({ id }) => sessionRules(store.load(id)).some((one) => one.rule === rule));
-  if (found) await takeBack(store, found.id, rule, { by: person(), surface: "cli" });
+  const found = newest.find(({ id }) => sessionRules(store.load(id)).some(({ text }) => text === rule));
+  if (found) await takeBack(store, found.id, { rule }, { by: person(), surface: "cli" });
   await host.close();
   return found?.id;
 }

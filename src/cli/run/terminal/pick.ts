@@ -1,12 +1,12 @@
 import { loadConfig } from "../../../config/config.ts";
-import { oneLine, reasonOf, type Rule, type RuleDestination } from "../../../protocol/index.ts";
+import { oneLine, reasonOf, sessionRules, type Rule, type RuleDestination } from "../../../protocol/index.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { pickerTexts } from "../../../texts/picker.ts";
 import { texts } from "../../../texts/texts.ts";
 import { checkApprover, person } from "../../account.ts";
 import { rulesIn } from "../../rules-in.ts";
-import { checkRule, give, sessionRules, takeBack } from "../../session-rules.ts";
+import { checkRule, give, takeBack } from "../../session-rules.ts";
 import type { Sage } from "../../wiring.ts";
 
 /** `/model`: what each provider offers, as the answers come in. */
@@ -47,11 +47,7 @@ type Place = { rule: string; behavior: Rule["behavior"]; source: RuleDestination
 export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
   const w = pickerTexts(lang);
   const rules = (): Place[] => [
-    ...sessionRules(sage.store.load(session)).map(({ rule, behavior }) => ({
-      rule,
-      behavior,
-      source: "session" as const,
-    })),
+    ...sessionRules(sage.store.load(session)).map(({ text, ...one }) => ({ rule: text, ...one })),
     ...rulesIn(loadConfig(sage.home, sage.cwd, process.env), sage.home.settings).filter(({ counts }) => counts),
   ];
   const found = rules();
@@ -128,9 +124,10 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
     return { text: w.ruleSaved(rule, w.places[source]) };
   }
 
-  async function removed({ rule, source }: Place): Promise<Picked> {
+  async function removed(one: Place): Promise<Picked> {
+    const { rule, source } = one;
     checkApprover();
-    if (source === "session") return takeBack(sage.store, session, rule, { by: person(), surface: "tui" });
+    if (source === "session") return takeBack(sage.store, session, one, { by: person(), surface: "tui" });
     sage.config.dropRule(rule, source);
     return { text: w.ruleRemoved(rule, w.places[source]) };
   }

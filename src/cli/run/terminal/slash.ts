@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
-import { type Fact } from "../../../protocol/index.ts";
+import { sessionRules, type Fact } from "../../../protocol/index.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { exportsIn } from "../../../config/git-ignore.ts";
 import { writeLines } from "../../../archive/trajectory.ts";
@@ -12,7 +12,7 @@ import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
 import { checkApprover, person } from "../../account.ts";
 import { ask } from "../../journal.ts";
 import { pickSession } from "../../pick-session.ts";
-import { sessionRules, takeBack } from "../../session-rules.ts";
+import { takeBack } from "../../session-rules.ts";
 import { modelOfSession } from "../../model-choice.ts";
 import type { Sage } from "../../wiring.ts";
 import { pickModel, pickRule } from "./pick.ts";
@@ -44,9 +44,9 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
     permissions: async (args) => {
       const rule = /^remove\s+(.+)$/.exec(args)?.[1];
       if (rule === undefined) return { pick: pickRule(sage, session, lang) };
-      if (!sessionRules(store.load(session)).some((one) => one.rule === rule)) return { text: tt.noSuchRule(rule) };
+      if (!sessionRules(store.load(session)).some((one) => one.text === rule)) return { text: tt.noSuchRule(rule) };
       checkApprover();
-      await takeBack(store, session, rule, { by: person(), surface: "tui" });
+      await takeBack(store, session, { rule }, { by: person(), surface: "tui" });
       return undefined; // that it was taken back is a fact, which every surface shows
     },
     agents: async () =>
