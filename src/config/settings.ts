@@ -15,6 +15,7 @@ import {
   type RuleDestination,
 } from "../protocol/index.ts";
 import { scriptsIn } from "./hook-files.ts";
+import { keysOf } from "./known-keys.ts";
 import { changeFile } from "./locked-file.ts";
 import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { readSmallFile } from "./small-file.ts";
@@ -337,5 +338,8 @@ function parse<S extends z.ZodType>(schema: S, path: string, text: string): z.in
   }
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
-  throw errorBecause("config-invalid", reason("file-unfit", { path, problem: misfits(parsed.error, data) }));
+  throw errorBecause(
+    "config-invalid",
+    reason("file-unfit", { path, problem: misfits(parsed.error, data, (at) => keysOf(schema, at)) }),
+  );
 }

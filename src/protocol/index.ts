@@ -1,4 +1,5 @@
 export * from "./canonical-json.ts";
+export * from "./closest.ts";
 export * from "./error.ts";
 export * from "./fact.ts";
 export * from "./file-reason.ts";

@@ -1,3 +1,4 @@
+import { closest } from "./closest.ts";
 import { reason, type Reason } from "./reason.ts";
 
 /** A place in a value that does not fit its schema. `at` is its path, such as `permissions.deny[0]`; "" is the whole value. */
@@ -8,7 +9,8 @@ export type Misfit = { at: string } & (
   /** Values as JSON. */
   | { kind: "value"; expected: readonly string[]; came: string }
   | { kind: "size"; of: "number" | "string" | "list"; bound: "least" | "most" | "above" | "below"; limit: number }
-  | { kind: "keys"; unknown: readonly string[] }
+  /** `meant`: known keys that are nearly the unknown ones. */
+  | { kind: "keys"; unknown: readonly string[]; meant?: readonly string[] }
   /** A name from the table in `texts/file-reasons.ts`, a format of zod's, or somebody's own words. */
   | { kind: "format"; expected: string }
   | { kind: "pattern"; pattern: string }
@@ -36,10 +38,26 @@ type Issue = {
 };
 
 const most = 20;
+/** Letters of a key that is compared with others. */
+const longest = 60;
 
-/** The issues of a zod error as a reason. `value` is the one that was checked: zod does not say what came. */
-export function misfits(error: { issues: readonly unknown[] }, value: unknown): Reason<"misfits"> {
-  const found = (error.issues as readonly Issue[]).flatMap((issue) => misfitsOf(issue, [], value));
+/**
+ * The issues of a zod error as a reason. `value` is the one that was checked: zod does not say what came. `keysOf` tells the keys
+ * that the schema knows at a path.
+ */
+export function misfits(
+  error: { issues: readonly unknown[] },
+  value: unknown,
+  keysOf: (path: readonly PropertyKey[]) => readonly string[] = () => [],
+): Reason<"misfits"> {
+  const found = (error.issues as readonly Issue[]).flatMap((issue) => {
+    const meant = (issue.keys ?? []).flatMap((key) =>
+      key.length > longest ? [] : (closest(key, keysOf(issue.path)) ?? []),
+    );
+    return misfitsOf(issue, [], value).map((one) =>
+      one.kind === "keys" && meant.length > 0 ? { ...one, meant } : one,
+    );
+  });
   return reason("misfits", { misfits: found.slice(0, most) });
 }
 

@@ -1,13 +1,19 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { readInstallation, type Installation } from "../../config/installation.ts";
-import { modeWords, type ExecutionMode, type ExecutionOptions, type SessionMode } from "../../protocol/index.ts";
+import {
+  closest,
+  modeWords,
+  type ExecutionMode,
+  type ExecutionOptions,
+  type SessionMode,
+} from "../../protocol/index.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { Late } from "../run/chat.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../find-session.ts";
-import { closest, count, duration, readFlags, usage, type Flags } from "../flags.ts";
+import { count, duration, readFlags, usage, type Flags } from "../flags.ts";
 import { formats, type Format } from "../run/format.ts";
 import { ask } from "../journal.ts";
 import { lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
