@@ -1,6 +1,7 @@
 import {
   addUsage,
   noUsage,
+  PLAN_TOOL,
   type Call,
   type Cost,
   type Fact,
@@ -46,6 +47,11 @@ export function briefOf({ call, input, changed }: CallItem, cwd?: string): strin
 /** The call is shown by the question it asks and then by the answer, not as a call. */
 export function isAsking(item: CallItem): boolean {
   return isQuestion(item) && (item.asked.length > 0 || item.standing === "done" || !isOver(item));
+}
+
+/** Its result is meant for the model: the answer tells the person the same. */
+export function isApprovedPlan({ call, standing }: CallItem): boolean {
+  return call.tool === PLAN_TOOL && standing === "done";
 }
 
 /** Nothing of the call changes any more. */

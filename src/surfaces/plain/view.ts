@@ -17,7 +17,7 @@ import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { saidText } from "../../view/said.ts";
-import { briefOf, isAsking, isOver, pastOf } from "../../view/summary.ts";
+import { briefOf, isApprovedPlan, isAsking, isOver, pastOf } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { createLive } from "./live.ts";
 
@@ -142,7 +142,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     const word = good ? [] : [paint.red(`${within.length > 0 ? "  " : ""}  ✗ ${t.standing[standing]}`)];
     if (within.length > 0) return good ? [] : [...head(item), { lines: word }];
     // The person who said no and the reason were shown with the answer.
-    const silent = standing === "refused-by-person" && item.asked.length > 0;
+    const silent = (standing === "refused-by-person" && item.asked.length > 0) || isApprovedPlan(item);
     const change = good ? changeLines(changeOf(item), style) : [];
     const whole = silent || !item.result?.text.trim() ? [] : resultLines(item.result, style);
     const shown = change.length > 0 ? atMost(CHANGE_ROWS, change, style) : live.rest(item, whole).map(paint.dim);

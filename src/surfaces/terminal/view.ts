@@ -13,7 +13,7 @@ import { changeOf } from "../../view/change.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { saidText } from "../../view/said.ts";
 import { isOpen, type Standing } from "../../view/standing.ts";
-import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/summary.ts";
+import { briefOf, isApprovedPlan, isAsking, summaryOf, todosOf, type Todo } from "../../view/summary.ts";
 
 /** Theme, texts, reader and width that items are drawn with. */
 export type View = {
@@ -229,7 +229,8 @@ function detailRows(item: CallItem, view: View): string[] {
   const change = standing === "done" ? changeRows(item, view) : [];
   if (change.length > 0) return change;
   // The person who said no and the reason stand above, as does the end of a stopped turn.
-  if (standing === "refused-by-person" || (item.turnStopped && item.runs.length === 0)) return inner;
+  if (standing === "refused-by-person" || isApprovedPlan(item) || (item.turnStopped && item.runs.length === 0))
+    return inner;
   if (item.result !== undefined) return [...inner, ...resultRows(item, item.result, view)];
   return [...inner, ...folded(item.output, view, { from: "end", live: true, before: item.outputBefore })];
 }

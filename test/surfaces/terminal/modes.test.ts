@@ -43,6 +43,7 @@ suite("modes on a terminal", () => {
     await at.answer("2", "\r");
     const shown = await at.until("All done.");
     assert.match(shown, /ExitPlanMode 计划/);
+    assert.doesNotMatch(shown, /The person/);
     assert.ok(existsSync(join(at.sage.store.session(at.sage.session)?.cwd ?? "", "a.txt")));
     assert.equal(modeOf(at.sage.facts()), "acceptEdits");
   });
