@@ -15,7 +15,7 @@ export type BackgroundTask = {
 
 /** How a command in the background ended. The reply to the first prompt that tells of it holds this. */
 export type TaskEnd = Pick<BackgroundTask, "id" | "command" | "file"> & {
-  /** Exit code; missing when it was stopped or went down with the machine. */
+  /** Exit code; missing when nobody was left to write it: it was stopped, killed, or went down with the machine. */
   code?: number;
 };
 

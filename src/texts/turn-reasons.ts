@@ -110,7 +110,7 @@ const en: Table = {
   "command-waits": ({ question }) =>
     `The command seems to wait for input that nobody can type here: ${question} — interrupt it, or let it time out.`,
   "task-ended": ({ id, command, code }) =>
-    `Background command ${id} ${code === undefined ? "was stopped" : `ended with exit code ${code}`}: ${command}`,
+    `Background command ${id} ended${code === undefined ? "" : ` with exit code ${code}`}: ${command}`,
 };
 
 const zh: Table = {
@@ -204,7 +204,7 @@ const zh: Table = {
   "command-waits": ({ question }) =>
     `命令好像在等待输入，而这里没有人能输入：${question} —— 可以中断它，或者等它超时。`,
   "task-ended": ({ id, command, code }) =>
-    `后台命令 ${id} ${code === undefined ? "已停止" : `已结束，退出码 ${code}`}：${command}`,
+    `后台命令 ${id} 已结束${code === undefined ? "" : `，退出码 ${code}`}：${command}`,
 };
 
 export const turnReasons = { en, zh } satisfies Record<Lang, Table>;

@@ -4,8 +4,10 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { suite, test } from "node:test";
 import { endOfTask, stopTask } from "../../src/agent/state/tasks.ts";
 import { forkOf } from "../../src/archive/fork.ts";
+import { rewindSession } from "../../src/archive/rewind.ts";
 import { deleteSession } from "../../src/archive/sessions.ts";
 import { tasksText } from "../../src/cli/run/terminal/tasks.ts";
+import { existingSession } from "../../src/host/session-run.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { groupLives, startOf } from "../../src/journal/process.ts";
 import { tasksIn, type Message } from "../../src/protocol/index.ts";
@@ -121,13 +123,52 @@ suite("a command in the background", () => {
     assert.equal(await list(`stop ${first.id}`), `${first.id} stopped.`);
     assert.equal(await list(`stop ${first.id}`), `${first.id} has already ended.`);
     assert.equal(await list("stop x", "zh"), "没有后台命令 x。");
-    assert.match(await list("", "zh"), /已停止/);
+    assert.match(await list("", "zh"), /已结束/);
     const facts = sage.facts();
     assert.deepEqual(tasksIn(forkOf(facts, facts.at(-1)?.seq ?? 0)).tasks, []);
     await until(() => !store.session(sage.session)?.owned, "the session to be let go");
     const home = { settings: here.path("settings.json"), output: here.path("output") };
     await deleteSession(store, home, sage.session, { by: "Lin", surface: "test" });
     await until(() => !groupLives(second.pid, second.started), "the group to be gone");
+  });
+
+  test("whose turn was taken back can still be stopped, and its end is told", async () => {
+    using here = workspace();
+    const store = sqliteStore(here.path("journal.db"));
+    const told: string[] = [];
+    const script = [
+      ({ messages }: { messages: readonly Message[] }) => ({
+        calls: [
+          last(messages) === "start"
+            ? inBackground("sleep 1000")
+            : { tool: "KillShell", input: { id: taskOf(sage).id } },
+        ],
+      }),
+      { text: "ok" },
+      ({ messages }: { messages: readonly Message[] }) => {
+        told.push(JSON.stringify(messages));
+        return { text: "ok" };
+      },
+    ];
+    await using sage: TestSage = await sageWith({ script, dir: here.dir, store, ...all });
+    await sage.say("start");
+    await sage.outcome();
+    await until(() => !store.session(sage.session)?.owned, "the session to be let go");
+    const back = { turn: 0, what: "conversation", output: here.path("output"), sageHome: undefined } as const;
+    await rewindSession(store, existingSession(store, sage.session), {
+      ...back,
+      sender: { by: "Lin", surface: "test" },
+    });
+    const { id, pid, started, file } = taskOf(sage);
+    await sage.say("stop it");
+    await sage.outcome();
+    const results = sage.facts().flatMap((fact) => (fact.type === "call.finished" ? [fact.data.text] : []));
+    assert.equal(results.at(-1), `${id} was stopped.`);
+    await until(() => !groupLives(pid, started), "the group to be gone");
+    await sage.say("next");
+    await sage.outcome();
+    const end = `${id} (sleep 1000) ended, and how is not known; its output is in ${file}`;
+    assert.equal(told[0]?.split(JSON.stringify(end).slice(1, -1)).length, 2, told[0]);
   });
 
   test("that outlived a killed Sage is found again by its fact, and its end is told", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn as spawnChild } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
@@ -154,6 +154,8 @@ test("a spawner takes no other command before its last one was answered", onLinu
   let first = 0;
   const noted = async (pid: number) => {
     first = parentOf(pid);
+    // Its output ends only where it was opened.
+    await until(() => readlinkSync(`/proc/${pid}/fd/1`).endsWith("/output"), "the pipe to be open");
     process.kill(pid, "SIGKILL");
     await until(() => !isAlive(pid));
     for (let n = 0; n < 5; n++) {

@@ -83,7 +83,7 @@ export function endForeign(
   const data: TurnEnd = { status: "error", error, text: "", usage: noUsage, stats };
   log.branch("").decide(key, "turn.ended", () => data);
   const at = { session: log.id, seq: log.lastSeq + 1, at: Date.now() };
-  return fold([...facts, { ...at, key, type: "turn.ended", data }]);
+  return { ...fold([...facts, { ...at, key, type: "turn.ended", data }]), tasks: folded.tasks };
 }
 
 /** Open requests of a turn: the next turn carries them on. */

@@ -8,6 +8,7 @@ import {
   reason,
   SageError,
   turnEndedKey,
+  tasksIn,
   unfinishedRewind,
   turnKey,
   type AgentOutcome,
@@ -60,7 +61,7 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
   const facts = log.begin();
   const rewound = unfinishedRewind(facts);
   if (rewound) await finishRewind(log, rewound, input);
-  const folded = fold(facts);
+  const folded = foldAll(log, facts);
   if (!folded.open && log.unseen().length === 0) return nothingNew(log, folded);
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
   const turn = foreign
@@ -90,7 +91,7 @@ async function finishRewind(
 /** A turn of its own that only makes room: nobody has to say anything for it, and it folds like any other. */
 export async function compactTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
   if (log.writing) await log.writing;
-  const folded = fold(log.begin());
+  const folded = foldAll(log, log.begin());
   if (folded.open) throw errorBecause("input-invalid", reason("turn-is-open", {}));
   const turn = begin(log, folded, input);
   try {
@@ -102,6 +103,13 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
     // There is nothing to go on with: interrupted, it is over.
     return end(log, turn, status.status === "paused" && !log.closed ? { ...status, status: "cancelled" } : status);
   }
+}
+
+/** A rewind takes back what was said of a command in the background, and the command runs on. */
+function foldAll(log: SessionLog, facts: readonly Fact[]): Folded {
+  const folded = fold(facts);
+  const isRewound = facts.some(({ type }) => type === "session.rewound");
+  return isRewound ? { ...folded, tasks: tasksIn(log.loaded).tasks } : folded;
 }
 
 /** Commands in the background that a process before this one may have left: they end with this one. */
