@@ -114,7 +114,7 @@ export async function rewindSession(
 }
 
 /** A turn that is open, or a message that waits for one, would change what is taken back. */
-function checkIdle(row: SessionRow | undefined, { held = false } = {}): void {
+export function checkIdle(row: SessionRow | undefined, { held = false } = {}): void {
   if ((row?.owned && !held) || row?.open || row?.unheard)
     throw errorBecause("input-invalid", reason("rewind-turn-open", {}));
 }

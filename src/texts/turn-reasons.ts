@@ -68,7 +68,8 @@ const en: Table = {
   "answers-missing": ({ answered, of }) =>
     `${answered} of ${of} questions are answered; answer the rest, or submit it as partial`,
   "chosen-twice": ({ question }) => `an option of "${question}" is chosen twice`,
-  "rewind-turn-open": () => "a turn is open or a message waits; stop it or let it end before you rewind",
+  "rewind-turn-open": () =>
+    "a turn is open or a message waits; let it end, or stop it (Esc; at a request, answer it or press Ctrl-C), then rewind",
   "rewind-no-turn": ({ turn }) => `there is no message ${turn} to go back to`,
   "mode-without-plan": () => "only the yes to a plan takes a mode",
   "takes-one": ({ question, count }) => `"${question}" takes one answer; ${count} were given`,
@@ -163,7 +164,8 @@ const zh: Table = {
   "not-asked": ({ question, questions }) => `没有问过“${question}”；问题是 ${quoted(questions)}`,
   "answers-missing": ({ answered, of }) => `${of} 个问题只答了 ${answered} 个；请答完，或只提交这些回答`,
   "chosen-twice": ({ question }) => `“${question}”的同一选项选了两次`,
-  "rewind-turn-open": () => "有一轮尚未结束或有消息在等待；停止它或等它结束后再回退",
+  "rewind-turn-open": () =>
+    "有一轮尚未结束或有消息在等待；等它结束或停止它（Esc；有请求时先回答，或按 Ctrl-C），再回退",
   "rewind-no-turn": ({ turn }) => `没有可以回退到的消息 ${turn}`,
   "mode-without-plan": () => "只有对计划的允许才能附带模式",
   "takes-one": ({ question, count }) => `“${question}”只能有一个回答，给了 ${count} 个`,

@@ -30,6 +30,32 @@ function settings(machine: Machine, value: object): void {
 }
 
 suite("lists in the terminal, with real keys", { skip: noTmux }, () => {
+  test("/rewind refuses at once while a turn runs; a yes cancels a paused one, and its message is back in the editor", async () => {
+    using machine = new Machine();
+    const model = machine.script({ text: "one two three four five six seven eight", delayMs: 8_000 });
+    using term = tmux(machine, { cols: 110 });
+    term.sage(`--model ${model} 画一座灯塔`);
+    await term.until("one two");
+    term.type("/rewind");
+    term.press("Enter");
+    await term.until("a turn is open");
+    term.press("Escape");
+    await term.until("⏸");
+    term.type("/rewind");
+    term.press("Enter");
+    await term.until("Go back to before which message?");
+    term.press("Enter");
+    await term.until("Only the conversation");
+    assert.equal(term.screen().includes("Only the files"), false);
+    assert.equal((await machine.facts("turn.ended")).length, 0, "nobody has agreed yet");
+    term.press("Enter");
+    await term.until("❯ Go back");
+    term.press("Enter");
+    await term.until(/─\n *画一座灯塔 *\n─/);
+    assert.equal((await machine.facts("turn.ended")).length, 1);
+    assert.equal((await machine.facts("session.rewound")).length, 1);
+  });
+
   test("sage --resume without an id, and /resume: title, state, age and folder; the choice goes on", async () => {
     using machine = new Machine();
     for (const [task, reply] of [

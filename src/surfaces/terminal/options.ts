@@ -5,8 +5,14 @@ import type { ThemeSetting } from "./draw/theme.ts";
 import type { Terminal as Device } from "./draw/tui.ts";
 import type { PickerEntry } from "./panels/picker.ts";
 
-/** A choice came to a text to show, another session, a text for the editor, or the next list. */
-export type Picked = { text: string } | { session: string } | { write: string } | { pick: Picking } | void;
+/** A choice came to a text to show, another session, a text for the editor (a draft only if that is empty), or the next list. */
+export type Picked =
+  | { text: string }
+  | { session: string }
+  | { write: string }
+  | { draft: string }
+  | { pick: Picking }
+  | void;
 
 /** A list to choose from; without `load`, a text to type. Whatever `choose` and `typed` throw is shown in the picker, which stays. */
 export type Picking = {

@@ -147,7 +147,9 @@ export function createTalk(parts: Parts): Talk {
   const picked = (result: Picked) => {
     if (!result) return;
     if ("text" in result) scroll.note("dim", ...result.text.split("\n").map(oneLine));
-    else if ("session" in result) parts.switchTo(result.session);
+    else if ("draft" in result) {
+      if (parts.typed() === "") parts.write(result.draft);
+    } else if ("session" in result) parts.switchTo(result.session);
     else if ("write" in result) parts.write(result.write);
     else parts.pick(result.pick);
     redraw();

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { RewindPlan } from "../../../archive/rewind.ts";
 import { existingSession } from "../../../host/session-run.ts";
 import { oneLine, rewindPoints, type RewindWhat } from "../../../protocol/index.ts";
@@ -7,17 +8,22 @@ import { rewindTexts } from "../../../texts/rewind.ts";
 import { timeOf } from "../../../texts/resolution.ts";
 import { texts } from "../../../texts/texts.ts";
 import { checkApprover, person } from "../../account.ts";
+import { ask } from "../../journal.ts";
 import { doubtful, overwriting, planLines, turnOf } from "../../rewind-lines.ts";
 import type { Sage } from "../../wiring.ts";
 
+/** A cancelled turn that nothing runs ends at once; a rewind that finds it open after this refuses. */
+const CANCEL_MS = 5_000;
 const kinds = ["both", "conversation", "files"] as const;
 
 /** `/rewind`: a message, then what to take back, then a yes below everything that will change. */
 export async function rewind(sage: Sage, session: string, words: readonly string[], lang: Lang): Promise<Picked> {
-  const { store, home } = sage;
+  const { host, store, home } = sage;
+  const sender = { by: person(), surface: "tui" } as const;
   const w = rewindTexts(lang);
   const [first = "", ...rest] = words;
   const turn = turnOf(first);
+  if (!isPaused()) await refuseOpen(); // before the first list
   if (turn === undefined) return pickPoint();
   const what: RewindWhat = kinds.find((one) => rest.includes(one)) ?? "both";
   const plan = await planOf(turn, what);
@@ -38,9 +44,11 @@ export async function rewind(sage: Sage, session: string, words: readonly string
   }
 
   function pickWhat(of: number, message: string): Picking {
+    // A paused turn is taken back with the conversation; beside files alone it would stay open.
+    const fit = kinds.filter((kind) => kind !== "files" || !isPaused());
     return {
       title: w.before(`t${of}`, message),
-      load: (show) => show({ entries: kinds.map((kind) => ({ value: kind, label: w.kinds[kind] })) }),
+      load: (show) => show({ entries: fit.map((kind) => ({ value: kind, label: w.kinds[kind] })) }),
       choose: async ({ value }) => ({ pick: agree(await planOf(of, value as RewindWhat)) }),
     };
   }
@@ -73,19 +81,42 @@ export async function rewind(sage: Sage, session: string, words: readonly string
     return { turn: of, what: kind, output: home.output, sageHome: process.env["SAGE_HOME"] };
   }
 
+  /** A turn is open, and no process runs it. */
+  function isPaused(): boolean {
+    const { open, owned } = existingSession(store, session);
+    return open && !owned;
+  }
+
+  async function refuseOpen(): Promise<void> {
+    const { checkIdle } = await import("../../../archive/rewind.ts");
+    checkIdle(store.session(session));
+  }
+
+  /** Nothing is cancelled before the person has agreed to the rewind. */
+  async function cancelPaused(): Promise<void> {
+    await ask(host, { type: "interrupt", session, cancel: true, ...sender });
+    for (let left = CANCEL_MS; left > 0; left -= 50) {
+      const { open, owned } = existingSession(store, session);
+      if (!open && !owned) return;
+      await setTimeout(50);
+    }
+  }
+
   /** Says nothing: the conversation tells what was put back. */
-  async function done(plan: RewindPlan, all: boolean): Promise<undefined> {
+  async function done(plan: RewindPlan, all: boolean): Promise<Picked> {
     checkApprover();
+    if (plan.what !== "files" && isPaused()) await cancelPaused();
     const { rewindSession } = await import("../../../archive/rewind.ts");
     try {
       await rewindSession(store, existingSession(store, session), {
         ...backTo(plan.turn, plan.what),
         overwrite: all ? overwriting(plan.files) : {},
-        sender: { by: person(), surface: "tui" },
+        sender,
       });
+      return plan.what === "files" ? undefined : { draft: plan.message };
     } finally {
       const { unheard, owned } = existingSession(store, session);
-      if (unheard && !owned) await sage.host.send({ type: "resume", session }); // said meanwhile
+      if (unheard && !owned) await host.send({ type: "resume", session }); // said meanwhile
     }
   }
 }
