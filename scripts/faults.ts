@@ -15,7 +15,11 @@ const { values, positionals } = parseArgs({
 const seed = values.seed ?? String(randomInt(1_000_000));
 const root = join(import.meta.dirname, "..");
 const files =
-  positionals.length > 0 ? positionals : globSync("test/{faults,stories}/*.test.ts", { cwd: root }).toSorted();
+  positionals.length > 0
+    ? positionals
+    : globSync(["test/{faults,stories}/*.test.ts", "test/permission/{differential,properties}.test.ts"], {
+        cwd: root,
+      }).toSorted();
 console.log(`npm run test:faults -- --seed ${seed} --rounds ${values.rounds} plays this again`);
 const work =
   values.soak === undefined ? ["--test", "--test-concurrency=2", ...files] : ["test/faults/soak.ts", values.soak];

@@ -10,9 +10,10 @@ import { suggest } from "../../src/permission/suggest/suggest.ts";
 import { escapeSpecifier, star, wild } from "../../src/permission/text/wild.ts";
 import type { Rule } from "../../src/protocol/index.ts";
 import { answer, callOf, grammar } from "./asking.ts";
+import { thorough } from "../faults/rounds.ts";
 
 const strictness = { allow: 0, passthrough: 1, ask: 1, deny: 2 };
-const runs = { numRuns: 400 };
+const runs = { numRuns: thorough ? 400 : 200 };
 
 const word = fc.constantFrom(
   ...[
@@ -317,7 +318,7 @@ test("(f) no input throws", () => {
       loadRules({ allow: list }, "user");
       looksSecret(given);
     }),
-    { numRuns: 250 },
+    { numRuns: thorough ? 250 : 150 },
   );
 });
 
@@ -376,7 +377,7 @@ test("(f) fuzz: bytes and generated scripts are judged, and never allowed withou
       const names = parts?.map(({ text }) => text.split(/[\s;]/)[0]) ?? [];
       assert.ok(parts && parts.length > 0 && !names.includes("zz"), JSON.stringify(command));
     }),
-    { numRuns: 1_500 },
+    { numRuns: thorough ? 1_500 : 700 },
   );
 });
 
