@@ -39,7 +39,7 @@ function readCommand(file: ContentFile & { name: string }): OwnCommand {
   return { name: file.name, description: fields.description || first.slice(0, 100), body };
 }
 
-/** What the model reads: `$ARGUMENTS` is everything after the name, `$1` to `$9` its words. Words that nothing stands for are added. */
+/** The message for the model: `$ARGUMENTS` is everything after the name, `$1` to `$9` its words. Words that the text does not use are added. */
 export function sayCommand({ body }: OwnCommand, args: string): string {
   const words = wordsOf(args);
   if (!/\$(?:ARGUMENTS|[1-9])/.test(body)) return args === "" ? body : `${body}\n\n${args}`;

@@ -39,7 +39,7 @@ import { errorBecause } from "../texts/error.ts";
 /** A thousand runs that begin within this time in one folder have read the same files. */
 const RECENT_MS = 1_000;
 const MOST_RECENT = 256;
-/** One for this process: all its sessions start commands through the same spawners. */
+/** The spawners of this process: all its sessions start commands through them. */
 const spawn = createSpawner();
 
 /** The parts that all sessions of one kind share. */

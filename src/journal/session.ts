@@ -122,7 +122,7 @@ export class SessionLog {
     if (fact.seq <= this.#loadedUpTo) return;
     this.lastSeq = fact.seq;
     this.#saw(fact);
-    // Those of an answer the loop itself takes back and adds.
+    // The loop itself adds and takes back the rules of an answer.
     if (fact.type === "rule.added" || fact.type === "rule.removed")
       if (callOfKey(fact.key) === undefined) this.ruleChanges.push(fact);
     if (fact.type === "turn.interrupted") {

@@ -19,7 +19,7 @@ function heardBy(fact: Fact): Partial<Heard> | undefined {
     : undefined;
 }
 
-/** What becomes of people's messages, told by the facts in their order. */
+/** Follows the fate of people's messages, from the facts in their order. */
 export type Mail = {
   /** The model has seen messages up to this seq. */
   readonly sawUpTo: number;

@@ -28,7 +28,7 @@ export type Again =
   /** It is about to run, and something may have changed since it was judged. */
   | { because: "last-look"; approval: Approval; run: number };
 
-/** Where a call is between its verdict and its result. `number` counts its judgements. */
+/** The state of a call between its verdict and its result. `number` counts its judgements. */
 export type CallState =
   | { at: "asking"; number: number; verdict: Verdict }
   | { at: "judging"; number: number; shown: Verdict; again: Again }

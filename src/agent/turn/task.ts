@@ -5,7 +5,7 @@ import { saidKey, type Sender, type TurnLimits } from "../../protocol/index.ts";
 /** A task, and what goes with it. */
 export type TaskMetadata = {
   description: string;
-  /** Where it is said; a session that is not there is begun. Without one a new session. */
+  /** The session that the task is for, begun if it is not there. A new one by default. */
   session?: string;
   /** Makes a task that is delivered twice harmless. */
   id?: string;

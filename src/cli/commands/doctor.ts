@@ -106,7 +106,7 @@ function checkJournal(home: Home, { ok, bad, note, t }: Report): void {
       if (record.state === "broken") bad(t.broken(id, record.seq, record.key));
       if (record.state === "rewritten") bad(t.rewritten(id));
     }
-    // Where receipts are kept for a while only, deletions are forgotten too: nothing can be said about vanished sessions.
+    // With a retention for receipts, deletions are forgotten too: nothing can be said about vanished sessions.
     if (!readSettings(home.settings).retention?.receipts) for (const id of vanished) bad(t.vanished(oneLine(id)));
     if (forged > 0) bad(t.forged(home.anchors, forged));
     const states = [...records.values()].map(({ state }) => state);

@@ -178,7 +178,7 @@ function callRows(item: CallItem, view: View): string[] {
   ];
 }
 
-/** One line for all files that were read without a word; each other read on its own. */
+/** Files that were read without a word share a line; each other read has its own. */
 function readsRows(items: readonly CallItem[], view: View): string[] {
   const { theme, tt, width, cwd, unfolded } = view;
   const silent = items.filter(({ standing, asked, changed }) => standing === "done" && asked.length === 0 && !changed);

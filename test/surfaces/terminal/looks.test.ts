@@ -61,18 +61,18 @@ suite("the foot", () => {
   const info = {
     ...({ session: "abc", model: "anthropic/claude-sonnet-5-5", mode: "plan", title: "" } as const),
     ...{ contextTokens: 50_000, contextWindow: 200_000, usd: 0.25, unpriced: false },
-    ...{ folder: "~/work/project", branch: "main" },
+    ...{ folder: "~/code/project", branch: "main" },
   };
   const shown = (width: number, more = {}) => footRow({ ...info, ...more }, look(width)).replace(/\x1b\[\d+m/g, "");
 
   test("tells mode, context, cost, folder, branch and model, and less where it is narrow", () => {
     assert.match(
       shown(120),
-      /^⏸ plan mode \(Shift-Tab\) · 25% of context · \$0\.2500 +~\/work\/project \(main\) · anthropic\/claude-sonnet-5-5 · abc$/,
+      /^⏸ plan mode \(Shift-Tab\) · 25% of context · \$0\.2500 +~\/code\/project \(main\) · anthropic\/claude-sonnet-5-5 · abc$/,
     );
     assert.match(
       shown(80, { mode: "ask" }),
-      /^25% of context · \$0\.2500 +~\/work\/project \(main\) · anthropic\/claude-sonnet-5-5$/,
+      /^25% of context · \$0\.2500 +~\/code\/project \(main\) · anthropic\/claude-sonnet-5-5$/,
     );
     assert.match(shown(66, { mode: "ask" }), / project · anthropic\/claude-sonnet-5-5$/);
     for (let width = 20; width < 140; width++)

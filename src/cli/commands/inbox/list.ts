@@ -9,7 +9,7 @@ type Listed = { request: InputRequest; title: string; damaged: boolean };
 
 const LONGEST_TITLE = 24;
 
-/** One line for each request: its id, how long it waits, its session and what it is about. */
+/** The inbox as lines, a line for each request: its id, how long it waits, its session and what it is about. */
 export function listLines(requests: readonly Listed[], style: Style, lang: Lang): string[] {
   const { t, paint, width } = style;
   const w = inboxTexts(lang);

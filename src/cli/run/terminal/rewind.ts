@@ -53,7 +53,7 @@ export async function rewind(sage: Sage, session: string, words: readonly string
     };
   }
 
-  /** What will change stands below the yes, and is searched and scrolled as any list. */
+  /** The changes stand below the yes, and are searched and scrolled as any list. */
   function agree(plan: RewindPlan): Picking {
     const [head = "", ...lines] = planLines(plan, existingSession(store, session).cwd, { w, t: texts(lang) });
     const entries = [

@@ -41,7 +41,7 @@ function searchOf([program = "", ...args]: readonly string[]): Search | undefine
   if (at < 0) return undefined;
   const run = args.slice(at + 1);
   const before = args.slice(0, at);
-  // What begins with a dot is hidden from `fd` unless it is told otherwise.
+  // `fd` passes by names that begin with a dot unless it is told otherwise.
   if (!isFind)
     return { places: ["."], run, finds: () => before.some((arg) => /^-[a-zA-Z]*[Hu]|^--(hidden|unres)/.test(arg)) };
   const first = before.findIndex((arg) => /^[-(!]/.test(arg));
@@ -72,7 +72,7 @@ function passes(path: string, tests: readonly string[], intoFolder: boolean): bo
   return wanted.length === 0 || (isEither ? wanted.some(Boolean) : wanted.every(Boolean));
 }
 
-/** What is found may be a folder that gets a file: `cp a {}`, `cp a {}/b`. */
+/** A found folder may get a file: `cp a {}`, `cp a {}/b`. */
 function isIntoFolder(run: readonly string[]): boolean {
   return /^(cp|mv|ln|install|rsync)$/.test(baseName(run[0] ?? "")) || run.some((word) => word.includes("{}/"));
 }
@@ -100,7 +100,7 @@ function writesFound(run: readonly string[]): boolean {
     if (args.some((arg, n) => /^(-[a-zA-Z]*t|--target-directory)$/.test(arg) && holds(args[n + 1]))) return true;
     return holds(args.at(-1)) || args.some((arg) => /^--target-directory=.*[{$]/.test(arg));
   }
-  // What a script does with the file is told by the programs in it.
+  // The programs in a script tell what it does with the file.
   if (/^(sh|bash|zsh|dash|ksh)$/.test(name))
     return args.some((arg) => />/.test(arg) || arg.split(/[\s;&|]+/).some((word) => writesContent.test(word)));
   if (/^(chmod|chown|chgrp|touch|mkdir|rm|rmdir|unlink)$/.test(name)) return false;
