@@ -74,6 +74,8 @@ export type Disk = {
    * link is what a write would create, and `realpath` gives up on it. Dots are taken as the system takes them: after links.
    */
   follow(path: string): string;
+  /** Something is there, be it a link that leads nowhere. */
+  has(path: string): boolean;
   /** The paths followed so far that led elsewhere, and where. */
   links(): Record<string, string>;
 };
@@ -81,12 +83,15 @@ export type Disk = {
 export function openDisk(): Disk {
   const walked = new Map<string, Led>();
   const reals = new Map<string, string>();
+  // Only where letter case may differ does the system know more than the walk, link by link, has found.
   const realOf = (path: string) => {
+    if (process.platform === "linux") return path;
     let real = reals.get(path);
     if (real === undefined) reals.set(path, (real = realpathSync.native(path)));
     return real;
   };
   const links = new Map<string, string>();
+  const there = new Map<string, boolean>();
   const followed = new Map<string, string>();
   return {
     follow(path) {
@@ -98,6 +103,11 @@ export function openDisk(): Disk {
       if (real !== path && real !== resolve(path)) links.set(path, real);
       followed.set(path, real);
       return real;
+    },
+    has(path) {
+      let found = there.get(path);
+      if (found === undefined) there.set(path, (found = isThere(path)));
+      return found;
     },
     links: () => Object.fromEntries(links),
   };
@@ -143,6 +153,15 @@ export function statOf(path: string): Stats | undefined {
   } catch (error) {
     if (/^(ENOTDIR|ENAMETOOLONG)$/.test((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
+  }
+}
+
+/** What may not be looked up counts as not there. */
+function isThere(path: string): boolean {
+  try {
+    return statOf(path) !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -207,6 +207,7 @@ function composed(text: string): string {
 
 // Some file systems see no invisible characters, and take a long s for an s: hence down from upper case.
 function folded(text: string): string {
+  if (plain.test(text)) return text.toLowerCase();
   return composed(
     text
       .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
@@ -214,6 +215,8 @@ function folded(text: string): string {
       .toLowerCase(),
   );
 }
+
+const plain = /^[\x20-\x7e]*$/;
 
 function slashed(path: string): string {
   return onDrive(path) ? `/${path.replaceAll("\\", "/")}` : path;

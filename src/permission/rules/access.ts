@@ -27,6 +27,8 @@ export type Reach = {
   /** Below one of the roots, after every link. */
   inside(path: CanonicalPath): boolean;
   read(path: CanonicalPath, tool?: string): Access;
+  /** Rules against a use of the path, whatever allows it. */
+  against(path: CanonicalPath, tool: "Read" | "Write"): Pick<Access, "deny" | "ask">;
   /** `content`: false when nothing is put into the file, as when it is removed. */
   write(path: CanonicalPath, options?: { tool?: string; content?: boolean }): Access;
   /** Private files below a folder that holds the home folder. */
@@ -79,8 +81,8 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
   const isHome = places.some((root) => isInside(root, homeFolder));
   const isSecret = ({ lexical, real }: CanonicalPath) =>
     isHome && (isPrivate(real, sageHome) || (lexical !== real && isPrivate(lexical, sageHome)));
-  const judge = (path: CanonicalPath, tool: string, byName = false): Access => {
-    const { deny, ask, allow } = book.about(tool);
+  const against = (path: CanonicalPath, tool: string): Pick<Access, "deny" | "ask"> => {
+    const { deny, ask } = book.about(tool);
     const both = bothOf(path).map(named);
     const hit = (list: readonly CompiledRule[]) =>
       firstOf(
@@ -88,6 +90,12 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
           (rule) => rule.whole || (rule.path && both.some((name) => isMeant(rule.path!, name, anchors))) === true,
         ),
       );
+    const [denied, asked] = [hit(deny), hit(ask)];
+    return { ...(denied && { deny: denied }), ...(asked && { ask: asked }) };
+  };
+  const judge = (path: CanonicalPath, tool: string, byName = false): Access => {
+    const { allow } = book.about(tool);
+    const both = bothOf(path).map(named);
     // The path as written and where it leads must each be allowed, by whichever rule.
     const covering = both.map((name) =>
       allow.filter((rule) => {
@@ -95,10 +103,8 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
         return rule.whole || (rule.path && isCovered(rule.path, name, anchors)) === true;
       }),
     );
-    const denied = hit(deny);
-    const asked = hit(ask);
     const allowed = covering.every((list) => list.length > 0) ? firstOf(covering.flat()) : undefined;
-    return { ...(denied && { deny: denied }), ...(asked && { ask: asked }), ...(allowed && { allow: allowed }) };
+    return { ...against(path, tool), ...(allowed && { allow: allowed }) };
   };
 
   const read = (path: CanonicalPath, tool = "Read"): Access => {
@@ -118,6 +124,7 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
   return {
     inside,
     read,
+    against,
     write,
     guarded,
     ruledBelow(folder, tool) {

@@ -1,6 +1,5 @@
 import type { Rule } from "../../protocol/index.ts";
-import { isUnknownProgram, resembles } from "../shell/suspect/resemblance.ts";
-import { baseName } from "../text/tokens.ts";
+import { isUnknownProgram, resembles, spellingsOf } from "../shell/suspect/resemblance.ts";
 import { compile, firstOf, governs } from "./compile.ts";
 import type { CompiledRule } from "./compile.ts";
 import { mayRun } from "../shell/suspect/possible.ts";
@@ -113,11 +112,13 @@ function resembling(index: Index, ways: readonly PossibleCommand[]): Rule | unde
   const hits: CompiledRule[] = [];
   for (const way of ways) {
     if (isUnknownProgram(way)) hits.push(...[...index.values()].flat().filter(({ whole }) => !whole));
-    const names = way.anywhere ? way.words : way.words.slice(0, 1);
-    for (const rule of [undefined, ...names.map((name) => baseName(name).toLowerCase())].flatMap(
-      (name) => index.get(name) ?? [],
-    ))
-      if (rule.against?.resemblance && resembles(rule.against.resemblance, way)) hits.push(rule);
+    const spellings = spellingsOf(way);
+    const named = new Set([undefined, ...spellings.map(({ name }) => name)]);
+    for (const name of named)
+      for (const rule of index.get(name) ?? []) {
+        const resemblance = rule.against?.resemblance;
+        if (resemblance && spellings.some((spelling) => resembles(resemblance, spelling))) hits.push(rule);
+      }
   }
   return firstOf(hits);
 }

@@ -38,7 +38,13 @@ export type Glob = readonly (string | Star)[];
 export function matchesGlob(glob: Glob, text: string): boolean {
   const first = glob[0];
   if (typeof first === "string" && !text.startsWith(first)) return false;
-  return wild(glob, [...text], (expected: string, char) => expected === char);
+  return wild(glob, surrogate.test(text) ? [...text] : text, isEqual);
+}
+
+const surrogate = /[\ud800-\udfff]/;
+
+function isEqual(expected: string, char: string): boolean {
+  return expected === char;
 }
 
 /** A text that both may stand for. Much too long ones may stand for anything. */

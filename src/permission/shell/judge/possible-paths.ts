@@ -3,7 +3,7 @@ import { reason } from "../../../protocol/index.ts";
 import type { Reason, Rule } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
-import { expandHome, isInside, longestPath, statOf } from "../../paths/canonical.ts";
+import { expandHome, isInside, longestPath } from "../../paths/canonical.ts";
 import { disguised } from "../suspect/disguised.ts";
 import type { PossibleCommands } from "../suspect/possible.ts";
 import { baseName } from "../../text/tokens.ts";
@@ -16,7 +16,7 @@ export function rulesAgainst(words: readonly string[], scene: Scene): { deny?: R
   const found: { deny?: Rule; ask?: Rule } = {};
   if (!scene.reach.watchful) return found;
   for (const path of pathsAmong(words, scene)) {
-    for (const { deny, ask } of [scene.reach.read(path), scene.reach.write(path)]) {
+    for (const { deny, ask } of [scene.reach.against(path, "Read"), scene.reach.against(path, "Write")]) {
       if (deny) found.deny ??= deny;
       if (ask) found.ask ??= ask;
     }
@@ -66,7 +66,7 @@ export function builtPath(
       const there = { lexical, real: lexical };
       if (reach.guarded(there)) return true;
       if (!reach.watchful) return false;
-      const { deny, ask } = reach.read(there);
+      const { deny, ask } = reach.against(there, "Read");
       return deny !== undefined || ask !== undefined;
     });
   });
@@ -248,7 +248,7 @@ function pathsAmong(words: readonly string[], scene: Scene): CanonicalPath[] {
     return bases.flatMap((base): CanonicalPath[] => {
       const lexical = resolve(base, path);
       // A word without a dot or a slash is more often a word than a file.
-      if (!/[./]/.test(path) && !exists(lexical)) return [];
+      if (!/[./]/.test(path) && !scene.disk.has(lexical)) return [];
       const real = safely(() => scene.disk.follow(isAbsolute(path) ? path : `${base}/${path}`)) ?? lexical;
       return [{ lexical, real }];
     });
@@ -260,10 +260,6 @@ function within(word: string): string[] {
   const pieces = [word, ...word.split(/[=@:,<>]/).slice(1)];
   if (/^-[A-Za-z]./.test(word)) pieces.push(word.slice(2));
   return pieces.filter((piece) => piece !== "" && !piece.startsWith("-"));
-}
-
-function exists(path: string): boolean {
-  return safely(() => statOf(path)) !== undefined;
 }
 
 /** A path that cannot be looked up is judged by its name. */

@@ -105,7 +105,12 @@ export type CommandPattern = {
   resemblance: Resemblance | undefined;
 };
 /** The words of one line. The first is compared by its base name too, wherever the program may lie. */
-type Expected = { words: (Glob | Star)[]; base: Glob | undefined };
+type Expected = {
+  words: (Glob | Star)[];
+  base: Glob | undefined;
+  /** Words that must be there just so: where one is not, there is nothing to compare. */
+  literal: readonly string[];
+};
 
 export function commandPatternOf(specifier: string): CommandPattern {
   const rule = openEnd(unitsOf(specifier));
@@ -114,7 +119,12 @@ export function commandPatternOf(specifier: string): CommandPattern {
     linesOf(rule, { quotes, joins: "never" }).map(({ words }): Expected => {
       const [name] = words;
       const base = name?.slice(name.lastIndexOf("/") + 1);
-      return { words: withStars(words), base: base?.map((char) => (char === star ? char : char.toLowerCase())) };
+      const literal = words.slice(1).filter((word) => !word.includes(star)) as string[][];
+      return {
+        words: withStars(words),
+        base: base?.map((char) => (char === star ? char : char.toLowerCase())),
+        literal: literal.map((word) => word.join("")),
+      };
     });
   const readings = [read(true), read(false)] as const;
   const names = readings.map(([first]) => first?.base);
@@ -130,7 +140,11 @@ export function commandPatternOf(specifier: string): CommandPattern {
 export function mayRun({ readings, head }: CommandPattern, possible: PossibleCommands): boolean {
   if (head !== undefined && !possible.names.has(head)) return false;
   return readings.some((lines, i) =>
-    lines.every((line) => possible.readings[i]!.some((command) => meets(line, command))),
+    lines.every(
+      (line) =>
+        line.literal.every((word) => possible.names.has(word)) &&
+        possible.readings[i]!.some((command) => meets(line, command)),
+    ),
   );
 }
 

@@ -55,18 +55,22 @@ function isUnknownName(word: string | undefined): boolean {
   return word !== undefined && !/^-[^-]*=/.test(word) && unknown.test(baseName(word)) && !/^[A-Za-z_]\w*=/.test(word);
 }
 
-/** This way to run a command may be what the rule is about, spelled otherwise. */
-export function resembles(rule: Resemblance, { words, anywhere }: PossibleCommand): boolean {
-  const starts = anywhere ? words.keys() : [0];
-  return [...starts].some((at) => {
-    const [name = "", ...args] = words.slice(at);
-    if (!mayBe(rule.name, baseName(name).toLowerCase())) return false;
-    const program = rule.name.join("");
-    const aliases = aliasesOf(program, args.find((arg) => !arg.startsWith("-")) ?? "");
-    return (
-      rule.options.every((option) => hasOption(option, args, aliases)) && mayFollow(rule.operands, operandsOf(args))
-    );
+/** A way to run a command, taken apart once and held against many rules. */
+export type Spelling = { name: string; args: readonly string[]; operands: readonly Operand[] };
+
+export function spellingsOf({ words, anywhere }: PossibleCommand): Spelling[] {
+  return (anywhere ? words : [words[0] ?? ""]).map((name, at) => {
+    const args = words.slice(at + 1);
+    return { name: baseName(name).toLowerCase(), args, operands: operandsOf(args) };
   });
+}
+
+/** This command may be what the rule is about, spelled otherwise. */
+export function resembles(rule: Resemblance, { name, args, operands }: Spelling): boolean {
+  if (!mayBe(rule.name, name)) return false;
+  if (!mayFollow(rule.operands, operands)) return false;
+  const aliases = aliasesOf(rule.name.join(""), args.find((arg) => !arg.startsWith("-")) ?? "");
+  return rule.options.every((option) => hasOption(option, args, aliases));
 }
 
 function mayBe(expected: Glob, text: string): boolean {
