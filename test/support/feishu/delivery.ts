@@ -1,6 +1,7 @@
 import { createCipheriv, createHash, randomBytes } from "node:crypto";
 import { checkCard } from "./card-check.ts";
 import type { Ack, Sockets } from "./sockets.ts";
+import { forgetOldest } from "./world.ts";
 import type { Json, Locale, Shown, World } from "./world.ts";
 
 const DEADLINE_MS = 3_000;
@@ -100,6 +101,7 @@ export function createDelivery(world: World, sockets: Sockets): Delivery {
       const payload = envelope(type, event, header);
       const id = String((payload["header"] as Json)["event_id"]);
       sent.set(id, { type, event, header: payload["header"] as Json });
+      forgetOldest(sent, 500);
       if (world.events.has(type)) for (let n = 0; n < delivery.duplicates; n++) void attempt(payload, 0);
       return id;
     },

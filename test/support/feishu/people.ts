@@ -1,6 +1,15 @@
 import { components } from "./card-check.ts";
 import type { Delivery } from "./delivery.ts";
-import { newId, type Chat, type Json, type Locale, type Message, type Shown, type World } from "./world.ts";
+import {
+  forgetOldest,
+  newId,
+  type Chat,
+  type Json,
+  type Locale,
+  type Message,
+  type Shown,
+  type World,
+} from "./world.ts";
 
 export type Saying = {
   /** Where; the chat with the bot alone by default. */
@@ -95,6 +104,7 @@ export function createUser(world: World, delivery: Delivery, name: string, local
         },
       };
       events.set(message.id, event);
+      forgetOldest(events, 20);
       delivery.event("im.message.receive_v1", event);
     }
     return message.id;

@@ -132,3 +132,11 @@ export function createMeter(now: () => number): (key: string, limit: number) => 
     return true;
   };
 }
+
+/** The platform keeps what it sent elsewhere; kept here for ever, it would look like memory of Sage's. */
+export function forgetOldest(kept: Map<string, unknown>, most: number): void {
+  for (const key of kept.keys()) {
+    if (kept.size <= most) return;
+    kept.delete(key);
+  }
+}
