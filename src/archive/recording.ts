@@ -22,6 +22,7 @@ import {
   type Resolution,
   type ToolInput,
 } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import type { Redaction } from "../config/redact.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -103,8 +104,7 @@ export function fixed<T>(redaction: Redaction, recorded: T): T {
   return JSON.parse(JSON.stringify(redaction.value(recorded)).replace(/\[secret #[0-9a-f]{6}\]/g, "[secret]")) as T;
 }
 
-export async function parseAnswers(text: string, path: string): Promise<RecordedAnswer[]> {
-  const { z } = await import("zod");
+export function parseAnswers(text: string, path: string): RecordedAnswer[] {
   const input = z.record(z.string(), z.unknown());
   const asked = z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("permission"), tool: z.string(), input }),
@@ -112,15 +112,16 @@ export async function parseAnswers(text: string, path: string): Promise<Recorded
     z.strictObject({ kind: z.literal("text"), prompt: z.string() }),
   ]);
   const response = z.looseObject({ type: z.enum(["answers", "granted", "denied", "text", "cancelled"]) });
+  const unfit = (problem: Reason) => errorBecause("config-invalid", reason("answers-unfit", { path, problem }));
   let given: unknown;
   try {
-    const list = z.array(z.strictObject({ asked, by: z.string(), response }));
     given = JSON.parse(text);
-    return list.parse(given) as unknown as RecordedAnswer[];
   } catch (error) {
-    const problem = error instanceof z.ZodError ? misfits(error, given) : said(String(error));
-    throw errorBecause("config-invalid", reason("answers-unfit", { path, problem }));
+    throw unfit(said(String(error)));
   }
+  const checked = z.array(z.strictObject({ asked, by: z.string(), response })).safeParse(given);
+  if (checked.success) return checked.data as unknown as RecordedAnswer[];
+  throw unfit(misfits(checked.error, given));
 }
 
 function turnOf(reply: Reply): ScriptedTurn {

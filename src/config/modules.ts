@@ -1,5 +1,7 @@
-import { z } from "zod";
 import { misfits, reason, reasonOf, type Reason, type SubagentDefinition } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
+import type { Check } from "../protocol/schema.ts";
+import { jsonSchemaOf } from "../tools/json-schema.ts";
 import type { ModuleParts, SageModule } from "../tools/module.ts";
 import type { Tool } from "../tools/tool.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -54,7 +56,8 @@ async function load(module: NamedModule): Promise<ModuleParts> {
   const run = async () => {
     try {
       const exported = (await importModule(module)) as SageModule | undefined;
-      return typeof exported === "function" ? await exported({ z }) : exported;
+      if (typeof exported !== "function") return exported;
+      return await exported({ z: (await import("../tools/zod.ts")).z });
     } catch (error) {
       throw errorBecause("config-invalid", reason("module-threw", { problem: reasonOf(error) }));
     }
@@ -102,7 +105,7 @@ const wants = (expected: "function" | "schema", isFit: (value: unknown) => boole
 const code = wants("function", (value) => typeof value === "function");
 const inputSchema = wants("schema", (value) => {
   try {
-    return z.toJSONSchema(value as z.ZodType, { io: "input" })["type"] === "object";
+    return jsonSchemaOf(value as Check)["type"] === "object";
   } catch {
     return false;
   }

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { z } from "zod";
 import { findContent, type ContentFile, type Found } from "../context/content.ts";
 import { isInside } from "../permission/paths/canonical.ts";
 import { loadRules } from "../permission/rules/rules.ts";
@@ -14,8 +13,8 @@ import {
   type Rule,
   type RuleDestination,
 } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { scriptsIn } from "./hook-files.ts";
-import { keysOf } from "./known-keys.ts";
 import { changeFile } from "./locked-file.ts";
 import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { readSmallFile } from "./small-file.ts";
@@ -220,9 +219,11 @@ export function timeMs(time: string): number {
 /** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */
 export const projectSchema = z.object(shared);
 
+const DRAFT = "https://json-schema.org/draft/2020-12/schema";
+
 /** For editors: what a settings file may hold, as JSON Schema. */
 export function settingsSchema(): object {
-  return { title: "Settings of Sage", ...z.toJSONSchema(userSchema, { io: "input" }) };
+  return { title: "Settings of Sage", $schema: DRAFT, ...userSchema.json() };
 }
 
 export type Settings = z.infer<typeof userSchema>;
@@ -329,7 +330,7 @@ function leavesFolder(path: string, folder: string): boolean {
   }
 }
 
-function parse<S extends z.ZodType>(schema: S, path: string, text: string): z.infer<S> {
+function parse<T>(schema: z.Schema<T>, path: string, text: string): T {
   let data: unknown;
   try {
     data = JSON.parse(text);
@@ -340,6 +341,6 @@ function parse<S extends z.ZodType>(schema: S, path: string, text: string): z.in
   if (parsed.success) return parsed.data;
   throw errorBecause(
     "config-invalid",
-    reason("file-unfit", { path, problem: misfits(parsed.error, data, (at) => keysOf(schema, at)) }),
+    reason("file-unfit", { path, problem: misfits(parsed.error, data, (at) => schema.keysAt(at)) }),
   );
 }

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import { z } from "zod";
 import { reason, reasonOf, type Reason, type SubagentDefinition } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { unfit, type ContentFile } from "./content.ts";
 import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";
 

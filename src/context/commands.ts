@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { readSlash, reason, reasonOf, type Reason } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { unfit, type ContentFile } from "./content.ts";
 import { frontMatter } from "./front-matter.ts";
 

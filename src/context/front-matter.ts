@@ -1,12 +1,9 @@
-import { z } from "zod";
 import { misfits, reason } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { unfit, type ContentFile } from "./content.ts";
 
 /** The lines between two `---` at the top, checked, and the text below them. */
-export function frontMatter<S extends z.ZodType>(
-  { text }: ContentFile,
-  schema: S,
-): { fields: z.infer<S>; body: string } {
+export function frontMatter<T>({ text }: ContentFile, schema: z.Schema<T>): { fields: T; body: string } {
   const block = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   if (!block) throw unfit(reason("front-matter-missing", {}));
   const fields = checked(schema, fieldsOf(block[1]?.split(/\r?\n/) ?? []));
@@ -18,7 +15,7 @@ export function nameFrom(fileName: string): string {
   return checked(nameField, fileName);
 }
 
-function checked<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
+function checked<T>(schema: z.Schema<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw unfit(misfits(parsed.error, value));

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
-import { z } from "zod";
 import { readSlash, reason, reasonOf, type Reason } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { sayCommand, type OwnCommand } from "./commands.ts";
 import { unfit, type ContentFile } from "./content.ts";
 import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import * as z from "../protocol/z.ts";
 import { misfits, reason, said, type Reason } from "../protocol/index.ts";
 import type { HookAnswer, Hook } from "./hook.ts";
 
@@ -19,7 +20,7 @@ export async function callHook(
   if (ended.code !== 0)
     return broken(reason("hook-exited", { code: ended.code, output: ended.err.trim().slice(0, 500) }));
   if (ended.out.trim() === "") return {};
-  const answer = await parse(ended.out);
+  const answer = parse(ended.out);
   return "code" in answer ? broken(reason("hook-misspoke", { problem: answer })) : answer;
 }
 
@@ -74,8 +75,7 @@ function run(
   });
 }
 
-async function parse(text: string): Promise<HookAnswer | Reason> {
-  const { z } = await import("zod");
+function parse(text: string): HookAnswer | Reason {
   const schema = z.strictObject({
     decision: z.enum(["allow", "deny", "ask"]).optional(),
     reason: z.string().optional(),

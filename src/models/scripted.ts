@@ -10,6 +10,7 @@ import {
   type Part,
   type Usage,
 } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import type { Model, ModelRequest, ModelScope } from "./model.ts";
 import { sleep } from "./sleep.ts";
 
@@ -71,7 +72,6 @@ export function scripted(script: Script, id = "scripted"): Model {
 
 /** A script from a JSON file, where a turn cannot be a function. */
 export async function loadScript(path: string): Promise<Script> {
-  const { z } = await import("zod"); // Only files need it, and it is slow to load.
   const call = z.strictObject({
     tool: z.string(),
     input: z.record(z.string(), z.unknown()),
@@ -94,7 +94,7 @@ export async function loadScript(path: string): Promise<Script> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT")
       throw new SageError("config-invalid", said(`there is no file ${path} to play as a script`));
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+    const reason = messageOf(error);
     throw new SageError(
       "config-invalid",
       said(

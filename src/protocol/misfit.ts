@@ -1,4 +1,5 @@
 import { closest } from "./closest.ts";
+import { kindOf, pathText, type Issue } from "./issue.ts";
 import { reason, type Reason } from "./reason.ts";
 
 /** A place in a value that does not fit its schema. `at` is its path, such as `permissions.deny[0]`; "" is the whole value. */
@@ -18,31 +19,12 @@ export type Misfit = { at: string } & (
   | { kind: "unfit" }
 );
 
-/** An issue as zod reports it, in as much of its shape as is read here: this room imports no library. */
-type Issue = {
-  code?: string;
-  path: readonly PropertyKey[];
-  message: string;
-  expected?: unknown;
-  values?: readonly unknown[];
-  origin?: unknown;
-  minimum?: unknown;
-  maximum?: unknown;
-  inclusive?: boolean;
-  keys?: readonly string[];
-  format?: unknown;
-  pattern?: unknown;
-  params?: { why?: Reason };
-  issues?: readonly Issue[];
-  errors?: readonly (readonly Issue[])[];
-};
-
 const most = 20;
 /** Letters of a key that is compared with others. */
 const longest = 60;
 
 /**
- * The issues of a zod error as a reason. `value` is the one that was checked: zod does not say what came. `keysOf` tells the keys
+ * The issues of a schema's error as a reason. `value` is the one that was checked: issues do not say what came. `keysOf` tells the keys
  * that the schema knows at a path.
  */
 export function misfits(
@@ -63,13 +45,13 @@ export function misfits(
 
 function misfitsOf(issue: Issue, above: readonly PropertyKey[], value: unknown): Misfit[] {
   const path = [...above, ...issue.path];
-  const at = written(path);
+  const at = pathText(path);
   const came = follow(value, path);
   switch (issue.code) {
     case "invalid_type": {
       const expected = [String(issue.expected)];
       return [
-        came === undefined ? { at, kind: "missing", expected } : { at, kind: "type", expected, came: typeOf(came) },
+        came === undefined ? { at, kind: "missing", expected } : { at, kind: "type", expected, came: kindOf(came) },
       ];
     }
     case "invalid_value": {
@@ -110,7 +92,7 @@ function misfitsOf(issue: Issue, above: readonly PropertyKey[], value: unknown):
 
 /** A value of the right type is held against the form of that type; any other one against the types there are. */
 function unionMisfits(forms: Issue["errors"] & {}, path: readonly PropertyKey[], value: unknown): Misfit[] {
-  const at = written(path);
+  const at = pathText(path);
   const read = forms.map((issues) => issues.flatMap((issue) => misfitsOf(issue, path, value)));
   const meant = read.find((list) =>
     list.every((one) => one.at !== at || !["type", "missing", "value"].includes(one.kind)),
@@ -130,22 +112,9 @@ function follow(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-function typeOf(value: unknown): string {
-  return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
-}
-
 /** Scalars as they came, cut; objects and lists by their type. */
 function short(value: unknown): string {
-  if (value !== null && typeof value === "object") return typeOf(value);
-  const text = JSON.stringify(value) ?? typeOf(value);
+  if (value !== null && typeof value === "object") return kindOf(value);
+  const text = JSON.stringify(value) ?? kindOf(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
-
-function written(path: readonly PropertyKey[]): string {
-  return path
-    .map((key, n) => {
-      if (typeof key === "number") return `[${key}]`;
-      return /^[\w$-]+$/.test(String(key)) ? `${n === 0 ? "" : "."}${String(key)}` : `[${JSON.stringify(String(key))}]`;
-    })
-    .join("");
 }

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { reason } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import type { Answer, Answers, InputResponse, Reason, Resolution, ToolResult } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
 import { describe } from "./describe.ts";

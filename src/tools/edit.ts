@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { z } from "zod";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
 import type { Preview, ToolResult } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import {
   contentSchema,

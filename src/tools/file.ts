@@ -3,7 +3,7 @@ import { constants, lstatSync } from "node:fs";
 import { mkdir, open, readdir, readlink, realpath, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "../protocol/z.ts";
 import { canonicalPath } from "../permission/paths/canonical.ts";
 import type { ToolPlace } from "./tool.ts";
 

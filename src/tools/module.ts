@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { z } from "./zod.ts";
 import type { SubagentDefinition } from "../protocol/index.ts";
 import type { Tool } from "./tool.ts";
 

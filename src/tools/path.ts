@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { z } from "zod";
+import * as z from "../protocol/z.ts";
 import { isInside, troubleWithPath } from "../permission/paths/canonical.ts";
 
 export const pathSchema = z

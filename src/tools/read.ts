@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
-import { z } from "zod";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
 import { imageKindOf, imageLabel, type ToolResult } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import { explain, readState, showSize } from "./file.ts";
 import { keepImage } from "./image.ts";

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { SageError, said } from "../protocol/index.ts";
 import { askUser } from "./ask-user.ts";
 import { bash } from "./bash.ts";
@@ -6,6 +5,7 @@ import { edit } from "./edit.ts";
 import { exitPlanMode } from "./exit-plan-mode.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
+import { jsonSchemaOf } from "./json-schema.ts";
 import { killShell } from "./kill-shell.ts";
 import { read } from "./read.ts";
 import { todoWrite } from "./todo-write.ts";
@@ -57,6 +57,5 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
 }
 
 function offer({ name, description, inputSchema }: Tool): OfferedTool {
-  const { $schema: _, ...schema } = z.toJSONSchema(inputSchema, { io: "input" });
-  return { name, description, inputSchema: schema };
+  return { name, description, inputSchema: jsonSchemaOf(inputSchema) };
 }

@@ -12,6 +12,8 @@ import { spawnDirectly, type Ending, type ShellCommand, type Spawn, type Spawned
 const LONGEST_LINE = 30_000;
 /** After this time without a command a spawner ends. */
 const IDLE_MS = 60_000;
+/** After a spawner that did not start, commands are started directly for this long: descriptors may only be short for a while. */
+const REST_MS = 10_000;
 
 /**
  * The spawner: a bash that starts commands for Sage, one at a time, and stays as small as it was. Sage writes fields that end in NUL:
@@ -39,9 +41,10 @@ const PROGRAM = `
   rm -rf -- "\${1%/*}"`;
 
 /** Starts commands through spawners: as many as there are commands at the same time. Directly where spawners cannot work. */
-export function createSpawner(): Spawn {
+export function createSpawner({ restMs = REST_MS } = {}): Spawn {
   const idle: { lane: Lane; env: string; timer: NodeJS.Timeout }[] = [];
-  let works = process.platform === "linux"; // elsewhere Node starts processes without a copy of itself
+  // Elsewhere Node starts processes without a copy of itself.
+  let restsUntil = process.platform === "linux" ? 0 : Infinity;
 
   const laneFor = async (env: NodeJS.ProcessEnv, key: string): Promise<Lane | undefined> => {
     const at = idle.findLastIndex((one) => one.env === key);
@@ -49,7 +52,7 @@ export function createSpawner(): Spawn {
     clearTimeout(found?.timer);
     if (found && found.lane.isAlive()) return found.lane;
     const lane = await openLane(env).catch(() => undefined);
-    works &&= lane !== undefined;
+    if (!lane) restsUntil = performance.now() + restMs;
     return lane;
   };
   const keep = (lane: Lane, env: string) => {
@@ -63,7 +66,7 @@ export function createSpawner(): Spawn {
 
   return async (command) => {
     const fits = command.line.length <= LONGEST_LINE && !command.line.includes("\0") && existsSync(command.cwd);
-    if (!works || !fits) return spawnDirectly(command);
+    if (!fits || performance.now() < restsUntil) return spawnDirectly(command);
     const key = JSON.stringify(command.env);
     const lane = await laneFor(command.env, key);
     const started = await lane?.start(command, () => keep(lane, key));

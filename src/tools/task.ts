@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { agentOf, reason } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import type { Tool } from "./tool.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import type { Tool } from "./tool.ts";
 

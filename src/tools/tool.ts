@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import type {
   BackgroundTask,
   Effect,
@@ -13,6 +12,7 @@ import type {
   ToolInput,
   ToolResult,
 } from "../protocol/index.ts";
+import type { Check } from "../protocol/schema.ts";
 import type { Spawn } from "./spawn.ts";
 
 /** Data for a tool's `checkPermissions`. A check has no side effects. */
@@ -70,7 +70,8 @@ export type Tool<I = any> = {
   name: string;
   /** Description for the model; lives in a .md file beside the tool. */
   description: string;
-  inputSchema: z.ZodType<I>;
+  /** A schema of zod 4, or anything else that checks like one and tells its JSON Schema. */
+  inputSchema: Check<I>;
   /** The input as this tool spells it: models learned the field names of other tools. Whatever it does not know it leaves. */
   adapt?(sent: ToolInput): ToolInput;
   effect: Effect;

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
 import type { ToolResult } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import {
   contentSchema,

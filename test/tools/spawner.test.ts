@@ -137,6 +137,22 @@ test("where a spawner cannot be made, this process starts commands", onLinux, as
   assert.deepEqual([said, parent], ["2\n", process.pid]);
 });
 
+test("a spawner that could not be made is made a while later", onLinux, async () => {
+  for (const [restMs, rests] of [
+    [0, false],
+    [60_000, true],
+  ] as const) {
+    using work = new Workspace();
+    await run(spawnDirectly, `for one in sh bash; do ln -s "$(command -v $one)" ${work.root}; done`);
+    const spawn = createSpawner({ restMs });
+    const more = { env: { PATH: work.root } };
+    assert.equal((await run(spawn, "true", more)).parent, process.pid);
+    await run(spawnDirectly, `for one in mkfifo rm; do ln -s "$(command -v $one)" ${work.root}; done`);
+    const { parent } = await run(spawn, "true", more);
+    assert.equal(parent === process.pid, rests);
+  }
+});
+
 test("where the pipe of an idle spawner is gone, this process starts the command", onLinux, async () => {
   const spawn = createSpawner();
   const { parent } = await run(spawn, "true");

@@ -35,7 +35,7 @@ export async function replayMode(path: string, lang: Lang): Promise<ExecutionMod
     throw usage(recordingTexts(lang).cannotRead("--replay-answers", path, messageOf(error)));
   }
   const redaction = ownRedaction(process.env);
-  const autoResponse = replayAnswers(await parseAnswers(text, path), { redaction });
+  const autoResponse = replayAnswers(parseAnswers(text, path), { redaction });
   return { type: "nonInteractive", autoResponse, sender: { by: "replay", surface: "replay" } };
 }
 

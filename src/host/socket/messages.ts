@@ -1,4 +1,3 @@
-import { z } from "zod";
 import {
   SageError,
   said,
@@ -8,6 +7,8 @@ import {
   type Refused,
   type WatchEvent,
 } from "../../protocol/index.ts";
+import { listIssues } from "../../protocol/issue.ts";
+import * as z from "../../protocol/z.ts";
 
 /** Messages between processes: whatever comes from another process becomes a type here, once. */
 
@@ -15,11 +16,8 @@ const text = z.string();
 /** Nobody says through a socket which person of the settings they are. */
 const sender = { by: text, surface: text, person: z.undefined().optional() };
 const requestId = text;
-const rule = z.strictObject({
-  rule: text,
-  behavior: z.enum(["allow", "deny", "ask"]),
-  destination: z.enum(["session", "local", "project", "user"]),
-});
+const named = { rule: text, destination: z.enum(["session", "local", "project", "user"]) };
+const rule = z.strictObject({ ...named, behavior: z.enum(["allow", "deny", "ask"]) });
 const answers = z.record(text, z.strictObject({ selected: z.array(text), other: text.optional() }));
 const remark = text.optional();
 
@@ -31,7 +29,7 @@ const response = z.discriminatedUnion("type", [
     input: z.record(text, z.unknown()).optional(),
     comment: text.optional(),
     rules: z.array(rule).optional(),
-    removeRules: z.array(rule.omit({ behavior: true })).optional(),
+    removeRules: z.array(z.strictObject(named)).optional(),
     mode: z.enum(["ask", "acceptEdits"]).optional(),
   }),
   z.strictObject({ type: z.literal("denied"), requestId, reason: text.optional() }),
@@ -57,7 +55,7 @@ const limits = z.strictObject({
   executionTimeout: z.number().optional(),
 });
 
-type Shape<C> = { [K in keyof Required<Omit<C, "type">>]: z.ZodType };
+type Shape<C> = { [K in keyof Required<Omit<C, "type">>]: z.Schema };
 /** Every field of every command: the compiler asks for those that come later. */
 const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } = {
   open: { session: text.optional(), cwd: text, model: text.optional() },
@@ -149,8 +147,8 @@ export function parseResponse(body: unknown): InputResponse {
   return checked(response, body, "response") as InputResponse;
 }
 
-function checked(schema: z.ZodType, body: unknown, what: string): unknown {
+function checked(schema: z.Schema, body: unknown, what: string): unknown {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw new SageError("request-invalid", said(`not a ${what}: ${z.prettifyError(parsed.error)}`));
+  throw new SageError("request-invalid", said(`not a ${what}: ${listIssues(parsed.error)}`));
 }

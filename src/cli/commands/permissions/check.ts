@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { createInterface } from "node:readline";
-import { z } from "zod";
 import { loadRules, type RuleLists } from "../../../permission/rules/rules.ts";
 import { messageOf, misfits, type PermissionResult, type Rule } from "../../../protocol/index.ts";
+import * as z from "../../../protocol/z.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts } from "../../../texts/permissions.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../../protocol/z.ts";
 import type { Incoming } from "../channel.ts";
 
 export const mentionSchema = z.object({
