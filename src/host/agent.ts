@@ -1,4 +1,5 @@
 import { mkdirSync, realpathSync } from "node:fs";
+import type { Agent as HttpAgent } from "node:http";
 import { homedir } from "node:os";
 import { builtinSubagents, createSubagentRegistry } from "../agent/state/subagents.ts";
 import { UnifiedExecutor } from "../agent/turn/executor.ts";
@@ -34,6 +35,7 @@ import { createSkill } from "../tools/skill.ts";
 import { createSpawner } from "../tools/spawner.ts";
 import { createTask } from "../tools/task.ts";
 import type { Tool } from "../tools/tool.ts";
+import { createWebFetch } from "../tools/web-fetch.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** A thousand runs that begin within this time in one folder have read the same files. */
@@ -95,6 +97,7 @@ export function createAgent(parts: AgentParts): Agent {
   const tools = createToolRegistry([
     ...builtinTools(),
     createTask(subagents.list()),
+    createWebFetch({ proxy: (url) => proxyAgent(url, env) }),
     ...(skills.length > 0 ? [createSkill(skills)] : []),
     ...(parts.tools ?? []),
   ]);
@@ -170,6 +173,12 @@ type Child = {
   workingDirectory: string;
   tools: readonly string[];
 };
+
+/** Pages are fetched the way that model servers are reached. */
+async function proxyAgent(url: URL, env: NodeJS.ProcessEnv): Promise<HttpAgent | undefined> {
+  const { agentFor, proxyFor } = await import("../models/proxy.ts");
+  return proxyFor(url, env) === undefined ? undefined : agentFor(url, env);
+}
 
 function notSaved({ destination }: RuleGrant): string {
   throw errorBecause("config-invalid", reason("rule-place-missing", { destination }));

@@ -13,7 +13,7 @@ import { pathTools } from "./rules/rules.ts";
 import type { CommandReading } from "./shell/judge/reading.ts";
 import { judgeShell } from "./shell/judge/shell.ts";
 import type { JudgedPart, ShellCall } from "./shell/judge/shell.ts";
-import { judgeWeb } from "./web.ts";
+import { isFromLookup, judgeWeb } from "./web.ts";
 import { matchesGlob } from "./text/wild.ts";
 
 /** Holds a call against the rules and against what its tool is known to do. `reading`: its command, read before. */
@@ -73,7 +73,8 @@ function waitingFor(parts: readonly JudgedPart[]): Reason {
 function webFinding(url: unknown, book: RuleBook, addresses: readonly string[] | undefined): Finding {
   const { deny, ask, allow, mustAsk, reason: why } = judgeWeb(url, book.about("WebFetch"), addresses);
   return {
-    ...hits(deny, ask),
+    // An ask rule asks in any case; where the name leads is the reason that a person must not miss.
+    ...hits(deny, mustAsk && isFromLookup(mustAsk) ? undefined : ask),
     ...(allow && { allow: [allow] }),
     view: mustAsk ? { behavior: "ask", hard: true, reason: mustAsk } : { behavior: "passthrough", reason: why },
   };

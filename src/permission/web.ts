@@ -11,6 +11,11 @@ const longestQuery = 256;
 /** Judgement on one address. `mustAsk`: why a person must see it, whatever rule covers it. */
 export type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; mustAsk?: Reason; reason: Reason };
 
+/** True if only the look-up of a name told this: whoever allowed the call before does not know it. */
+export function isFromLookup({ code, args }: Reason): boolean {
+  return code === "host-private" && args.address !== undefined;
+}
+
 /** `addresses` are what the host resolves to, where that is known. */
 export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly string[] = []): WebView {
   const url = typeof address === "string" ? parse(address) : undefined;
@@ -28,9 +33,7 @@ export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly
   const named = rules.allow.filter((rule) => names(rule, host));
   const allow = firstOf([...named, ...whole(rules.allow)]);
   const isNamed = named.some((rule) => !rule.glob.includes(star));
-  const isPrivate = isPrivateHost(host) || addresses.some(isPrivateAddress);
-  // A broad rule is about the web, and this machine and its own network are not on it.
-  const mustAsk = isPrivate && !isNamed ? reason("host-private", { host }) : concern(url);
+  const mustAsk = nearness(host, addresses, isNamed) ?? concern(url);
   return {
     host,
     reason: reason("no-rule-host", { host }),
@@ -39,6 +42,25 @@ export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly
     ...(allow && { allow }),
     ...(mustAsk && { mustAsk }),
   };
+}
+
+/**
+ * Why an address is too near to be read under a rule. A broad rule is about the web, and this machine and its own network are not on
+ * it. A rule that names a host is good for a server on the local network, but a name on the web that leads to this very machine or to
+ * a cloud's metadata is an attack.
+ */
+function nearness(host: string, addresses: readonly string[], isNamed: boolean): Reason | undefined {
+  if (isPrivateHost(host)) return isNamed ? undefined : reason("host-private", { host });
+  const address = addresses.find((one) => (isNamed ? isOwnMachine(one) : isPrivateAddress(one)));
+  return address === undefined ? undefined : reason("host-private", { host, address });
+}
+
+/** Does a redirect stay where it was allowed to go? The same host and port; from http to https is no step away. */
+export function isSameSite(from: string, to: string): boolean {
+  const [first, next] = [URL.parse(from), URL.parse(to)];
+  if (!first || !next || hostOf(first) !== hostOf(next)) return false;
+  if (first.protocol === next.protocol) return first.port === next.port;
+  return first.protocol === "http:" && next.protocol === "https:" && first.port === "" && next.port === "";
 }
 
 function parse(address: string): URL | undefined {
@@ -101,8 +123,18 @@ function isPrivateHost(host: string): boolean {
   );
 }
 
+/** Loopback, link-local, metadata services, no address at all, and every IPv6 form that stands for an IPv4 address. */
+function isOwnMachine(address: string): boolean {
+  if (address.includes(":")) return metadata.has(address) || (isPrivateAddress(address) && !/^f[cd]/i.test(address));
+  return metadata.has(address) || (isPrivateAddress(address) && !/^(10|100|172|192|198)\./.test(address));
+}
+
+/** Metadata services outside of the link-local range: Alibaba, Azure, Oracle. */
+const metadata: ReadonlySet<string> = new Set(["100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254"]);
+
 /** For what a name resolves to as well. */
 export function isPrivateAddress(address: string): boolean {
+  if (metadata.has(address)) return true;
   const v4 = /^(\d+)\.(\d+)\.\d+\.\d+$/.exec(address);
   if (v4 !== null) {
     const [a, b] = [Number(v4[1]), Number(v4[2])];

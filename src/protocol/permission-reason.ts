@@ -171,7 +171,7 @@ export type PermissionReasonArgs = {
 
   // Web
   "address-unusable": {};
-  "host-private": { host: string };
+  "host-private": { host: string; /** Where its name leads, if the name alone does not tell. */ address?: string };
   "query-long": { length: number };
   "address-secret": {};
 

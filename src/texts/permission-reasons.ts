@@ -124,7 +124,8 @@ const en: Sentences = {
   "git-shows-unknown": ({ command }) => `What git ${command} would show cannot be told.`,
 
   "address-unusable": () => "The address is not a web address.",
-  "host-private": ({ host }) => `${host} is on this machine or its local network.`,
+  "host-private": ({ host, address }) =>
+    `${host} is on this machine or its local network${address === undefined ? "" : ` (${address})`}.`,
   "query-long": ({ length }) => `The address carries ${length} characters after the ?, enough to carry data away.`,
   "address-secret": () => "The address may carry a secret.",
 
@@ -246,7 +247,7 @@ const zh: Sentences = {
   "git-shows-unknown": ({ command }) => `无法确定 git ${command} 会显示什么。`,
 
   "address-unusable": () => "这不是网址。",
-  "host-private": ({ host }) => `${host} 在本机或本地网络上。`,
+  "host-private": ({ host, address }) => `${host} 在本机或本地网络上${address === undefined ? "" : `（${address}）`}。`,
   "query-long": ({ length }) => `网址在 ? 之后有 ${length} 个字符，足以带走数据。`,
   "address-secret": () => "网址可能带有机密。",
 

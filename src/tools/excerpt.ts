@@ -10,12 +10,18 @@ const maxKept = 100 * 1024 * 1024;
 /** `output` only where `text` is not all of it. */
 export type Excerpt = { text: string; output?: Output };
 
-/** Output of any length in bounded memory: its beginning and its end for the model, all of it in a file once it is long. */
-export function createExcerpt(folder: string): {
+/**
+ * Output of any length in bounded memory: its beginning and its end for the model, all of it in a file once it is long. `first`: how
+ * much of the beginning.
+ */
+export function createExcerpt(
+  folder: string,
+  { first = maxCharacters / 2 } = {},
+): {
   push(bytes: Buffer, text: string): Promise<void>;
   end(): Promise<Excerpt>;
 } {
-  const half = maxCharacters / 2;
+  const last = maxCharacters - first;
   let head = "";
   let tail = "";
   let length = 0;
@@ -59,9 +65,9 @@ export function createExcerpt(folder: string): {
 
   return {
     async push(bytes, text) {
-      const room = Math.max(0, half - head.length);
+      const room = Math.max(0, first - head.length);
       head += text.slice(0, room);
-      tail = (tail + text.slice(room)).slice(-half);
+      tail = (tail + text.slice(room)).slice(-last);
       length += text.length;
       for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) breaks++;
       if (text !== "") unended = !text.endsWith("\n");

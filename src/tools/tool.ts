@@ -53,6 +53,13 @@ export type ToolScope = {
   };
   /** Starts a command line; without it the tool's own process does. */
   spawn?: Spawn;
+  /** For a tool with `addresses`. */
+  readonly web?: {
+    /** Addresses that were judged with the call; it connects to these alone. Undefined: nobody looked them up. */
+    addresses: readonly string[] | undefined;
+    /** Why the call may not go on to this address, in the person's rules and mode; undefined when it may. */
+    objection(url: string, addresses?: readonly string[]): Reason | undefined;
+  };
   /** The environment for children: without secrets and Sage's own variables. */
   readonly env: NodeJS.ProcessEnv;
   /**
@@ -82,6 +89,11 @@ export type Tool<I = any> = {
    * A promise is waited for. A check that throws or rejects makes a hard ask: only a person may allow the call.
    */
   checkPermissions?(input: I, context: PermissionContext): PermissionOpinion | Promise<PermissionOpinion>;
+  /**
+   * Addresses of the host that this call would connect to, for the decision; undefined where somebody else looks them up. Looking
+   * up a name tells it to the network: it is done only for a call that is allowed so far.
+   */
+  addresses?(input: I, signal: AbortSignal): Promise<readonly string[] | undefined>;
   /** The string that rules match in `Tool(specifier)`. Of the built-in tools only what it is called when shown. */
   specifier?(input: I, place: ToolPlace): string;
   /** The file this call changes: its content goes into the digest of an approval. */

@@ -77,9 +77,29 @@ async function judgeHeard(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const tool = context.config.tools.get(call.tool);
-  if (!tool?.checkPermissions || (call.malformed !== undefined && !edited)) return judgeCall(context, call, edited);
+  if ((!tool?.checkPermissions && !tool?.addresses) || (call.malformed !== undefined && !edited))
+    return judgeCall(context, call, edited);
   const parsed = context.memory.parse(tool, edited ?? call.input);
-  return judgeCall(context, call, edited, parsed.ok ? await hearOut(context, tool, parsed.input, signal) : undefined);
+  if (!parsed.ok) return judgeCall(context, call, edited);
+  const view = tool.checkPermissions && (await hearOut(context, tool, parsed.input, signal));
+  if (tool.addresses) await lookUp(context, tool, parsed.input, { view, signal });
+  return judgeCall(context, call, edited, view);
+}
+
+/** Looks up where a call would connect to, unless that alone would tell a name to the network that nobody has allowed. */
+async function lookUp(
+  context: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+  { view, signal }: { view: View; signal: AbortSignal },
+): Promise<void> {
+  const { behavior } = judge(decisionInput(context, tool, input, view)).result;
+  if (behavior !== "allow" && !(behavior === "ask" && context.approved === true)) return;
+  using _working = context.activity.begin();
+  // What cannot be looked up now cannot be fetched either: running it will tell.
+  const addresses = await orAborted(tool.addresses!(input, signal), signal).catch(() => undefined);
+  signal.throwIfAborted();
+  if (addresses) context.memory.keepAddresses(input, addresses);
 }
 
 /** The opinion of a tool, waited for where it is promised. It throws what the check throws: that makes a hard ask. */
@@ -192,6 +212,7 @@ function judgeInput(
     digest,
     ...(Object.keys(links).length > 0 && { links }),
     ...(scripts && { scripts }),
+    ...(tool.addresses && addressesOf(context, input)),
     ...(file && { operand: file.path, before: file.hash }),
     ...(edited && { input: edited }),
   };
@@ -204,6 +225,11 @@ function judgeInput(
         reason: reason("approved-earlier", { request: granted.request }),
       }
     : verdict;
+}
+
+function addressesOf({ memory }: ExecutionContext, input: ToolInput): Pick<Verdict, "addresses"> {
+  const addresses = memory.addresses(input);
+  return addresses ? { addresses } : {};
 }
 
 /** A yes holds while nothing differs from what was shown, and for no more than was asked. */
@@ -237,6 +263,7 @@ export function decisionInput(
       view ??
       (tool.checkPermissions && (() => tool.checkPermissions!(input, permissionContext(context, tool, unending)))),
     grammar: loadedGrammar(),
+    addresses: tool.addresses && context.memory.addresses(input),
     environment: namesIn(env),
     books,
     sageHome,

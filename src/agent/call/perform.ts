@@ -17,6 +17,7 @@ import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { delegate } from "../subagent/delegate.ts";
 import { afterCall } from "./hooked.ts";
+import { webScope } from "./hop.ts";
 import { anchorOf, toolPlace, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
@@ -42,9 +43,10 @@ export async function perform(
     const result = await outcomeOf(tool, input, scope);
     return told(redacted(result, context.config.redact));
   };
+  const web = tool.addresses && webScope(context, tool, input, verdict);
   const timed = async (scope: StepScope) => {
     using _working = context.activity.begin();
-    return await afterCall(context, { ...call, input }, await execute(effectScope(context, scope)), scope);
+    return await afterCall(context, { ...call, input }, await execute(effectScope(context, scope, web)), scope);
   };
   const key = callKeys.run(run);
   switch (verdict.effect) {
@@ -124,7 +126,7 @@ function failureIn({ signal }: ToolScope): "stopped" | "failed" {
   return signal.aborted ? "stopped" : "failed";
 }
 
-function effectScope(context: ExecutionContext, scope: StepScope): ToolScope {
+function effectScope(context: ExecutionContext, scope: StepScope, web: ToolScope["web"]): ToolScope {
   return {
     get signal() {
       return scope.signal;
@@ -133,6 +135,7 @@ function effectScope(context: ExecutionContext, scope: StepScope): ToolScope {
     output: (text) => scope.delta("output", context.config.redact(text)),
     waiting: (question) => scope.notice(reason("command-waits", { question: context.config.redact(question) })),
     spawned: (pid) => scope.spawned(pid),
+    ...(web && { web }),
     ...(context.config.spawn && { spawn: context.config.spawn }),
     delegate: notHere,
     requestInput: notHere,

@@ -28,6 +28,7 @@ export class Memory {
   #grants: Map<string, Granted> | undefined;
   #judgements: Map<string, Judgement> | undefined;
   #opinions: WeakMap<ToolInput, () => PermissionOpinion> | undefined;
+  #addresses: WeakMap<ToolInput, readonly string[]> | undefined;
   #parsed: WeakMap<ToolInput, Parsed> | undefined;
   #last: string | undefined;
   #beforeLast: string | undefined;
@@ -116,6 +117,14 @@ export class Memory {
   }
   opinion(input: ToolInput): (() => PermissionOpinion) | undefined {
     return this.#opinions?.get(input);
+  }
+
+  /** Addresses that the host of this input led to when it was last looked up. */
+  keepAddresses(input: ToolInput, addresses: readonly string[]): void {
+    (this.#addresses ??= new WeakMap()).set(input, addresses);
+  }
+  addresses(input: ToolInput): readonly string[] | undefined {
+    return this.#addresses?.get(input);
   }
 
   /** Did the person refuse this very call since they last said something? */

@@ -1,0 +1,69 @@
+import type { Worker } from "node:worker_threads";
+
+/** A page to be made into text. */
+export type Conversion = { kind: "html"; text: string; url: string } | { kind: "pdf"; body: Uint8Array };
+
+type Outcome = { text: string } | { problem: string };
+
+const PATIENCE_MS = 20_000;
+const MEMORY_MB = 512;
+
+// Built-in modules by name: an `import` would join this file to others in the bundle, and the thread would have to load them.
+const threads = process.getBuiltinModule("node:worker_threads");
+
+/**
+ * Makes text of a page in a thread of its own. A page is written by anybody: one that keeps a parser busy or fills its memory must not
+ * take the session with it.
+ */
+export function convert(
+  conversion: Conversion,
+  signal: AbortSignal,
+  { patienceMs = PATIENCE_MS, memoryMb = MEMORY_MB } = {},
+): Promise<string> {
+  const worker = new threads.Worker(new URL(import.meta.url), {
+    workerData: { sageConverts: conversion },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+  });
+  const late = AbortSignal.timeout(patienceMs);
+  return ended(worker, AbortSignal.any([signal, late]))
+    .catch((error: unknown) => {
+      if (late.aborted && !signal.aborted)
+        throw new Error(`the page could not be read within ${patienceMs / 1000} seconds`, { cause: error });
+      throw error;
+    })
+    .finally(() => void worker.terminate());
+}
+
+function ended(worker: Worker, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    worker.on("message", (outcome: Outcome) =>
+      "text" in outcome ? resolve(outcome.text) : reject(new Error(outcome.problem)),
+    );
+    worker.on("error", (error) => reject(new Error(`the page could not be read: ${error.message}`)));
+    worker.on("exit", () => reject(new Error("the page could not be read")));
+  });
+}
+
+/** The other half: what runs in the thread. */
+async function serve(conversion: Conversion): Promise<void> {
+  const outcome: Outcome = await textOf(conversion).then(
+    (text) => ({ text }),
+    (error: unknown) => ({ problem: `the page could not be read: ${(error as Error).message}` }),
+  );
+  threads.parentPort?.postMessage(outcome);
+}
+
+async function textOf(conversion: Conversion): Promise<string> {
+  if (conversion.kind === "html") return (await import("./html.ts")).toMarkdown(conversion.text, conversion.url);
+  return (await import("./pdf.ts")).pdfText(conversion.body);
+}
+
+const given = threads.isMainThread ? undefined : (threads.workerData as { sageConverts?: Conversion } | undefined);
+if (given?.sageConverts) void serve(given.sageConverts);
