@@ -19,7 +19,7 @@ export function collectOutput(
   let [files, bytes] = [0, 0];
   for (const path of filesBelow(folder)) {
     const stat = statSync(path, { throwIfNoEntry: false });
-    const wanted = named.has(basename(path).replace(/\.end$/, "")) || isReceived(path, folder, store);
+    const wanted = named.has(basename(path).replace(/\.(end|keep)$/, "")) || isReceived(path, folder, store);
     const keepMs = isInside(join(folder, "feishu"), path) ? RECEIVED_MS : HOUR_MS;
     if (!stat?.isFile() || wanted || now - stat.mtimeMs < keepMs) continue;
     files++;

@@ -11,6 +11,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   inbox: async () => (await import("./commands/inbox.ts")).inbox,
   answer: async () => (await import("./commands/answer.ts")).answer,
   rewind: async () => (await import("./commands/rewind.ts")).rewind,
+  tasks: async () => (await import("./commands/tasks.ts")).tasks,
   why: async () => (await import("./commands/why.ts")).why,
   export: async () => (await import("./commands/export.ts")).exportSession,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
@@ -25,7 +26,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 
 /** Commands of Sage that an agent must not run in the person's name. */
 const forPeople =
-  /^(answer|rewind|setup|trust|serve|feishu|permissions (add|remove|import)|sessions (rename|fork|delete|gc))\b/;
+  /^(answer|rewind|setup|trust|serve|feishu|permissions (add|remove|import)|sessions (rename|fork|delete|gc)|tasks (stop|keep))\b/;
 
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

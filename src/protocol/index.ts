@@ -1,3 +1,4 @@
+export * from "./call-reason.ts";
 export * from "./canonical-json.ts";
 export * from "./closest.ts";
 export * from "./error.ts";

@@ -3,6 +3,7 @@ import type { Replaced } from "./rewind.ts";
 import type { ImagePart } from "./image.ts";
 import type { BackgroundTask } from "./task.ts";
 import type { InputChange } from "./permission.ts";
+import type { Reason } from "./reason.ts";
 
 /** Opaque data of a provider (a thinking signature, say) that must come back unchanged with the part it belongs to. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>;
@@ -56,6 +57,8 @@ export type Output = { lines: number; file?: string };
 export type ToolResult = {
   ok: boolean;
   text: string;
+  /** Set where people read something else: this many characters of `text`, then these sentences. */
+  shown?: { characters: number; notes?: readonly Reason[] };
   /** Pictures that belong to it, kept beside the journal. */
   images?: readonly ImagePart[];
   /** The command that goes on in the background. */

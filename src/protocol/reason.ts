@@ -1,3 +1,4 @@
+import type { CallReasonArgs } from "./call-reason.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { FileReasonArgs } from "./file-reason.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
@@ -11,6 +12,7 @@ import type { UseReasonArgs } from "./use-reason.ts";
  * `texts/reasons.ts`; its tables do not compile without every code.
  */
 export type ReasonArgs = PermissionReasonArgs &
+  CallReasonArgs &
   FileReasonArgs &
   JournalReasonArgs &
   ModelReasonArgs &

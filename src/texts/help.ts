@@ -28,6 +28,7 @@ const en: HelpTexts = {
   sage inbox                  list open requests in all sessions
   sage answer <id> …          answer a request, from any terminal
   sage rewind <session>       go back to before a message: conversation, files or both
+  sage tasks                  list commands that run in the background
   sage why [what]             show who allowed what, when and by which rule
   sage export [session]       save a session as JSON lines or as a page
   sage permissions …          list, add, remove, explain and import rules
@@ -91,6 +92,11 @@ Sessions
   sage sessions gc [--dry-run]
                               remove empty sessions and unused output; "retention" in settings deletes old sessions
 
+Commands in the background
+  sage tasks [--all] [--json] those that run; --all also those that ended
+  sage tasks output|stop|keep <id>
+                              show its output, stop it, or let it go on when Sage exits
+
 Looking back
   sage rewind <session> [--to t3] [--files | --conversation | --both] [--dry-run | --yes] [--overwrite]
                               go back to before a message; without --to, list the messages;
@@ -149,6 +155,7 @@ const zh: HelpTexts = {
   sage inbox                  列出所有会话中待处理的请求
   sage answer <编号> …        在任何终端回答请求
   sage rewind <会话>          回退到某条消息之前：对话、文件或两者
+  sage tasks                  列出后台命令
   sage why [对象]             查看谁在何时、依据哪条规则允许了什么
   sage export [会话]          把会话保存为 JSON 行或网页
   sage permissions …          列出、添加、删除、解释和导入规则
@@ -211,6 +218,11 @@ const zh: HelpTexts = {
                               永久删除；待处理的请求被取消，决定的记录仍保留
   sage sessions gc [--dry-run]
                               移除空会话和无用的输出；设置中的 "retention" 会删除旧会话
+
+后台命令
+  sage tasks [--all] [--json] 列出正在运行的；--all 也列出已结束的
+  sage tasks output|stop|keep <编号>
+                              查看输出、停止，或让它在 Sage 退出后继续运行
 
 回顾
   sage rewind <会话> [--to t3] [--files | --conversation | --both] [--dry-run | --yes] [--overwrite]

@@ -1,5 +1,6 @@
 import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reason.ts";
 import type { Lang } from "./language.ts";
+import { callReasons } from "./call-reasons.ts";
 import { fileReasons } from "./file-reasons.ts";
 import { journalReasons } from "./journal-reasons.ts";
 import { modelReasons } from "./model-reasons.ts";
@@ -20,6 +21,7 @@ type Sentences = { [C in ReasonCode]: (args: ReasonArgs[C], say: (inner: Reason)
 
 const tables: Record<Lang, Sentences> = {
   en: {
+    ...callReasons.en,
     ...permissionReasons.en,
     ...fileReasons.en,
     ...journalReasons.en,
@@ -29,6 +31,7 @@ const tables: Record<Lang, Sentences> = {
     said: ({ text }) => text,
   },
   zh: {
+    ...callReasons.zh,
     ...permissionReasons.zh,
     ...fileReasons.zh,
     ...journalReasons.zh,

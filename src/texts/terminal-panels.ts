@@ -1,4 +1,3 @@
-import type { RuleDestination } from "../protocol/index.ts";
 import type { Lang } from "./language.ts";
 
 const en = {
@@ -30,7 +29,7 @@ const en = {
   locked: "Scroll to the end (End) to allow this.",
   choices: {
     once: "Allow once",
-    acceptEdits: "Allow and accept edits",
+    acceptEdits: "Allow, and accept edits from now on (Shift-Tab)",
     always: "Always allow…",
     no: "No",
     reason: "No, and say why",
@@ -73,12 +72,6 @@ const en = {
         : `Always allow with these ${rules} rules`,
   noRuleChosen: "Choose or write a rule first; Esc goes back.",
   placeGone: "This rule cannot be saved there.",
-  place: {
-    session: "this session",
-    local: "you, in this project",
-    project: "everyone, in this project",
-    user: "you, in all projects",
-  } satisfies Record<RuleDestination, string>,
   chooseFirst: "Choose with ↑ ↓ or a number, then press Enter.",
   notTyped: "Typing does nothing here: choose with ↑ ↓ or a number, then Enter. Esc sets this aside.",
   empty: "Nothing to send.",
@@ -134,7 +127,7 @@ const zh: PanelTexts = {
   locked: "翻到末尾（End）后才能允许。",
   choices: {
     once: "允许一次",
-    acceptEdits: "允许，并接受编辑",
+    acceptEdits: "允许，并从现在起接受编辑（Shift-Tab）",
     always: "始终允许…",
     no: "拒绝",
     reason: "拒绝并说明理由",
@@ -173,12 +166,6 @@ const zh: PanelTexts = {
     rules === 0 ? "始终允许（未选规则）" : rules === 1 ? "按这条规则始终允许" : `按这 ${rules} 条规则始终允许`,
   noRuleChosen: "请先选择或写一条规则；Esc 返回。",
   placeGone: "这条规则不能保存在那里。",
-  place: {
-    session: "本会话",
-    local: "仅自己，本项目",
-    project: "所有人，本项目",
-    user: "仅自己，所有项目",
-  },
   chooseFirst: "请用 ↑ ↓ 或数字选择，再按 Enter。",
   notTyped: "这里不接受文字：请用 ↑ ↓ 或数字选择，再按 Enter。Esc 稍后处理。",
   empty: "没有可发送的内容。",

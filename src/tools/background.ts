@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { oneLine, type ToolResult } from "../protocol/index.ts";
+import { oneLine, reason, type ToolResult } from "../protocol/index.ts";
 import { failed } from "./result.ts";
 import { shellEnv } from "./shell-env.ts";
 import { spawnNoted } from "./spawn.ts";
@@ -16,7 +16,10 @@ const MOST_RUNNING = 10;
 export async function startInBackground(command: string, scope: ToolScope): Promise<ToolResult> {
   const running = scope.tasks?.running() ?? [];
   if (running.length >= MOST_RUNNING)
-    return failed(`${running.length} commands run in the background already; stop one with KillShell first.`);
+    return failed({
+      text: `${running.length} commands run in the background already; stop one with KillShell first.`,
+      why: reason("too-many-tasks", { count: running.length }),
+    });
   const id = randomBytes(3).toString("hex");
   const file = join(scope.keepDir, `task-${randomUUID()}.txt`);
   mkdirSync(scope.keepDir, { recursive: true, mode: 0o700 });
@@ -35,5 +38,6 @@ export async function startInBackground(command: string, scope: ToolScope): Prom
   if (!begins) return failed("Interrupted by the person before the command was started.");
   child.unref();
   const text = `Started in the background as ${id}. Its output goes to ${file}: Read it whenever you like. You will be told when it ends; KillShell stops it.`;
-  return { ok: true, text, background: { id, command: oneLine(command), pid, started, file, at: Date.now() } };
+  const shown = { characters: 0, notes: [reason("task-started", { id, file })] };
+  return { ok: true, text, shown, background: { id, command: oneLine(command), pid, started, file, at: Date.now() } };
 }

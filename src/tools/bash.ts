@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ToolResult } from "../protocol/index.ts";
+import { reason, type Reason, type ToolResult } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { startInBackground } from "./background.ts";
 import { describe } from "./describe.ts";
@@ -91,31 +91,51 @@ async function watch(
   const { text, output: kept } = await excerpt.end();
 
   const ok = stopped === undefined && isSuccess(end);
-  const notes = [
-    stopped === "interrupted" && "Interrupted by the person: the command was stopped, the output is what came before.",
-    stopped === "timed out" &&
-      `Timed out after ${input.timeout} ms: the command was stopped, the output is what came before.`,
-    stopped === undefined && !ok && howItEnded(end),
-    stopped === undefined && leftOver && "Processes it had left in the background were ended.",
-    !ok && unanswered(asked ?? waiting.ended()),
-  ].filter((note) => note !== false);
-  const whole = [text.replace(/\n$/, "") || "(no output)", ...notes].join("\n");
+  const printed = text.replace(/\n$/, "");
+  const waitedFor = ok ? undefined : (asked ?? waiting.ended());
+  const notes: Note[] = [
+    ...(printed === "" ? [["(no output)", reason("no-output", {})] as const] : []),
+    ...(stopped === undefined ? (ok ? [] : [howItEnded(end)]) : [howItWasStopped(stopped, input.timeout)]),
+    ...(stopped === undefined && leftOver ? [leftBehind] : []),
+    ...(waitedFor === undefined ? [] : [unanswered(waitedFor)]),
+  ];
   const unknown = stopped === undefined && end === "unknown";
-  return { ok, text: whole, ...(kept && { output: kept }), ...(unknown && { end }) };
+  return {
+    ok,
+    text: [...(printed === "" ? [] : [printed]), ...notes.map(([words]) => words)].join("\n"),
+    ...(notes.length > 0 && { shown: { characters: printed.length, notes: notes.map(([, why]) => why) } }),
+    ...(kept && { output: kept }),
+    ...(unknown && { end }),
+  };
 }
+
+/** The same for the model and for people. */
+type Note = readonly [words: string, why: Reason];
+
+const leftBehind: Note = ["Processes it had left in the background were ended.", reason("left-processes-ended", {})];
 
 function isSuccess(end: Ending): boolean {
   return end !== "unknown" && "code" in end && end.code === 0;
 }
 
-function howItEnded(end: Ending): string {
-  if (end === "unknown") return "How it ended is not known: check what it left behind before anything else.";
-  return "code" in end ? `Exit code ${end.code}.` : `Ended by ${end.signal}.`;
+function howItWasStopped(why: "interrupted" | "timed out", timeout: number): Note {
+  const rest = "the command was stopped, the output is what came before.";
+  return why === "interrupted"
+    ? [`Interrupted by the person: ${rest}`, reason("command-stopped", {})]
+    : [`Timed out after ${timeout} ms: ${rest}`, reason("command-timed-out", { ms: timeout })];
 }
 
-function unanswered(question: string | undefined): string | false {
-  if (question === undefined) return false;
-  return `It seems to have waited for somebody to answer: ${JSON.stringify(question)}. There is no terminal and no input here. Give the answer with the command (a flag such as --yes, a variable, \`printf 'y\\n' |\` in front), or ask the person to run it themselves; a password or a token is for them alone.`;
+function howItEnded(end: Ending): Note {
+  if (end === "unknown")
+    return ["How it ended is not known: check what it left behind before anything else.", reason("exit-unknown", {})];
+  return "code" in end
+    ? [`Exit code ${end.code}.`, reason("exit-code", { code: end.code })]
+    : [`Ended by ${end.signal}.`, reason("ended-by-signal", { signal: end.signal })];
+}
+
+function unanswered(question: string): Note {
+  const advice = `It seems to have waited for somebody to answer: ${JSON.stringify(question)}. There is no terminal and no input here. Give the answer with the command (a flag such as --yes, a variable, \`printf 'y\\n' |\` in front), or ask the person to run it themselves; a password or a token is for them alone.`;
+  return [advice, reason("waited-for-answer", { question })];
 }
 
 async function drain(

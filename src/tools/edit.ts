@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import type { Preview, ToolResult } from "../protocol/index.ts";
+import { reason, type Preview, type ToolResult } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import {
@@ -17,7 +17,7 @@ import {
 import { keep, replacedBy } from "./kept.ts";
 import { pathSchema } from "./path.ts";
 import { keptChange, previewEdit, type Replacement } from "./preview.ts";
-import { failed } from "./result.ts";
+import { changedSince, failed, isProblem, type ToolProblem } from "./result.ts";
 import type { Tool, ToolPlace } from "./tool.ts";
 
 const inputSchema = z
@@ -47,12 +47,12 @@ export const edit: Tool<Input> = {
 
   preflight: async (input, scope) => {
     const found = await findPlaces(input, scope);
-    return typeof found === "string" ? found : undefined;
+    return isProblem(found) ? found : undefined;
   },
 
   async execute(input, scope) {
     const found = await findPlaces(input, scope);
-    if (typeof found === "string") return failed(found);
+    if (isProblem(found)) return failed(found);
     const { real, before, text, old, fresh, places } = found;
     const after = Buffer.from(text.split(old).join(fresh));
     const { note } = await keep(scope.keepDir, before);
@@ -101,19 +101,22 @@ type Found = Replacement & { real: string; before: FileState & { kind: "file" };
 async function findPlaces(
   input: Input,
   scope: ToolPlace & { seen(path: string): string | undefined },
-): Promise<Found | string> {
+): Promise<Found | string | ToolProblem> {
   const { real } = canonicalPath(input.file_path, scope);
   const before = await readState(real);
   if (before.kind !== "file") return explain(before, real);
   const seen = scope.seen(real);
-  if (seen === undefined) return `You have not read ${real}. Read it before editing it.`;
-  if (seen !== before.hash) return `${real} has changed since you read it. Read it again first.`;
+  const unread = `You have not read ${real}. Read it before editing it.`;
+  if (seen === undefined) return { text: unread, why: reason("file-unread", { path: real }) };
+  if (seen !== before.hash) return changedSince(real);
   if (!isUtf8(before.bytes)) return `${real} is not valid UTF-8; editing it as text would damage it.`;
   const text = before.bytes.toString();
   const replacement = replacementIn(text, input);
   const { places } = replacement;
-  if (places.length === 0) return explainMiss(text, input, real);
-  if (places.length > 1 && input.replace_all !== true) return explainMany(text, places, real);
+  const times = places.length;
+  if (times === 0) return { text: explainMiss(text, input, real), why: reason("text-not-found", { path: real }) };
+  if (times > 1 && input.replace_all !== true)
+    return { text: explainMany(text, places, real), why: reason("text-found-often", { path: real, times }) };
   return { ...replacement, real, before, text };
 }
 

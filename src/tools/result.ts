@@ -1,5 +1,18 @@
-import type { ToolResult } from "../protocol/index.ts";
+import { reason, type Reason, type ToolResult } from "../protocol/index.ts";
 
-export function failed(text: string): ToolResult {
-  return { ok: false, text };
+/** Why a call cannot work: in words for the model, and for people. */
+export type ToolProblem = { text: string; why: Reason };
+
+export function failed(problem: string | ToolProblem): ToolResult {
+  if (typeof problem === "string") return { ok: false, text: problem };
+  return { ok: false, text: problem.text, shown: { characters: 0, notes: [problem.why] } };
+}
+
+export function isProblem(found: string | ToolProblem | object): found is string | ToolProblem {
+  return typeof found === "string" || "why" in found;
+}
+
+export function changedSince(path: string): ToolProblem {
+  const text = `${path} has changed since you read it. Read it again first.`;
+  return { text, why: reason("file-changed-since", { path }) };
 }

@@ -13,6 +13,7 @@ import type {
   ToolResult,
 } from "../protocol/index.ts";
 import type { Check } from "../protocol/schema.ts";
+import type { ToolProblem } from "./result.ts";
 import type { Spawn } from "./spawn.ts";
 
 /** Data for a tool's `checkPermissions`. A check has no side effects. */
@@ -101,7 +102,7 @@ export type Tool<I = any> = {
   /** The file as the call would leave it, for the person who is asked. Undefined when that cannot be told. */
   preview?(input: I, place: ToolPlace): Preview | undefined;
   /** Why the call cannot work, in the words of its result, if that shows already: then nobody is asked about it. */
-  preflight?(input: I, scope: ToolPlace & Pick<ToolScope, "seen">): Promise<string | undefined>;
+  preflight?(input: I, scope: ToolPlace & Pick<ToolScope, "seen">): Promise<string | ToolProblem | undefined>;
   /**
    * A pure description of what only a person can supply, and how long to wait for it: the loop opens it and hands the resolution
    * to `answered`.

@@ -1,5 +1,5 @@
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import type { ToolResult } from "../protocol/index.ts";
+import { reason, type ToolResult } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import {
@@ -17,7 +17,7 @@ import {
 import { keep, replacedBy } from "./kept.ts";
 import { pathSchema } from "./path.ts";
 import { keptChange, previewWrite } from "./preview.ts";
-import { failed } from "./result.ts";
+import { changedSince, failed, isProblem, type ToolProblem } from "./result.ts";
 import type { Tool, ToolPlace } from "./tool.ts";
 
 const inputSchema = z.strictObject({
@@ -38,12 +38,12 @@ export const write: Tool<Input> = {
 
   preflight: async (input, scope) => {
     const found = await lookBefore(input, scope);
-    return typeof found === "string" ? found : undefined;
+    return isProblem(found) ? found : undefined;
   },
 
   async execute(input, scope) {
     const found = await lookBefore(input, scope);
-    if (typeof found === "string") return failed(found);
+    if (isProblem(found)) return failed(found);
     const { note } = await keep(scope.keepDir, found.before);
     // A new file is its content, which is in the input.
     const change =
@@ -68,15 +68,15 @@ export const write: Tool<Input> = {
 async function lookBefore(
   { file_path: path }: Input,
   scope: ToolPlace & { seen(path: string): string | undefined },
-): Promise<{ real: string; before: FileState } | string> {
+): Promise<{ real: string; before: FileState } | string | ToolProblem> {
   const { real } = canonicalPath(path, scope);
   const before = await readState(real);
   if (before.kind === "missing") return { real, before };
   if (before.kind !== "file") return explain(before, real);
   const seen = scope.seen(real);
-  if (seen === undefined) return `${real} exists and you have not read it. Read it before overwriting it.`;
-  if (seen !== before.hash) return `${real} has changed since you read it. Read it again first.`;
-  return { real, before };
+  const unread = `${real} exists and you have not read it. Read it before overwriting it.`;
+  if (seen === undefined) return { text: unread, why: reason("file-unread", { path: real }) };
+  return seen === before.hash ? { real, before } : changedSince(real);
 }
 
 function written({ content }: Input, real: string): ToolResult {

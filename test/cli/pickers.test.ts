@@ -169,7 +169,7 @@ suite("lists in the terminal, with real keys", { skip: noTmux }, () => {
       await term.until("Permission rules · ");
     };
     await open();
-    await term.until(/Deny {2}Bash\(rm \*\) +All my projects/);
+    await term.until(/Deny {2}Bash\(rm \*\) +you, in all projects/);
     term.press("Enter");
     await term.until("What should the rule do?");
     term.press("Enter");
@@ -182,7 +182,7 @@ suite("lists in the terminal, with real keys", { skip: noTmux }, () => {
     term.press("Enter");
     await term.until("Where should");
     term.press("Down", "Down", "Down", "Enter");
-    await term.until("Added Bash(frob b) (All my projects).");
+    await term.until("Added Bash(frob b) (you, in all projects).");
     await open();
     term.type("frob");
     await term.until("1 of 3");
@@ -193,7 +193,7 @@ suite("lists in the terminal, with real keys", { skip: noTmux }, () => {
     term.press("C-u");
     term.type("Bash(frob *)");
     term.press("Enter");
-    await term.until("Added Bash(frob *) (All my projects).");
+    await term.until("Added Bash(frob *) (you, in all projects).");
     const kept = () =>
       JSON.parse(readFileSync(join(machine.env["SAGE_HOME"] ?? "", "settings.json"), "utf8")) as object;
     assert.deepEqual(kept(), { permissions: { deny: ["Bash(rm *)"], allow: ["Bash(frob *)"] } });
@@ -214,7 +214,7 @@ suite("lists in the terminal, with real keys", { skip: noTmux }, () => {
     assert.equal((await machine.facts("rule.added")).at(-1)?.data["destination"], "session");
     await open();
     term.type("ls");
-    await term.until("This session");
+    await term.until("this session");
     term.press("Enter");
     await term.until("Remove");
     term.press("Down", "Enter");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { reason, type Reason } from "../../src/protocol/index.ts";
 import { bash } from "../../src/tools/bash.ts";
 import { createExcerpt } from "../../src/tools/excerpt.ts";
 import { untilGone } from "../support/until.ts";
@@ -21,9 +22,17 @@ test("both outputs come in the order in which they were written, live and in the
 });
 
 test("the result tells exit code, signal and silence", async () => {
-  assert.deepEqual(await ran("true"), { ok: true, text: "(no output)" });
-  assert.deepEqual(await ran("echo no; exit 3"), { ok: false, text: "no\nExit code 3." });
-  assert.deepEqual(await ran("kill -SEGV $$"), { ok: false, text: "(no output)\nEnded by SIGSEGV." });
+  const shown = (characters: number, ...notes: Reason[]) => ({ shown: { characters, notes } });
+  const none = reason("no-output", {});
+  assert.deepEqual(await ran("true"), { ok: true, text: "(no output)", ...shown(0, none) });
+  assert.deepEqual(await ran("echo no; exit 3"), {
+    ...{ ok: false, text: "no\nExit code 3." },
+    ...shown(2, reason("exit-code", { code: 3 })),
+  });
+  assert.deepEqual(await ran("kill -SEGV $$"), {
+    ...{ ok: false, text: "(no output)\nEnded by SIGSEGV." },
+    ...shown(0, none, reason("ended-by-signal", { signal: "SIGSEGV" })),
+  });
   assert.match((await ran("definitely-not-a-command")).text, /command not found\nExit code 127\.$/);
   assert.match((await ran("if")).text, /syntax error[\s\S]*Exit code 2\.$/);
 });

@@ -2,6 +2,7 @@ import type { HookOutcome } from "../../hooks/hook.ts";
 import type { StepScope } from "../../journal/durable.ts";
 import { reason, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import type { ExecutionContext } from "../state/context.ts";
+import { advised } from "./results.ts";
 
 /** After the call, inside its own step: what a hook adds becomes part of the result. */
 export async function afterCall(
@@ -17,9 +18,7 @@ export async function afterCall(
     scope.signal,
   );
   for (const problem of problems) scope.notice(problem);
-  return added.length > 0
-    ? { ...result, text: [result.text, ...added.map(quoted).map(context.config.redact)].join("\n") }
-    : result;
+  return added.length > 0 ? advised(result, added.map(quoted).map(context.config.redact).join("\n")) : result;
 }
 
 /** A rule's deny beats every hook; a hook's deny and ask beat every allow; a hook's allow answers only an ordinary ask. */

@@ -187,7 +187,9 @@ async function withFailure(context: ExecutionContext, call: Call, verdict: Verdi
   if (!input.ok) return verdict;
   const scope = { ...toolPlace(context), seen: (path: string) => context.memory.seen(path) };
   const failure = await tool.preflight(input.input, scope).catch(() => undefined); // whatever it is, running it will tell
-  return failure === undefined ? verdict : { ...verdict, behavior: "deny", reason: said(failure), failure };
+  if (failure === undefined) return verdict;
+  const { text, why } = typeof failure === "string" ? { text: failure, why: said(failure) } : failure;
+  return { ...verdict, behavior: "deny", reason: why, failure: text };
 }
 
 function judgeInput(

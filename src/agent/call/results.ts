@@ -3,6 +3,7 @@ import {
   canonicalJson,
   type Call,
   type CallEnd,
+  type Reason,
   type Resolution,
   type ToolInput,
   type ToolResult,
@@ -36,9 +37,30 @@ export function resultWithoutRun(
 
 /** A tool's text and the file lines that it shows, without secrets. */
 export function redacted(result: ToolResult, redact: (text: string) => string): ToolResult {
-  const { change } = result;
+  const { change, shown } = result;
   const lines = change?.lines.map((line) => ({ ...line, text: redact(line.text) }));
-  return { ...result, text: redact(result.text), ...(change && lines && { change: { ...change, lines } }) };
+  const forPeople = redact(result.text.slice(0, shown?.characters));
+  const rest = shown ? redact(result.text.slice(shown.characters)) : "";
+  const notes = shown?.notes?.map((note) => redactedReason(note, redact));
+  return {
+    ...result,
+    text: forPeople + rest,
+    ...(shown && { shown: { characters: forPeople.length, ...(notes && { notes }) } }),
+    ...(change && lines && { change: { ...change, lines } }),
+  };
+}
+
+function redactedReason(note: Reason, redact: (text: string) => string): Reason {
+  const args = Object.entries(note.args).map(([name, value]) => [
+    name,
+    typeof value === "string" ? redact(value) : value,
+  ]);
+  return { ...note, args: Object.fromEntries(args) };
+}
+
+/** Adds words that are for the model alone. */
+export function advised(result: ToolResult, advice: string): ToolResult {
+  return { ...result, text: `${result.text}\n${advice}`, shown: { characters: result.text.length, ...result.shown } };
 }
 
 /** Plain about what happened, so that nothing can be taken for consent. */
@@ -103,15 +125,15 @@ export function withEnd(result: ToolResult, otherwise: CallEnd): ToolResult {
 }
 
 export function withContext(result: ToolResult, { context }: Verdict): ToolResult {
-  return context ? { ...result, text: [result.text, ...context].join("\n") } : result;
+  return context ? advised(result, context.join("\n")) : result;
 }
 
 /** Tells the model what ran in the place of what it sent. */
 export function withChange(result: ToolResult, call: Call, { input, changed }: Verdict): ToolResult {
   if (input === undefined || changed === undefined || canonicalJson(input) === canonicalJson(call.input)) return result;
   const who = changed.by === "hook" ? "A hook of the person" : "The person";
-  const text = `${result.text}\n(${who} changed this call. In the place of what you sent: ${differenceOf(input, call.input)})`;
-  return { ...result, text, ran: { input, changed } };
+  const advice = `(${who} changed this call. In the place of what you sent: ${differenceOf(input, call.input)})`;
+  return { ...advised(result, advice), ran: { input, changed } };
 }
 
 const LONGEST_FIELD = 4_000;
@@ -131,9 +153,7 @@ function differenceOf(ran: ToolInput, sent: ToolInput): string {
 
 /** The person's own words, marked as theirs, in the result of the same call. */
 export function withComment(result: ToolResult, comment: string | undefined): ToolResult {
-  return comment?.trim()
-    ? { ...result, text: `${result.text}\nThe person approved this and said: "${comment}"` }
-    : result;
+  return comment?.trim() ? advised(result, `The person approved this and said: "${comment}"`) : result;
 }
 
 function quote(lead: string, words: string | undefined): string {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { groupLives } from "../../journal/process.ts";
 import type { BackgroundTask, Message, TaskEnd } from "../../protocol/index.ts";
@@ -22,6 +22,15 @@ export async function stopTask(task: BackgroundTask): Promise<"stopped" | "ended
     if (!groupLives(task.pid, task.started)) return "stopped";
   signal(task, "SIGKILL");
   return "stopped";
+}
+
+/** A person wants it to go on when Sage exits. A file beside its output says so: every process that may have its session sees it. */
+export function keepTask({ file }: BackgroundTask): void {
+  writeFileSync(`${file}.keep`, "", { mode: 0o600 });
+}
+
+export function isKept({ file }: BackgroundTask): boolean {
+  return existsSync(`${file}.keep`);
 }
 
 /** The message that tells the model what ended since its last reply. Live and folded it is the same. */
@@ -48,7 +57,7 @@ const own = new Map<string, BackgroundTask>();
 let watching: NodeJS.Timeout | undefined;
 
 function endAll(): void {
-  for (const task of own.values()) if (!endOfTask(task)) signal(task, "SIGTERM");
+  for (const task of own.values()) if (!isKept(task) && !endOfTask(task)) signal(task, "SIGTERM");
 }
 
 /** Output that grows without end would fill the disk. */

@@ -7,6 +7,7 @@ import { texts, type Texts } from "../../texts/texts.ts";
 import { changeOf, detailed } from "../../view/change.ts";
 import type { CallItem, Item, TextItem, ThoughtItem } from "../../view/item.ts";
 import { noteOf } from "../../view/note.ts";
+import { resultText } from "../../view/result.ts";
 import { saidText } from "../../view/said.ts";
 import type { Asked } from "../../view/standing.ts";
 import { summaryOf } from "../../view/summary.ts";
@@ -110,7 +111,7 @@ function createSections(t: PageTexts, words: Texts): (group: readonly Item[]) =>
     const edited = changed ? markup`<p class="asked">${changeLine(changed, words)}</p>` : "";
     return markup`<section class="call"><h3>${visible(made.tool)}${stands}</h3>
 <pre>${cut(changeText(item) ?? visible(made.malformed ?? inputText(input)), t)}</pre>
-${edited}${item.asked.map(asked)}${result ? folded(t.result, result.text, t) : ""}</section>`;
+${edited}${item.asked.map(asked)}${result ? folded(t.result, resultText(item, words), t) : ""}</section>`;
   };
   const part = (item: Item): Markup => {
     switch (item.type) {

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { contextWindow } from "../../models/window.ts";
 import { refusalOf } from "../../protocol/index.ts";
 import { ownRedaction } from "../redaction.ts";
@@ -64,6 +65,7 @@ function optionsOf({ home, cwd, config, skills, commands }: Sage) {
       hint: description,
     })),
     shell: ownShell(cwd, env, ownRedaction(env).text),
+    clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),
     place: createPlace(cwd, homedir()),
     window: (model) => config.settings.maxContextTokens ?? contextWindow(model),
     ...(theme !== undefined && { theme }),

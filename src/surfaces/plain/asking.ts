@@ -1,4 +1,5 @@
 import {
+  PLAN_TOOL,
   oneLine,
   type Draft,
   type InputRequest,
@@ -86,14 +87,16 @@ export function createAsking({ style, lines, cwd, say, prompted, saveDraft, resp
 }
 
 function labelOf(request: InputRequest, dialog: Dialog, t: Texts): string {
+  const isPlan = request.kind === "permission" && request.tool === PLAN_TOOL;
   switch (dialog.at) {
     case "choices":
-      return t.permit;
+      return isPlan ? t.permitPlan : t.permit;
     case "reason":
-      return t.reason;
+      return isPlan ? t.planReason : t.reason;
     case "comment":
-      return t.comment;
+      return isPlan ? t.planComment : t.comment;
     case "edit":
+      if (isPlan) return t.newPlan;
       return request.kind === "permission" && typeof request.input["command"] === "string" ? t.newCommand : t.newInput;
     case "rule":
       return t.newRule;

@@ -5,7 +5,6 @@ import {
   type Fact,
   type InputRequest,
   type Resolution,
-  type ToolResult,
   type Sender,
 } from "../../protocol/index.ts";
 import { changeLine, ending, headline } from "../../texts/resolution.ts";
@@ -16,8 +15,9 @@ import type { Style } from "../../view/lines/paint.ts";
 import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { noteOf, type Note } from "../../view/note.ts";
+import { resultOf, type ShownResult } from "../../view/result.ts";
 import { saidText } from "../../view/said.ts";
-import { briefOf, isApprovedPlan, isAsking, isOver, pastOf } from "../../view/summary.ts";
+import { briefOf, isAsking, isOver, pastOf } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { createLive } from "./live.ts";
 
@@ -141,11 +141,12 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     const good = standing === "done";
     const word = good ? [] : [paint.red(`${within.length > 0 ? "  " : ""}  ✗ ${t.standing[standing]}`)];
     if (within.length > 0) return good ? [] : [...head(item), { lines: word }];
-    // The person who said no and the reason were shown with the answer.
-    const silent = (standing === "refused-by-person" && item.asked.length > 0) || isApprovedPlan(item);
     const change = good ? changeLines(changeOf(item), style) : [];
-    const whole = silent || !item.result?.text.trim() ? [] : resultLines(item.result, style);
-    const shown = change.length > 0 ? atMost(CHANGE_ROWS, change, style) : live.rest(item, whole).map(paint.dim);
+    const told = resultOf(item, t);
+    const whole = told.text.trim() === "" ? [] : resultLines(told, style);
+    const notes = told.notes.map((note) => `  ${oneLine(note)}`);
+    const shown =
+      change.length > 0 ? atMost(CHANGE_ROWS, change, style) : [...live.rest(item, whole), ...notes].map(paint.dim);
     const lines = [...word, ...shown];
     const again = shownCall !== item || item.changed !== undefined;
     return [...(again ? head(item) : []), { lines }];
@@ -187,7 +188,7 @@ export function recorded(resolution: Resolution, { t, paint }: Style): string {
 }
 
 /** The first rows; of an output that is kept elsewhere the last ones, how long it is, and where. */
-function resultLines({ text, output }: ToolResult, style: Style): string[] {
+function resultLines({ text, output }: ShownResult, style: Style): string[] {
   if (!output) return folded(text, RESULT_ROWS, style);
   const { t } = style;
   const where = output.file === undefined ? [] : [`  ${t.keptIn(oneLine(output.file))}`];

@@ -1,4 +1,4 @@
-import type { Draft, InputRequest, InputResponse, PendingRequest, Refused } from "../../protocol/index.ts";
+import type { Draft, InputRequest, InputResponse, PendingRequest, Refused, SessionMode } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { Panel, PanelOptions } from "./panels/panel.ts";
@@ -23,7 +23,7 @@ export type Desk = {
 type Parts = {
   t: Texts;
   createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
-  respond(response: InputResponse): Promise<{ ok: true } | Refused>;
+  respond(response: InputResponse, mode?: SessionMode): Promise<{ ok: true } | Refused>;
   saveDraft(requestId: string, draft: Draft): void;
   /** The keyboard is for this panel now, or for the editor. */
   focus(panel: Panel | undefined): void;
@@ -64,7 +64,7 @@ export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }:
     return createPanel({
       pending: draft ? { ...pending, draft } : pending,
       queue,
-      respond: (response) => void answer(id, response),
+      respond: (response, mode) => void answer(id, response, mode),
       saveDraft(kept) {
         drafts.set(id, kept);
         saveDraft(id, kept);
@@ -76,9 +76,9 @@ export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }:
     });
   };
 
-  const answer = async (id: string, response: InputResponse) => {
+  const answer = async (id: string, response: InputResponse, mode: SessionMode | undefined) => {
     answering.add(id);
-    const reply = await respond(response);
+    const reply = await respond(response, mode);
     answering.delete(id);
     // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
     if (reply.ok || reply.resolution) return remove(id);

@@ -12,6 +12,8 @@ export type Writing = Component & {
   /** The text, pastes in full. */
   text(): string;
   set(text: string): void;
+  /** At the cursor. */
+  insert(text: string): void;
   /** A list of completions is open, or Vim's insert mode ends with it: Esc is for the editor. */
   choosing(): boolean;
   /** Of Vim's keys, where the person wants them. */
@@ -86,6 +88,7 @@ export function createWriting({
     },
     text: () => editor.getExpandedText(),
     set: (text) => editor.setText(text.replace(unwritable, "")),
+    insert: (text) => editor.insertTextAtCursor(text.replace(unwritable, "")),
     choosing: () => editor.isShowingAutocomplete() || (vim?.mode() === "insert" && editor.getText() !== ""),
   };
 }

@@ -22,7 +22,17 @@ export function readTyped(text: string): Typed {
 }
 
 /** Keys that mean the same whatever has the focus. */
-export type Key = "interrupt" | "escape" | "mode" | "unfold" | "request" | "editor" | "leave" | "sleep" | "back";
+export type Key =
+  | "interrupt"
+  | "escape"
+  | "mode"
+  | "unfold"
+  | "request"
+  | "editor"
+  | "clipboard"
+  | "leave"
+  | "sleep"
+  | "back";
 
 export function keyOf(data: string): Key | undefined {
   if (matchesKey(data, "ctrl+c")) return "interrupt";
@@ -31,6 +41,7 @@ export function keyOf(data: string): Key | undefined {
   if (matchesKey(data, "ctrl+o")) return "unfold";
   if (matchesKey(data, "ctrl+r")) return "request";
   if (matchesKey(data, "ctrl+g")) return "editor";
+  if (matchesKey(data, "ctrl+v")) return "clipboard";
   if (matchesKey(data, "ctrl+d")) return "leave";
   if (matchesKey(data, "ctrl+z")) return "sleep";
   if (matchesKey(data, "up")) return "back";

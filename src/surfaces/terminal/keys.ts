@@ -1,8 +1,8 @@
 import { nextMode, oneLine } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
-import type { TerminalTexts } from "../../texts/terminal.ts";
 import { pickerTexts } from "../../texts/picker.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";
+import { resultText } from "../../view/result.ts";
 import { briefOf } from "../../view/summary.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { keyOf, type Key, type Situation } from "./input.ts";
@@ -110,7 +110,7 @@ function takes({ desk, pagers, pickers, talk, writing }: Parts, key: Key): boole
   if (key === "escape" || key === "mode") return !panel && !writing.choosing();
   if (key === "back") return !panel && writing.text() === "" && talk.canTakeBack();
   if (key === "leave") return panel || writing.text() === "";
-  if (key === "editor" || key === "request") return !panel;
+  if (key === "editor" || key === "request" || key === "clipboard") return !panel;
   return true;
 }
 
@@ -131,6 +131,8 @@ function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
       return parts.finish({ why: "left" });
     case "editor":
       return void lifetime.lend(() => edit(parts));
+    case "clipboard":
+      return void paste(parts);
     case "back":
       return parts.talk.takeBack();
     case "sleep":
@@ -156,9 +158,9 @@ function findEarlier({ options, pickers, writing }: Parts): void {
  * Unfolds entries that still change and those to come. The last one that has scrolled by is shown again, whole: below, where
  * it is short, else in a pager.
  */
-function unfold({ scroll, state, to, tt, pagers, device, progress }: Parts): void {
+function unfold({ scroll, state, to, t, tt, pagers, device, progress }: Parts): void {
   const latest = scroll.latest();
-  const last = latest && wholeOf(latest, tt, progress.cwd);
+  const last = latest && wholeOf(latest, { t, tt, progress });
   const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
   const long = last !== undefined && (last.file !== undefined || last.text.split("\n").length > device.rows - BESIDES);
   if (long && !live && !state().unfolded)
@@ -171,14 +173,17 @@ function unfold({ scroll, state, to, tt, pagers, device, progress }: Parts): voi
 
 type Whole = { title: string; text: string; file?: string | undefined };
 
-function wholeOf(item: CallItem | ThoughtItem | ReadsItem, tt: TerminalTexts, cwd: string | undefined): Whole {
+function wholeOf(
+  item: CallItem | ThoughtItem | ReadsItem,
+  { t, tt, progress: { cwd } }: Pick<Parts, "t" | "tt" | "progress">,
+): Whole {
   switch (item.type) {
     case "thought":
       return { title: tt.thought(""), text: item.text.trim() };
     case "call":
-      return { title: oneLine(item.call.tool), text: item.result?.text ?? "", file: item.result?.output?.file };
+      return { title: oneLine(item.call.tool), text: resultText(item, t), file: item.result?.output?.file };
     case "reads": {
-      const texts = item.items.map((one) => `${briefOf(one, cwd)}\n${one.result?.text ?? ""}`);
+      const texts = item.items.map((one) => `${briefOf(one, cwd)}\n${resultText(one, t)}`);
       return { title: tt.reads(item.items.length), text: texts.join("\n\n") };
     }
     default:
@@ -188,6 +193,18 @@ function wholeOf(item: CallItem | ThoughtItem | ReadsItem, tt: TerminalTexts, cw
 
 function sourceOf(text: string, file: string | undefined): Source {
   return (file === undefined ? undefined : fileSource(file)) ?? textSource(text);
+}
+
+/** The picture in the clipboard becomes a file that the message names. */
+async function paste({ options, scroll, tt, writing, redraw }: Parts): Promise<void> {
+  const found = (await options.clipboard?.().catch(() => undefined)) ?? { problem: "no-program" as const };
+  if ("path" in found) writing.insert(`@${quoted(found.path)} `);
+  else scroll.note("warn", tt.clipboard[found.problem]);
+  redraw();
+}
+
+function quoted(path: string): string {
+  return /[\s"\\]/.test(path) ? `"${path}"` : path;
 }
 
 async function edit({ options, scroll, tt, writing }: Parts): Promise<void> {

@@ -90,6 +90,8 @@ export type TerminalOptions = {
   ): Promise<{ code: number; told: string }>;
   /** Opens the person's editor on a text; the terminal is theirs meanwhile. */
   edit?(text: string): Promise<string>;
+  /** The picture in the clipboard, as a file to name in a message. */
+  clipboard?(): Promise<{ path: string } | { problem: "no-image" | "no-program" }>;
   /** The person's own way to be told that something waits. */
   notify?(text: string): Promise<void>;
   /** Puts the process to sleep until the person wants it back. */

@@ -1,4 +1,4 @@
-import { agentOf, oneLine, type Call, type Output, type Sender, type ToolResult } from "../../protocol/index.ts";
+import { agentOf, oneLine, type Call, type Output, type Sender } from "../../protocol/index.ts";
 import { changeLine, headline } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
@@ -11,9 +11,10 @@ import type { Board, Entry } from "./scroll.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";
 import { changeOf } from "../../view/change.ts";
 import { noteOf, type Note } from "../../view/note.ts";
+import { resultOf } from "../../view/result.ts";
 import { saidText } from "../../view/said.ts";
 import { isOpen, type Standing } from "../../view/standing.ts";
-import { briefOf, isApprovedPlan, isAsking, summaryOf, todosOf, type Todo } from "../../view/summary.ts";
+import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/summary.ts";
 
 /** Theme, texts, reader and width that items are drawn with. */
 export type View = {
@@ -228,17 +229,17 @@ function detailRows(item: CallItem, view: View): string[] {
   const inner = innerRows(item, view);
   const change = standing === "done" ? changeRows(item, view) : [];
   if (change.length > 0) return change;
-  // The person who said no and the reason stand above, as does the end of a stopped turn.
-  if (standing === "refused-by-person" || isApprovedPlan(item) || (item.turnStopped && item.runs.length === 0))
-    return inner;
-  if (item.result !== undefined) return [...inner, ...resultRows(item, item.result, view)];
+  if (item.result !== undefined) return [...inner, ...resultRows(item, view)];
   return [...inner, ...folded(item.output, view, { from: "end", live: true, before: item.outputBefore })];
 }
 
 /** The last lines of a command tell how it ended; other tools say first what they found. */
-function resultRows({ call, standing }: CallItem, { text, output }: ToolResult, view: View): string[] {
-  const from = standing === "failed" || call.tool === "Bash" ? "end" : "start";
-  return folded(text, view, { from, output });
+function resultRows(item: CallItem, view: View): string[] {
+  const { theme, t, width } = view;
+  const { text, notes, output } = resultOf(item, t);
+  const from = item.standing === "failed" || item.call.tool === "Bash" ? "end" : "start";
+  const told = notes.flatMap((note) => own(theme.dim(`  ${oneLine(note)}`), width, 4));
+  return [...folded(text, view, { from, output }), ...told];
 }
 
 /** A tool's name comes from the model, and from servers. */

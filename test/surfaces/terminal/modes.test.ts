@@ -28,7 +28,11 @@ suite("modes on a terminal", () => {
   test("/plan says the task in plan mode; the plan is approved with accepting edits in two keys", async () => {
     await using at = await sageOnScreen(
       [
-        { calls: [{ tool: "ExitPlanMode", input: { plan: "# 计划\n\n写 a.txt" } }] },
+        {
+          calls: [
+            { tool: "ExitPlanMode", input: { plan: "# 计划\n\n1. 写 `a.txt`\n\n<!-- 藏 -->\n\n```sh\nls -la\n```" } },
+          ],
+        },
         { calls: [{ tool: "Write", input: { file_path: "a.txt", content: "hi\n" } }] },
         { text: "All done." },
       ],
@@ -37,7 +41,14 @@ suite("modes on a terminal", () => {
     await at.until("What would you like to do?");
     at.enter("/plan 改一改");
     const panel = await at.until("Approve this plan?");
-    assert.match(panel, /# 计划/);
+    assert.match(panel, /│ 计划\n│\n│ 1\. 写 a\.txt\n/, "laid out");
+    assert.match(panel, /│ {3}ls -la/);
+    assert.doesNotMatch(panel, /# 计划|```/);
+    await at.answer("\t");
+    await at.until("│ # 计划");
+    assert.match(await at.until("```sh"), /│ <!-- 藏 -->/, "as it is written");
+    await at.answer("\t");
+    await at.until("│ 计划");
     assert.match(panel, /1\.? +Approve\n?/);
     assert.doesNotMatch(panel, /only a person can allow/);
     await at.answer("2", "\r");
@@ -46,6 +57,25 @@ suite("modes on a terminal", () => {
     assert.doesNotMatch(shown, /The person/);
     assert.ok(existsSync(join(at.sage.store.session(at.sage.session)?.cwd ?? "", "a.txt")));
     assert.equal(modeOf(at.sage.facts()), "acceptEdits");
+  });
+
+  test("Shift-Tab in the panel of an edit goes to the choice that accepts edits from now on, and Enter makes it", async () => {
+    const write = (name: string) => ({
+      calls: [{ tool: "Write", input: { file_path: name, content: `${name}\n` } }],
+    });
+    await using at = await sageOnScreen([write("a.txt"), write("b.txt"), { text: "All done." }], {});
+    await at.until("What would you like to do?");
+    at.enter("go");
+    await at.until("2 Allow, and accept edits from now on (Shift-Tab)");
+    await at.answer(SHIFT_TAB);
+    assert.match(await at.until("❯ 2 Allow, and accept"), /Enter confirm/);
+    assert.equal(modeOf(at.sage.facts()), "ask", "a key alone changes nothing");
+    await at.answer("\r");
+    await at.until("All done.");
+    assert.equal(modeOf(at.sage.facts()), "acceptEdits");
+    const cwd = at.sage.store.session(at.sage.session)?.cwd ?? "";
+    assert.ok(existsSync(join(cwd, "a.txt")) && existsSync(join(cwd, "b.txt")));
+    assert.equal(at.sage.facts().filter(({ type }) => type === "input.requested").length, 1);
   });
 
   test("a plan that is to be changed goes back with the words, and the session stays in plan mode", async () => {

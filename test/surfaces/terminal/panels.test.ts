@@ -409,7 +409,7 @@ suite("a permission", () => {
   test("a file's new text is edited as text, a hidden character in it is seen, and the rest of the input stays", () => {
     const input = { file_path: "/a", content: "one\ntw\u200bo" };
     const asked = opened(permission("Write", input));
-    asked.press(tab, "5", enter);
+    asked.press(tab, "6", enter);
     assert.match(asked.seen(), /Edit the content[^]*▏ one\n\s+▏ tw‹U\+200B›o/);
     asked.press(keys.left, erase, newline, enter);
     assert.deepEqual(asked.only(), { type: "granted", requestId, input: { file_path: "/a", content: "one\ntw\no" } });

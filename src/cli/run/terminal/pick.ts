@@ -46,6 +46,7 @@ type Place = { rule: string; behavior: Rule["behavior"]; source: RuleDestination
 /** `/permissions`: every rule that applies here, each to be edited or removed, and a new one to be added. */
 export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
   const w = pickerTexts(lang);
+  const t = texts(lang);
   const rules = (): Place[] => [
     ...sessionRules(sage.store.load(session)).map(({ text, ...one }) => ({ rule: text, ...one })),
     ...rulesIn(loadConfig(sage.home, sage.cwd, process.env), sage.home.settings).filter(({ counts }) => counts),
@@ -60,7 +61,7 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
           ...found.map(({ rule, behavior, source }, n) => ({
             value: `${n}`,
             label: `${w.behaviors[behavior]}  ${rule}`,
-            detail: w.places[source],
+            detail: t.destination[source],
           })),
         ],
       }),
@@ -111,7 +112,7 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
     const places = ["session", "local", "project", "user"] as const;
     return {
       title: w.whereRule(rule.rule),
-      load: (show) => show({ entries: places.map((place) => ({ value: place, label: w.places[place] })) }),
+      load: (show) => show({ entries: places.map((place) => ({ value: place, label: t.destination[place] })) }),
       choose: ({ value }) => added({ ...rule, source: value as RuleDestination }),
     };
   }
@@ -121,7 +122,7 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
     const { rule, behavior, source } = one;
     if (source === "session") return give(sage.store, session, one, person()); // a fact, which every surface shows
     sage.config.saveRule({ rule, behavior, destination: source });
-    return { text: w.ruleSaved(rule, w.places[source]) };
+    return { text: w.ruleSaved(rule, t.destination[source]) };
   }
 
   async function removed(one: Place): Promise<Picked> {
@@ -129,7 +130,7 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
     checkApprover();
     if (source === "session") return takeBack(sage.store, session, one, { by: person(), surface: "tui" });
     sage.config.dropRule(rule, source);
-    return { text: w.ruleRemoved(rule, w.places[source]) };
+    return { text: w.ruleRemoved(rule, t.destination[source]) };
   }
 
   /** The new rule is there before the old one goes. */

@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
-import { sessionRules, type Fact } from "../../../protocol/index.ts";
+import { sessionRules, tasksIn, type Fact } from "../../../protocol/index.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { exportsIn } from "../../../config/git-ignore.ts";
 import { writeLines } from "../../../archive/trajectory.ts";
 import type { SlashCommand } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { texts } from "../../../texts/texts.ts";
 import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
 import { checkApprover, person } from "../../account.ts";
 import { ask } from "../../journal.ts";
@@ -16,7 +15,6 @@ import { takeBack } from "../../session-rules.ts";
 import { modelOfSession } from "../../model-choice.ts";
 import type { Sage } from "../../wiring.ts";
 import { pickModel, pickRule } from "./pick.ts";
-import { tasksText } from "./tasks.ts";
 import { rewind } from "./rewind.ts";
 import { dollars, spentOf } from "../../../view/summary.ts";
 
@@ -59,7 +57,10 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
         sage.skills.map(({ name, description }) => `/${name}: ${description}`),
         tt.noSkills,
       ),
-    tasks: async (args) => ({ text: await tasksText(store.load(session), args, { t: texts(lang), tt }) }),
+    tasks: async (args) => {
+      const { tasksText } = await import("../../tasks.ts");
+      return { text: await tasksText(tasksIn(store.load(session)).tasks, args, lang) };
+    },
     rewind: async (args) => rewind(sage, session, args.split(/\s+/).filter(Boolean), lang),
     cost: async () => ({ text: costLine(store.load(session), tt) }),
     export: async (args) => {

@@ -5,6 +5,8 @@ import type { Theme } from "./theme.ts";
 import { Markdown, type MarkdownTheme } from "./tui.ts";
 
 const INDENT = 2;
+/** Stands where the library draws a fence; no text can contain it. */
+const FENCE = "\x01";
 
 /** A model's text, two columns in: the first two are Sage's own, so no text can draw what Sage draws there. */
 export function markdownRows(text: string, width: number, theme: Theme, loaded: () => void): string[] {
@@ -13,7 +15,7 @@ export function markdownRows(text: string, width: number, theme: Theme, loaded: 
     preserveBackslashEscapes: true,
     renderLatex: false,
   }).render(Math.max(8, width));
-  return drawn.map((row) => onlyColours(row).trimEnd());
+  return drawn.filter((row) => !row.includes(FENCE)).map((row) => onlyColours(row).trimEnd());
 }
 
 function markdownTheme(theme: Theme, loaded: () => void): MarkdownTheme {
@@ -23,7 +25,7 @@ function markdownTheme(theme: Theme, loaded: () => void): MarkdownTheme {
     linkUrl: theme.dim,
     code: theme.code,
     codeBlock: (text) => text,
-    codeBlockBorder: theme.border,
+    codeBlockBorder: () => FENCE, // code is set in and coloured
     quote: theme.quote,
     quoteBorder: theme.border,
     hr: theme.border,

@@ -1,4 +1,4 @@
-import type { Draft, InputResponse } from "../../../protocol/index.ts";
+import type { Draft, InputResponse, SessionMode } from "../../../protocol/index.ts";
 import type { Draw } from "./draw.ts";
 import type { Key } from "./key.ts";
 
@@ -6,6 +6,8 @@ import type { Key } from "./key.ts";
 export type Step<S> = {
   state: S;
   respond?: InputResponse;
+  /** The mode that the session goes into once the response is recorded. */
+  mode?: SessionMode;
   /** The request stays open; the panel goes out of the way. */
   collapse?: true;
   /** The person seems to be typing to somebody else: wait for quiet. */

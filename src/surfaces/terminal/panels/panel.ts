@@ -1,4 +1,4 @@
-import type { Draft, InputResponse, PendingRequest } from "../../../protocol/index.ts";
+import type { Draft, InputResponse, PendingRequest, SessionMode } from "../../../protocol/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";
@@ -26,7 +26,8 @@ export type PanelOptions = {
   rows(): number;
   /** Wall time. */
   now(): number;
-  respond(response: InputResponse): void;
+  /** `mode`: the session goes into it once the response is recorded. */
+  respond(response: InputResponse, mode?: SessionMode): void;
   saveDraft(draft: Draft): void;
   /** Puts the panel aside; the request stays open. */
   collapse(): void;
@@ -188,7 +189,7 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       } else if (step.respond) {
         clearTimeout(timer);
         phase = { at: "sent" };
-        options.respond(step.respond);
+        options.respond(step.respond, step.mode);
       } else {
         clearTimeout(timer);
         timer = setTimeout(keepDraft, DRAFT_MS).unref();

@@ -80,7 +80,14 @@ export function choicesOf(request: PermissionRequest, state: PermissionState): C
   );
   if (request.tool === PLAN_TOOL)
     return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];
-  return ["once", ...(request.hard ? [] : (["always"] as const)), "no", ...others];
+  const edits = mayAcceptEdits(request) ? (["acceptEdits"] as const) : [];
+  return ["once", ...edits, ...(request.hard ? [] : (["always"] as const)), "no", ...others];
+}
+
+/** Accepting edits would have let it run: an ordinary edit of a file in the workspace. */
+export function mayAcceptEdits(request: PermissionRequest): boolean {
+  const { tool, hard, preview } = request;
+  return (tool === "Edit" || tool === "Write") && !hard && !preview?.outside && dangersOf(request).length === 0;
 }
 
 /** These let the call run, so all of it must have been on the screen. */

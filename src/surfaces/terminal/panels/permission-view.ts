@@ -1,5 +1,6 @@
-import { PLAN_TOOL, oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
+import { PLAN_TOOL, oneLine, tokens, visible, type PermissionRequest } from "../../../protocol/index.ts";
 import { diffRows } from "../draw/diff.ts";
+import { markdownRows } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { agentLines } from "./frame.ts";
@@ -23,7 +24,11 @@ export function permissionBody(asked: Description, { more }: PermissionState, dr
   const away = asked.writes.filter(({ outside }) => outside);
   const runs = [
     ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
-    ...asked.action.filter((block) => !isMinor(block)).flatMap((block) => blockLines(block, draw, pathOf(asked))),
+    ...asked.action
+      .filter((block) => !isMinor(block))
+      .flatMap((block) =>
+        block.type === "plan" && !more ? planLines(block, draw) : blockLines(block, draw, pathOf(asked)),
+      ),
   ];
   const lines = [
     ...runs,
@@ -63,6 +68,14 @@ function detailLines(asked: Description, draw: Draw): string[] {
     ...wordLines(asked, draw),
     ...own(t.size(asked.characters, asked.lines), draw, { paint: theme.dim }),
   ];
+}
+
+/** The plan laid out. Details show it as it is written, with whatever Markdown leaves out. */
+function planLines({ lines }: Block & { type: "plan" }, { theme, width, loaded }: Draw): string[] {
+  const margin = theme.border("│");
+  return markdownRows(lines.join("\n"), width, theme, loaded).map((row) =>
+    `${margin} ${row.replace(/^ {2}/, "").replace(tokens, (token) => theme.token(token))}`.trimEnd(),
+  );
 }
 
 /** `path`: the file that a change is of. */
@@ -193,7 +206,7 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
     case "place": {
       const file = row.places.find(({ destination }) => destination === always.place)?.file;
       const more = file === undefined ? undefined : unbroken(visible(file));
-      return { sign: "‹›", label: wording.savedFor(wording.place[always.place]), more };
+      return { sign: "‹›", label: wording.savedFor(t.destination[always.place]), more };
     }
     case "keep":
       return { sign: "✓", label: wording.keep(count), paint: count === 0 ? theme.dim : plain };

@@ -1,4 +1,5 @@
 import {
+  PLAN_TOOL,
   messageOf,
   type InputResponse,
   type PendingRequest,
@@ -78,6 +79,8 @@ function choosing(context: Context, state: State, key: Key): Step<State> {
       return to((row ?? -1) + 1);
     case "tab":
       return { state: showMore(asked, state) };
+    case "shift+tab":
+      return choices.includes("acceptEdits") ? to(choices.indexOf("acceptEdits")) : { state };
     case "enter": {
       const choice = row === undefined ? undefined : choices[row];
       return choice ? choose(context, state, choice) : { state: { ...state, note: wording.chooseFirst } };
@@ -108,7 +111,9 @@ function choose({ asked, seenEnd, wording }: Context, state: State, choice: Choi
     case "once":
       return { state, respond: { type: "granted", requestId } };
     case "acceptEdits":
-      return { state, respond: { type: "granted", requestId, mode: choice } };
+      return asked.tool === PLAN_TOOL
+        ? { state, respond: { type: "granted", requestId, mode: choice } }
+        : { state, respond: { type: "granted", requestId }, mode: choice };
     case "no":
       return { state, respond: { type: "denied", requestId } };
     case "stop":
