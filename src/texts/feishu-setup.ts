@@ -35,7 +35,7 @@ const en = {
   nothingRefused: "No refused clicks.",
   needsTerminal: `\`${sage("feishu setup")}\` needs a terminal. Without one, set FEISHU_APP_ID, FEISHU_APP_SECRET and FEISHU_APPROVERS; docs/feishu.md lists all variables`,
   welcome:
-    "Sage in Feishu or Lark. You need your own app in the developer console; docs/feishu.md shows how, step by step.",
+    "Sage in Feishu or Lark. The bot is an app of your own: the platform creates it, or you do; docs/feishu.md shows each step.",
   askDomain: (before: string) =>
     `Feishu or Lark? (feishu/lark, or the address of your own platform; Enter for ${before}) > `,
   askWay: (usual: string) =>
@@ -57,7 +57,7 @@ const en = {
   askTalkers: (before: string) =>
     `Who else may give tasks? Open ids, or "anyone"${before ? `; Enter for ${before}` : "; Enter for nobody else"} > `,
   pairing: (code: string) =>
-    `Sage is connected. Now, in the console (Events & callbacks): choose “receive through persistent connection” for events and for callbacks, add the event im.message.receive_v1 and the callback card.action.trigger, and publish a version. Then send this to the bot in Feishu:\n\n    ${code}\n\nWaiting (Enter to skip) …`,
+    `Sage is connected. Now, in the console (Events & callbacks): choose “receive through persistent connection” for events and for callbacks, add the events im.message.receive_v1 and im.message.recalled_v1 and the callback card.action.trigger, and publish a version. Then send this to the bot in Feishu:\n\n    ${code}\n\nWaiting (Enter to skip) …`,
   paired: (openId: string) => `Received from ${openId}: this person is an approver.`,
   trying: (domain: string) => `Testing ${domain}…`,
   works: (name: string) => `It works: the bot is ${name}.`,
@@ -107,6 +107,7 @@ const en = {
     "events and callbacks cannot be checked without the permission application:application:self_manage. Check them yourself: Console → Events & callbacks: event im.message.receive_v1, callback card.action.trigger, both through persistent connection (or your address), and a version published after the last change",
   connection: "the long connection opens",
   noConnection: (why: string) => `the long connection does not open: ${why}`,
+  connectionSlow: "no reply in time; check network and proxy",
   webhookHint: (url: string) =>
     `the webhook is ${url}; enter its public address in the console, for events and for callbacks`,
   approvers: (count: number) => (count === 1 ? "1 approver" : `${count} approvers`),
@@ -146,7 +147,7 @@ const zh: FeishuSetupTexts = {
   },
   nothingRefused: "没有人试过无权做的事。",
   needsTerminal: `\`${sage("feishu setup")}\` 需要有人在终端前操作。没有终端时，请设置 FEISHU_APP_ID、FEISHU_APP_SECRET 和 FEISHU_APPROVERS；全部变量见 docs/zh/feishu.md`,
-  welcome: "在飞书或 Lark 里使用 Sage。你需要在开发者后台有一个自己的应用；docs/zh/feishu.md 有逐步说明。",
+  welcome: "在飞书或 Lark 里使用 Sage。机器人是你自己的应用，由平台或你自己创建；docs/zh/feishu.md 有逐步说明。",
   askDomain: (before) => `飞书还是 Lark？（feishu/lark，或自己平台的地址；直接回车为 ${before}）> `,
   askWay: (usual) => `1 扫码，由平台为你创建应用   2 使用你在后台创建好的应用   （直接回车为 ${usual}）> `,
   scan: (url) => `请用手机上的飞书或 Lark 扫码，或打开 ${url}\n并确认创建应用。正在等待（直接回车改为手动）…`,
@@ -165,7 +166,7 @@ const zh: FeishuSetupTexts = {
   askTalkers: (before) =>
     `还有谁可以交给它任务？open id，或 anyone（任何人）${before ? `；直接回车为 ${before}` : "；直接回车为没有别人"} > `,
   pairing: (code) =>
-    `Sage 已连上。现在请到后台（事件与回调）：事件和回调都选择“使用长连接接收”，添加事件 im.message.receive_v1 和回调 card.action.trigger，并发布版本。然后在飞书里给机器人发送：\n\n    ${code}\n\n正在等待（直接回车跳过）…`,
+    `Sage 已连上。现在请到后台（事件与回调）：事件和回调都选择“使用长连接接收”，添加事件 im.message.receive_v1、im.message.recalled_v1 和回调 card.action.trigger，并发布版本。然后在飞书里给机器人发送：\n\n    ${code}\n\n正在等待（直接回车跳过）…`,
   paired: (openId) => `收到了，来自 ${openId}：此人是审批人。`,
   trying: (domain) => `正在试用 ${domain} …`,
   works: (name) => `可以用：机器人叫 ${name}。`,
@@ -208,6 +209,7 @@ const zh: FeishuSetupTexts = {
     "没有权限 application:application:self_manage，查不到事件和回调是否设置好。请自己看：后台 → 事件与回调：事件 im.message.receive_v1，回调 card.action.trigger，两处都用长连接（或你的地址），并在最后一次修改之后发布版本",
   connection: "长连接可以建立",
   noConnection: (why) => `长连接建立不了：${why}`,
+  connectionSlow: "没有及时应答，请检查网络和代理",
   webhookHint: (url) => `webhook 是 ${url}；请把它的公网地址填入后台，事件和回调各填一次`,
   approvers: (count) => `${count} 位审批人`,
   fine: "什么都不缺。",

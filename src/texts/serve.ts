@@ -21,7 +21,23 @@ const en = {
   notInstalled: `not installed; install it with \`${sage("serve install")}\``,
   uninstalled: (file: string) => `removed: ${file}; sessions and settings stay`,
   silent: (url: string) => `${url}: no response`,
-  runYourself: (command: string) => `this failed here; run it yourself: ${command}`,
+  runYourself: (commands: readonly string[]) => `this failed here; run it yourself: ${commands.join(" && ")}`,
+  message: (who: string) => `message ${who}`,
+  asks: (kind: "question" | "permission" | "text", tool: string, request: string) =>
+    `asks (${kind}${tool && ` for ${tool}`}), request ${request}`,
+  answered: (request: string, who: string, how: string) => `request ${request} ended ${who}: ${how}`,
+  interrupted: (who: string) => `interrupted ${who}`,
+  outcomes: {
+    granted: "allowed",
+    denied: "refused",
+    answered: "answered",
+    partial: "answered in part",
+    declined: "declined",
+    cancelled: "cancelled",
+    timed_out: "timed out",
+    superseded: "no longer needed",
+    no_surface: "nobody could be asked",
+  },
   noManager: (platform: string) => `cannot install on ${platform}; see docs/feishu.md for how to run it`,
 };
 
@@ -44,7 +60,23 @@ const zh: ServeTexts = {
   notInstalled: `没有安装；可用 \`${sage("serve install")}\` 安装`,
   uninstalled: (file) => `已移除：${file}；会话和设置保留`,
   silent: (url) => `${url}：无人应答`,
-  runYourself: (command) => `在这里没有成功，请自己运行：${command}`,
+  runYourself: (commands) => `在这里没有成功，请自己运行：${commands.join(" && ")}`,
+  message: (who) => `${who}发来消息`,
+  asks: (kind, tool, request) =>
+    `提出请求 ${request}（${{ question: "提问", permission: "许可", text: "文字" }[kind]}${tool && `，${tool}`}）`,
+  answered: (request, who, how) => `请求 ${request} ${who}结束：${how}`,
+  interrupted: (who) => `${who}中断`,
+  outcomes: {
+    granted: "允许",
+    denied: "拒绝",
+    answered: "已回答",
+    partial: "部分回答",
+    declined: "不回答",
+    cancelled: "已取消",
+    timed_out: "超时",
+    superseded: "不再需要",
+    no_surface: "没有人可问",
+  },
   noManager: (platform) => `在 ${platform} 上无法安装；怎样运行见 docs/zh/feishu.md`,
 };
 

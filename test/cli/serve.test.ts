@@ -226,6 +226,8 @@ test("the log is one JSON object a line where that is asked for, and a refused c
   lin.say("go", { chat: group, mentionBot: true });
   const card = await feishu.until(group, ({ buttons }) => buttons.includes("Allow once"));
   await eve.click(card.id, "allow_once");
+  await lin.click(card.id, "allow_once");
+  await feishu.until(group, ({ text }) => /done/.test(text));
   daemon.kill("SIGTERM");
   const { err } = await daemon.ended;
   const lines = err
@@ -233,6 +235,11 @@ test("the log is one JSON object a line where that is asked for, and a refused c
     .split("\n")
     .map((line) => JSON.parse(line) as { level: string; message: string });
   assert.ok(lines.some(({ level, message }) => level === "warn" && message.includes(eve.openId)));
+  const happened = lines.flatMap(({ message }) => /^\w{9}: (.*)/.exec(message)?.[1] ?? []);
+  assert.match(
+    happened.join("\n"),
+    /^message by Lin.* Feishu\nasks \(permission for Bash\), request \S+\nrequest \S+ ended by Lin.* Feishu: allowed\n.*1 tool call.*$/,
+  );
   const told = await machine.sage(["feishu", "audit"], { env });
   assert.match(told.out, new RegExp(`\\(${eve.openId}\\)  may not answer the request`));
   const [json] = (await machine.sage(["feishu", "audit", "--json"], { env })).out.trim().split("\n");

@@ -11,6 +11,7 @@ import { noWords, readFlags, usage } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
 import { openDaemon } from "./serve/daemon.ts";
 import { botGuard, openBot, type Bot } from "./serve/feishu.ts";
+import { createHappenings } from "./serve/happenings.ts";
 import { createHttp, listen, type Readiness } from "./serve/http.ts";
 import { createLog } from "./serve/log.ts";
 import { metricsText } from "./serve/metrics.ts";
@@ -58,7 +59,12 @@ export async function serve(args: string[]): Promise<number> {
   const own = surfaces.of("serve");
   const bots: Bot[] = [];
   const guard = botGuard(bots);
-  const daemon = openDaemon({ store, own, env: process.env, lang, spec, guard, warn: (text) => log("warn", text) });
+  const happenings = createHappenings(store, log, lang);
+  const daemon = openDaemon({
+    ...{ store, own, env: process.env, lang, spec, guard },
+    warn: (text) => log("warn", text),
+    begins: happenings.follow,
+  });
   // Something of a library's went wrong where nobody waits for it: worth a line, not the end of everybody's turns.
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
 
@@ -93,6 +99,7 @@ export async function serve(args: string[]): Promise<number> {
       stopped.abort();
       await Promise.all(bots.map(({ channel }) => channel.close()));
       await host.close();
+      happenings.close();
       surfaces.close();
       log("info", t.left);
     },

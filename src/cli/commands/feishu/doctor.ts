@@ -63,5 +63,5 @@ async function checkConnection(api: Api, app: FeishuApp): Promise<Finding> {
   const { state, problem } = connection.status();
   connection.close();
   if (state === "connected") return { level: "ok", say: (t) => t.connection };
-  return { level: "bad", say: (t) => t.noConnection(problem ?? state) };
+  return { level: "bad", say: (t) => t.noConnection(problem ?? t.connectionSlow) };
 }

@@ -24,12 +24,14 @@ export type DaemonParts = {
   /** Decides what people of the surfaces may do. */
   guard: Guard;
   warn(text: string): void;
+  /** Told before something is said in a session, or it is resumed. */
+  begins?(session: string): void;
 };
 
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
-export function openDaemon({ store, own, env, lang, spec, guard, warn }: DaemonParts): Daemon {
+export function openDaemon({ store, own, env, lang, spec, guard, warn, begins }: DaemonParts): Daemon {
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
     if (warned.has(text)) return;
@@ -67,7 +69,7 @@ export function openDaemon({ store, own, env, lang, spec, guard, warn }: DaemonP
   return {
     host: {
       ...host,
-      send: remembering(host, own),
+      send: remembering(host, own, begins),
       close() {
         waiting?.stop();
         return host.close();
@@ -81,15 +83,19 @@ export function openDaemon({ store, own, env, lang, spec, guard, warn }: DaemonP
       };
       const { true: sessions = [], false: ended = [] } = Object.groupBy(all, (id) => `${isUnderWay(id)}` as const);
       for (const id of ended) own.delete(`session/${id}`);
+      for (const id of sessions) begins?.(id);
       return (waiting = await recover(store, host, sessions));
     },
   };
 }
 
 /** A session becomes the daemon's before anything is said in it. */
-function remembering(host: Host, own: SurfaceStore): Host["send"] {
+function remembering(host: Host, own: SurfaceStore, begins: DaemonParts["begins"]): Host["send"] {
   return (command) => {
-    if (command.type === "say" || command.type === "resume") own.set(`session/${command.session}`, true);
+    if (command.type === "say" || command.type === "resume") {
+      own.set(`session/${command.session}`, true);
+      begins?.(command.session);
+    }
     return host.send(command);
   };
 }

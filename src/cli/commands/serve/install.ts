@@ -11,6 +11,10 @@ import { launchdAgent, systemdUnit, type Service } from "./unit.ts";
 
 const LABEL = "sage.serve";
 
+/** Variables that the service gets from whoever installs it. Keys are read where `setup` saved them. */
+const proxies = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
+const ways = ["SAGE_HOME", "NODE_EXTRA_CA_CERTS", ...proxies, ...proxies.map((name) => name.toLowerCase())];
+
 type Manager = { file: string; text(service: Service): string; start: string[][]; stop: string[][]; status: string[] };
 
 /** `sage serve install`: starts the daemon with the machine's user, in this folder, and again when it has ended. */
@@ -41,10 +45,12 @@ export async function install(args: string[]): Promise<number> {
     LANG: process.env["LANG"] ?? "C.UTF-8",
     TZ: process.env["TZ"] ?? zone,
     PATH: process.env["PATH"] ?? "/usr/bin:/bin",
-    ...(process.env["SAGE_HOME"] !== undefined && { SAGE_HOME: process.env["SAGE_HOME"] }),
+    ...Object.fromEntries(ways.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
   };
   mkdirSync(dirname(manager.file), { recursive: true });
-  writeFileSync(manager.file, manager.text({ command, cwd: realpathSync("."), env }));
+  // A proxy's address may hold a password.
+  rmSync(manager.file, { force: true });
+  writeFileSync(manager.file, manager.text({ command, cwd: realpathSync("."), env }), { mode: 0o600 });
   console.log(t.installed(manager.file));
   if (values["no-start"]) return exitCodes.success;
   return run(manager.start, t);
@@ -103,12 +109,12 @@ function managerOf(t: ServeTexts): Manager {
   throw new SageError("config-invalid", said(t.noManager(process.platform)));
 }
 
-/** Output of the system is shown as it is; a missing command is named, to be run where it exists. */
+/** Output of the system is shown as it is; what failed is named with all that should follow it, to be run where it works. */
 function run(commands: readonly string[][], t: ServeTexts): number {
-  for (const [program = "", ...words] of commands) {
+  for (const [n, [program = "", ...words]] of commands.entries()) {
     const { status: code, error } = spawnSync(program, words, { stdio: "inherit" });
     if (error || code !== 0) {
-      console.log(t.runYourself([program, ...words].join(" ")));
+      console.log(t.runYourself(commands.slice(n).map((command) => command.join(" "))));
       return exitCodes.failure;
     }
   }
