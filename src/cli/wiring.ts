@@ -201,9 +201,9 @@ export function folderParts({
   const { home, settings, env } = installation;
   const config = loadConfig(home, cwd, env, settings);
   const { rules, hooks, saveRule, dropRule, ruleFiles, trust } = config;
-  const { skills, subagents, warnings, ...content } = loadContent(home, trust);
+  const { skills, subagents, problems, ...content } = loadContent(home, trust, settings);
   const commands = [initCommand(lang), ...content.commands.filter(({ name }) => name !== "init")];
-  const { maxContextTokens, maxOutputTokens, autoCompactThreshold } = settings;
+  const { maxContextTokens, maxOutputTokens, autoCompactThreshold, matchingSkill } = settings;
   const small = smallModelOf(installation);
   const namer = small && (() => models(small));
   const counts = asked || trust.state === "trusted" || trust.state === "nothing-to-trust";
@@ -213,7 +213,7 @@ export function folderParts({
     commands,
     subagents,
     warnings: [
-      ...[...config.warnings, ...warnings].map((why) => sentence(why, lang)),
+      ...[...config.warnings, ...problems].map((why) => sentence(why, lang)),
       ...(counts ? [] : [cliTexts(lang).untrusted(trust.root)]),
     ],
     parts: {
@@ -222,6 +222,7 @@ export function folderParts({
       rules,
       hooks,
       skills,
+      ...(matchingSkill && { matchingSkill }),
       commands,
       subagents,
       saveRule,

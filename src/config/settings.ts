@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { findContent, type ContentFile, type Found } from "../context/content.ts";
+import { contentFolders } from "../context/discover.ts";
 import { isInside } from "../permission/paths/canonical.ts";
 import { loadRules } from "../permission/rules/rules.ts";
 import {
@@ -176,6 +177,16 @@ const userSchema = z.strictObject({
     .max(1)
     .optional()
     .describe("Room is made when a prompt is longer than this part of it; 0.8 by default"),
+  content: z
+    .array(z.string().min(1))
+    .optional()
+    .describe("Further folders of yours with skills/, agents/ and commands/, such as ~/.claude"),
+  matchingSkill: z
+    .enum(["offer", "inject"])
+    .optional()
+    .describe(
+      "What happens with a skill that fits: the model is told of it (offer, the default) or gets its text at once",
+    ),
   fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
   providers: z.record(z.string(), provider).default({}),
   retention: z
@@ -273,7 +284,7 @@ export function readProject(root: string): {
     for (const key of Object.keys(JSON.parse(text) as object))
       if (!(key in shared)) ignored.push(reason("in-file", { path, problem: reason("own-settings-only", { key }) }));
   }
-  const content = findContent([".sage", ".claude"].map((folder) => join(root, folder)));
+  const content = findContent(contentFolders(root));
   const scripts = scriptsIn(
     files.flatMap(({ settings }) => commandsOf(settings)),
     root,

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { readSlash, reason, reasonOf, type Reason } from "../protocol/index.ts";
+import { readSlash, reason, reasonOf, type InjectedSkill, type Message, type Reason } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { sayCommand, type OwnCommand } from "./commands.ts";
 import { unfit, type ContentFile } from "./content.ts";
@@ -79,9 +79,52 @@ export function findBestMatch(skills: readonly Skill[], text: string): Skill | u
   return best?.skill;
 }
 
+/** Sage offers the skill that fits, or puts its text into the prompt. */
+export type SkillMatching = "offer" | "inject";
+
+/**
+ * The skill for the next step: one that fits what the person said last, or else what the agent said last, and is not in the
+ * conversation already. It narrows no tools, because nobody has chosen it.
+ */
+export function skillForStep(
+  skills: readonly Skill[],
+  { said, doing, messages }: { said: string; doing: string; messages: readonly Message[] },
+): InjectedSkill | undefined {
+  for (const about of [said, doing]) {
+    const fits = findBestMatch(skills, about);
+    if (!fits) continue;
+    const text = loadedText(fits);
+    if (!isIn(messages, fits.name, text)) return { name: fits.name, text };
+  }
+  return undefined;
+}
+
+/** Loaded by the tool, or put there at an earlier step. */
+function isIn(messages: readonly Message[], name: string, text: string): boolean {
+  return messages.some((message) => {
+    if (message.role === "user") return message.text === text;
+    if (message.role !== "assistant") return false;
+    return message.parts.some((part) => part.type === "call" && part.tool === "Skill" && part.input["skill"] === name);
+  });
+}
+
+function loadedText({ name, folder, body }: Skill): string {
+  const text = body.replaceAll("$ARGUMENTS", "what the person asked for");
+  return `(From Sage, not from the person: the skill "${name}" fits, and its text follows. Its folder: ${folder})\n\n${text}`;
+}
+
+/** The message by which the model reads it. Live and folded it is the same. */
+export function skillMessages(skill: InjectedSkill | undefined): Message[] {
+  return skill ? [{ role: "user", text: skill.text }] : [];
+}
+
 /** Text that the model reads in place of a message; undefined where the message says it all. Recorded with it, so it stays the same. */
 export function expandMessage(
-  { skills, commands }: { skills: readonly Skill[]; commands: readonly OwnCommand[] },
+  {
+    skills,
+    commands,
+    matching = "offer",
+  }: { skills: readonly Skill[]; commands: readonly OwnCommand[]; matching?: SkillMatching },
   text: string,
 ): string | undefined {
   const { name, args = "" } = readSlash(text) ?? {};
@@ -90,7 +133,7 @@ export function expandMessage(
   const called = skills.find((skill) => skill.name === name && skill.userInvocable);
   if (called)
     return `${text}\n\n(From Sage: the person calls the skill "${called.name}"${args === "" ? "" : " with the arguments that follow its name"}. Load it with the Skill tool${args === "" ? "" : ", passing these arguments on,"} and do what it says.)`;
-  const fits = findBestMatch(skills, text);
+  const fits = matching === "offer" ? findBestMatch(skills, text) : undefined;
   return (
     fits &&
     `${text}\n\n(From Sage: the skill "${fits.name}" may fit. If it does, load it with the Skill tool before you begin.)`

@@ -9,7 +9,7 @@ import { environment } from "../context/environment.ts";
 import { findInstructions } from "../context/instructions.ts";
 import { systemPrompt } from "../context/prompt.ts";
 import type { OwnCommand } from "../context/commands.ts";
-import type { Skill } from "../context/skills.ts";
+import type { Skill, SkillMatching } from "../context/skills.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { noHooks } from "../hooks/hooks.ts";
 import type { InputChannel } from "../input/channel.ts";
@@ -63,8 +63,12 @@ export type AgentParts = {
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
   skills?: readonly Skill[];
+  /** What is done with a skill that fits; it is offered by default. */
+  matchingSkill?: SkillMatching;
   /** Prompts that people keep under a name. */
   commands?: readonly OwnCommand[];
+  /** Told to whoever watches a session. */
+  warnings?: readonly Reason[];
   /** Saves a rule to a settings file, and gives its path. */
   saveRule?(grant: RuleGrant): string;
   /** Takes a rule out of a settings file, and gives its path; undefined when it does not stand there. */
@@ -82,6 +86,7 @@ export type RunSettings = {
 export type Agent = {
   readonly skills: readonly Skill[];
   readonly commands: readonly OwnCommand[];
+  readonly matching: SkillMatching;
   /** Folder of a session's kept files. */
   keepDir(session: string): string;
   executor(session: SessionRow, run: RunSettings, scope: AgentScope): Promise<UnifiedExecutor>;
@@ -91,7 +96,7 @@ type AgentScope = { store: Store; /** Tells whoever watches the session. */ warn
 
 /** Everything that does not change from session to session is made once; the rest is read when a turn begins. */
 export function createAgent(parts: AgentParts): Agent {
-  const { env, output, skills = [], commands = [] } = parts;
+  const { env, output, skills = [], commands = [], matchingSkill: matching = "offer" } = parts;
   const home = homedir();
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
   const tools = createToolRegistry([
@@ -117,6 +122,7 @@ export function createAgent(parts: AgentParts): Agent {
     ...(parts.dropRule && { dropRule: parts.dropRule }),
     ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
     redact: redactor(env),
+    ...(matching === "inject" && { matchSkills: skills }),
     spawn,
   };
   const instructions = createRecent<ReturnType<typeof findInstructions>>();
@@ -127,10 +133,12 @@ export function createAgent(parts: AgentParts): Agent {
   return {
     skills,
     commands,
+    matching,
     keepDir: (session) => keptFor(kept, session),
     async executor(session, { options, channel }, { store, warn }) {
       const [model, smallModel] = await Promise.all([parts.model(session), parts.smallModel?.()]);
       const { mode = { type: "interactive" } } = options;
+      for (const why of parts.warnings ?? []) warn(why);
       const interactive =
         mode.type === "interactive" || (mode.type === "nonInteractive" && typeof mode.autoResponse === "function");
       const prompt = (cwd: string, names: readonly string[], agent: readonly string[]) => {

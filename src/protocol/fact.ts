@@ -11,6 +11,9 @@ import type { TaskEnd } from "./task.ts";
 import type { Draft, InputRequest, Resolution } from "./request.ts";
 import type { Heard } from "./unseen.ts";
 
+/** A skill whose text Sage put into the prompt by itself, because it fits. */
+export type InjectedSkill = { name: string; text: string };
+
 /** Data of each kind of fact. */
 export type FactData = {
   "session.opened": {
@@ -62,6 +65,8 @@ export type FactData = {
     maxSteps: number;
     /** Requests of a turn that another version of the loop had begun: they stay open under their ids, and this turn waits for them. */
     carries?: string[];
+    /** Span of the attempt that began the turn (`traceparent`): attempts after it link to it. */
+    trace?: string;
   };
   "user.said": {
     text: string;
@@ -76,6 +81,7 @@ export type FactData = {
   "model.replied": Reply &
     Heard & {
       /** Commands in the background whose end the prompt told. */ ended?: readonly TaskEnd[];
+      /** Skill that was put into the prompt of this step, and its text as it was then. */ skill?: InjectedSkill;
     };
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;

@@ -98,6 +98,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   // Notices for people.
   "command-waits": { question: string };
   /** A command in the background; without a code it is not known how it ended. */
+  "skill-injected": { name: string };
   "task-ended": { id: string; command: string; code?: number };
 };
 

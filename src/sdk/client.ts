@@ -5,7 +5,8 @@ import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.t
 import { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 import { trajectory, writeLines } from "../archive/trajectory.ts";
 import { createRedaction } from "../config/redact.ts";
-import type { Skill } from "../context/skills.ts";
+import { discover } from "../context/discover.ts";
+import type { Skill, SkillMatching } from "../context/skills.ts";
 import { createAgent, type Agent, type RunSettings } from "../host/agent.ts";
 import { assembleEach, loadOnce } from "../host/assemble.ts";
 import { newSessionId } from "../host/commands.ts";
@@ -59,6 +60,10 @@ export type SdkOptions = {
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
   skills?: readonly Skill[];
+  /** Also skills, subagents and own commands of the working directory's repository (`.sage`, `.claude`). Its texts then reach the model. */
+  discover?: boolean;
+  /** What is done with a skill that fits: the model is told of it (`offer`, the default), or gets its text at once. */
+  matchingSkill?: SkillMatching;
   rules?: RuleLists;
   permissionMode?: PermissionMode;
   /** The journal's file. Without one, and without a store, sessions live in memory and end with the process. */
@@ -306,7 +311,10 @@ export class SageAgentSDK {
   }
 
   #agent(): Agent {
-    const { tools, subagents, skills, smallModel, prices } = this.#options;
+    const { tools, smallModel, prices, matchingSkill, workingDirectory = process.cwd() } = this.#options;
+    const found = this.#options.discover ? discover(workingDirectory) : undefined;
+    const skills = firstOfName(this.#options.skills, found?.skills);
+    const subagents = firstOfName(this.#options.subagents, found?.subagents);
     const { rules = {}, permissionMode = "default", env = process.env } = this.#options;
     const { rules: loaded, warnings } = loadRules(rules, "user");
     if (warnings[0]) throw errorBecause("config-invalid", warnings[0]);
@@ -318,11 +326,18 @@ export class SageAgentSDK {
       env,
       output: (this.#output ??= mkdtempSync(join(tmpdir(), "sage-output-"))), // nobody can guess it or have made it before
       ...(tools && { tools }),
-      ...(subagents && { subagents }),
-      ...(skills && { skills }),
+      subagents,
+      skills,
+      ...(found && { commands: found.commands, warnings: found.problems }),
+      ...(matchingSkill && { matchingSkill }),
       ...(smallModel && { smallModel: async () => smallModel }),
     });
   }
+}
+
+/** Names given in code count before those that are found. */
+function firstOfName<T extends { name: string }>(given: readonly T[] = [], found: readonly T[] = []): T[] {
+  return [...given, ...found.filter(({ name }) => !given.some((one) => one.name === name))];
 }
 
 function failed(session: string, error: unknown): AgentOutcome {

@@ -111,7 +111,9 @@ export {
 } from "../agent/turn/strategy.ts";
 export { LifecycleManager } from "../agent/state/lifecycle.ts";
 export { builtinSubagents, createSubagentRegistry, type SubagentRegistry } from "../agent/state/subagents.ts";
-export type { Skill } from "../context/skills.ts";
+export { discover, type Discovered } from "../context/discover.ts";
+export type { Skill, SkillMatching } from "../context/skills.ts";
+export type { OwnCommand } from "../context/commands.ts";
 export type { HookEvent, HookMoment, HookOutcome, Hooks } from "../hooks/hook.ts";
 export { noHooks } from "../hooks/hooks.ts";
 export type {

@@ -110,6 +110,7 @@ const en: Table = {
 
   "command-waits": ({ question }) =>
     `The command seems to wait for input that nobody can type here: ${question} — interrupt it, or let it time out.`,
+  "skill-injected": ({ name }) => `Skill ${name} fits: Sage put its text before the model.`,
   "task-ended": ({ id, command, code }) =>
     `Background command ${id} ended${code === undefined ? "" : ` with exit code ${code}`}: ${command}`,
 };
@@ -205,6 +206,7 @@ const zh: Table = {
 
   "command-waits": ({ question }) =>
     `命令好像在等待输入，而这里没有人能输入：${question} —— 可以中断它，或者等它超时。`,
+  "skill-injected": ({ name }) => `技能 ${name} 适用：Sage 已把它的内容交给模型。`,
   "task-ended": ({ id, command, code }) =>
     `后台命令 ${id} 已结束${code === undefined ? "" : `，退出码 ${code}`}：${command}`,
 };

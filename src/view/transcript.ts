@@ -16,6 +16,7 @@ import {
   type Fact,
   type FactData,
   type InputResponse,
+  type Reason,
   type Resolution,
   type Verdict,
 } from "../protocol/index.ts";
@@ -64,11 +65,11 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     });
     const root = parent && calls.get(rootCallOfKey(key) ?? "");
     root?.inner.push(...made);
-    const ended = (data.ended ?? []).map(({ id, command, code }): Item => {
-      const why = reason("task-ended", { id, command, ...(code !== undefined && { code }) });
-      return { type: "notice", text: "", reason: why };
-    });
-    return [...read(at), ...ended, ...streams.replied(reply, data), ...(root ? [root] : []), ...made];
+    const ended = (data.ended ?? []).map(({ id, command, code }) =>
+      noticed(reason("task-ended", { id, command, ...(code !== undefined && { code }) })),
+    );
+    const skill = data.skill && [noticed(reason("skill-injected", { name: data.skill.name }))];
+    return [...read(at), ...ended, ...(skill ?? []), ...streams.replied(reply, data), ...(root ? [root] : []), ...made];
   };
 
   /** A fact has decided about messages: they were read, or left out because somebody had taken them back. */
@@ -226,7 +227,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return [{ type: "rule", at, ...ruleOf(fact.data) }];
         }
         case "rule.removed":
-          if (fact.data.problem) return [{ type: "notice", text: "", reason: fact.data.problem }];
+          if (fact.data.problem) return [noticed(fact.data.problem)];
           return [{ type: "ruleRemoved", at, ...fact.data }];
         case "context.compacted":
           return isInSubagent(key) ? [] : [{ type: "compacted", at, tokens: fact.data.tokens }];
@@ -256,6 +257,10 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
       }
     },
   };
+}
+
+function noticed(why: Reason): Item {
+  return { type: "notice", text: "", reason: why };
 }
 
 function ruleOf({ rule, saved, problem, destination, by }: FactData["rule.added"]) {

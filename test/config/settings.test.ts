@@ -170,12 +170,18 @@ test("skills and subagents of a project are something to trust, to the letter; s
   writeFileSync(skill, "---\ndescription: Reviews\n---\nTwice.");
   writeFileSync(join(project, ".sage/agents/Tester.md"), "---\ndescription: Tests\n---\nRun them.");
   writeFileSync(here.path("home/skills/mine/SKILL.md"), "---\ndescription: My own\n---\nAs ever.");
+  let content: string[] = [];
   const names = () => {
-    const { skills, subagents } = loadContent(home, projectTrust(home.trust, project));
+    const { skills, subagents } = loadContent(home, projectTrust(home.trust, project), { content });
     return [...skills, ...subagents].map(({ name }) => name);
   };
   assert.equal(projectTrust(home.trust, project).state, "untrusted");
   assert.deepEqual(names(), ["mine"], "only the person's own");
+  mkdirSync(here.path("other/agents"), { recursive: true });
+  writeFileSync(here.path("other/agents/Elsewhere.md"), "---\ndescription: Of another agent\n---\nGo.");
+  content = [here.path("other")];
+  assert.deepEqual(names(), ["mine", "Elsewhere"], "and those that the person's settings name");
+  content = [];
   trust(home.trust, projectTrust(home.trust, project));
   assert.deepEqual(names(), ["mine", "review", "Tester"]);
   const { saveRule } = loadConfig(home, project, {});

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { discover } from "../../src/context/discover.ts";
+import { findBestMatch } from "../../src/context/skills.ts";
 
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
@@ -43,10 +45,13 @@ for (const name of readdirSync(join(root, "examples"))) {
   });
 }
 
+const ownSkill = ".claude/skills/extending-sage/SKILL.md";
+
 test("code shown in the docs is code that runs", () => {
   const pages = [
     "README.md",
     "README.zh.md",
+    ownSkill,
     ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".md"))
       .map((name) => `docs/${name}`),
@@ -65,7 +70,6 @@ test("code shown in the docs is code that runs", () => {
 });
 
 test("links between the pages lead somewhere", async () => {
-  const { existsSync } = await import("node:fs");
   const { dirname } = await import("node:path");
   const pages = [
     "README.md",
@@ -82,4 +86,15 @@ test("links between the pages lead somewhere", async () => {
     for (const [, link = ""] of readFileSync(join(root, page), "utf8").matchAll(/\]\(((?!https?:|#)[^)#]+)/g))
       assert.ok(existsSync(join(root, dirname(page), link)), `${page} links to ${link}, which is not there`);
   }
+});
+
+test("the repository's own skill is found, matches what people ask, and names files that exist", () => {
+  const { skills, problems } = discover(root);
+  assert.deepEqual(problems, []);
+  const skill = skills.find(({ name }) => name === "extending-sage") ?? assert.fail("not found");
+  for (const asked of ["Write a tool of my own for Sage", "给 sage 写一个 module 和 hook"])
+    assert.equal(findBestMatch(skills, asked), skill, asked);
+  const named = [...skill.body.matchAll(/(?:docs|examples)\/[\w-]+\.(?:md|ts|mjs)/g)].map(([file]) => file);
+  assert.ok(named.length > 10);
+  for (const file of named) assert.ok(existsSync(join(root, file)), file);
 });

@@ -11,10 +11,10 @@ export const exported: Record<string, string> = {
     WatchEvent assemble`,
   "What is seen": `Block Compaction Delta DescribedPart Description Fact FactData FactType Offer Progress Summary createProgress
     describeRequest neededOf offersOf oneLine prose visible`,
-  "The executor, strategies, subagents": `AgentConfig AgentState BatchStrategy Execution ExecutionPhase ExecutionStrategy HookEvent
-    HookMoment HookOutcome Hooks InterruptAction LifecycleManager Skill StandardStrategy StateTransition StreamingStrategy
+  "The executor, strategies, subagents": `AgentConfig AgentState BatchStrategy Discovered Execution ExecutionPhase ExecutionStrategy HookEvent
+    HookMoment HookOutcome Hooks InterruptAction LifecycleManager OwnCommand Skill SkillMatching StandardStrategy StateTransition StreamingStrategy
     SubagentDefinition SubagentRegistry SubagentType TaskMetadata ToolAccess UnifiedExecutor WorkingDirectory builtinSubagents
-    createSubagentRegistry drain noHooks`,
+    createSubagentRegistry discover drain noHooks`,
   "Tools and permissions": `CallEnd CallPart Effect ModuleParts PermissionBehavior PermissionContext PermissionMode PermissionOpinion PermissionResult
     PermissionSuggestion Rule RuleDestination RuleFiles RuleLists SageModule SessionMode Ending ShellCommand Spawn Spawned Tool ToolInput ToolPlace ToolRegistry ToolResult
     ToolScope Verdict WriteTarget builtinTools createToolRegistry`,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentConfig } from "../../src/agent/state/context.ts";
 import { builtinSubagents, createSubagentRegistry } from "../../src/agent/state/subagents.ts";
-import { expandMessage, type Skill } from "../../src/context/skills.ts";
+import { expandMessage, type Skill, type SkillMatching } from "../../src/context/skills.ts";
 import { createSkill } from "../../src/tools/skill.ts";
 import { createTask } from "../../src/tools/task.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
@@ -51,6 +51,7 @@ export type TestConfig = {
   agents?: SubagentDefinition[];
   smallModel?: Model;
   skills?: Skill[];
+  matchingSkill?: SkillMatching;
   /** The person's environment. Commands get it without its secrets; by default that of the tests as it is. */
   env?: NodeJS.ProcessEnv;
   /** What stands between the loop and the script. */
@@ -71,6 +72,7 @@ export function config({
   agents = [],
   smallModel,
   skills = [],
+  matchingSkill,
   env,
   wrap = (model) => model,
 }: TestConfig): AgentConfig & { store: Store } {
@@ -97,6 +99,7 @@ export function config({
     subagentSystem: ({ definition }) => `You are ${definition.name}.`,
     saveRule,
     ...(dropRule && { dropRule }),
+    ...(matchingSkill === "inject" && { matchSkills: skills }),
     redact: env ? redactor(env) : (text) => text,
   };
 }
@@ -138,7 +141,15 @@ export async function sageWith(
   const host = createHost({
     store,
     version: "test",
-    expand: (_, text) => expandMessage({ skills: options.skills ?? [], commands: [] }, text),
+    expand: (_, text) =>
+      expandMessage(
+        {
+          skills: options.skills ?? [],
+          commands: [],
+          ...(options.matchingSkill && { matching: options.matchingSkill }),
+        },
+        text,
+      ),
     keepDir: () => made.keepDir,
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });

@@ -1,4 +1,5 @@
 import type { Asking } from "../../input/ask.ts";
+import type { Skill } from "../../context/skills.ts";
 import type { Durable } from "../../journal/durable.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { Model } from "../../models/model.ts";
@@ -71,6 +72,8 @@ export type AgentConfig = {
   ruleFiles?: RuleFiles;
   /** Takes secrets out of tool output, before journal and model alike. */
   redact(text: string): string;
+  /** Skills of which the best match is put into the prompt, step by step; without them none is. */
+  matchSkills?: readonly Skill[];
   /** Starts command lines; without it tools do so themselves. */
   spawn?: Spawn;
 };

@@ -12,12 +12,11 @@ import { count } from "./compact.ts";
 import { nextReply } from "./next-reply.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { runCalls } from "../call/orchestrator.ts";
-import { assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
+import { addedBySage, assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
 import { spend } from "./spend.ts";
 import { askIfSpinning } from "./spinning.ts";
 import { finishOf } from "./finish.ts";
 import { enterPhase } from "../state/states.ts";
-import { endedMessages } from "../state/tasks.ts";
 
 /** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
 export async function loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus> {
@@ -31,7 +30,7 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     const reply = await nextReply(line, context, progress);
     const heard = between(progress.said, progress.sawUpTo, reply);
     if (heard.length > 0) context.memory.forgetRefusals();
-    progress.messages.push(...heard, ...endedMessages(reply.ended), assistantMessage(reply));
+    progress.messages.push(...heard, ...addedBySage(reply), assistantMessage(reply));
     progress.sawUpTo = reply.sawUpTo;
     count(context, progress, reply.usage);
     progress.steps++;

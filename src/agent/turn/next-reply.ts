@@ -1,9 +1,18 @@
 import { planReminder } from "../../context/plan.ts";
+import { skillForStep, skillMessages } from "../../context/skills.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
 import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
-import { stepKeys, PLAN_TOOL, type FactData, type TaskEnd } from "../../protocol/index.ts";
+import {
+  PLAN_TOOL,
+  stepKeys,
+  textOf,
+  type FactData,
+  type Heard,
+  type InjectedSkill,
+  type TaskEnd,
+} from "../../protocol/index.ts";
 import { loadImage } from "../../tools/image.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
@@ -46,10 +55,9 @@ async function callModel(
   using _working = context.activity.begin();
   const ended = newlyEnded(context);
   const planning = context.mode() === "plan" ? [planReminder(context.agent)] : [];
-  const messages =
-    fresh.length + planning.length + ended.length > 0
-      ? [...progress.messages, ...fresh, ...endedMessages(ended), ...planning]
-      : progress.messages;
+  const skill = matchSkill(context, progress, heard);
+  const added = [...fresh, ...endedMessages(ended), ...skillMessages(skill), ...planning];
+  const messages = added.length > 0 ? [...progress.messages, ...added] : progress.messages;
   const loading =
     tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadGrammar(), THINKING_MS).unref() : undefined;
   try {
@@ -62,10 +70,23 @@ async function callModel(
       modelScope(scope),
     );
     for (const { id } of ended) context.tree.toldTasks.add(id);
-    return { ...reply, ...heard, ...(ended.length > 0 && { ended }) };
+    return { ...reply, ...heard, ...(ended.length > 0 && { ended }), ...(skill && { skill }) };
   } finally {
     clearTimeout(loading);
   }
+}
+
+/** The skill that fits this step. A subagent hears nobody: its task is what was said to it. */
+function matchSkill(
+  { config: { matchSkills = [] } }: ExecutionContext,
+  { said, messages }: Progress,
+  { sawUpTo, without = [] }: Heard,
+): InjectedSkill | undefined {
+  if (matchSkills.length === 0) return undefined;
+  const last = said.findLast(({ seq }) => seq <= sawUpTo && !without.includes(seq))?.data.text;
+  const task = messages.find((message) => message.role === "user")?.text ?? "";
+  const reply = messages.findLast((message) => message.role === "assistant");
+  return skillForStep(matchSkills, { said: last ?? task, doing: reply ? textOf(reply) : "", messages });
 }
 
 /** Told to the root alone: a subagent has a task of its own. */

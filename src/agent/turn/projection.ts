@@ -1,6 +1,7 @@
 import { workedMs } from "../state/activity.ts";
 import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
+import { skillMessages } from "../../context/skills.ts";
 import { endedMessages } from "../state/tasks.ts";
 import {
   callsOf,
@@ -11,6 +12,7 @@ import {
   type BackgroundTask,
   type Call,
   type Fact,
+  type FactData,
   type Heard,
   type Message,
   type Reply,
@@ -133,7 +135,7 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
       askForRest();
       close();
       hear(fact.data);
-      folded.messages.push(...endedMessages(fact.data.ended), assistantMessage(fact.data));
+      folded.messages.push(...addedBySage(fact.data), assistantMessage(fact.data));
       calls = callsOf(fact.data);
       rest = restMessage(fact.data);
       const { inputTokens, outputTokens } = fact.data.usage;
@@ -185,6 +187,11 @@ export function between(
       text: expanded ?? text,
       ...(images && { images }),
     }));
+}
+
+/** Messages that Sage put before a reply, beside what people said. */
+export function addedBySage({ ended, skill }: FactData["model.replied"]): Message[] {
+  return [...endedMessages(ended), ...skillMessages(skill)];
 }
 
 export function assistantMessage({ parts, model }: Reply): Message {

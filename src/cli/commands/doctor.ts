@@ -142,8 +142,8 @@ async function checkConfig(home: Home, { ok, bad, note, t }: Report, lang: Lang)
   const { noModel, untrusted } = cliTexts(lang);
   const config = loadConfig(home, process.cwd(), process.env);
   const { settings, warnings, trust, modules } = config;
-  const content = loadContent(home, trust);
-  warnings.push(...content.warnings);
+  const content = loadContent(home, trust, settings);
+  warnings.push(...content.problems);
   if (modules.length > 0) warnings.push(...(await loadModules(config, content.subagents)).warnings);
   for (const why of warnings) bad(oneLine(sentence(why, lang)));
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
