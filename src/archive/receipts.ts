@@ -132,7 +132,8 @@ function decisionOf({ verdict, asked }: CallItem): Receipt["decision"] {
   const last = asked.at(-1);
   const end = last?.resolution;
   // A request that a rule made moot is judged again, and that verdict follows.
-  if (!last || !end || end.outcome === "superseded") return "open";
+  if (!last || !end) return "open";
+  if (end.outcome === "superseded") return end.reason.code === "withdrawn-by-agent" ? "refused" : "open";
   const response = "response" in end ? end.response : undefined;
   if (last.request.kind !== "permission") return response ? "answered" : "refused";
   return response?.type === "granted" ? "allowed" : "refused";

@@ -10,6 +10,7 @@ import {
   createMail,
   draftKeys,
   errorOf,
+  inquiryKey,
   interruptKey,
   MOST_IMAGES,
   misfits,
@@ -50,6 +51,7 @@ const QUEUED_MESSAGES = 50;
 /** For so long a command is tried on a journal that another process keeps busy. */
 const BUSY_MS = 30_000;
 const LONGEST_MESSAGE = 2_000_000;
+const LONGEST_INQUIRY = 10_000;
 
 type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
 
@@ -86,6 +88,9 @@ export function createCommands(parts: CommandParts): Host["send"] {
     if (written instanceof Promise) await written;
     if (to === "cancel") runner.wake(session); // if nobody runs it, the turn is ended here
   };
+
+  const isRunning = (session: string): boolean =>
+    runner.of(session) !== undefined || existingSession(store, session).owned;
 
   const handlers: {
     [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Reply<C> | Promise<Reply<C>>;
@@ -152,12 +157,20 @@ export function createCommands(parts: CommandParts): Host["send"] {
       const ready = await prepare(store, response, { by, surface });
       const { won, resolution } = "won" in ready ? ready : ended(await append(endOf(ready.request, ready.resolution)));
       if (!won) throw alreadyResolved(resolution);
-      const { session } = splitRequestId(response.requestId);
-      return {
-        ok: true,
-        resolution,
-        running: runner.of(session) !== undefined || existingSession(store, session).owned,
-      };
+      return { ok: true, resolution, running: isRunning(splitRequestId(response.requestId).session) };
+    },
+    async inquire({ requestId, text, id = randomUUID(), by, surface }) {
+      const { resolution } = existingRequest(store, requestId);
+      if (resolution) throw alreadyResolved(resolution);
+      if (text.trim() === "") throw errorBecause("input-invalid", reason("inquiry-empty", {}));
+      const { length } = text;
+      if (length > LONGEST_INQUIRY)
+        throw errorBecause("input-invalid", reason("inquiry-too-long", { limit: LONGEST_INQUIRY, length }));
+      const { session, key } = splitRequestId(requestId);
+      const inquiry = id.replaceAll(/[^\w-]/g, "-"); // a surface's own id becomes the end of a key
+      const data = { requestId, inquiry, text, by, surface };
+      await store.append(session, { key: inquiryKey(key, inquiry), type: "inquiry.made", at: Date.now(), data });
+      return { ok: true, inquiry, running: isRunning(session) };
     },
     async interrupt({ session, cancel: forGood, by, surface }) {
       const row = existingSession(store, session);

@@ -22,6 +22,7 @@ function actOf(command: Command, requestOf: (id: string) => InputRequest | undef
     case "withdraw":
     case "interrupt":
     case "saveDraft":
+    case "inquire": // it looks where the agent may look without asking, and decides nothing
       return "talk";
     case "respond": {
       const request = requestOf(command.response.requestId);

@@ -1,5 +1,5 @@
 import type { Store } from "../journal/store.ts";
-import type { Host, InputRequest } from "../protocol/index.ts";
+import { unrepliedIn, type Host, type InputRequest } from "../protocol/index.ts";
 import { fallAsleep } from "./sleep.ts";
 
 export type Recovered = {
@@ -24,7 +24,7 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
     if (!row || row.owned) continue;
     if (!row.open && !row.unheard) continue;
     const requests = store.pending(session);
-    if (requests.length > 0 && !store.leftCalls(session)) {
+    if (requests.length > 0 && !store.leftCalls(session) && !isAskedBack(store, requests)) {
       waiting++;
       stops.push(sleepOn(store, requests, session, () => void host.send({ type: "resume", session })));
     } else if (!isPaused(store, session)) {
@@ -44,6 +44,11 @@ function sleepOn(store: Store, requests: readonly InputRequest[], session: strin
     goOn();
   }
   return end;
+}
+
+/** Somebody asked about a request, and the process that should have replied was killed. */
+function isAskedBack(store: Store, requests: readonly InputRequest[]): boolean {
+  return requests.some(({ id }) => unrepliedIn(store.inquiries(id)).length > 0);
 }
 
 function isPaused(store: Store, session: string): boolean {

@@ -1,5 +1,6 @@
 import { arm } from "../input/deadlines.ts";
 import type { Store } from "../journal/store.ts";
+import type { FactType } from "../protocol/index.ts";
 
 export type Asleep = {
   /** True when somebody did something for the session, false when another process took it or `end` was called. */
@@ -16,7 +17,7 @@ export function fallAsleep(store: Store, session: string, newest: number): Aslee
   const { promise: woken, resolve } = Promise.withResolvers<boolean>();
   const stop = store.hub.subscribe(session, {
     fact: ({ type }) => {
-      if (type === "input.resolved" || type === "user.said" || type === "turn.interrupted") end(true);
+      if (wakes.has(type)) end(true);
     },
     lost: () => end(false),
   });
@@ -35,6 +36,8 @@ export function fallAsleep(store: Store, session: string, newest: number): Aslee
   }
   return { woken, end: () => end(false) };
 }
+
+const wakes = new Set<FactType>(["input.resolved", "inquiry.made", "user.said", "turn.interrupted"]);
 
 /** Lets one through at a time, with room for others in between: ten thousand may be answered, or resumed, at once. */
 export function createTurnstile(): () => Promise<void> | undefined {

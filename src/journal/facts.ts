@@ -1,6 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import {
   draftKeys,
+  inquiryKeys,
   reason,
   resolvedKey,
   SageError,
@@ -8,6 +9,7 @@ import {
   type Fact,
   type FactData,
   type InputRequest,
+  type InquiryFact,
   type Resolution,
 } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -16,7 +18,10 @@ import { chain, columns, firstBroken, inlineFor, rowOf, stored, whole, type Hash
 import type { Hub } from "./hub.ts";
 import type { Appended, InboundFact, LocalStore, Store } from "./store.ts";
 
-type Reading = Pick<Store, "load" | "pending" | "resolution" | "find" | "draft" | "since" | "head" | "verify">;
+type Reading = Pick<
+  Store,
+  "load" | "pending" | "resolution" | "find" | "draft" | "inquiries" | "since" | "head" | "verify"
+>;
 type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll">;
 
 type SessionHead = { epoch: number; head: string; process: string | null };
@@ -180,6 +185,11 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       const { prefix, end } = draftKeys(key);
       const [found] = facts("session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1", session, prefix, end);
       return found && (read(found).data as FactData["draft.saved"]).draft;
+    },
+    inquiries(id) {
+      const { session, key } = splitRequestId(id);
+      const { from, end } = inquiryKeys(key);
+      return facts("session=? AND key>=? AND key<? ORDER BY seq", session, from, end).map(read) as InquiryFact[];
     },
     since: (session, after) => facts("session=? AND seq>? ORDER BY seq", session, after).map(read),
   };

@@ -1,4 +1,4 @@
-import { createMail, type Fact, type Heard } from "../protocol/index.ts";
+import { createMail, isInquiry, type Fact, type Heard, type InquiryFact } from "../protocol/index.ts";
 
 /** The messages of a session as its owner holds them: what the next prompt hears, and what still waits. */
 export type Mailbox = {
@@ -13,20 +13,32 @@ export type Mailbox = {
   saidSince(after: number): boolean;
   /** A prompt that is made now, after one that has heard so far, hears this. */
   hear(after: number): Heard;
+  /** Inquiries about requests and the replies to them; the list grows while the session is open. */
+  readonly inquiries: readonly InquiryFact[];
+  /** Told of each that comes from now on. */
+  onInquiry(listener: (fact: InquiryFact) => void): void;
   clear(): void;
 };
 
 export function createMailbox(): Mailbox {
   let mail = createMail();
   const said: Fact<"user.said">[] = [];
+  const inquiries: InquiryFact[] = [];
+  let hears: ((fact: InquiryFact) => void) | undefined;
   return {
     said,
+    inquiries,
+    onInquiry: (listener) => void (hears = listener),
     get sawUpTo() {
       return mail.sawUpTo;
     },
     note(fact) {
       mail.note(fact);
       if (fact.type === "user.said") said.push(fact);
+      else if (isInquiry(fact)) {
+        inquiries.push(fact);
+        hears?.(fact);
+      }
     },
     unseen: () => said.filter(({ seq }) => mail.fateOf(seq) === "waiting"),
     saidSince: (after) => said.some(({ seq }) => seq > after && mail.fateOf(seq) !== "withdrawn"),
@@ -37,7 +49,7 @@ export function createMailbox(): Mailbox {
     },
     clear() {
       mail = createMail();
-      said.length = 0;
+      said.length = inquiries.length = 0;
     },
   };
 }

@@ -1,5 +1,7 @@
 import {
   draftKeys,
+  inquiryKeys,
+  isInquiry,
   reason,
   removedKey,
   resolvedKey,
@@ -9,6 +11,7 @@ import {
   withoutEnd,
   type Fact,
   type Resolution,
+  type InquiryFact,
 } from "../protocol/index.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub } from "./hub.ts";
@@ -131,6 +134,12 @@ export function memoryStore(): LocalStore {
         .get(session)
         ?.facts.findLast((fact) => fact.type === "draft.saved" && fact.key.startsWith(prefix));
       return saved?.type === "draft.saved" ? saved.data.draft : undefined;
+    },
+    inquiries(id) {
+      const { session, key } = splitRequestId(id);
+      const { from } = inquiryKeys(key);
+      const facts = sessions.get(session)?.facts ?? [];
+      return facts.filter((fact): fact is InquiryFact => isInquiry(fact) && fact.key.startsWith(from));
     },
     session(id) {
       const session = sessions.get(id);

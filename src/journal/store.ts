@@ -1,7 +1,16 @@
 import type { Housekeeping } from "./housekeeping.ts";
 import type { IndexState } from "./indexes.ts";
 import type { Hub } from "./hub.ts";
-import type { SageError, Draft, Fact, FactData, FactType, InputRequest, Resolution } from "../protocol/index.ts";
+import type {
+  SageError,
+  Draft,
+  Fact,
+  FactData,
+  FactType,
+  InputRequest,
+  InquiryFact,
+  Resolution,
+} from "../protocol/index.ts";
 
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
 
@@ -9,6 +18,7 @@ export type InboundType =
   | "user.said"
   | "message.withdrawn"
   | "input.resolved"
+  | "inquiry.made"
   | "turn.interrupted"
   | "draft.saved"
   | "session.titled"
@@ -75,6 +85,8 @@ export interface Store {
   find(requestId: string): { request: InputRequest; resolution: Resolution | undefined } | undefined;
   /** The latest half-filled answer to a request. */
   draft(requestId: string): Draft | undefined;
+  /** Inquiries about a request and the replies to them, oldest first. */
+  inquiries(requestId: string): InquiryFact[];
   session(id: string): SessionRow | undefined;
   sessions(): SessionRow[];
   /** Facts of a session after a seq. */

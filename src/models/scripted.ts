@@ -119,9 +119,11 @@ function taskOf({ agent, messages }: ModelRequest): string {
 }
 
 /** The ids of its own calls tell where it was, also when the beginning of the conversation is gone. */
-function countReplies({ messages }: ModelRequest): number {
+function countReplies({ agent, messages }: ModelRequest): number {
   let count = 0;
-  for (const message of messages) {
+  // A reply to an inquiry is no part of the conversation that it begins with.
+  const from = agent.at(-1) === "inquiry" ? messages.findLastIndex(({ role }) => role === "user") : 0;
+  for (const message of messages.slice(from)) {
     if (message.role !== "assistant") continue;
     const own = message.parts.find((part) => part.type === "call")?.id.match(/^call_(\d+)_\d+$/);
     count = own ? Number(own[1]) + 1 : count + 1;

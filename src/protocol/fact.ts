@@ -1,4 +1,5 @@
 import type { ImagePart } from "./image.ts";
+import type { InquiryMade, InquiryReplied } from "./inquiry.ts";
 import type { Reply, ToolResult, Usage } from "./message.ts";
 import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
@@ -86,6 +87,9 @@ export type FactData = {
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;
   "input.resolved": Resolution;
+  /** A person asks about an open request, and the agent replies; the request stays as it is. */
+  "inquiry.made": InquiryMade;
+  "inquiry.replied": InquiryReplied;
   "call.started": {
     tool: string;
     effect: Effect;

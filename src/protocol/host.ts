@@ -31,6 +31,8 @@ export type Command =
    */
   | ({ type: "withdraw"; session: string; message: string } & Sender)
   | ({ type: "respond"; response: InputResponse } & Sender)
+  /** Asks about an open request instead of answering it. Whoever runs the session replies. `id` makes a redelivered one harmless. */
+  | ({ type: "inquire"; requestId: string; text: string; id?: string } & Sender)
   /**
    * Pauses a running turn; cancels one that is paused or waits for a person. `cancel: true` cancels in any case, `cancel: false` pauses
    * also where no surface is attached, for a caller that will go on with the turn.
@@ -92,15 +94,21 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
               resolution: Resolution;
               /** False: recorded, and nothing runs this session now. */ running: boolean;
             }
-          : C extends "interrupt"
-            ? { ok: true; to: "pause" | "cancel" | "nothing" }
-            : C extends "sessions"
-              ? { ok: true; sessions: SessionSummary[] }
-              : C extends "pending"
-                ? { ok: true; requests: PendingRequest[] }
-                : C extends "request"
-                  ? { ok: true; resolution?: Resolution } & PendingRequest
-                  : { ok: true });
+          : C extends "inquire"
+            ? {
+                ok: true;
+                inquiry: string;
+                /** False: recorded, and nothing runs this session now that could reply. */ running: boolean;
+              }
+            : C extends "interrupt"
+              ? { ok: true; to: "pause" | "cancel" | "nothing" }
+              : C extends "sessions"
+                ? { ok: true; sessions: SessionSummary[] }
+                : C extends "pending"
+                  ? { ok: true; requests: PendingRequest[] }
+                  : C extends "request"
+                    ? { ok: true; resolution?: Resolution } & PendingRequest
+                    : { ok: true });
 
 /** A request as a list shows it, with the latest half-filled answer. */
 export type PendingRequest = { request: InputRequest; draft?: Draft };

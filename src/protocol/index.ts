@@ -6,6 +6,7 @@ export * from "./fact.ts";
 export * from "./file-reason.ts";
 export * from "./host.ts";
 export * from "./image.ts";
+export * from "./inquiry.ts";
 export * from "./journal-reason.ts";
 export * from "./model-reason.ts";
 export * from "./key.ts";

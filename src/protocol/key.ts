@@ -4,6 +4,7 @@
  *   t0                           turn.begun            t0.ended                turn.ended
  *   t0/3/model                   model.replied         t0/3/judged             calls.judged, of the whole step
  *   t0/3/1/permit0               input.requested       t0/3/1/permit0.resolved input.resolved
+ *   t0/3/1/permit0/inquiry/…     inquiry.made          ….replied               inquiry.replied
  *   t0/3/1/judged1               calls.judged, of this call alone, after round 0
  *   t0/3/1/run0.started          call.started          t0/3/1/run0.finished    call.finished or call.unknown
  *   t0/3/1/done                  call.finished of a call that ran nothing
@@ -23,7 +24,7 @@ export type KeyPlace = {
   call?: string;
   /** Last part of the key: `model`, `judged`, `permit0`, `run0`, `done`, … without what follows the dot. */
   what: string;
-  /** After the dot: `started`, `finished`, `resolved`, `ended`. */
+  /** After the dot: `started`, `finished`, `resolved`, `replied`, `ended`. */
   end?: string;
   /** The calls that run the subagents around it, outermost first; empty for the root agent. */
   within: readonly string[];
@@ -207,6 +208,14 @@ export const rewindKey = (n: number): string => `rewind/${n}`;
 export const endedKey = (key: string): string => `${key}.ended`;
 export const modeChosenKey = (id: string): string => `mode/${id}`;
 
+/** Inquiries about one request lie side by side, and each reply beside its inquiry. */
+export const inquiryKeys = (requestKey: string): KeyRange => ({
+  from: `${requestKey}/inquiry/`,
+  end: `${requestKey}/inquiry0`,
+});
+export const inquiryKey = (requestKey: string, id: string): string => `${inquiryKeys(requestKey).from}${id}`;
+export const repliedKey = (key: string): string => `${key}.replied`;
+
 /** A request's id names its session and its key: `session/t0/3/1/permit0`. */
 export const requestId = (session: string, key: string): string => `${session}/${key}`;
 
@@ -229,7 +238,7 @@ export function shortRequestId(id: string): string {
   return requestId(splitRequestId(id).session, code);
 }
 
-const ends = /\.(?:started|finished|resolved|ended)$/;
+const ends = /\.(?:started|finished|resolved|replied|ended)$/;
 
 /** The key without its end: of the request that was resolved, of the run that has finished. `lost0.running` has none. */
 export function withoutEnd(key: string): string {

@@ -46,6 +46,12 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "responder-failed": { problem: string };
   "channel-closed": {};
   "decided-by-rule": { rule: string };
+  /** The agent took its request back after a person had asked about it. */
+  "withdrawn-by-agent": { why: string };
+
+  // A person's question about a request that stays without a reply.
+  "inquiry-without-reply": {};
+  "inquiry-limit": { limit: number };
   "turn-ended": {};
   "session-deleted": {};
   "forked-here": {};

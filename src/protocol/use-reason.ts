@@ -20,6 +20,8 @@ export type UseReasonArgs = {
 
   // Messages and requests.
   "message-empty": {};
+  "inquiry-empty": {};
+  "inquiry-too-long": { limit: number; length: number };
   "message-too-long": { limit: number; length: number };
   /** `bytes`, `limit`: of the file. */
   "image-too-large": { name: string; bytes: number; limit: number };

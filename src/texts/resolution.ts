@@ -19,6 +19,7 @@ export function headline(resolution: Resolution, t: Texts, me?: Sender, request?
 /** "by you" only for the same person on the same surface: elsewhere one may have been somebody else. */
 export function whoOf({ by, surface }: Sender, t: Texts, me?: Sender): string {
   if (by === "auto" || by === "deadline") return t.automatically;
+  if (by === "agent" && surface === "inquiry") return t.byAgent;
   if (by === me?.by && surface === me.surface) return t.byYou;
   return t.byWhom(
     oneLine(by),

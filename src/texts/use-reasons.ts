@@ -24,6 +24,8 @@ const en: Table = {
   "process-unreachable": () => "the process that runs this session cannot be reached",
 
   "message-empty": () => "the message is empty",
+  "inquiry-empty": () => "the inquiry is empty",
+  "inquiry-too-long": ({ limit, length }) => `an inquiry has at most ${limit} characters; this one has ${length}`,
   "message-too-long": ({ limit, length }) =>
     `a message may have ${limit} characters, and this one has ${length}; put it into a file and name that`,
   "image-too-large": ({ name, bytes, limit }) =>
@@ -134,6 +136,8 @@ const zh: Table = {
   "process-unreachable": () => "联系不上运行这个会话的进程",
 
   "message-empty": () => "消息是空的，没有要说的话",
+  "inquiry-empty": () => "追问是空的",
+  "inquiry-too-long": ({ limit, length }) => `追问最长 ${limit} 个字符，这一条有 ${length} 个`,
   "message-too-long": ({ limit, length }) =>
     `一条消息最多 ${limit} 个字符，这条有 ${length} 个；请把内容放进文件，再说出文件名`,
   "image-too-large": ({ name, bytes, limit }) => `图片 ${name} 有 ${sizeLabel(bytes)}，上限是 ${sizeLabel(limit)}`,

@@ -4,6 +4,8 @@ import type {
   FactData,
   InputChange,
   InputRequest,
+  InquiryMade,
+  InquiryReplied,
   ImagePart,
   Reason,
   Resolution,
@@ -23,6 +25,7 @@ export type Item =
   | ThoughtItem
   | CallItem
   | AskedItem
+  | InquiryItem
   | ({ type: "rule"; at: number } & Pick<FactData["rule.added"], "rule" | "saved" | "problem" | "destination" | "by">)
   | ({ type: "ruleRemoved"; at: number; rule: string } & Sender)
   | { type: "compacted"; at: number; tokens: Compaction["tokens"] }
@@ -115,6 +118,21 @@ export type CallItem = {
   attempt: number;
   /** All calls of the subagents below it, in order. */
   inner: CallItem[];
+};
+
+/** A person asked about an open request. The request stays as it is. */
+export type InquiryItem = {
+  type: "inquiry";
+  /** Of the inquiry. */
+  key: string;
+  at: number;
+  within: readonly string[];
+  /** What it is about. */
+  request: InputRequest;
+  made: InquiryMade;
+  reply?: InquiryReplied & { at: number };
+  /** The request ended before there was a reply: there will be none. */
+  over?: true;
 };
 
 /** A request that no call of this turn has made: a question of Sage's own, or one carried over from an earlier turn. */

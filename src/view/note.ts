@@ -2,7 +2,8 @@ import { oneLine, type FactData, type OutcomeStatus, type Sender, type TurnEnd }
 import { errorText, noticeText } from "../texts/error.ts";
 import { headline, whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
-import type { Item } from "./item.ts";
+import { madeNote, replyNote } from "./inquiry.ts";
+import type { InquiryItem, Item } from "./item.ts";
 import { dollars } from "./summary.ts";
 
 export type Tone = "dim" | "warn" | "danger" | "good";
@@ -40,6 +41,8 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
       return { tone: "warn", line: oneLine(noticeText(item, t)) };
     case "asked":
       return item.resolution && { tone: "dim", line: headline(item.resolution, t, me, item.request) };
+    case "inquiry":
+      return inquiryNote(item, t, me);
     case "end":
       return endNote(item.end, t);
     case "said":
@@ -50,6 +53,14 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
     default:
       return item satisfies never;
   }
+}
+
+/** Question and reply in one, for whoever draws an item once. */
+function inquiryNote(item: InquiryItem, t: Texts, me?: Sender): Note {
+  const made = madeNote(item, t, me);
+  const reply = replyNote(item, t);
+  const below = [made.foreign, reply?.line, reply?.foreign].filter((one) => one !== undefined);
+  return { tone: "dim", line: made.line, ...(below.length > 0 && { foreign: below.join("\n") }) };
 }
 
 function restoredNote({ restored, problems }: FactData["rewind.ended"], t: Texts): Note {

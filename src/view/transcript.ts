@@ -12,6 +12,7 @@ import {
   rootCallOfKey,
   stepOfKey,
   textOf,
+  withoutEnd,
   type Delta,
   type Fact,
   type FactData,
@@ -20,7 +21,7 @@ import {
   type Resolution,
   type Verdict,
 } from "../protocol/index.ts";
-import type { AskedItem, CallItem, Item, ReplyHead, SaidItem, TextItem, ThoughtItem } from "./item.ts";
+import type { AskedItem, CallItem, InquiryItem, Item, ReplyHead, SaidItem, TextItem, ThoughtItem } from "./item.ts";
 import { isOpen, standingOf, type Asked } from "./standing.ts";
 
 /**
@@ -46,6 +47,8 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
   const calls = new Map<string, CallItem>();
   /** By request id, while they are open. */
   const requests = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
+  /** Those about open requests, by their keys. */
+  const inquiries = new Map<string, InquiryItem>();
   const mail = createMail();
   let unread: { seq: number; item: SaidItem }[] = [];
   let stopped = false;
@@ -129,6 +132,18 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     if (data.outcome === "cancelled") stopped = true;
     if (!found) return [];
     found.asked.resolution = data;
+    const unreplied = [...inquiries.values()].filter(({ request }) => request.id === data.requestId);
+    for (const one of unreplied) {
+      inquiries.delete(one.key);
+      one.over = true;
+    }
+    return [...unreplied, ...answered(found, { key, at, data })];
+  };
+
+  const answered = (
+    found: { asked: Asked; item: CallItem | AskedItem },
+    { key, at, data }: Pick<Fact<"input.resolved">, "key" | "at" | "data">,
+  ): Item[] => {
     if (found.item.type === "asked") return [Object.assign(found.item, { resolution: data })];
     const { item } = found;
     const edit = editOf(data);
@@ -137,6 +152,21 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     // Its turn is over and was told; the answer comes on its own.
     const { request } = found.asked;
     return [item, { type: "asked", key, at, within: item.within, request, resolution: data, call: item }];
+  };
+
+  const inquired = (fact: Fact<"inquiry.made" | "inquiry.replied">): Item[] => {
+    const { key, at } = fact;
+    if (fact.type === "inquiry.replied") {
+      const item = inquiries.get(withoutEnd(key));
+      inquiries.delete(withoutEnd(key));
+      return item ? [Object.assign(item, { reply: { ...fact.data, at } })] : [];
+    }
+    const request = requests.get(fact.data.requestId)?.asked.request;
+    if (!request) return [];
+    const within = placeOfKey(key)?.within ?? [];
+    const item: InquiryItem = { type: "inquiry", key, at, within, request, made: fact.data };
+    inquiries.set(key, item);
+    return [item];
   };
 
   const finished = ({ key, at, data }: Fact<"call.finished">): Item[] => {
@@ -213,6 +243,9 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return requested(fact);
         case "input.resolved":
           return resolved(fact);
+        case "inquiry.made":
+        case "inquiry.replied":
+          return inquired(fact);
         case "call.started": {
           const item = calls.get(callOfKey(key) ?? "");
           item?.runs.push({ startedAt: at });

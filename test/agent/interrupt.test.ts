@@ -278,6 +278,8 @@ test("a subagent's context refuses questions with a clear error and shows its an
     },
     activity: createActivity(undefined, () => {}),
     show: () => {},
+    conversation: () => [],
+    inquiries: { follow() {}, settled: () => undefined, end: () => undefined },
     loop: () => assert.fail("no subagent is run here"),
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };

@@ -282,6 +282,7 @@ suite("what a typed line comes to", () => {
       const step = hear(request, { at: "choices" }, line, t);
       if (step.type === "again") return step.message;
       if (step.type === "next") return step.dialog;
+      if (step.type === "inquire") return step;
       return step.response.type === "granted"
         ? step.response.rules?.map((one) => `${one.rule} ${one.destination}`)
         : step;

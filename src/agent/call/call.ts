@@ -6,7 +6,7 @@ import { weighAgain } from "./drift.ts";
 import { judgeAgain } from "./judge.ts";
 import { perform } from "./perform.ts";
 import { openRequest, waitForAnswer } from "./request.ts";
-import { notRun, resultWithoutRun } from "./results.ts";
+import { notRun, resultWithoutRun, withTalk } from "./results.ts";
 import { firstState, nextState, type Again, type CallState } from "./state.ts";
 
 /** `judgedAt`: how much had happened in the session when it was judged; undefined when another attempt judged it. */
@@ -63,10 +63,10 @@ async function fromVerdictToResult(
         state = nextState(state, { type: "ended", result: await perform(durable, context, call, state) });
         break;
       case "over": {
-        const { end } = state;
+        const { end, talk } = state;
         return end.how === "ran"
           ? end.result
-          : durable.decide(callKeys.done, "call.finished", () => resultWithoutRun(context, call, end));
+          : durable.decide(callKeys.done, "call.finished", () => withTalk(resultWithoutRun(context, call, end), talk));
       }
       default:
         return state satisfies never;

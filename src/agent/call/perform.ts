@@ -23,7 +23,7 @@ import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
 import { endOfTask, endWithProcess, stopTask } from "../state/tasks.ts";
-import { redacted, withChange, withComment, withContext, withEnd } from "./results.ts";
+import { redacted, withChange, withComment, withContext, withEnd, withTalk } from "./results.ts";
 import type { CallState } from "./state.ts";
 
 /** Runs an allowed call in the way its effect permits. `rerun`: it was cut off, and a person wants it to run once more. */
@@ -31,13 +31,13 @@ export async function perform(
   durable: Durable,
   context: ExecutionContext,
   call: Call,
-  { verdict, approval, run }: CallState & { at: "running" },
+  { verdict, approval, run, talk }: CallState & { at: "running" },
 ): Promise<ToolResult | "rerun"> {
   const tool = toolFor(context, call);
   const input = inputOf(context, tool, call, verdict);
   const told = (result: ToolResult) => {
     const comment = approval.by === "person" ? approval.comment : undefined;
-    return withContext(withComment(withChange(result, call, verdict), comment), verdict);
+    return withContext(withTalk(withComment(withChange(result, call, verdict), comment), talk), verdict);
   };
   const execute = async (scope: ToolScope) => {
     const result = await outcomeOf(tool, input, scope);
@@ -126,7 +126,8 @@ function failureIn({ signal }: ToolScope): "stopped" | "failed" {
   return signal.aborted ? "stopped" : "failed";
 }
 
-function effectScope(context: ExecutionContext, scope: StepScope, web: ToolScope["web"]): ToolScope {
+/** Surroundings of a tool that reads or writes. */
+export function effectScope(context: ExecutionContext, scope: StepScope, web: ToolScope["web"]): ToolScope {
   return {
     get signal() {
       return scope.signal;

@@ -89,7 +89,9 @@ async function choose(
   const opened = ask(durable, key, request, context.asking);
   const resolution = await waitForPerson(context, opened);
   endTurnIfSaid(durable, resolution, opened.request);
-  return { choice: choiceOf(resolution), why: sentence(opened.request.why, "en") };
+  const talk = context.inquiries.end(context, opened.request.id);
+  const told = sentence(opened.request.why, "en");
+  return { choice: choiceOf(resolution), why: talk === undefined ? told : `${told}\n${talk}` };
 }
 
 function kill(group: number): void {

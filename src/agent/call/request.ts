@@ -94,13 +94,14 @@ export async function waitForAnswer(
   const { request } = opened;
   const resolution = await waitForPerson(context, opened);
   closePermit(context, request.id);
+  const talk = context.inquiries.end(context, request.id);
   endTurnIfSaid(durable, resolution, request);
   if ("response" in resolution && resolution.response?.type === "granted")
     await addRules(durable, context, resolution.response, {
       ...{ number, by: resolution.by, surface: resolution.surface },
       again: opened.resolution !== undefined,
     });
-  return { type: "resolved", resolution, own: request.kind !== "permission" };
+  return { type: "resolved", resolution, own: request.kind !== "permission", ...(talk !== undefined && { talk }) };
 }
 
 /** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */

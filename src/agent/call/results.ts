@@ -97,6 +97,8 @@ export function notApproved(resolution: Resolution): ToolResult {
     case "no_surface":
       return didNotRun(`it needs a person's approval, and ${sentence(resolution.reason, "en")}.`);
     case "superseded":
+      if (resolution.reason.code === "withdrawn-by-agent")
+        return didNotRun("you took this request back after a person had asked about it. Go on as you said you would.");
       return didNotRun(`${sentence(resolution.reason, "en")}.`);
     default:
       return resolution satisfies never;
@@ -154,6 +156,11 @@ function differenceOf(ran: ToolInput, sent: ToolInput): string {
 /** The person's own words, marked as theirs, in the result of the same call. */
 export function withComment(result: ToolResult, comment: string | undefined): ToolResult {
   return comment?.trim() ? advised(result, `The person approved this and said: "${comment}"`) : result;
+}
+
+/** What people asked about the call before it was decided, and what was replied. */
+export function withTalk(result: ToolResult, talk: string | undefined): ToolResult {
+  return talk === undefined ? result : { ...result, text: `${result.text}\n${talk}` };
 }
 
 function quote(lead: string, words: string | undefined): string {

@@ -29,13 +29,17 @@ export type Again =
   | { because: "last-look"; approval: Approval; run: number };
 
 /** The state of a call between its verdict and its result. `number` counts its judgements. */
-export type CallState =
+export type CallState = (
   | { at: "asking"; number: number; verdict: Verdict }
   | { at: "judging"; number: number; shown: Verdict; again: Again }
   /** Waits for its turn: writers of one reply run in the model's order. `waited`: for a person, since it was judged. */
   | { at: "allowed"; number: number; verdict: Verdict; approval: Approval; waited: boolean; run: number }
   | { at: "running"; number: number; verdict: Verdict; approval: Approval; run: number }
-  | { at: "over"; end: CallOver };
+  | { at: "over"; end: CallOver }
+) & {
+  /** Everything people asked about its requests, and the replies, as the agent reads it. */
+  talk?: string;
+};
 
 /** Everything that a result is made of. */
 export type CallOver =
@@ -46,7 +50,7 @@ export type CallOver =
   | { how: "ran"; result: ToolResult };
 
 export type CallEvent =
-  | { type: "resolved"; resolution: Resolution; own: boolean }
+  | { type: "resolved"; resolution: Resolution; own: boolean; talk?: string }
   /** `stale`: by an attempt before this one. */
   | { type: "judged"; verdict: Verdict; stale: boolean }
   /** Its turn has come. `fresh`: nothing has happened since it was judged that could have changed what it means. */
@@ -60,6 +64,13 @@ export function firstState(verdict: Verdict): CallState {
 
 /** The state that follows. An event that a state does not expect is a mistake of ours. */
 export function nextState(state: CallState, event: CallEvent): CallState {
+  const heard = event.type === "resolved" ? event.talk : undefined;
+  const talk = [state.talk, heard].filter((one) => one !== undefined).join("\n");
+  const next = follow(state, event);
+  return talk === "" ? next : { ...next, talk };
+}
+
+function follow(state: CallState, event: CallEvent): CallState {
   if (state.at === "asking" && event.type === "resolved") return resolved(state, event);
   if (state.at === "judging" && event.type === "judged") return judgedAgain(state, event);
   if (state.at === "allowed" && event.type === "turn-came") return turnCame(state, event.fresh);
@@ -75,7 +86,8 @@ function resolved(
   { resolution, own }: CallEvent & { type: "resolved" },
 ): CallState {
   if (own) return { at: "over", end: { how: "answered", verdict, resolution } };
-  if (resolution.outcome === "superseded")
+  const isWithdrawn = resolution.outcome === "superseded" && resolution.reason.code === "withdrawn-by-agent";
+  if (resolution.outcome === "superseded" && !isWithdrawn)
     return { at: "judging", number: number + 1, shown: verdict, again: { because: "ruled" } };
   const grant = grantOf(resolution);
   if (!grant) return { at: "over", end: { how: "not-approved", resolution } };

@@ -52,6 +52,7 @@ const inbound: Readonly<Record<InboundType, true>> = {
   "user.said": true,
   "message.withdrawn": true,
   "input.resolved": true,
+  "inquiry.made": true,
   "turn.interrupted": true,
   "draft.saved": true,
   "session.titled": true,

@@ -118,12 +118,25 @@ export type ExecutionContext = {
     toolCalls: number;
   };
   activity: Activity;
+  /** Messages of this agent's conversation so far: whoever asks about one of its requests is answered from them. */
+  conversation(): readonly Message[];
+  inquiries: Inquiries;
   /** Runs a subagent; handed down because the loop itself imports the calls that start one. */
   loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus>;
   /** The root's. */
   lifecycle: LifecycleManager;
   /** Shows to those who watch what this agent does now. */
   show(state: AgentState): void;
+};
+
+/** People's questions about the open requests of a turn, and the replies to them. */
+export type Inquiries = {
+  /** Replies to what is asked about a request, from now until it ends. */
+  follow(context: ExecutionContext, request: InputRequest): void;
+  /** Fulfilled when everything that was asked about a request so far has its reply; undefined when that is so already. */
+  settled(requestId: string): Promise<unknown> | undefined;
+  /** The request has ended: nothing more is replied. Gives everything that was said about it, for the agent. */
+  end(context: ExecutionContext, requestId: string): string | undefined;
 };
 
 /** How far a turn has come; what its outcome is made of, also when it ends half-way. */

@@ -44,20 +44,28 @@ export function enterPhase({ agent, lifecycle, show }: ExecutionContext, phase: 
 /** Waits for a person, anywhere in the tree, and says so for as long as anybody in it waits. */
 export function waitForPerson(context: ExecutionContext, opened: Opened): Promise<Resolution> {
   if (opened.resolution) return Promise.resolve(opened.resolution);
-  const { tree } = context;
+  const { tree, inquiries } = context;
+  inquiries.follow(context, opened.request);
   tree.waiting = [...tree.waiting, opened.request];
   const isRoot = context.agent.length === 0; // whose waiting is a fact
   if (!isRoot)
     context.show({ state: "waitingForConfirmation", reason: opened.request.why, requestId: opened.request.id });
   nameWaiting(context);
   // A wait that is broken off ends the attempt, whose end has a state of its own.
-  return opened.wait().then((resolution) => {
+  return replied(context, opened).then((resolution) => {
+    inquiries.end(context, opened.request.id);
     tree.waiting = tree.waiting.filter((request) => request !== opened.request);
     tree.happened++;
     nameWaiting(context);
     if (!isRoot) context.show({ state: "executing", phase: "executingTools" });
     return resolution;
   });
+}
+
+/** In a run that ends where a person is needed, whatever was asked about the request has its reply first. */
+function replied({ inquiries, asking }: ExecutionContext, opened: Opened): Promise<Resolution> {
+  const settled = asking.mode.type === "batch" ? inquiries.settled(opened.request.id) : undefined;
+  return settled ? settled.then(() => opened.wait()) : opened.wait();
 }
 
 /** The state names the request that has waited longest. */

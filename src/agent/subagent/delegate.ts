@@ -32,8 +32,8 @@ export async function delegate(
     const names = context.config.subagents.list().map(({ name }) => name);
     return { ok: false, text: `There is no subagent "${agent}"; there are ${names.join(", ")}.` };
   }
-  const child = childContext(durable, context, definition);
   const progress = begin(prompt, definition.maxSteps ?? STEPS);
+  const child = childContext(durable, context, definition, progress);
   const begun = durable.known(firstSubReplyKey);
   try {
     const ended = await context.loop(durable.branch(callKeys.sub), child, progress);
@@ -64,7 +64,12 @@ function endOf(error: unknown): AgentState {
   return { state: "error", error: { code, message: messageOf(error), reason: reasonOf(error) } };
 }
 
-function childContext(durable: Durable, context: ExecutionContext, definition: SubagentDefinition): ExecutionContext {
+function childContext(
+  durable: Durable,
+  context: ExecutionContext,
+  definition: SubagentDefinition,
+  progress: Progress,
+): ExecutionContext {
   const agent = [...context.agent, definition.name];
   const workingDirectory = directoryOf(definition, context.options.workingDirectory);
   const tools = toolsOf(definition, context.config.tools, agent.length);
@@ -78,6 +83,7 @@ function childContext(durable: Durable, context: ExecutionContext, definition: S
     config,
     agent,
     show: stateShower(durable, agent),
+    conversation: () => progress.messages,
     asksRoot: definition.ask === "root" && (context.agent.length === 0 || context.asksRoot),
     options: { ...context.options, workingDirectory },
     memory: new Memory(undefined, context.memory.allowed),

@@ -51,7 +51,7 @@ export async function carry(
           surface: end.surface,
           again: resolution !== undefined,
         });
-      return { request, end };
+      return { request, end, talk: context.inquiries.end(context, id) };
     }),
   );
   if (durable.stopped) throw durable.stopped;
@@ -60,7 +60,7 @@ export async function carry(
       const shown = verdictOf(log.loaded, request);
       if (shown) context.memory.grant(request, shown);
     }
-  const text = [note, ...ends.map(({ request, end }) => `- ${asked(request)}\n  ${answer(request, end)}`)].join("\n");
+  const text = [note, ...ends.map(tell)].join("\n");
   // Under a key of its own: told once, however often the turn is begun again.
   await log.store.append(log.id, {
     key: saidKey(`${turn.key}.${carriedKey}`),
@@ -94,6 +94,10 @@ export function openIn(log: SessionLog, folded: Folded): string[] {
 
 const note =
   "[Sage was updated in the middle of the turn, and goes on here. A call without a result was not run, unless its result says that it was started. What was open then, and what became of it:]";
+
+function tell({ request, end, talk }: { request: InputRequest; end: Resolution; talk: string | undefined }): string {
+  return [`- ${asked(request)}`, `  ${answer(request, end)}`, ...(talk === undefined ? [] : [talk])].join("\n");
+}
 
 function find(log: SessionLog, id: string): { request: InputRequest; resolution: Resolution | undefined } {
   const found = log.store.find(id);

@@ -14,7 +14,7 @@ import { noUsage, reason, reasonOf, stepKeys, textOf, type Compaction, type Usag
 import { errorBecause } from "../../texts/error.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";
-import { spend } from "./spend.ts";
+import { spend } from "../state/spend.ts";
 import { enterPhase } from "../state/states.ts";
 
 /** Results older than these steps, and longer than this, are the first to go. */

@@ -13,7 +13,7 @@ import { nextReply } from "./next-reply.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { runCalls } from "../call/orchestrator.ts";
 import { addedBySage, assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
-import { spend } from "./spend.ts";
+import { spend } from "../state/spend.ts";
 import { askIfSpinning } from "./spinning.ts";
 import { finishOf } from "./finish.ts";
 import { enterPhase } from "../state/states.ts";

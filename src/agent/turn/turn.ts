@@ -21,6 +21,7 @@ import {
 } from "../../protocol/index.ts";
 import { restoreAll } from "../../tools/kept.ts";
 import { errorBecause } from "../../texts/error.ts";
+import { createInquiries } from "../inquiry/desk.ts";
 import { createActivity } from "../state/activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { carry, endForeign, openIn } from "./carry.ts";
@@ -132,24 +133,25 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
   const from = carries ? Math.min(folded.sawUpTo, sawUpTo - 1) : folded.sawUpTo;
   const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, heard);
   lifecycle.transition({ state: "executing", phase: "preparingContext" });
+  const progress: Progress = {
+    messages: [...folded.messages, ...between(log.said, folded.sawUpTo, heard)],
+    said: log.said,
+    hear: log.mailbox.hear,
+    sawUpTo,
+    counted: folded.counted,
+    summary: folded.summary,
+    maxSteps,
+    steps: 0,
+    toolHistory: [],
+    text: "",
+  };
   return {
     key,
     at: folded.open?.at ?? Date.now(),
     carries,
     cancelledBy: folded.cancelledBy,
     heard: folded.sawUpTo,
-    progress: {
-      messages: [...folded.messages, ...between(log.said, folded.sawUpTo, heard)],
-      said: log.said,
-      hear: log.mailbox.hear,
-      sawUpTo,
-      counted: folded.counted,
-      summary: folded.summary,
-      maxSteps,
-      steps: 0,
-      toolHistory: [],
-      text: "",
-    },
+    progress,
     context: {
       session: log.id,
       config,
@@ -164,6 +166,8 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       show: stateShower(log.branch(key), []),
       mode: () => log.mode,
       planned: () => log.planned,
+      conversation: () => progress.messages,
+      inquiries: createInquiries(log),
       memory: new Memory(folded.seen),
       tree: {
         ...{ permits: [], waiting: [], happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },

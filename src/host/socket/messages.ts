@@ -69,6 +69,7 @@ const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } =
   },
   withdraw: { session: text, message: text, ...sender },
   respond: { response, ...sender },
+  inquire: { requestId, text, id: text.optional(), ...sender },
   interrupt: { session: text, cancel: z.boolean().optional(), ...sender },
   resume: { session: text },
   chooseMode: { session: text, mode: z.enum(sessionModes), ...sender },

@@ -125,7 +125,7 @@ function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): P
 function sessionOf(command: Command): string | undefined {
   if ("session" in command) return command.session;
   if (command.type === "respond") return splitRequestId(command.response.requestId).session;
-  return command.type === "saveDraft" ? splitRequestId(command.requestId).session : undefined;
+  return "requestId" in command ? splitRequestId(command.requestId).session : undefined;
 }
 
 /** Beside the journal, or where its path is too long for a socket, in a folder of ours among the temporary ones. */

@@ -20,6 +20,8 @@ export type Asking = {
   hear(line: string): void;
   /** Only an optional remark is missing. */
   canDoWithout(): boolean;
+  /** Writes something that belongs to the shown request, above its prompt. */
+  interject(requestId: string, write: () => void): void;
   forget(): void;
 };
 
@@ -33,9 +35,15 @@ type Parts = {
   prompted(): void;
   saveDraft(requestId: string, draft: Draft): void;
   respond(request: InputRequest, response: InputResponse): void;
+  inquire(request: InputRequest, text: string): void;
+  /** The prompt is gone: what was held back is written. */
+  released(): void;
+  /** Lines come from a pipe: the next one is meant for after the reply. */
+  piped: boolean;
 };
 
-export function createAsking({ style, lines, cwd, say, prompted, saveDraft, respond }: Parts): Asking {
+export function createAsking(parts: Parts): Asking {
+  const { style, lines, cwd, say, prompted, saveDraft, respond } = parts;
   const { t, paint } = style;
   let at: { request: InputRequest; dialog: Dialog } | undefined;
 
@@ -69,6 +77,10 @@ export function createAsking({ style, lines, cwd, say, prompted, saveDraft, resp
       switch (step.type) {
         case "respond":
           return respond(request, step.response);
+        case "inquire":
+          parts.inquire(request, step.text);
+          say(paint.dim(t.inquiryWaits));
+          return parts.piped ? void (at = { request, dialog }) : prompt(request, dialog, { fresh: false });
         case "again":
           say(paint.yellow(oneLine(step.message)));
           // A pasted block that begins with something else must not end in an answer.
@@ -80,6 +92,14 @@ export function createAsking({ style, lines, cwd, say, prompted, saveDraft, resp
         default:
           return step satisfies never;
       }
+    },
+    interject(requestId, write) {
+      if (at?.request.id !== requestId) return write();
+      const { request, dialog } = at;
+      lines.hush();
+      parts.released();
+      write();
+      prompt(request, dialog, { fresh: true });
     },
     canDoWithout: () => at?.dialog.at === "remark",
     forget: () => void (at = undefined),

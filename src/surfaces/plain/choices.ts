@@ -21,6 +21,7 @@ export function dialogLines(request: InputRequest, dialog: Dialog, style: Style)
         question?.options.length === 0 ? t.textHint : hintOf(request, question?.multiSelect === true, t),
         of > 1 ? t.declineAllHint : t.declineHint,
         ...(dialog.n > 0 ? [t.backHint] : []),
+        t.inquiryKey,
         ...(Object.keys(dialog.answers).length > 0 ? [t.partialHint] : []),
       ];
       return [
@@ -51,6 +52,7 @@ function choiceLines(request: PermissionRequest, style: Style): string[] {
     key("e", t.edit),
     key("c", t.yesAnd),
     key("s", t.stop),
+    key("?", t.inquiryKey),
   ];
 }
 

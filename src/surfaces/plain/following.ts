@@ -66,6 +66,8 @@ function happened({ to, life, asking, prompts, print, view }: Parts, fact: Fact)
     to({ type: "resolved", id: fact.data.requestId });
     if (asking.shown()?.id === fact.data.requestId) prompts.close();
   }
-  print(view.fact(fact));
+  const pieces = view.fact(fact);
+  if (fact.type === "inquiry.replied") asking.interject(fact.data.requestId, () => print(pieces));
+  else print(pieces);
   if (fact.type === "turn.ended") to({ type: "turn-ended" });
 }

@@ -28,6 +28,8 @@ export type Dialog =
 export type Step =
   | { type: "respond"; response: InputResponse }
   | { type: "next"; dialog: Dialog; draft?: Draft; note?: string }
+  /** The person asks about the request first. */
+  | { type: "inquire"; text: string }
   /** No answer; the same is asked again. */
   | { type: "again"; message: string };
 
@@ -55,6 +57,9 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
   const typed = line.trim();
   const frame = { requestId: request.id };
   const back: Step = { type: "next", dialog: { at: "choices" } };
+  const inquiry = asksBack.has(dialog.at) ? /^[?？](.*)$/su.exec(typed)?.[1]?.trim() : undefined;
+  if (inquiry !== undefined)
+    return inquiry === "" ? { type: "again", message: t.inquiryHow } : { type: "inquire", text: inquiry };
   switch (dialog.at) {
     case "choices":
       return request.kind === "permission" ? choose(request, typed, t) : { type: "again", message: t.noChoice(typed) };
@@ -88,6 +93,9 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
   }
 }
 
+/** Elsewhere a question mark may begin what is written. In quotes it does so here as well. */
+const asksBack: ReadonlySet<Dialog["at"]> = new Set(["choices", "question", "text"]);
+
 function choose(request: PermissionRequest, typed: string, t: Texts): Step {
   const frame = { requestId: request.id };
   const isPlan = request.tool === PLAN_TOOL;
@@ -117,7 +125,7 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
     case "s":
       return { type: "respond", response: { type: "cancelled", ...frame } };
     default: {
-      const letters = ["y", ...(isPlan || rulesFor(request).length > 0 ? ["a"] : []), "n", "r", "e", "c", "s"];
+      const letters = ["y", ...(isPlan || rulesFor(request).length > 0 ? ["a"] : []), "n", "r", "e", "c", "s", "?"];
       return { type: "again", message: t.noChoice(typed, letters.join(", ")) };
     }
   }

@@ -8,7 +8,7 @@ import { keyboard, pipe, type Lines } from "./lines.ts";
 import type { PlainOptions } from "./options.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createScreen, type Screen } from "./screen.ts";
-import { interrupt, respond } from "./sending.ts";
+import { inquire, interrupt, respond } from "./sending.ts";
 import { joining, next, type Event, type Leaving, type State } from "./state.ts";
 import { createTalking, type Talking } from "./talking.ts";
 import { createView, type Piece, type View } from "./view.ts";
@@ -79,6 +79,9 @@ export function createParts(host: Host, options: PlainOptions): Parts {
       prompted: screen.hold,
       saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
       respond: (request, response) => void respond(parts, request, response),
+      inquire: (request, text) => void inquire(parts, request, text),
+      released: screen.release,
+      piped: input.isTTY !== true,
     }),
   };
   return parts;

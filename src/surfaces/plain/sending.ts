@@ -21,6 +21,16 @@ export async function respond(parts: Parts, request: InputRequest, response: Inp
   parts.prompts.settle();
 }
 
+/** Asks about a request; the reply comes as a fact. */
+export async function inquire(parts: Parts, { id }: InputRequest, text: string): Promise<void> {
+  const { host, sender, style } = parts;
+  const reply = await host.send({ type: "inquire", requestId: id, text, ...sender });
+  if (!reply.ok) {
+    const why = style.paint.red(style.t.sendingFailed(oneLine(errorText(reply, style.t))));
+    parts.asking.interject(id, () => parts.say(why));
+  } else if (!reply.running) parts.talking.resume();
+}
+
 /** Ctrl-C: interrupts the turn, or leaves. */
 export async function interrupt(parts: Parts): Promise<void> {
   const { host, options, sender, style, state, to, prompts } = parts;

@@ -9,7 +9,8 @@ import {
 } from "../../protocol/index.ts";
 import { changeLine, ending, headline } from "../../texts/resolution.ts";
 import { changeOf } from "../../view/change.ts";
-import type { CallItem, Item, SaidItem, TextItem } from "../../view/item.ts";
+import { madeNote, replyNote } from "../../view/inquiry.ts";
+import type { CallItem, InquiryItem, Item, SaidItem, TextItem } from "../../view/item.ts";
 import { changeLines } from "../../view/lines/change.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
@@ -55,6 +56,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
   const written = new WeakMap<TextItem, { restarts: number; length: number }>();
   const calls = new WeakMap<CallItem, "begun" | "ended">();
   const answered = new WeakSet<Resolution>();
+  const inquiries = new WeakSet<InquiryItem>();
   /** Calls of the root agent without a result. */
   const open = new Set<CallItem>();
   /** Texts that came before the results they reply to. */
@@ -73,6 +75,8 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
         return call(item);
       case "asked":
         return item.resolution ? answer(item.resolution, item.request) : [];
+      case "inquiry":
+        return inquiry(item);
       case "interrupted":
         return item.to === "cancel" && known.isCancelling() ? [] : note(noteOf(item, t, me));
       case "end":
@@ -83,6 +87,12 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
       default:
         return note(noteOf(item, t, me));
     }
+  };
+
+  const inquiry = (item: InquiryItem): Piece[] => {
+    const isNew = !inquiries.has(item);
+    inquiries.add(item);
+    return [...(isNew ? note(madeNote(item, t, me)) : []), ...note(replyNote(item, t))];
   };
 
   const said = (item: SaidItem): Piece[] => {

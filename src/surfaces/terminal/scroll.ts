@@ -184,6 +184,8 @@ function isFinal(item: Entry["item"]): boolean {
       return item.items.every(isOver);
     case "asked":
       return item.resolution !== undefined;
+    case "inquiry":
+      return item.reply !== undefined || item.over === true;
     case "text":
     case "thought":
     case "box":
