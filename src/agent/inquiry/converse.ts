@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { StepScope } from "../../journal/durable.ts";
 import { costOf } from "../../models/prices.ts";
 import {
@@ -16,8 +15,10 @@ import {
   type Reason,
   type ToolResult,
 } from "../../protocol/index.ts";
+import * as z from "../../protocol/z.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { loadImage } from "../../tools/image.ts";
+import { jsonSchemaOf } from "../../tools/json-schema.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import { judgeHooked } from "../call/judge.ts";
 import { effectScope, outcomeOf } from "../call/perform.ts";
@@ -200,12 +201,11 @@ function short(text: string): string {
 }
 
 const withdrawInput = z.strictObject({ reason: z.string().min(1) });
-const { $schema: _, ...withdrawSchema } = z.toJSONSchema(withdrawInput, { io: "input" });
 const withdrawTool: OfferedTool = {
   name: "withdraw_request",
   description:
     "Takes your open request back, because what the person asks shows that another way is better. It is not run and not answered; your turn goes on, and you do the other thing there. `reason`: one or two sentences that the person reads: why, and what you will do instead.",
-  inputSchema: withdrawSchema,
+  inputSchema: jsonSchemaOf(withdrawInput),
 };
 
 function withdrawn(said: InquiryReplied, text: string, { input }: Call): InquiryReplied {
