@@ -129,7 +129,7 @@ async function look(
   const parsed = side.memory.parse(tool, verdict.input ?? call.input);
   if (!parsed.ok) return refused(sentence(parsed.problem, "en"));
   const result = await outcomeOf(tool, parsed.input, {
-    ...effectScope(side, scope),
+    ...effectScope(side, scope, undefined),
     signal,
     output() {},
     waiting() {},
