@@ -22,7 +22,7 @@ const doors: Record<string, string[]> = {
   hooks: ["protocol"],
   agent: [...heart, "texts"],
   mcp: ["protocol", "tools"],
-  config: ["protocol", "texts", "permission", "tools", "context", "hooks"],
+  config: ["protocol", "texts", "permission", "tools", "context", "hooks", "mcp"],
   host,
   archive: [...host, "host"],
   sdk: [...host, "host", "archive"],

@@ -1,6 +1,7 @@
 import { oneLine } from "../protocol/index.ts";
 import type { Home } from "../config/home.ts";
 import { moduleTexts, packagesIn } from "../config/module-files.ts";
+import { commandLine, readServers, type ServersFile } from "../config/servers.ts";
 import { projectFiles, projectSchema, readSettings, type ProjectSettings } from "../config/settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../config/trust.ts";
 import type { Style } from "../view/lines/paint.ts";
@@ -54,8 +55,9 @@ function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntr
     const is = now.get(path) ?? [];
     if (!settings.includes(path)) {
       const was = before[path] ?? "";
+      if (path.endsWith(".mcp.json")) return changedText(path, serverEntries(readServers(path, was).servers, t), is);
       if (is[0]?.what === t.trustCode) return changedText(path, code(was, t), is);
-      return changedText(path, told(was, path.endsWith(".md") ? t.trustTold : t.trustRun), is);
+      return changedText(path, told(was, is[0]?.what ?? (path.endsWith(".md") ? t.trustTold : t.trustRun)), is);
     }
     const was = entriesOf(parsed(before[path]), style, t);
     const entries = [...marked("-", missing(was, is)), ...marked("+", missing(is, was))];
@@ -63,7 +65,11 @@ function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntr
   });
 }
 
-function filesOf({ files, content, scripts, modules }: ProjectTrust, style: Style, t: CliTexts): Map<string, Entry[]> {
+function filesOf(
+  { files, content, scripts, modules, servers }: ProjectTrust,
+  style: Style,
+  t: CliTexts,
+): Map<string, Entry[]> {
   return new Map([
     ...files.map(({ path, settings }) => [path, entriesOf(settings, style, t)] as const),
     ...[...content.skills, ...content.agents, ...content.commands].map(
@@ -71,7 +77,26 @@ function filesOf({ files, content, scripts, modules }: ProjectTrust, style: Styl
     ),
     ...scripts.map(({ path, text }) => [path, told(text, t.trustRun)] as const),
     ...moduleTexts(modules).map(({ path, text }) => [path, code(text, t)] as const),
+    ...(servers ? serverFiles(servers, t) : []),
   ]);
+}
+
+function serverFiles({ path, servers, scripts }: ServersFile, t: CliTexts): (readonly [string, Entry[]])[] {
+  return [
+    [path, serverEntries(servers, t)],
+    ...scripts.map((script) => [script.path, told(script.text, t.trustServed)] as const),
+  ];
+}
+
+/** Servers in full: what is started with which variables, or where a connection leads and what is sent along. */
+function serverEntries(servers: ServersFile["servers"], t: CliTexts): Entry[] {
+  const named = (values: Record<string, string> = {}) =>
+    Object.entries(values).map(([name, value]) => `${name}=${value}`);
+  return Object.entries(servers).map(([name, { command, args, env, url = "", headers }]) =>
+    command === undefined
+      ? { what: t.trustAddress(name), text: [url, ...named(headers)].join(" ") }
+      : { what: t.trustServer(name), text: [...named(env), commandLine({ command, args })].join(" ") },
+  );
 }
 
 /** Of a text the order counts too, so what it says now is shown whole. */

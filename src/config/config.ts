@@ -10,6 +10,7 @@ import {
   type RuleFiles,
   type RuleGrant,
 } from "../protocol/index.ts";
+import type { ServerDefinition } from "../mcp/server.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";
 import { changedScript, filesIn, rulesFor } from "./hook-files.ts";
@@ -18,6 +19,7 @@ import { keepFromGit } from "./git-ignore.ts";
 import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { addRule, removeRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
+import { commandLine, loadServers } from "./servers.ts";
 import { commandsOf, projectFiles, readSettings, rulesOf, type ProjectSettings, type Settings } from "./settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -29,6 +31,8 @@ export type Config = {
   hooks: Hooks;
   /** Of every file that counts; loading them is a step of its own. */
   modules: NamedModule[];
+  /** MCP servers of every file that counts. */
+  servers: ServerDefinition[];
   trust: ProjectTrust;
   warnings: Reason[];
   /** Files in which rules may be saved: a folder's own only when its settings are trusted. */
@@ -61,6 +65,12 @@ export function loadConfig(
   const loaded = layers.map(({ path, destination, settings: own }) => rulesOf(own, destination, path));
   const given = loaded.flatMap((layer) => layer.rules);
   const modules = [...readModules(settings.modules, home.dir), ...(project.state === "trusted" ? project.modules : [])];
+  const outside = loadServers(
+    settings.mcpServers,
+    home.settings,
+    project.state === "trusted" ? project : undefined,
+    env,
+  );
   const moduleFiles = (own: readonly NamedModule[]) => [
     ...new Set([...own.map(({ named }) => named), ...moduleTexts(own).map(({ path }) => path)]),
   ];
@@ -73,6 +83,11 @@ export function loadConfig(
         commandsOf(own).flatMap((command) => filesIn(command, folder)),
         destination,
       ),
+    ),
+    ...outside.servers.flatMap(({ transport, source }) =>
+      transport.type === "http"
+        ? []
+        : rulesFor(filesIn(commandLine(transport), source === "user" ? home.dir : project.root), source),
     ),
   ];
   /** A person who changes a trusted file by Sage has seen it: no reason to ask for trust again. Other changes do need it. */
@@ -87,11 +102,13 @@ export function loadConfig(
     rules,
     hooks: createHooks(merged(layers, project.scripts), childEnv(env, project.root)),
     modules,
+    servers: outside.servers,
     trust: project,
     warnings: [
       ...(modules.length > 0 ? [] : rulesForNoTool(given)), // modules may bring the tools
       ...rulesForNoPath(given),
       ...loaded.flatMap((layer) => layer.warnings),
+      ...outside.warnings,
       ...project.ignored,
     ],
     ruleFiles: filesOf(home, project),

@@ -18,6 +18,7 @@ import * as z from "../protocol/z.ts";
 import { scriptsIn } from "./hook-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
+import { readServersFile, serversSchema, type ServersFile } from "./servers.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -155,6 +156,13 @@ const userSchema = z.strictObject({
   ...shared,
   feishu: feishu.optional(),
   people: people.optional(),
+  mcpServers: serversSchema.optional().describe("MCP servers by name: tools from outside, see docs/mcp.md"),
+  mcpDeferAbove: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("With more tools of MCP servers than this, the model is told their names and searches; 40 by default"),
   workspaces: z
     .record(z.string().regex(/^[\w.-]{1,40}$/), z.string())
     .optional()
@@ -271,6 +279,7 @@ export function readProject(root: string): {
   /** Files that the hooks name. */
   scripts: ContentFile[];
   modules: NamedModule[];
+  servers: ServersFile | undefined;
   ignored: Reason[];
   digest: string;
 } {
@@ -290,15 +299,30 @@ export function readProject(root: string): {
     root,
   );
   const modules = files.flatMap(({ path, settings }) => readModules(settings.modules, dirname(path), root));
-  const run = [...scripts, ...moduleTexts(modules)];
-  return { files, content, scripts, modules, ignored, digest: projectDigest(root, files, { ...content, run }) };
+  const servers = readServersFile(root, (path) => readText(path, root));
+  ignored.push(...(servers?.problems ?? []));
+  const run = [...scripts, ...moduleTexts(modules), ...serverTexts(servers)];
+  return {
+    files,
+    content,
+    scripts,
+    modules,
+    servers,
+    ignored,
+    digest: projectDigest(root, files, { ...content, run }),
+  };
+}
+
+/** Trust is bound to what the file says to the letter, and to the files that its commands name. */
+export function serverTexts(servers: ServersFile | undefined): ContentFile[] {
+  return servers && Object.keys(servers.servers).length > 0 ? [servers, ...servers.scripts] : [];
 }
 
 /** Binds trust to the meaning of the settings, and to skills, subagents and commands to the letter. */
 function projectDigest(
   root: string,
   files: readonly ProjectFile[],
-  { skills, agents, commands, run }: Found & { /** Scripts and modules. */ run: readonly ContentFile[] },
+  { skills, agents, commands, run }: Found & { /** Scripts, modules and MCP servers. */ run: readonly ContentFile[] },
 ): string {
   const settled = files.map(({ destination, settings }) => [destination, settings]);
   const told = [...skills, ...agents, ...commands, ...run].map(({ path, text }) => [relative(root, path), text]);

@@ -6,7 +6,8 @@ import { reason, type Reason } from "../protocol/index.ts";
 import { moduleTexts, type NamedModule } from "./module-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
-import { readProject, type ProjectFile } from "./settings.ts";
+import type { ServersFile } from "./servers.ts";
+import { readProject, serverTexts, type ProjectFile } from "./settings.ts";
 import { errorBecause } from "../texts/error.ts";
 
 type Trusted = Record<string, { digest: string; at: number; files: Record<string, string> }>;
@@ -22,6 +23,8 @@ export type ProjectTrust = {
   scripts: ContentFile[];
   /** With the files they are made of. */
   modules: NamedModule[];
+  /** MCP servers of the folder. */
+  servers: ServersFile | undefined;
   ignored: Reason[];
   digest: string;
   /** The files as they were when they were trusted, for showing the difference. */
@@ -37,7 +40,8 @@ export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
   const before = read(trustFile)[root];
   const { skills, agents, commands } = project.content;
   const state =
-    project.files.every(({ settings }) => isEmpty(settings)) && skills.length + agents.length + commands.length === 0
+    project.files.every(({ settings }) => isEmpty(settings)) &&
+    skills.length + agents.length + commands.length + serverTexts(project.servers).length === 0
       ? "nothing-to-trust"
       : before === undefined
         ? "untrusted"
@@ -49,7 +53,7 @@ export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
 
 export function trust(
   trustFile: string,
-  { root, digest, files, content, scripts, modules }: Omit<ProjectTrust, "state" | "ignored" | "before">,
+  { root, digest, files, content, scripts, modules, servers }: Omit<ProjectTrust, "state" | "ignored" | "before">,
 ): void {
   if (!mayBeTrusted(root)) throw errorBecause("config-invalid", reason("folder-too-wide", { folder: root }));
   change(trustFile, (all) => {
@@ -60,6 +64,7 @@ export function trust(
       ...content.commands,
       ...scripts,
       ...moduleTexts(modules),
+      ...serverTexts(servers),
     ];
     const texts = Object.fromEntries(told.map(({ path, text }) => [path, text]));
     return { ...all, [root]: { digest, at: Date.now(), files: texts } };
@@ -85,6 +90,7 @@ const nothing = {
   content: { skills: [], agents: [], commands: [], problems: [] },
   scripts: [],
   modules: [],
+  servers: undefined,
   ignored: [],
   digest: "",
 };

@@ -30,7 +30,7 @@ import {
   type SubagentDefinition,
   type Reason,
 } from "../protocol/index.ts";
-import { builtinTools, createToolRegistry } from "../tools/registry.ts";
+import { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
 import { createSpawner } from "../tools/spawner.ts";
 import { createTask } from "../tools/task.ts";
@@ -59,6 +59,8 @@ export type AgentParts = {
   output: string;
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
+  /** Adds tools that come from outside and may change, when a turn begins. */
+  outsideTools?(tools: ToolRegistry): Promise<ToolRegistry>;
   hooks?: Hooks;
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
@@ -136,7 +138,11 @@ export function createAgent(parts: AgentParts): Agent {
     matching,
     keepDir: (session) => keptFor(kept, session),
     async executor(session, { options, channel }, { store, warn }) {
-      const [model, smallModel] = await Promise.all([parts.model(session), parts.smallModel?.()]);
+      const [model, smallModel, all] = await Promise.all([
+        parts.model(session),
+        parts.smallModel?.(),
+        parts.outsideTools?.(tools),
+      ]);
       const { mode = { type: "interactive" } } = options;
       for (const why of parts.warnings ?? []) warn(why);
       const interactive =
@@ -160,6 +166,7 @@ export function createAgent(parts: AgentParts): Agent {
       const keepDir = keptFor(kept, session.id);
       const config = {
         ...same,
+        ...(all && { tools: all }),
         roots: [place.root, keepDir, receivedFor(kept, session.id)],
         env: place.env,
         keepDir,

@@ -5,6 +5,7 @@ import {
   said,
   takesOwnWords,
   type Answer,
+  type FieldForm,
   type InputRequest,
   type InputResponse,
   type LooseAnswers,
@@ -62,24 +63,51 @@ function checkAnswers(request: InputRequest, response: InputResponse & { type: "
   expectKind(request, "question", response);
   const given = new Map(Object.entries(response.answers));
   let answered = 0;
-  for (const { question, options, multiSelect } of request.questions) {
+  let open = 0;
+  for (const { question, options, multiSelect, field } of request.questions) {
     const answer = given.get(question);
     given.delete(question);
-    if (answer?.other && !takesOwnWords(request))
+    const chooses = field !== undefined && options.length > 0; // a form takes its own words alone
+    if (answer?.other && (chooses || !takesOwnWords(request)))
       throw refused(reason("not-an-option", { given: answer.other, options: options.map(({ label }) => label) }));
     if (answer && checkAnswer(question, answer, { labels: options.map((option) => option.label), multiSelect }))
       answered++;
+    else if (field?.optional) open++;
+    else if (field) throw refused(reason("field-missing", { question }));
+    if (answer?.other && field?.form) checkForm(question, answer.other.trim(), field.form);
   }
   const [stranger] = given.keys();
   if (stranger !== undefined) {
     const questions = request.questions.map(({ question }) => question);
     throw refused(reason("not-asked", { question: stranger, questions }));
   }
-  if (answered === request.questions.length) return "answered";
+  if (answered + open === request.questions.length && (answered > 0 || isForm(request))) return "answered";
   if (answered === 0) throw refused(reason("empty-answer", {}));
   if (response.partial) return "partial";
   throw refused(reason("answers-missing", { answered, of: request.questions.length }));
 }
+
+/** Every field of a form may be optional: sent empty, it is sent. */
+function isForm({ source }: InputRequest): boolean {
+  return source === "mcp";
+}
+
+/** A field of a form says what it takes. */
+function checkForm(question: string, text: string, expected: FieldForm): void {
+  const { type, least = -Infinity, most = Infinity, format } = expected;
+  const number = Number(text);
+  const size = type === "string" ? [...text].length : number;
+  const isType = type === "string" || (Number.isFinite(number) && (type === "number" || Number.isInteger(number)));
+  if (!isType || size < least || size > most || (format !== undefined && !formats[format](text)))
+    throw refused(reason("field-unfit", { question, expected }));
+}
+
+const formats: Record<NonNullable<FieldForm["format"]>, (text: string) => boolean> = {
+  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
+  uri: (text) => URL.canParse(text),
+  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
+  "date-time": (text) => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text)),
+};
 
 /** False when the question was left open. */
 function checkAnswer(

@@ -11,6 +11,7 @@ export * from "./journal-reason.ts";
 export * from "./model-reason.ts";
 export * from "./key.ts";
 export * from "./lines.ts";
+export * from "./mcp-reason.ts";
 export * from "./message.ts";
 export * from "./misfit.ts";
 export * from "./mode.ts";

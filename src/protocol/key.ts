@@ -7,6 +7,7 @@
  *   t0/3/1/permit0/inquiry/…     inquiry.made          ….replied               inquiry.replied
  *   t0/3/1/judged1               calls.judged, of this call alone, after round 0
  *   t0/3/1/run0.started          call.started          t0/3/1/run0.finished    call.finished or call.unknown
+ *   t0/3/1/elicit0_1             input.requested by the server that runs the call, in the midst of run 0
  *   t0/3/1/done                  call.finished of a call that ran nothing
  *   t0/3/1/mode                  mode.chosen: a person approved the plan that this call put before them
  *   t0/3/1/sub/0/model           the same again, of the subagent that call 1 runs
@@ -162,6 +163,7 @@ export const callKeys = {
   rule: (number: number, nth: number) => `rule${number}.${nth}`,
   ruleRemoved: (number: number, nth: number) => `unrule${number}.${nth}`,
   run: (run: number) => `run${run}`,
+  elicit: (run: number, nth: number) => `elicit${run}_${nth}`,
   /** Recovery of a run whose end is unknown: asked while it still ran, seen to its end, asked once it was over. */
   lost: (run: number) => ({ running: `lost${run}.running`, ended: `lost${run}.ended`, over: `lost${run}` }),
   /** Ends a call that ran nothing. */

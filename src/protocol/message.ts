@@ -79,6 +79,8 @@ export type ToolResult = {
   answers?: Answers;
   /** A skill is in use from here to the end of the turn, and these are the tools it works with. */
   allowedTools?: "all" | readonly string[];
+  /** Tools that can be called from here on. */
+  loaded?: readonly string[];
   /** Version 0.1.0 kept this instead of `end`: a person said no to this very call. */
   refused?: true;
 };

@@ -72,6 +72,7 @@ export type PermissionReasonArgs = {
   "not-in-plan-mode": {};
   "plan-waits": {};
   "only-reads": {};
+  "lists-tools": {};
   "writes-named": {};
   "needs-person": { tool: string };
   "tool-changed": { tool: string };

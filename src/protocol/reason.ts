@@ -2,6 +2,7 @@ import type { CallReasonArgs } from "./call-reason.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { FileReasonArgs } from "./file-reason.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
+import type { McpReasonArgs } from "./mcp-reason.ts";
 import type { ModelReasonArgs } from "./model-reason.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
 import type { TurnReasonArgs } from "./turn-reason.ts";
@@ -15,6 +16,7 @@ export type ReasonArgs = PermissionReasonArgs &
   CallReasonArgs &
   FileReasonArgs &
   JournalReasonArgs &
+  McpReasonArgs &
   ModelReasonArgs &
   TurnReasonArgs &
   UseReasonArgs & {

@@ -1,3 +1,4 @@
+import type { FieldForm } from "./mcp-reason.ts";
 import type { ToolInput } from "./message.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination } from "./permission.ts";
 import type { SessionMode } from "./mode.ts";
@@ -13,6 +14,8 @@ export type Question = {
   header: string;
   options: QuestionOption[];
   multiSelect: boolean;
+  /** Of a form: it may be left open, and a text has to have this form. */
+  field?: { optional?: true; form?: FieldForm };
   /**
    * Set on questions of Sage's own: people read them in their language (`questionIn` in `texts/questions.ts`), and the labels are fixed
    * words that stand for the options in every language.
@@ -59,8 +62,9 @@ export type RequestBody =
     }
   | { kind: "text"; prompt: string; lastResponse?: string };
 
-/** A change to a file, whole. */
+/** A change to a file, whole; or to the definition of a tool, under its name. */
 export type Preview = {
+  of?: "tool";
   /** The file after every link. */
   path: string;
   /** Not in any folder that the session works in. */
@@ -92,9 +96,12 @@ export type InputRequest = NewRequest & {
 /** A request to allow a call. */
 export type PermissionRequest = InputRequest & { kind: "permission" };
 
-/** Sage's own questions offer everything that can follow; only questions of an agent may be answered in other words. */
+/**
+ * Sage's own questions offer everything that can follow; only questions of an agent may be answered in other words, and fields of a
+ * form that offer nothing to choose.
+ */
 export function takesOwnWords({ source }: Pick<NewRequest, "source">): boolean {
-  return source === "tool";
+  return source === "tool" || source === "mcp";
 }
 
 /** A request before it has a place in the journal. */

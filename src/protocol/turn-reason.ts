@@ -115,6 +115,9 @@ export type OwnQuestionArgs = {
   /** A command outlived the process that had started it. */
   "lost-running": { tool: string; what: string };
   "go-on-repeating": {};
+  /** An MCP server wants the person to open an address, or to agree to something. */
+  "elicits-url": { server: string; url: string; host: string };
+  "elicits-confirm": { server: string; message: string };
 };
 
 /** Changes in the working directory since a call was started, by it or by others. */

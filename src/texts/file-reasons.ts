@@ -93,6 +93,10 @@ const formats: Record<string, Record<Lang, string>> = {
     en: "a name of letters, digits, - and _ (at most 64) that begins with a letter and not with mcp__",
     zh: "由字母、数字、- 和 _ 组成的名字（最多 64 个字符），以字母开头，且不以 mcp__ 开头",
   },
+  "server-name": {
+    en: "a name of letters, digits, - and single _ (at most 32), such as github",
+    zh: "由字母、数字、- 和单个 _ 组成的名字（最多 32 个字符），如 github",
+  },
   "file-name": {
     en: "a name of letters, digits, - and _ (at most 64)",
     zh: "由字母、数字、- 和 _ 组成的名字（最多 64 个字符）",

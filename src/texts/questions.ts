@@ -80,6 +80,20 @@ const en: Table = {
       stop: { label: "stop", description: "stop the turn here" },
     },
   },
+  "elicits-url": {
+    header: "MCP",
+    options: {
+      done: { label: "done", description: "you have opened it and are finished there" },
+      decline: { label: "decline", description: "tell the server no" },
+    },
+  },
+  "elicits-confirm": {
+    header: "MCP",
+    options: {
+      accept: { label: "accept", description: "tell the server yes" },
+      decline: { label: "decline", description: "tell the server no" },
+    },
+  },
 };
 
 const zh: Table = {
@@ -104,6 +118,20 @@ const zh: Table = {
     options: {
       "go on": { label: "继续", description: "让它再试" },
       stop: { label: "停止", description: "本轮到此为止" },
+    },
+  },
+  "elicits-url": {
+    header: "MCP",
+    options: {
+      done: { label: "已完成", description: "你已打开它并办完" },
+      decline: { label: "拒绝", description: "回绝服务器" },
+    },
+  },
+  "elicits-confirm": {
+    header: "MCP",
+    options: {
+      accept: { label: "同意", description: "同意服务器的请求" },
+      decline: { label: "拒绝", description: "回绝服务器" },
     },
   },
 };

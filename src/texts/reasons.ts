@@ -3,6 +3,7 @@ import type { Lang } from "./language.ts";
 import { callReasons } from "./call-reasons.ts";
 import { fileReasons } from "./file-reasons.ts";
 import { journalReasons } from "./journal-reasons.ts";
+import { mcpReasons } from "./mcp-reasons.ts";
 import { modelReasons } from "./model-reasons.ts";
 import { permissionReasons } from "./permission-reasons.ts";
 import { turnReasons } from "./turn-reasons.ts";
@@ -25,6 +26,7 @@ const tables: Record<Lang, Sentences> = {
     ...permissionReasons.en,
     ...fileReasons.en,
     ...journalReasons.en,
+    ...mcpReasons.en,
     ...modelReasons.en,
     ...turnReasons.en,
     ...useReasons.en,
@@ -35,6 +37,7 @@ const tables: Record<Lang, Sentences> = {
     ...permissionReasons.zh,
     ...fileReasons.zh,
     ...journalReasons.zh,
+    ...mcpReasons.zh,
     ...modelReasons.zh,
     ...turnReasons.zh,
     ...useReasons.zh,

@@ -110,6 +110,9 @@ const en: Table = {
   lost: ({ tool, what }) => `${tool} was interrupted: ${what}`,
   "lost-running": ({ tool, what }) => `${tool} was interrupted: ${what}`,
   "go-on-repeating": () => "Go on all the same?",
+  "elicits-url": ({ server, url, host }) =>
+    `The MCP server "${server}" wants you to open an address of ${host}: ${url} — Sage does not open it and sends nothing there.`,
+  "elicits-confirm": ({ server, message }) => `The MCP server "${server}" asks: ${message}`,
 
   "command-waits": ({ question }) =>
     `The command seems to wait for input that nobody can type here: ${question} — interrupt it, or let it time out.`,
@@ -209,6 +212,9 @@ const zh: Table = {
   lost: ({ tool, what }) => `${tool} 被中断：${what}`,
   "lost-running": ({ tool, what }) => `${tool} 被中断：${what}`,
   "go-on-repeating": () => "仍要继续吗？",
+  "elicits-url": ({ server, url, host }) =>
+    `MCP 服务器“${server}”请你打开 ${host} 的地址：${url}（Sage 不会打开它，也不会向它发送任何内容）`,
+  "elicits-confirm": ({ server, message }) => `MCP 服务器“${server}”询问：${message}`,
 
   "command-waits": ({ question }) =>
     `命令好像在等待输入，而这里没有人能输入：${question} —— 可以中断它，或者等它超时。`,

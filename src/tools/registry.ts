@@ -1,4 +1,4 @@
-import { SageError, said } from "../protocol/index.ts";
+import { SageError, said, type Reason } from "../protocol/index.ts";
 import { askUser } from "./ask-user.ts";
 import { bash } from "./bash.ts";
 import { edit } from "./edit.ts";
@@ -24,7 +24,10 @@ export type ToolRegistry = {
   filterByNames(names: readonly string[]): ToolRegistry;
   clone(): ToolRegistry;
   register(tool: Tool): void;
-  offers(): readonly OfferedTool[];
+  /** `loaded`: tools that the model searched for; others may be known to it by name only. */
+  offers(loaded?: ReadonlySet<string>): readonly OfferedTool[];
+  /** Waits for tools that must be known before the model is asked. */
+  ready?(signal: AbortSignal, notice: (why: Reason) => void): Promise<void>;
 };
 
 /** Read, Write, Edit, Bash, KillShell, Glob, Grep, TodoWrite, AskUserQuestion and ExitPlanMode. */
@@ -52,10 +55,11 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
     filterByNames: (names) => createToolRegistry(list().filter(({ name }) => names.includes(name))),
     clone: () => createToolRegistry(list()),
     register,
-    offers: () => (offered ??= list().map(offer)),
+    offers: () => (offered ??= list().map(offerOf)),
   };
 }
 
-function offer({ name, description, inputSchema }: Tool): OfferedTool {
+/** A tool as the model is told of it. */
+export function offerOf({ name, description, inputSchema }: Tool): OfferedTool {
   return { name, description, inputSchema: jsonSchemaOf(inputSchema) };
 }

@@ -31,6 +31,8 @@ export type ToolPlace = { cwd: string; home: string };
 /** Everything that a tool may use while it runs. */
 export type ToolScope = {
   readonly signal: AbortSignal;
+  /** Id of the session that the call belongs to. */
+  readonly session?: string;
   readonly cwd: string;
   readonly home: string;
   /** True if a search from `from` may show this file: a rule may say no to a file below a folder that may be searched. */
@@ -68,6 +70,13 @@ export type ToolScope = {
    * `timeoutPolicy` the tool says how long it waits and what happens then.
    */
   requestInput(body: RequestBody & RequestTimeout, why: Reason | string): Promise<Resolution>;
+  /**
+   * Asks a person for the server that runs this call, in the midst of it. Durable and answerable like any request; it ends when the call
+   * does, or when `signal` aborts.
+   */
+  elicit?(asked: { body: RequestBody; server: string; why: Reason; signal: AbortSignal }): Promise<Resolution>;
+  /** A word to everybody who watches. Not journaled. */
+  notice?(why: Reason): void;
   /** Gives a task to a subagent and waits for its report; for `waits` tools only. */
   delegate(task: { agent: string; prompt: string }): Promise<ToolResult>;
 };
@@ -83,6 +92,14 @@ export type Tool<I = any> = {
   /** The input as this tool spells it: models learned the field names of other tools. Whatever it does not know it leaves. */
   adapt?(sent: ToolInput): ToolInput;
   effect: Effect;
+  /** The MCP server that it belongs to. Its description and schema are a stranger's, and part of what a person approves. */
+  server?: string;
+  /** A difference: allow rules were given for another definition, and do not count before a person allowed a call. */
+  changed?(): Preview | undefined;
+  /** A person allowed a call of the tool as it is defined now. */
+  approve?(): void;
+  /** Its server may ask the person while it runs. */
+  elicits?: boolean;
   /** Blocks for a person whatever the rules and the mode say. */
   requiresUserInteraction?: boolean;
   /**

@@ -119,6 +119,7 @@ function actionOf(
     raw.push(...[gone, come].filter((text) => text !== undefined));
     action.push(...changeOf(preview, gone, come, tool === "Write"));
   }
+  if (preview?.of === "tool") action.push({ type: "change", hunks: hunksOf(preview) });
   const main = raw.length > 0;
   for (const [name, value] of Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const json = canonicalJson(value);
@@ -170,7 +171,7 @@ function changeOf(
 function writesOf({ parts = [], preview }: PermissionRequest): WriteTarget[] {
   const targets = parts.flatMap(({ writes = [] }) => writes);
   const known = new Map(targets.map((target) => [target.path, target]));
-  if (preview && !known.has(preview.path))
+  if (preview && preview.of === undefined && !known.has(preview.path))
     known.set(preview.path, { path: preview.path, ...(preview.outside && { outside: true }) });
   return [...known.values()];
 }

@@ -24,6 +24,8 @@ import type {
 } from "../../src/protocol/index.ts";
 import { childEnv, redactor } from "../../src/config/secrets.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
+import { withServers } from "../../src/mcp/registry.ts";
+import type { Servers } from "../../src/mcp/servers.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { until } from "./until.ts";
@@ -54,6 +56,9 @@ export type TestConfig = {
   matchingSkill?: SkillMatching;
   /** The person's environment. Commands get it without its secrets; by default that of the tests as it is. */
   env?: NodeJS.ProcessEnv;
+  /** MCP servers beside the tools. */
+  servers?: Servers;
+  deferAbove?: number;
   /** What stands between the loop and the script. */
   wrap?: (model: Model) => Model;
 };
@@ -74,19 +79,22 @@ export function config({
   skills = [],
   matchingSkill,
   env,
+  servers,
+  deferAbove = 40,
   wrap = (model) => model,
 }: TestConfig): AgentConfig & { store: Store } {
   const subagents = createSubagentRegistry([...builtinSubagents, ...agents]);
+  const registry = createToolRegistry([
+    ...builtinTools(),
+    createTask(subagents.list()),
+    ...(skills.length > 0 ? [createSkill(skills)] : []),
+    ...tools,
+  ]);
   return {
     store,
     model: wrap(scripted(script)),
     ...(smallModel && { smallModel }),
-    tools: createToolRegistry([
-      ...builtinTools(),
-      createTask(subagents.list()),
-      ...(skills.length > 0 ? [createSkill(skills)] : []),
-      ...tools,
-    ]),
+    tools: servers ? withServers(registry, servers, { deferAbove }) : registry,
     rules,
     permissionMode,
     system: "You are a test.",

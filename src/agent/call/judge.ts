@@ -21,6 +21,7 @@ import {
   type Verdict,
 } from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
+import { jsonSchemaOf } from "../../tools/json-schema.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { digestOf, hashFile } from "../state/digest.ts";
@@ -260,6 +261,7 @@ export function decisionInput(
     tool: tool.name,
     input,
     requiresUserInteraction: tool.requiresUserInteraction,
+    changed: tool.changed?.() !== undefined,
     specifier: tool.specifier?.(input, place),
     view:
       view ??
@@ -339,7 +341,14 @@ function fewest(links: Record<string, string>): Record<string, string> {
   return { ...Object.fromEntries(entries.slice(0, MOST_LINKS)), "…": rest };
 }
 
+/** Is a server's tool still the one that this digest was made of? */
+export function isDefinedAs(context: ExecutionContext, tool: Tool, input: ToolInput, digest: string): boolean {
+  return digestOf(tool, schemaOf(context, tool), input, {}) === digest;
+}
+
+/** Of a server's tool the description counts too: it is the server's promise. */
 function schemaOf({ config }: ExecutionContext, tool: Tool): () => unknown {
+  if (tool.server !== undefined) return () => [tool.description, jsonSchemaOf(tool.inputSchema)];
   return () => config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema;
 }
 

@@ -8,6 +8,7 @@ import {
   messageOf,
   reason,
   said,
+  startedKey,
   type Call,
   type ToolInput,
   type ToolResult,
@@ -16,9 +17,10 @@ import {
 import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { delegate } from "../subagent/delegate.ts";
+import { createElicitations, endLostElicitations, type Elicitations } from "./elicit.ts";
 import { afterCall } from "./hooked.ts";
 import { webScope } from "./hop.ts";
-import { anchorOf, toolPlace, rulesOf } from "./judge.ts";
+import { anchorOf, isDefinedAs, toolPlace, rulesOf } from "./judge.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
@@ -45,10 +47,22 @@ export async function perform(
   };
   const web = tool.addresses && webScope(context, tool, input, verdict);
   const timed = async (scope: StepScope) => {
-    using _working = context.activity.begin();
-    return await afterCall(context, { ...call, input }, await execute(effectScope(context, scope, web)), scope);
+    using working = createPausable(() => context.activity.begin());
+    using asked = tool.elicits ? createElicitations(durable, context, run, working.pause) : undefined;
+    return await afterCall(
+      context,
+      { ...call, input },
+      await execute(effectScope(context, scope, { web, asked })),
+      scope,
+    );
   };
   const key = callKeys.run(run);
+  if (
+    tool.server !== undefined &&
+    !durable.known(startedKey(key)) &&
+    !isDefinedAs(context, tool, input, verdict.digest)
+  )
+    return durable.decide(callKeys.done, "call.finished", () => told(changedMeanwhile));
   switch (verdict.effect) {
     case "reads":
       return durable.step(key, "call.finished", timed);
@@ -63,12 +77,32 @@ export async function perform(
     case "writes": {
       const once = await durable.once(key, timed, onceOptions(context, tool, input, verdict));
       if (once.ok) return noteTask(context, once.value);
+      endLostElicitations(durable, run);
       const result = await recover(durable, context, { tool, input, verdict, round: run, ...once }).catch(endUnknown);
       return result === "rerun" ? result : durable.decide(callKeys.done, "call.finished", () => told(result));
     }
     default:
       return verdict.effect satisfies never;
   }
+}
+
+/** A server may describe its tool anew between the verdict and the call. */
+const changedMeanwhile: ToolResult = {
+  ok: false,
+  text: "Not run: its server describes the tool in another way since this call was made. Read the description again.",
+  end: "not-run",
+};
+
+/** Work that counts, apart from pauses in which a person is waited for. */
+function createPausable(begin: () => Disposable): Disposable & { pause: () => Disposable } {
+  let working = begin();
+  return {
+    pause() {
+      working[Symbol.dispose]();
+      return { [Symbol.dispose]: () => (working = begin()) };
+    },
+    [Symbol.dispose]: () => working[Symbol.dispose](),
+  };
 }
 
 /** From here on its end is looked for, and it ends with this process. */
@@ -126,8 +160,10 @@ function failureIn({ signal }: ToolScope): "stopped" | "failed" {
   return signal.aborted ? "stopped" : "failed";
 }
 
+type EffectParts = { web?: ToolScope["web"]; asked?: Elicitations | undefined };
+
 /** Surroundings of a tool that reads or writes. */
-export function effectScope(context: ExecutionContext, scope: StepScope, web: ToolScope["web"]): ToolScope {
+export function effectScope(context: ExecutionContext, scope: StepScope, { web, asked }: EffectParts): ToolScope {
   return {
     get signal() {
       return scope.signal;
@@ -138,6 +174,8 @@ export function effectScope(context: ExecutionContext, scope: StepScope, web: To
     spawned: (pid) => scope.spawned(pid),
     ...(web && { web }),
     ...(context.config.spawn && { spawn: context.config.spawn }),
+    notice: (why) => scope.notice(why),
+    ...(asked && { elicit: asked.elicit }),
     delegate: notHere,
     requestInput: notHere,
   };
@@ -180,7 +218,7 @@ function waitingScope(context: ExecutionContext, durable: Durable): ToolScope {
 
 function surroundings(
   context: ExecutionContext,
-): Pick<ToolScope, "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env" | "tasks"> {
+): Pick<ToolScope, "session" | "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env" | "tasks"> {
   const { keepDir, env, home } = context.config;
   // Made when a tool first looks: most calls search nothing.
   let filter: { mayRead: ReturnType<typeof readFilter> } | undefined;
@@ -189,6 +227,7 @@ function surroundings(
     return { mayRead: readFilter(rulesOf(context), place, context.config.ruleBooks) };
   };
   return {
+    session: context.session,
     ...toolPlace(context),
     seen: (path) => context.memory.seen(path),
     keepDir,

@@ -22,7 +22,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { waitForPerson } from "../state/states.ts";
 import type { CallEvent } from "./state.ts";
-import { changeRules, decisionInput, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
+import { changeRules, decisionInput, isDefinedAs, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(
@@ -52,7 +52,7 @@ export function openRequest(
       decisionInput(context, tool, input),
       context.memory.takeJudgement(verdict.digest),
     ).flatMap((one) => inEveryPlace(one, context));
-  const preview = previewOf(tool, input, context);
+  const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : previewOf(tool, input, context);
   if (preview) request.preview = preview;
   const opened = ask(durable, callKeys.permit(number), request, context.asking);
   // No rule answers a question that a hook asked.
@@ -96,12 +96,21 @@ export async function waitForAnswer(
   closePermit(context, request.id);
   const talk = context.inquiries.end(context, request.id);
   endTurnIfSaid(durable, resolution, request);
-  if ("response" in resolution && resolution.response?.type === "granted")
+  if ("response" in resolution && resolution.response?.type === "granted") {
+    if (!opened.resolution) approveTool(context, request);
     await addRules(durable, context, resolution.response, {
       ...{ number, by: resolution.by, surface: resolution.surface },
       again: opened.resolution !== undefined,
     });
+  }
   return { type: "resolved", resolution, own: request.kind !== "permission", ...(talk !== undefined && { talk }) };
+}
+
+/** The person allowed a call of the tool as it was shown to them; another definition, which came meanwhile, they have not seen. */
+function approveTool(context: ExecutionContext, request: InputRequest): void {
+  const tool = request.kind === "permission" ? context.config.tools.get(request.tool) : undefined;
+  if (!tool?.approve || request.kind !== "permission") return;
+  if (isDefinedAs(context, tool, request.input, request.digest)) tool.approve();
 }
 
 /** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */

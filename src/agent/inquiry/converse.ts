@@ -129,7 +129,7 @@ async function look(
   const parsed = side.memory.parse(tool, verdict.input ?? call.input);
   if (!parsed.ok) return refused(sentence(parsed.problem, "en"));
   const result = await outcomeOf(tool, parsed.input, {
-    ...effectScope(side, scope, undefined),
+    ...effectScope(side, scope, {}),
     signal,
     output() {},
     waiting() {},

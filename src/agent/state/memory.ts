@@ -37,15 +37,22 @@ export class Memory {
   refusalsInRow = 0;
 
   #allowed: readonly string[] | undefined;
+  #loaded: Set<string> | undefined;
 
-  constructor(seen: Map<string, string> | undefined, allowed?: readonly string[]) {
+  constructor(seen: Map<string, string> | undefined, allowed?: readonly string[], loaded?: Set<string>) {
     this.#seen = seen;
+    this.#loaded = loaded;
     this.#allowed = allowed;
   }
 
   /** The tools of the skill in use, if it names any. */
   get allowed(): readonly string[] | undefined {
     return this.#allowed;
+  }
+
+  /** Tools that the model searched for. */
+  get loaded(): ReadonlySet<string> | undefined {
+    return this.#loaded;
   }
 
   /** sha-256 of a file as the model last saw it. */
@@ -59,6 +66,7 @@ export class Memory {
   /** Records which files the model has seen: later calls of the same reply rely on it. */
   remember(result: ToolResult, effect: Effect): ToolResult {
     if (result.allowedTools) this.#allowed = result.allowedTools === "all" ? undefined : result.allowedTools;
+    for (const tool of result.loaded ?? []) (this.#loaded ??= new Set()).add(tool);
     for (const [path, hash] of Object.entries(result.seen ?? {})) {
       (this.#seen ??= new Map()).set(path, hash);
       if (effect === "writes") (this.#wrote ??= new Map()).set(path, hash);

@@ -52,6 +52,7 @@ async function callModel(
   const fresh = between(progress.said, progress.sawUpTo, heard);
   progress.asked = heard;
   enterPhase(context, "callingLlm");
+  if (tools.ready) await tools.ready(scope.signal, (why) => scope.notice(why));
   using _working = context.activity.begin();
   const ended = newlyEnded(context);
   const planning = context.mode() === "plan" ? [planReminder(context.agent)] : [];
@@ -98,8 +99,8 @@ function newlyEnded({ agent, tree }: ExecutionContext): TaskEnd[] {
 const withoutPlan = new WeakMap<readonly OfferedTool[], readonly OfferedTool[]>();
 
 /** Without the tool that ends plan mode, until the session is in plan mode for the first time. */
-function offersOf({ config, planned }: ExecutionContext): readonly OfferedTool[] {
-  const offers = config.tools.offers();
+function offersOf({ config, planned, memory }: ExecutionContext): readonly OfferedTool[] {
+  const offers = config.tools.offers(memory.loaded);
   if (planned()) return offers;
   let fewer = withoutPlan.get(offers);
   if (!fewer) withoutPlan.set(offers, (fewer = offers.filter(({ name }) => name !== PLAN_TOOL)));

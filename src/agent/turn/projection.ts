@@ -34,6 +34,8 @@ export type Folded = {
   counted: { messages: number; tokens: number };
   summary: Summary | undefined;
   seen: Map<string, string> | undefined;
+  /** Tools that the model searched for. */
+  loaded: Set<string> | undefined;
   rules: Rule[];
   /** Commands that were started in the background, and those whose end the model was told. */
   tasks: BackgroundTask[];
@@ -57,6 +59,7 @@ export function fold(facts: readonly Fact[]): Folded {
     counted: { messages: 0, tokens: 0 },
     summary: undefined,
     seen: undefined,
+    loaded: undefined,
     rules: sessionRules(facts),
     tasks,
     toldTasks: told,
@@ -151,6 +154,7 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
       known[place.call] = fact.type;
     } else if (fact.type === "call.finished") {
       results[place.call] = fact.data;
+      for (const tool of fact.data.loaded ?? []) (folded.loaded ??= new Set()).add(tool);
       for (const [path, hash] of Object.entries(fact.data.seen ?? {})) (folded.seen ??= new Map()).set(path, hash);
     }
   }

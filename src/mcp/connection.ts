@@ -1,0 +1,209 @@
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  Client,
+  type CallToolResult,
+  type ElicitRequestParams,
+  type ElicitResult,
+  type GetPromptResult,
+  type Progress,
+  type ReadResourceResult,
+  type RequestOptions,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { messageOf, reason, type Reason, type ToolInput } from "../protocol/index.ts";
+import { ServerFailure } from "./failure.ts";
+import type { Known } from "./memory.ts";
+import type { ServerDefinition } from "./server.ts";
+import { stdioTransport } from "./stdio.ts";
+
+/** Longer than any timer of the library may be: time is measured here, where waiting for a person does not count. */
+const NEVER_MS = 2 ** 31 - 1;
+const MOST_ELICITATIONS = 5;
+const SHOWN_EVERY_MS = 200;
+const MOST_PROMPTS = 200;
+
+/** A program that listens to a call while it runs. */
+export type CallListener = {
+  signal: AbortSignal;
+  /** A word of the server on how far it is. */
+  progress(text: string): void;
+  /** Asks the person for the server; without it nobody may be asked. */
+  elicit?(params: ElicitRequestParams, signal: AbortSignal): Promise<ElicitResult>;
+};
+
+/** An open line to one server. */
+export type Connection = {
+  /** Why it is over; undefined while it works. */
+  readonly ended: Reason | undefined;
+  /** True while a call waits for its end. */
+  readonly busy: boolean;
+  list(): Promise<Known>;
+  /** Rejects with a `ServerFailure` when nobody can say what became of the call. */
+  call(tool: string, input: ToolInput, listener: CallListener): Promise<CallToolResult>;
+  prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult>;
+  resource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>;
+  close(): Promise<void>;
+};
+
+export type Place = { cwd: string; env: NodeJS.ProcessEnv; version: string };
+
+type InFlight = { listener: CallListener; elicitations: number; asking: boolean; pause(): Disposable };
+
+/** Connects to a server and greets it. Rejects with a `ServerFailure`. */
+export async function connect(
+  definition: ServerDefinition,
+  { cwd, env, version }: Place,
+  on: { listChanged(): void; ended(): void },
+  http?: () => Promise<Transport>,
+): Promise<Connection> {
+  const { transport: how, timeoutMs, startupTimeoutMs } = definition;
+  const changed = definition.changed?.();
+  if (changed !== undefined) throw new ServerFailure(reason("server-changed", { path: changed }));
+  const stdio = how.type === "stdio" ? stdioTransport(how, { cwd, env: { ...env, ...how.env } }) : undefined;
+  const inFlight: InFlight[] = [];
+  let ended: Reason | undefined;
+
+  const client = new Client(
+    { name: "sage", version },
+    { capabilities: { elicitation: { form: {}, url: {} }, roots: {} }, listMaxPages: 20 },
+  );
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
+  client.onclose = () => {
+    ended ??= stdio?.ended ?? reason("server-ended", { code: "closed", output: "" });
+    on.ended();
+  };
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
+  client.onerror = () => {}; // what matters fails a request or ends the connection
+  client.setRequestHandler("roots/list", () => ({
+    roots: [{ uri: pathToFileURL(cwd).href, name: basename(cwd) }],
+  }));
+  client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) => elicit(inFlight, params, mcpReq.signal));
+  for (const list of ["tools", "prompts"] as const)
+    client.setNotificationHandler(`notifications/${list}/list_changed`, () => on.listChanged());
+
+  try {
+    const transport = stdio ?? (await http?.());
+    if (!transport) throw new Error("no transport");
+    await client.connect(transport, { timeout: startupTimeoutMs });
+  } catch (error) {
+    await client.close().catch(() => {});
+    await stdio?.close();
+    throw error instanceof ServerFailure
+      ? error
+      : new ServerFailure(stdio?.ended ?? failureOf(error, startupTimeoutMs));
+  }
+
+  const brief: RequestOptions = { timeout: startupTimeoutMs };
+  return {
+    get ended() {
+      return ended;
+    },
+    get busy() {
+      return inFlight.length > 0;
+    },
+    async list() {
+      const { tools, prompts } = client.getServerCapabilities() ?? {};
+      const [listed, offered] = await Promise.all([
+        tools ? client.listTools(undefined, brief) : { tools: [] },
+        prompts ? client.listPrompts(undefined, brief).catch(() => ({ prompts: [] })) : { prompts: [] },
+      ]);
+      return {
+        tools: listed.tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema })),
+        prompts: offered.prompts.slice(0, MOST_PROMPTS).map(({ name, description = "", arguments: args = [] }) => ({
+          name,
+          description,
+          arguments: args.map((one) => ({ name: one.name, required: one.required ?? false })),
+        })),
+      };
+    },
+    async call(tool, input, listener) {
+      using clock = createClock(timeoutMs);
+      const call: InFlight = { listener, elicitations: 0, asking: false, pause: () => clock.pause() };
+      inFlight.push(call);
+      let shown = 0;
+      const onprogress = ({ progress, total, message }: Progress) => {
+        clock.reset();
+        if (performance.now() - shown < SHOWN_EVERY_MS) return;
+        shown = performance.now();
+        listener.progress(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`));
+      };
+      const signal = AbortSignal.any([listener.signal, clock.signal]);
+      const options = { signal, timeout: NEVER_MS, onprogress };
+      try {
+        return await client.request({ method: "tools/call", params: { name: tool, arguments: input } }, options);
+      } catch (error) {
+        listener.signal.throwIfAborted();
+        if (clock.signal.aborted)
+          throw new ServerFailure(reason("server-late", { limitMs: timeoutMs }), { sent: true });
+        if (ended) throw new ServerFailure(ended, { sent: true });
+        throw error;
+      } finally {
+        inFlight.splice(inFlight.indexOf(call), 1);
+      }
+    },
+    prompt: (name, args, signal) => client.getPrompt({ name, arguments: args }, { ...brief, signal }),
+    resource: (uri, signal) => client.readResource({ uri }, { ...brief, signal }),
+    async close() {
+      ended ??= reason("leaving", {});
+      await client.close().catch(() => {});
+    },
+  };
+}
+
+/** Only while a call of this server runs, one at a time, and not for ever: a server may ask for what its call needs, and no more. */
+async function elicit(
+  inFlight: readonly InFlight[],
+  params: ElicitRequestParams,
+  signal: AbortSignal,
+): Promise<ElicitResult> {
+  const call = inFlight.at(-1);
+  if (!call?.listener.elicit || call.asking || call.elicitations >= MOST_ELICITATIONS) return { action: "decline" };
+  call.elicitations++;
+  call.asking = true;
+  using _waiting = call.pause();
+  try {
+    return await call.listener.elicit(params, AbortSignal.any([signal, call.listener.signal]));
+  } finally {
+    call.asking = false;
+  }
+}
+
+/** Measures the silence of a server; paused while a person is asked. */
+function createClock(
+  limitMs: number,
+): Disposable & { readonly signal: AbortSignal; reset(): void; pause(): Disposable } {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let paused = 0;
+  const stop = () => clearTimeout(timer);
+  const reset = () => {
+    stop();
+    if (paused === 0) timer = setTimeout(() => late.abort(new Error("late")), limitMs);
+  };
+  reset();
+  return {
+    signal: late.signal,
+    reset,
+    pause() {
+      paused++;
+      stop();
+      return {
+        [Symbol.dispose]() {
+          paused--;
+          reset();
+        },
+      };
+    },
+    [Symbol.dispose]: () => {
+      paused = Infinity;
+      stop();
+    },
+  };
+}
+
+function failureOf(error: unknown, limitMs: number): Reason {
+  const { code } = error as { code?: unknown };
+  if (code === "REQUEST_TIMEOUT") return reason("server-late", { limitMs });
+  return reason("server-unreachable", { problem: messageOf(error).slice(0, 300) });
+}

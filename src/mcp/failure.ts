@@ -1,0 +1,13 @@
+import type { Reason } from "../protocol/index.ts";
+
+/** A server that cannot be had. `sent`: a call had reached it by then, and how that ended is not known. */
+export class ServerFailure extends Error {
+  override readonly name = "ServerFailure";
+  readonly reason: Reason;
+  readonly sent: boolean;
+  constructor(why: Reason, { sent = false }: { sent?: boolean } = {}) {
+    super(why.code);
+    this.reason = why;
+    this.sent = sent;
+  }
+}

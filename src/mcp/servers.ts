@@ -1,0 +1,232 @@
+import type { Transport } from "@modelcontextprotocol/client";
+import { messageOf, reason, type Reason } from "../protocol/index.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Connection } from "./connection.ts";
+import { definitionHash, definitionsOf, type ToolDefinition } from "./definition.ts";
+import { ServerFailure } from "./failure.ts";
+import type { KnownPrompt, ServerMemory } from "./memory.ts";
+import type { ServerDefinition } from "./server.ts";
+import { serverTool } from "./tool.ts";
+
+/** A run that is over sooner pays nothing for servers that it did not need. */
+const BACKGROUND_MS = 1_000;
+const REFRESH_MS = 1_000;
+/** A server that failed is left alone for so long, then for twice as long, and so on. */
+const REST_MS = 5_000;
+const LONGEST_REST_MS = 300_000;
+const IDLE_MS = 600_000;
+const NOTICE_MS = 1_000;
+
+export type ServersParts = {
+  definitions: readonly ServerDefinition[];
+  cwd: string;
+  /** Environment of servers, without secrets. */
+  env: NodeJS.ProcessEnv;
+  version: string;
+  memory: ServerMemory;
+  /** Opens the way to a server at an address. */
+  http?(definition: ServerDefinition): Promise<Transport>;
+  sentence(why: Reason): string;
+};
+
+/** All servers of a folder. None is started before it is needed, or a turn has gone on for a moment. */
+export type Servers = {
+  /**
+   * Waits for the servers of which nothing is known yet; the others start in the background. Never rejects because of a server:
+   * `notice` tells which are waited for and which cannot be had.
+   */
+  ready(signal: AbortSignal, notice: (why: Reason) => void): Promise<void>;
+  /** Tools of all servers, as they are known now. The same array while nothing changed. */
+  tools(): readonly Tool[];
+  /** Once it was known it stays: a call that was judged runs or fails, and never stops its turn. */
+  tool(name: string): Tool | undefined;
+  readonly list: readonly ServerLine[];
+  close(): Promise<void>;
+};
+
+/** A server, with its connections. */
+export type ServerLine = {
+  readonly definition: ServerDefinition;
+  readonly problem: Reason | undefined;
+  readonly isKnown: boolean;
+  readonly prompts: readonly KnownPrompt[];
+  tools(): readonly ToolDefinition[];
+  /** The line of this session: a server keeps a state, and two sessions must not meet in it. */
+  connection(session: string, signal: AbortSignal): Promise<Connection>;
+  /** Connects, if it is not, and learns what it offers. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export function createServers(parts: ServersParts): Servers {
+  let offered: readonly Tool[] | undefined;
+  const made = new Map<string, { hash: string; tool: Tool }>();
+  const lines = parts.definitions.map((definition) => createLine(definition, parts, () => (offered = undefined)));
+  let background: NodeJS.Timeout | undefined;
+
+  const toolsOf = (line: ServerLine) =>
+    line.tools().map((defined) => {
+      const hash = definitionHash(defined);
+      const before = made.get(defined.name);
+      if (before?.hash === hash) return before.tool;
+      const { definition, connection } = line;
+      const current = (name: string) => line.tools().find((one) => one.name === name);
+      const tool = serverTool(
+        { definition, memory: parts.memory, connection, current, sentence: parts.sentence },
+        defined,
+      );
+      made.set(defined.name, { hash, tool });
+      return tool;
+    });
+
+  return {
+    list: lines,
+    async ready(signal, notice) {
+      background ??= setTimeout(
+        () => lines.forEach((line) => void line.start().catch(() => {})),
+        BACKGROUND_MS,
+      ).unref();
+      // One that failed is not waited for again; it joins when it can.
+      for (const line of lines) if (line.problem) line.start().catch(() => {});
+      const unknown = lines.filter(({ isKnown, problem }) => !isKnown && !problem);
+      if (unknown.length === 0) return;
+      const names = unknown.map(({ definition }) => definition.name);
+      const slow = setTimeout(() => notice(reason("servers-awaited", { servers: names })), NOTICE_MS);
+      try {
+        await orAborted(Promise.allSettled(unknown.map((line) => line.start())), signal);
+      } finally {
+        clearTimeout(slow);
+      }
+      for (const { definition, problem } of unknown)
+        if (problem) notice(reason("servers-failed", { server: definition.name, problem }));
+    },
+    tools: () => (offered ??= lines.flatMap(toolsOf)),
+    tool(name) {
+      return (offered ??= lines.flatMap(toolsOf)).find((one) => one.name === name) ?? made.get(name)?.tool;
+    },
+    async close() {
+      clearTimeout(background);
+      await Promise.all(lines.map((line) => line.close()));
+    },
+  };
+}
+
+function createLine(definition: ServerDefinition, parts: ServersParts, changed: () => void): ServerLine {
+  const { memory, cwd, env, version } = parts;
+  let known = memory.known(definition);
+  let tools: readonly ToolDefinition[] | undefined;
+  let problem: Reason | undefined;
+  let failures = 0;
+  let restUntil = 0;
+  let closed = false;
+  /** Connections by session; the first session that calls takes over the one that listed the tools. */
+  const open = new Map<string, Promise<Connection>>();
+  let first: Promise<Connection> | undefined;
+  let refreshing: NodeJS.Timeout | undefined;
+
+  const learn = async (connection: Connection) => {
+    known = await connection.list();
+    memory.keep(definition, known);
+    tools = undefined;
+    changed();
+  };
+  const refresh = (connection: () => Connection | undefined) => {
+    refreshing ??= setTimeout(() => {
+      refreshing = undefined;
+      const now = connection();
+      if (now && !now.ended && !closed) learn(now).catch(() => {}); // it ends, or tells again
+    }, REFRESH_MS).unref();
+  };
+
+  const connectAnew = async (): Promise<Connection> => {
+    if (Date.now() < restUntil && problem)
+      throw new ServerFailure(reason("server-given-up", { times: failures, problem }));
+    const { connect } = await import("./connection.ts");
+    let made: Connection | undefined;
+    try {
+      const http = parts.http && (() => parts.http!(definition));
+      const on = { listChanged: () => refresh(() => made), ended: () => forget(made) };
+      made = await connect(definition, { cwd, env, version }, on, http);
+      if (closed) await made.close();
+      await learn(made);
+      problem = undefined;
+      failures = 0;
+      return made;
+    } catch (error) {
+      await made?.close();
+      const failed = made?.ended ?? reason("server-unreachable", { problem: messageOf(error) });
+      problem = error instanceof ServerFailure ? error.reason : failed;
+      restUntil = Date.now() + Math.min(LONGEST_REST_MS, REST_MS * 2 ** failures++);
+      throw new ServerFailure(problem);
+    }
+  };
+  const forget = (ended: Connection | undefined) => {
+    if (ended === undefined) return;
+    const drop = (promise: Promise<Connection> | undefined, remove: () => void) =>
+      void promise?.then((one) => one === ended && remove()).catch(() => {});
+    drop(first, () => (first = undefined));
+    for (const [session, promise] of open) drop(promise, () => open.delete(session));
+  };
+  const line = (session: string): Promise<Connection> => {
+    const mine = open.get(session);
+    if (mine) return mine;
+    const taken = [...open.values()];
+    const next = first && !taken.includes(first) ? first : connectAnew();
+    first ??= next;
+    open.set(session, next);
+    next.catch(() => {
+      open.delete(session);
+      if (first === next) first = undefined;
+    });
+    if (open.size > 1) closeWhenIdle(session, next);
+    return next;
+  };
+  /** A connection that only one of many sessions has is closed once it is not used any more. */
+  const closeWhenIdle = (session: string, mine: Promise<Connection>) => {
+    const look = async () => {
+      const connection = await mine.catch(() => undefined);
+      if (!connection || open.get(session) !== mine) return;
+      if (connection.busy) return closeWhenIdle(session, mine);
+      open.delete(session);
+      await connection.close();
+    };
+    setTimeout(() => void look(), IDLE_MS).unref();
+  };
+
+  return {
+    definition,
+    get problem() {
+      return problem;
+    },
+    get isKnown() {
+      return known !== undefined;
+    },
+    get prompts() {
+      return known?.prompts ?? [];
+    },
+    tools: () => (tools ??= definitionsOf(definition.name, known?.tools ?? [])),
+    connection: (session, signal) => orAborted(line(session), signal),
+    async start() {
+      if (open.size > 0 && first === undefined) return;
+      first ??= connectAnew();
+      const mine = first;
+      mine.catch(() => (first = first === mine ? undefined : first));
+      await mine;
+    },
+    async close() {
+      closed = true;
+      clearTimeout(refreshing);
+      const all = [...new Set([...open.values(), ...(first ? [first] : [])])];
+      await Promise.allSettled(all.map(async (one) => (await one).close()));
+    },
+  };
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((done, fail) => {
+    const aborted = () => fail(signal.reason as Error);
+    if (signal.aborted) return aborted();
+    signal.addEventListener("abort", aborted, { once: true });
+    work.then(done, fail).finally(() => signal.removeEventListener("abort", aborted));
+  });
+}

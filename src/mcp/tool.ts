@@ -1,0 +1,120 @@
+import { messageOf, type Reason, type ToolInput, type ToolResult } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
+import type { Tool, ToolScope } from "../tools/tool.ts";
+import type { CallListener, Connection } from "./connection.ts";
+import { definitionChange, definitionHash, type ToolDefinition } from "./definition.ts";
+import { ServerFailure } from "./failure.ts";
+import type { ServerMemory } from "./memory.ts";
+import type { ServerDefinition } from "./server.ts";
+
+/** The line to a server, as one of its tools uses it. */
+export type ToolLine = {
+  definition: ServerDefinition;
+  memory: ServerMemory;
+  /** Opens the line of this session, if it is not. */
+  connection(session: string, signal: AbortSignal): Promise<Connection>;
+  /** The tool as the server describes it now. */
+  current(tool: string): ToolDefinition | undefined;
+  sentence(why: Reason): string;
+};
+
+/** A tool of a server as an ordinary tool. Nothing that the server says about its harmlessness is taken for true. */
+export function serverTool(line: ToolLine, defined: ToolDefinition): Tool<ToolInput> {
+  const { definition: server, memory } = line;
+  const reads = server.reads.some((pattern) => matches(pattern, defined.own));
+  const now = definitionHash(defined);
+  return {
+    name: defined.name,
+    description: defined.description,
+    server: server.name,
+    inputSchema: anyObject(defined.inputSchema),
+    effect: reads ? "reads" : "writes",
+    // A read may run again after a crash, and must not ask again.
+    elicits: !reads,
+    changed() {
+      const granted = memory.approved(server, defined.name);
+      if (!granted || definitionHash(granted) === now) return undefined;
+      return definitionChange(defined.name, granted, defined);
+    },
+    approve: () => memory.approve(server, defined.name, defined),
+    async execute(input, scope) {
+      const connection = await line
+        .connection(scope.session ?? "", scope.signal)
+        .catch((error: unknown) => whyOf(error));
+      if ("code" in connection)
+        return failed(`The MCP server "${server.name}" is not available: ${line.sentence(connection)}.`);
+      const latest = line.current(defined.name);
+      if (!latest || definitionHash(latest) !== now) return failed(changedText(defined.name, latest !== undefined));
+      if (!memory.approved(server, defined.name)) memory.approve(server, defined.name, defined);
+      return run(line, connection, { defined, input, scope });
+    },
+  };
+}
+
+async function run(
+  { definition: server, sentence }: ToolLine,
+  connection: Connection,
+  { defined, input, scope }: { defined: ToolDefinition; input: ToolInput; scope: ToolScope },
+): Promise<ToolResult> {
+  const { resultOf } = await import("./content.ts");
+  const elicit = scope.elicit?.bind(scope);
+  const listener: CallListener = {
+    signal: scope.signal,
+    progress: (text) => scope.output(`${text}\n`),
+    ...(elicit && {
+      elicit: async (params, signal) => {
+        const { askFor } = await import("./elicit.ts");
+        return askFor(params, { server: server.name, tool: defined.name, signal, elicit, notice: scope.notice });
+      },
+    }),
+  };
+  try {
+    return await resultOf(await connection.call(defined.own, input, listener), scope.keepDir);
+  } catch (error) {
+    if (scope.signal.aborted) return failed("Interrupted. The server was told so; it may have finished all the same.");
+    if (!(error instanceof ServerFailure)) return failed(`The MCP server "${server.name}" says: ${messageOf(error)}`);
+    return {
+      ok: false,
+      end: "unknown",
+      text: `The MCP server "${server.name}" was lost during this call: ${sentence(error.reason)}. Whether the call took effect is not known; check before you try again.`,
+    };
+  }
+}
+
+function changedText(tool: string, isThere: boolean): string {
+  return isThere
+    ? `Not run: the server describes ${tool} in another way than when this call was made. Read its description again and call it anew.`
+    : `Not run: the server no longer offers ${tool}.`;
+}
+
+function whyOf(error: unknown): Reason {
+  if (error instanceof ServerFailure) return error.reason;
+  throw error;
+}
+
+function failed(text: string): ToolResult {
+  return { ok: false, text };
+}
+
+/** Takes any object and tells the server's schema: the server checks its own input. */
+function anyObject(schema: ToolInput): Tool<ToolInput>["inputSchema"] & { toJSONSchema(): ToolInput } {
+  const parse = (value: unknown) => object.parse(value);
+  return { parse, safeParse: (value) => object.safeParse(value), toJSONSchema: () => schema };
+}
+
+const object = z.record(z.string(), z.unknown());
+
+/** `*` stands for anything. */
+function matches(pattern: string, name: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === name;
+  if (!name.startsWith(first)) return false;
+  const last = rest.pop() ?? "";
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
