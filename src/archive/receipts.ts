@@ -106,7 +106,7 @@ function ofCall(
 }
 
 /** A question that Sage itself asks, such as whether to go on with an agent that repeats itself. */
-function ofQuestion(session: string, { key, at, request, resolution }: AskedItem): Receipt {
+function ofQuestion(session: string, { key, at, request, approvals, resolution }: AskedItem): Receipt {
   return {
     id: requestId(session, key),
     session,
@@ -117,7 +117,7 @@ function ofQuestion(session: string, { key, at, request, resolution }: AskedItem
     effect: "waits",
     decision: resolution ? ("response" in resolution && resolution.response ? "answered" : "refused") : "open",
     reason: reasonFrom(request.why),
-    asked: [{ request, ...(resolution && { resolution }) }],
+    asked: [{ request, ...(approvals && { approvals }), ...(resolution && { resolution }) }],
     rulesAdded: [],
     digest: "",
     files: [],

@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import { sageHome, type Home } from "../config/home.ts";
 import { accountHasRole, liveSettings, personWith } from "../config/people.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
-import type { Act, Guard } from "../host/guard.ts";
+import type { Act, Guard, PersonOf } from "../host/guard.ts";
 import { reason } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -16,6 +16,12 @@ export function person(settings: Settings = readSettings(sageHome(process.env).s
 export function accountGuard({ settings: path }: Pick<Home, "settings">): Guard {
   let settings: (() => Settings) | undefined;
   return (_sender, act) => accountMay((settings ??= liveSettings(path))(), act);
+}
+
+/** The person of that account, if the settings name one. */
+export function accountPerson({ settings: path }: Pick<Home, "settings">): PersonOf {
+  let settings: (() => Settings) | undefined;
+  return () => personWith((settings ??= liveSettings(path))(), `account:${accountName()}`)?.name;
 }
 
 export function accountMay(settings: Settings, act: Act): boolean {

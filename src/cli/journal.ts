@@ -3,7 +3,7 @@ import type { Store } from "../journal/store.ts";
 import { errorOf, said, SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
 import { sageHome, type Home } from "../config/home.ts";
 import { createHost, type LocalHost } from "../host/host.ts";
-import { accountGuard } from "./account.ts";
+import { accountGuard, accountPerson } from "./account.ts";
 import { version } from "../config/version.ts";
 
 /** The journal alone, for commands that look and answer but run no turn. A command that only looks also reads what it may not write. */
@@ -14,7 +14,8 @@ export function openJournal(
   const home = sageHome(env);
   const store = sqliteStore(home.journal, options);
   const executor = () => Promise.reject(new SageError("turn-failed", said("this command runs no turn")));
-  return { store, home, host: createHost({ store, version, executor, guard: accountGuard(home) }) };
+  const people = { guard: accountGuard(home), personOf: accountPerson(home) };
+  return { store, home, host: createHost({ store, version, executor, ...people }) };
 }
 
 /** A command's reply, or the reason why there is none as an error. */

@@ -1,4 +1,4 @@
-import { shortRequestId, type InputRequest } from "../protocol/index.ts";
+import { shortRequestId, type Approval, type InputRequest } from "../protocol/index.ts";
 import { offerLines } from "../view/lines/offers.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { wholeRequest } from "../view/lines/request.ts";
@@ -11,11 +11,11 @@ import { neededOf } from "../view/describe.ts";
 export function openLines(
   request: InputRequest,
   style: Style,
-  { lang, cwd }: { lang: Lang; cwd?: string | undefined },
+  { lang, ...shown }: { lang: Lang; cwd?: string | undefined; approvals?: readonly Approval[] | undefined },
 ): string[] {
   const t = cliTexts(lang);
   const how = t.howToAnswer(shortRequestId(request.id), flagsFor(request, t));
-  return [...wholeRequest(request, style, { cwd }), how, ...howLines(request, style, t)];
+  return [...wholeRequest(request, style, shown), how, ...howLines(request, style, t)];
 }
 
 function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {

@@ -2,6 +2,7 @@ import { oneLine } from "../protocol/index.ts";
 import type { Receipt } from "../archive/receipts.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { changeLine, headline, timeOf } from "../texts/resolution.ts";
+import { consentLines } from "../view/consent.ts";
 import { clipped, exact, fitted } from "../view/lines/safe.ts";
 import { isOpen, standingOfRun } from "../view/standing.ts";
 import { summaryOf } from "../view/summary.ts";
@@ -62,8 +63,9 @@ function decided(
 }
 
 function askedLines({ asked }: Receipt, { t }: Style, w: WhyTexts): string[] {
-  return asked.flatMap(({ request, resolution }) => [
+  return asked.flatMap(({ request, approvals, resolution }) => [
     w.askedAt(timeOf(request.at), oneLine(t.because(request.why).replaceAll("\n", " "))),
+    ...consentLines(request, approvals, t),
     ...(resolution ? [headline(resolution, t, undefined, request)] : []),
   ]);
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { textOfRule } from "../permission/rules/rules.ts";
 import type { Rule } from "../protocol/index.ts";
 
 export type ListedRule = {
@@ -7,6 +8,8 @@ export type ListedRule = {
   source: Rule["source"];
   file: string;
   counts: boolean;
+  approvals?: number | undefined;
+  notAsker?: boolean | undefined;
 };
 
 export function rulesIn({ settings, trust }: Config, userFile: string): ListedRule[] {
@@ -17,7 +20,10 @@ export function rulesIn({ settings, trust }: Config, userFile: string): ListedRu
   ];
   return files.flatMap(({ path, destination, settings: { permissions }, counts }) =>
     (["deny", "ask", "allow"] as const).flatMap((behavior) =>
-      permissions[behavior].map((rule) => ({ behavior, rule, source: destination, file: path, counts })),
+      permissions[behavior].map((listed) => {
+        const rule = { behavior, rule: textOfRule(listed), source: destination, file: path, counts };
+        return typeof listed === "string" ? rule : { ...rule, ...listed };
+      }),
     ),
   );
 }

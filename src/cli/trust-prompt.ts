@@ -136,7 +136,7 @@ function entriesOf(
   t: CliTexts,
 ): Entry[] {
   const rules = (["allow", "ask", "deny"] as const).flatMap((what) =>
-    permissions[what].map((text) => ({ what, text })),
+    permissions[what].map((listed) => ({ what, text: typeof listed === "string" ? listed : JSON.stringify(listed) })),
   );
   const commands = Object.entries(hooks).flatMap(([moment, list]) =>
     (list ?? []).map(({ matcher, command, timeoutMs }) => ({

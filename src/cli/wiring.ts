@@ -30,7 +30,7 @@ import { initCommand } from "../texts/init.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { sentence } from "../texts/reasons.ts";
-import { accountGuard, checkApprover, person } from "./account.ts";
+import { accountGuard, accountPerson, checkApprover, person } from "./account.ts";
 import { withImages } from "./images.ts";
 import { ask } from "./journal.ts";
 import {
@@ -120,6 +120,7 @@ export async function openSage(run: Run): Promise<Sage> {
   const settings = { agent, options: { ...folderOptions, ...options } };
   const host = assembleEach(store, () => settings, {
     guard: accountGuard(installation.home),
+    personOf: accountPerson(installation.home),
     namer,
     turnEnded: anchoring(store, installation),
   });

@@ -1,14 +1,18 @@
-import { readRule } from "../permission/rules/rules.ts";
+import { readRule, textOfRule, type AskRule } from "../permission/rules/rules.ts";
 import { messageOf, reason, type RuleGrant } from "../protocol/index.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
 
 type RuleBehavior = RuleGrant["behavior"];
-type Lists = Partial<Record<RuleBehavior, string[]>>;
+type Listed = string | AskRule;
+type Lists = Partial<Record<RuleBehavior, Listed[]>>;
 type File = { permissions?: Lists } & Record<string, unknown>;
 
-/** Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. */
+/**
+ * Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. One that stands there with
+ * approvals stays as it is: a plain one beside it would say less.
+ */
 export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">, lock?: string): void {
   const reading = readRule(rule, behavior);
   if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
@@ -16,11 +20,11 @@ export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule"
     path,
     (lists) => {
       const list = lists[behavior] ?? [];
-      return list.includes(rule) ? lists : { ...lists, [behavior]: [...list, rule] };
+      return includes(list, rule) ? lists : { ...lists, [behavior]: [...list, rule] };
     },
     lock,
   );
-  if (!rulesIn(path)[behavior]?.includes(rule))
+  if (!includes(rulesIn(path)[behavior] ?? [], rule))
     throw errorBecause("config-invalid", reason("rule-not-saved", { rule, path }));
 }
 
@@ -35,8 +39,8 @@ export function removeRule(
     path,
     (lists) => {
       const kept: Lists = {};
-      for (const [kind, list] of Object.entries(lists) as [RuleBehavior, string[]][]) {
-        kept[kind] = list.filter((one) => one !== rule || (behavior !== undefined && kind !== behavior));
+      for (const [kind, list] of Object.entries(lists) as [RuleBehavior, Listed[]][]) {
+        kept[kind] = list.filter((one) => textOfRule(one) !== rule || (behavior !== undefined && kind !== behavior));
         removed ||= kept[kind].length < list.length;
       }
       return removed ? kept : lists;
@@ -44,6 +48,10 @@ export function removeRule(
     lock,
   );
   return removed;
+}
+
+function includes(list: readonly Listed[], rule: string): boolean {
+  return list.some((one) => textOfRule(one) === rule);
 }
 
 function changeRules(path: string, change: (lists: Lists) => Lists, lock?: string): void {

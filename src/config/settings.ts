@@ -24,10 +24,18 @@ import { errorBecause } from "../texts/error.ts";
 
 const rules = (what: string) =>
   z.array(z.string()).default([]).describe(`${what}, each \`Tool\` or \`Tool(specifier)\``);
+const askRule = z.strictObject({
+  rule: z.string(),
+  approvals: z.number().int().min(1).max(9).optional().describe("People who have to approve it; one by default"),
+  notAsker: z.boolean().optional().describe("None of them may be somebody who asked for it, by a message of the turn"),
+});
 const permissions = z
   .strictObject({
     deny: rules("Calls that never run"),
-    ask: rules("Calls that a person is always asked about"),
+    ask: z
+      .array(z.union([z.string(), askRule]))
+      .default([])
+      .describe("Calls that a person is always asked about, each a rule or a rule with its approvals"),
     allow: rules("Calls that run without asking"),
   })
   .prefault({});

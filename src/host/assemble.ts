@@ -5,7 +5,7 @@ import type { Model } from "../models/model.ts";
 import type { Reason } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
 import { createAgent, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
-import type { Guard } from "./guard.ts";
+import type { Guard, PersonOf } from "./guard.ts";
 import { createHost, type LocalHost } from "./host.ts";
 
 const SLEEP_AFTER_MS = 60_000;
@@ -28,6 +28,7 @@ export function assemble({ store, options, channel, turnEnded, ...parts }: Parts
 
 type Besides = {
   guard?: Guard | undefined;
+  personOf?: PersonOf | undefined;
   namer?: (() => Promise<Model>) | undefined;
   sleepAfterMs?: number | undefined;
   /** Told when a turn of a session has ended and that is on disk. */
@@ -38,7 +39,7 @@ type Besides = {
 export function assembleEach(
   store: Store,
   runOf: (session: SessionRow) => RunSettings & { agent: Agent },
-  { guard, namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded }: Besides = {},
+  { guard, personOf, namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded }: Besides = {},
 ): LocalHost {
   const warned = new Set<string>();
   const warn = (session: string, why: Reason) => {
@@ -62,6 +63,7 @@ export function assembleEach(
     keepDir: (session) => (justRead.get(session.id) ?? runOf(session)).agent.keepDir(session.id),
     ...(namer && { namer }),
     ...(guard && { guard }),
+    ...(personOf && { personOf }),
     sleepAfterMs,
     ...(turnEnded && { turnEnded }),
     async executor(session) {

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UnifiedExecutor } from "../agent/turn/executor.ts";
+import { approve, type Approver } from "../input/approve.ts";
 import { ended, endOf, prepare } from "../input/respond.ts";
 import { openSession, Stopped } from "../journal/session.ts";
 import { untilWritten } from "../journal/retry.ts";
@@ -15,6 +16,7 @@ import {
   MOST_IMAGES,
   misfits,
   modeChosenKey,
+  needsConsent,
   readSlash,
   reason,
   refusalOf,
@@ -42,7 +44,7 @@ import {
 import { keepImage } from "../tools/image.ts";
 import { builtinTools } from "../tools/registry.ts";
 import { batchAppends } from "./batched-appends.ts";
-import { checkSender, type Guard } from "./guard.ts";
+import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { interruptOf, standingOf } from "./interrupt.ts";
 import type { Runner } from "./runner.ts";
 import { existingSession } from "./session-run.ts";
@@ -65,6 +67,7 @@ export type CommandParts = {
   runner: Runner;
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   guard: Guard | undefined;
+  personOf: PersonOf | undefined;
   /** Is a surface of this process attached to the session? */
   watched(session: string): boolean;
   /** Aborted when the host lets go of everything. */
@@ -73,7 +76,7 @@ export type CommandParts = {
 
 /** Handlers, by command of a surface. */
 export function createCommands(parts: CommandParts): Host["send"] {
-  const { store, version, expand, keepDir, runner, executor, guard, watched, leaving } = parts;
+  const { store, version, expand, keepDir, runner, executor, guard, personOf, watched, leaving } = parts;
   const append = batchAppends(store);
 
   /** In one commit: an agent must not go on after one request was cancelled before it hears that all of it was. */
@@ -105,7 +108,9 @@ export function createCommands(parts: CommandParts): Host["send"] {
           return { ok: true, session: id, created: true };
       }
     },
-    async say({ session, text, images: given = [], id = randomUUID(), limits, by, surface }) {
+    async say({ session, text, images: given = [], id = randomUUID(), limits, ...sender }) {
+      const { by, surface } = sender;
+      const person = personOf?.(sender);
       const row = existingSession(store, session);
       if (text.trim() === "" && given.length === 0) throw errorBecause("input-invalid", reason("message-empty", {}));
       if (limits) checkLimits(limits);
@@ -126,6 +131,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
         at: Date.now(),
         data: {
           ...{ text, by, surface },
+          ...(person !== undefined && person !== by && { person }),
           ...(images.length > 0 && { images }),
           ...(expanded !== undefined && { expanded }),
           ...(limits && { limits }),
@@ -151,13 +157,20 @@ export function createCommands(parts: CommandParts): Host["send"] {
         throw errorBecause("input-invalid", reason("message-withdrawn", { by: first.data.by }));
       return { ok: true };
     },
-    async respond({ response, by, surface }) {
+    async respond({ response, ...sender }) {
       checkRules(response);
       await checkInput(store, response);
-      const ready = await prepare(store, response, { by, surface });
-      const { won, resolution } = "won" in ready ? ready : ended(await append(endOf(ready.request, ready.resolution)));
-      if (!won) throw alreadyResolved(resolution);
-      return { ok: true, resolution, running: isRunning(splitRequestId(response.requestId).session) };
+      const ready = await prepare(store, response, { by: sender.by, surface: sender.surface });
+      const { session } = splitRequestId(response.requestId);
+      const end =
+        "yes" in ready
+          ? await approve(store, ready.request, ready.yes, approverOf(sender, personOf))
+          : "won" in ready
+            ? ready
+            : ended(await append(endOf(ready.request, ready.resolution)));
+      if (!("won" in end)) return { ok: true, approved: end, running: isRunning(session) };
+      if (!end.won) throw alreadyResolved(end.resolution);
+      return { ok: true, resolution: end.resolution, running: isRunning(session) };
     },
     async inquire({ requestId, text, id = randomUUID(), by, surface }) {
       const { resolution } = existingRequest(store, requestId);
@@ -276,7 +289,16 @@ export function pending(store: Store, session: string | undefined, page?: Page):
 
 function withDraft(store: Store, request: InputRequest): PendingRequest {
   const draft = store.draft(request.id);
-  return draft ? { request, draft } : { request };
+  const approvals = needsConsent(request) ? store.approvals(request.id) : undefined;
+  return { request, ...(draft && { draft }), ...(approvals && { approvals }) };
+}
+
+/** The person behind a yes, by the one name that they have on every surface. */
+function approverOf(sender: Sender, personOf: PersonOf | undefined): Approver {
+  const { by, surface } = sender;
+  const name = personOf ? personOf(sender) : by;
+  if (name === undefined) throw errorBecause("not-permitted", reason("approver-unknown", { by }));
+  return { by: name, surface };
 }
 
 function existingRequest(store: Store, id: string): { request: InputRequest; resolution: Resolution | undefined } {

@@ -4,7 +4,7 @@ import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
 import { createBlocks } from "./blocks.ts";
 import { createCommands, pending } from "./commands.ts";
-import type { Guard } from "./guard.ts";
+import type { Guard, PersonOf } from "./guard.ts";
 import { createMoments } from "./moments.ts";
 import { createRunner } from "./runner.ts";
 import { existingSession } from "./session-run.ts";
@@ -36,6 +36,8 @@ export type HostParts = {
   keepDir?(session: SessionRow): string;
   /** Without one everybody may do everything: an embedder checks its own people. */
   guard?: Guard;
+  /** Without one, the name that a command carries is the person. */
+  personOf?: PersonOf;
   /** Told when a turn of a session has ended and that is on disk. */
   turnEnded?(session: string): void;
   /** Names sessions; without one a session is called by its first message. */
@@ -74,6 +76,7 @@ export function createHost(parts: HostParts): LocalHost {
     runner,
     executor,
     guard: parts.guard,
+    personOf: parts.personOf,
     watched: (session) => watchers.has(session),
     leaving: leaving.signal,
   });

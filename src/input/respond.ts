@@ -1,15 +1,20 @@
 import type { Appended, Awaitable, InboundFact, Store } from "../journal/store.ts";
 import {
+  needsConsent,
   reason,
   resolvedKey,
   splitRequestId,
+  type ConsentRequest,
   type InputRequest,
   type InputResponse,
   type Resolution,
+  type SageError,
 } from "../protocol/index.ts";
 import { duesOf } from "./due.ts";
 import { resolve } from "./validate.ts";
 import { errorBecause } from "../texts/error.ts";
+
+type Granted = InputResponse & { type: "granted" };
 
 export type Responded = { won: true; resolution: Resolution } | { won: false; resolution: Resolution };
 
@@ -24,21 +29,30 @@ export async function respond(
 ): Promise<Responded> {
   const prepared = prepare(store, response, sender);
   const ready = prepared instanceof Promise ? await prepared : prepared;
+  if ("yes" in ready) throw needsPeople(ready.request);
   return "won" in ready ? ready : settle(store, ready.request, ready.resolution);
 }
 
-/** Everything but the writing: how it ended already, or what would be written. */
+/** A responder, a recording or a channel has no name that stands for one person. */
+export function needsPeople({ consent }: ConsentRequest): SageError {
+  return errorBecause("request-invalid", reason("needs-people", { approvals: consent.approvals }));
+}
+
+/** Everything but the writing: how it ended already, what would be written, or that it is one yes of those that the request takes. */
 export function prepare(
   store: Store,
   response: InputResponse,
   sender: { by: string; surface: string },
-): Awaitable<Responded | { request: InputRequest; resolution: Resolution }> {
+): Awaitable<
+  Responded | { request: InputRequest; resolution: Resolution } | { request: ConsentRequest; yes: Granted }
+> {
   const found = store.find(response.requestId);
   if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: response.requestId }));
   if (found.resolution) return { won: false, resolution: found.resolution };
   checkGoesOn(store, found.request);
   if (isOverdue(store, found.request))
     return settle(store, found.request, expired(found.request)).then(({ resolution }) => ({ won: false, resolution }));
+  if (response.type === "granted" && needsConsent(found.request)) return { request: found.request, yes: response };
   return { request: found.request, resolution: resolve(found.request, response, sender) };
 }
 
@@ -76,7 +90,10 @@ export async function settle(store: Store, request: InputRequest, resolution: Re
 }
 
 /** Fact that ends a request, to be written. */
-export function endOf(request: InputRequest, resolution: Resolution): { session: string; fact: InboundFact } {
+export function endOf(
+  request: InputRequest,
+  resolution: Resolution,
+): { session: string; fact: InboundFact & { type: "input.resolved" } } {
   const { session, key } = splitRequestId(request.id);
   return {
     session,

@@ -33,6 +33,8 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
         : { ...frame, outcome: "declined", ...(response.reason?.trim() && { reason: said(response.reason) }) };
     case "granted":
       expectKind(request, "permission", response);
+      // Those who may approve it do so one by one, in `approve.ts`.
+      if (request.consent) throw refused(reason("needs-people", { approvals: request.consent.approvals }));
       if (response.mode !== undefined && request.tool !== PLAN_TOOL) throw refused(reason("mode-without-plan", {}));
       return { ...frame, outcome: "answered", response };
     case "text":

@@ -1,11 +1,13 @@
 import type { SQLInputValue } from "node:sqlite";
 import {
+  approvalKeys,
   draftKeys,
   inquiryKeys,
   reason,
   resolvedKey,
   SageError,
   splitRequestId,
+  type Approval,
   type Fact,
   type FactData,
   type InputRequest,
@@ -20,9 +22,9 @@ import type { Appended, InboundFact, LocalStore, Store } from "./store.ts";
 
 type Reading = Pick<
   Store,
-  "load" | "pending" | "resolution" | "find" | "draft" | "inquiries" | "since" | "head" | "verify"
+  "load" | "pending" | "resolution" | "find" | "draft" | "approvals" | "inquiries" | "since" | "head" | "verify"
 >;
-type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll">;
+type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll" | "approve">;
 
 type SessionHead = { epoch: number; head: string; process: string | null };
 
@@ -81,6 +83,12 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
   const resolution = (id: string): Resolution | undefined => {
     const { session, key } = splitRequestId(id);
     return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
+  };
+  const approvals = (id: string): Approval[] => {
+    const { session, key } = splitRequestId(id);
+    const { prefix, end } = approvalKeys(key);
+    const found = facts("session=? AND key>=? AND key<? ORDER BY seq", session, prefix, end);
+    return found.map((row) => read(row).data as Approval);
   };
   /** In a transaction: the key is the fence. */
   const appendOne = (session: string, inbound: InboundFact): Appended => {
@@ -145,6 +153,23 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       hub.tell(appended.flatMap((one) => ("won" in one && one.won ? [one.fact] : [])));
       return appended;
     },
+    approve(session, approval, conclude) {
+      const { requestId } = approval.data;
+      const written: Appended[] = [];
+      const { won, given, ended } = write(() => {
+        written.length = 0;
+        const had = resolution(requestId);
+        if (had) return { won: false, given: approvals(requestId), ended: had };
+        written.push(appendOne(session, approval));
+        const given = approvals(requestId);
+        const end = conclude(given);
+        if (end) written.push(appendOne(session, end));
+        return { won: written[0]!.won, given, ended: end?.data };
+      });
+      hub.tell(written.flatMap((one) => (one.won ? [one.fact] : [])));
+      return { won, approvals: given, ...(ended && { ended }) };
+    },
+    approvals,
     load(session, { verified = false } = {}) {
       const { head } = row(session);
       const rows = rowsOf(session);

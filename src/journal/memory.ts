@@ -1,4 +1,5 @@
 import {
+  approvalKeys,
   draftKeys,
   inquiryKeys,
   isInquiry,
@@ -9,6 +10,7 @@ import {
   splitRequestId,
   unseenMessages,
   withoutEnd,
+  type Approval,
   type Fact,
   type Resolution,
   type InquiryFact,
@@ -63,6 +65,12 @@ export function memoryStore(): LocalStore {
     hub.tell([fact]);
     return { won: true, fact };
   };
+  const approvals = (id: string): Approval[] => {
+    const { session, key } = splitRequestId(id);
+    const { prefix } = approvalKeys(key);
+    const all = sessions.get(session)?.facts ?? [];
+    return all.flatMap((fact) => (fact.type === "input.approved" && fact.key.startsWith(prefix) ? [fact.data] : []));
+  };
   const members = createMembers();
   const store: LocalStore = {
     hub,
@@ -110,6 +118,17 @@ export function memoryStore(): LocalStore {
           throw error;
         }
       }),
+    approve(id, approval, conclude) {
+      const { requestId } = approval.data;
+      const had = resolution(requestId);
+      if (had) return { won: false, approvals: approvals(requestId), ended: had };
+      const { won } = append(id, approval);
+      const given = approvals(requestId);
+      const end = conclude(given);
+      if (end) append(id, end);
+      return { won, approvals: given, ...(end && { ended: end.data }) };
+    },
+    approvals,
     pending(id, page) {
       const open = (id === undefined ? [...sessions.values()] : [sessions.get(id)])
         .flatMap((session) => (session ? [...session.open.values()] : []))

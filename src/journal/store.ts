@@ -3,6 +3,7 @@ import type { IndexState } from "./indexes.ts";
 import type { Hub } from "./hub.ts";
 import type {
   SageError,
+  Approval,
   Draft,
   Fact,
   FactData,
@@ -17,6 +18,7 @@ export type NewFact = { [K in FactType]: { key: string; type: K; at: number; dat
 export type InboundType =
   | "user.said"
   | "message.withdrawn"
+  | "input.approved"
   | "input.resolved"
   | "inquiry.made"
   | "turn.interrupted"
@@ -49,6 +51,9 @@ export type Awaitable<T> = T | Promise<T>;
 
 export type Appended = { won: boolean; fact: Fact };
 
+/** `won`: this yes is new. `ended`: how the request ended, by this yes or before it. */
+export type Consented = { won: boolean; approvals: Approval[]; ended?: Resolution };
+
 export type Page = { limit: number; /** The id of the last request of the page before. */ after?: string };
 
 /**
@@ -79,6 +84,18 @@ export interface Store {
   append(session: string, fact: InboundFact): Awaitable<Appended>;
   /** Appends many facts in one transaction. A fact that cannot be written yields its error and disturbs no other. */
   appendAll(facts: readonly { session: string; fact: InboundFact }[]): Awaitable<(Appended | SageError)[]>;
+  /**
+   * Records one yes of several. In the same transaction `conclude` is given every yes of the request, this one included, and the end
+   * that it returns is written with it; so of two people who complete a request at once, one does, and of a request that has
+   * ended nothing is written.
+   */
+  approve(
+    session: string,
+    approval: InboundFact & { type: "input.approved" },
+    conclude: (approvals: Approval[]) => (InboundFact & { type: "input.resolved" }) | undefined,
+  ): Awaitable<Consented>;
+  /** Everybody who approved a request so far, in order. */
+  approvals(requestId: string): Approval[];
   /** Open requests, oldest first; a page begins after the request it names. */
   pending(session?: string, page?: Page): InputRequest[];
   resolution(requestId: string): Resolution | undefined;
@@ -118,6 +135,7 @@ export interface LocalStore extends Store {
   commit(session: string, epoch: number, facts: Fact[]): void;
   append(session: string, fact: InboundFact): Appended;
   appendAll(facts: readonly { session: string; fact: InboundFact }[]): (Appended | SageError)[];
+  approve(...yes: Parameters<Store["approve"]>): Consented;
 }
 
 /** Keeps the members of one store: see `Store.member`. */

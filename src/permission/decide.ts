@@ -1,4 +1,4 @@
-import { messageOf, reason, reasonFrom } from "../protocol/index.ts";
+import { demands, isStricter, messageOf, reason, reasonFrom, strictest } from "../protocol/index.ts";
 import type {
   Effect,
   PermissionMode,
@@ -78,10 +78,12 @@ export function judge(call: DecisionInput, reading?: CommandReading): Judgement 
     const concluded = conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
     const [step, result] = call.sessionMode === "plan" ? whilePlanning(concluded, call) : concluded;
     const { parts = [] } = finding;
-    return { step, result: { ...result, ...(parts.length > 0 && { parts }) }, finding };
+    const demand = result.behavior === "ask" ? demanded(call, finding) : undefined;
+    return { step, result: { ...result, ...demand, ...(parts.length > 0 && { parts }) }, finding };
   } catch (error) {
     const why = reason("not-judged", { error: messageOf(error) });
-    return { step: "guarded", result: { behavior: "ask", hard: true, reason: why } };
+    const consent = strictest(demanding(call).flatMap((rule) => rule.consent ?? [])); // any of them may be about it
+    return { step: "guarded", result: { behavior: "ask", hard: true, reason: why, ...(consent && { consent }) } };
   }
 }
 
@@ -118,6 +120,25 @@ function conclude(
   if (allow && allow.length > 0)
     return ["allow", { behavior: "allow", reason: allowedBy(...allow), ...by(lastGiven(allow)) }];
   return ["nothing", { behavior: "ask", reason: view.reason }];
+}
+
+/**
+ * The demands of all ask rules about the call, and the strictest of them as its rule. Each is held against the call by itself: of
+ * several that match, the finding names one.
+ */
+function demanded(call: DecisionInput, { shell }: Finding): Partial<PermissionResult> {
+  const asking = demanding(call).filter((rule) => {
+    const book = createRuleBooks().of([rule], call.home);
+    return examine(call, book, shell?.reading).ask !== undefined;
+  });
+  const consent = strictest(asking.flatMap((rule) => rule.consent ?? []));
+  if (!consent) return {};
+  const first = asking.find((rule) => !isStricter(consent, rule.consent)) ?? asking[0]!;
+  return { consent, reason: reason("asked-by-rule", { rule: nameOf(first) }), ...by(first) };
+}
+
+function demanding({ rules }: DecisionInput): Rule[] {
+  return rules.filter((rule) => rule.behavior === "ask" && demands(rule));
 }
 
 /** Only what reads and needs no permission runs, and what is put before the person. Nobody is asked about anything else. */

@@ -9,7 +9,7 @@ import type { Reason } from "./reason.ts";
 import type { RestoreProblem, Restoring, RewindWhat } from "./rewind.ts";
 import type { AgentState, StateTransition } from "./state.ts";
 import type { TaskEnd } from "./task.ts";
-import type { Draft, InputRequest, Resolution } from "./request.ts";
+import type { Approval, Draft, InputRequest, Resolution } from "./request.ts";
 import type { Heard } from "./unseen.ts";
 
 /** A skill whose text Sage put into the prompt by itself, because it fits. */
@@ -73,6 +73,7 @@ export type FactData = {
     text: string;
     by: string;
     surface: string;
+    /** Name in the settings, where that is not what `by` says. */ person?: string;
     /** Pictures that came with it, kept beside the journal. */ images?: readonly ImagePart[];
     /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
     /** Of the turn that it begins, if it begins one. */ limits?: TurnLimits;
@@ -86,6 +87,8 @@ export type FactData = {
     };
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;
+  /** One yes of several that a request takes. The one that completes them is written together with `input.resolved`. */
+  "input.approved": Approval;
   "input.resolved": Resolution;
   /** A person asks about an open request, and the agent replies; the request stays as it is. */
   "inquiry.made": InquiryMade;

@@ -4,7 +4,7 @@ import type { GivenImage } from "./image.ts";
 import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
 import type { Reason } from "./reason.ts";
-import type { Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
+import type { Approval, Approved, Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
 
 /**
  * The person who sends a command, and the surface they are at. `person` is an id of the settings' list of people, such as `feishu:ou_1`;
@@ -89,11 +89,7 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
       : C extends "say"
         ? { ok: true; seq: number }
         : C extends "respond"
-          ? {
-              ok: true;
-              resolution: Resolution;
-              /** False: recorded, and nothing runs this session now. */ running: boolean;
-            }
+          ? Responded
           : C extends "inquire"
             ? {
                 ok: true;
@@ -110,8 +106,14 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
                     ? { ok: true; resolution?: Resolution } & PendingRequest
                     : { ok: true });
 
-/** A request as a list shows it, with the latest half-filled answer. */
-export type PendingRequest = { request: InputRequest; draft?: Draft };
+/** The answer was recorded. It ended the request, or it was one yes of several. */
+export type Responded = {
+  ok: true;
+  /** False: nothing runs this session now. */ running: boolean;
+} & ({ resolution: Resolution } | { resolution?: undefined; approved: Approved });
+
+/** A request as a list shows it, with the latest half-filled answer and those who approved it so far. */
+export type PendingRequest = { request: InputRequest; draft?: Draft; approvals?: Approval[] };
 
 /** Events of one session, in order: its facts, `ready` once, then what happens. */
 export type WatchEvent =

@@ -1,3 +1,5 @@
+import { personName } from "./consent.ts";
+
 /**
  * The grammar of fact keys. Nobody else builds or takes apart one.
  *
@@ -14,6 +16,7 @@
  *   state/5.0                    state.changed, the first of the owner with epoch 5
  *   rewind/0                     session.rewound       rewind/0.ended          rewind.ended
  *   said/…  interrupt/…  draft/… what people and other processes write
+ *   approved/t0/3/1/permit0/lin  input.approved, of that request, by that person
  *   withdrawn/said/…             message.withdrawn, of the message with that key
  */
 export type KeyPlace = {
@@ -199,6 +202,13 @@ export const draftKeys = (requestKey: string): { prefix: string; end: string } =
   prefix: `draft/${requestKey}/`,
   end: `draft/${requestKey}0`,
 });
+/** Approvals of one request lie side by side, one for each person. */
+export const approvalKeys = (requestKey: string): { prefix: string; end: string } => ({
+  prefix: `approved/${requestKey}/`,
+  end: `approved/${requestKey}0`,
+});
+export const approvalKey = (requestKey: string, person: string): string =>
+  approvalKeys(requestKey).prefix + encodeURIComponent(personName(person));
 export const interruptKey = (id: string): string => `interrupt/${id}`;
 export const titleKey = (id: string): string => `title/${id}`;
 export const removedKey = (id: string): string => `removed/${id}`;

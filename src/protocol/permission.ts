@@ -12,7 +12,16 @@ export type RuleDestination = "session" | "local" | "project" | "user";
 export type RuleFiles = Partial<Record<Exclude<RuleDestination, "session">, string>>;
 
 /** A rule as it stands in a settings file, such as `Bash(npm test)`. */
-export type Rule = { behavior: "allow" | "deny" | "ask"; text: string; source: RuleDestination };
+export type Rule = {
+  behavior: "allow" | "deny" | "ask";
+  text: string;
+  source: RuleDestination;
+  /** Of an ask rule: people whose yes it takes; one, and anybody who may approve, where nothing is said. */
+  consent?: Consent;
+};
+
+/** How many people have to approve a call, and whether those who asked for it are left out. */
+export type Consent = { approvals: number; notAsker?: true };
 
 /**
  * `bypass` asks for no ordinary permission. Deny rules, ask rules, protected paths and tools that need a person hold in it,
@@ -47,6 +56,8 @@ export type PermissionResult = {
   rule?: string;
   source?: RuleDestination;
   parts?: CallPart[];
+  /** Of an ask: what all ask rules about the call demand together. */
+  consent?: Consent;
 };
 
 /** A tool's own view of a call. Tools of embedders give their reason in plain words. */

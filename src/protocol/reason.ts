@@ -1,5 +1,6 @@
 import type { CallReasonArgs } from "./call-reason.ts";
 import { canonicalJson } from "./canonical-json.ts";
+import type { ConsentReasonArgs } from "./consent-reason.ts";
 import type { FileReasonArgs } from "./file-reason.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
 import type { McpReasonArgs } from "./mcp-reason.ts";
@@ -14,6 +15,7 @@ import type { UseReasonArgs } from "./use-reason.ts";
  */
 export type ReasonArgs = PermissionReasonArgs &
   CallReasonArgs &
+  ConsentReasonArgs &
   FileReasonArgs &
   JournalReasonArgs &
   McpReasonArgs &

@@ -59,8 +59,13 @@ export type RequestBody =
       preview?: Preview;
       suggestions: PermissionSuggestion[];
       hard: boolean;
+      /** Set where one yes of anybody is not enough. */
+      consent?: RequestConsent;
     }
   | { kind: "text"; prompt: string; lastResponse?: string };
+
+/** Number of people who have to approve. `except` names those who may not be among them: they asked for it. */
+export type RequestConsent = { approvals: number; except?: string[] };
 
 /** A change to a file, whole; or to the definition of a tool, under its name. */
 export type Preview = {
@@ -148,6 +153,22 @@ export type InputResponse =
   /** Stops the turn, not only this request. */
   | { type: "cancelled"; requestId: string; reason?: string };
 
+/** A yes in a person's name. */
+export type Signature = {
+  by: string;
+  surface: string;
+  at: number;
+  comment?: string;
+  /** With a yes to a plan. */
+  mode?: PlanEnd;
+};
+
+/** A person's yes to a request that takes more than one, or a particular one. `digest` is that of the request. */
+export type Approval = Signature & { requestId: string; digest: string };
+
+/** A yes was recorded, and the request waits for more people. `again`: the same person had approved it before, which counts once. */
+export type Approved = Approval & { outcome: "approved"; approvals: Approval[]; needed: number; again: boolean };
+
 /** The modes in which an approved plan may be carried out. */
 export type PlanEnd = Exclude<SessionMode, "plan">;
 
@@ -170,10 +191,22 @@ export type Resolution = {
 } &
   /** `reason`: of an answer that nobody gave in person. */
   (
-    | { outcome: "answered" | "partial"; response: InputResponse; reason?: Reason }
+    | {
+        outcome: "answered" | "partial";
+        response: InputResponse;
+        reason?: Reason;
+        /** Of a request with `consent`: everybody who approved, in order. */
+        approvals?: Approval[];
+      }
     | { outcome: "timed_out"; reason: Reason; response?: InputResponse }
     | { outcome: "declined"; reason?: Reason }
-    | { outcome: "cancelled" | "superseded" | "no_surface"; reason: Reason }
+    | { outcome: "cancelled" | "no_surface"; reason: Reason }
+    | {
+        outcome: "superseded";
+        reason: Reason;
+        /** A person changed the input of a request with `consent`: it is asked again, and every yes counts anew. */
+        edited?: { input: ToolInput; comment?: string };
+      }
   );
 
 /** A half-filled answer, kept for the person's next attempt on any surface. */

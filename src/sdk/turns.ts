@@ -2,9 +2,11 @@ import { spellOut } from "../input/validate.ts";
 import type { Store } from "../journal/store.ts";
 import {
   errorOf,
+  needsConsent,
   said,
   SageError,
   type AgentOutcome,
+  type Approved,
   type Fact,
   type Host,
   type InputRequest,
@@ -52,7 +54,11 @@ export interface TurnAgent {
   /** The request to answer first, also when this process has not run the session yet. */
   getPendingQuestion(): InputRequest | undefined;
   /** Answers the question that was shown last, or the one that a whole response names, and nothing else: refused when it has ended. */
-  answerQuestion(answer: TurnAnswer, options?: { by?: string }): Promise<Resolution>;
+  /**
+   * Of a permission that takes several people, a yes that does not complete it comes back as `approved`. Each is in the name of a
+   * person: `by` must be given, and the same name counts once.
+   */
+  answerQuestion(answer: TurnAnswer, options?: { by?: string }): Promise<Resolution | Approved>;
 }
 
 type Parts = { store: Store; host: Host; session: string; run(): Promise<AgentOutcome> };
@@ -68,9 +74,9 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
   const announced = new Set<string>();
   let told = store.since(session, 0).at(-1)?.seq ?? 0;
 
-  const send = async (response: InputResponse, by: string): Promise<Resolution> => {
+  const send = async (response: InputResponse, by: string): Promise<Resolution | Approved> => {
     const reply = await host.send({ type: "respond", response, ...sender, by });
-    if (reply.ok) return reply.resolution;
+    if (reply.ok) return reply.resolution ?? reply.approved;
     throw errorOf(reply);
   };
 
@@ -117,7 +123,9 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
       } else {
         const { request } = next;
         shown = request.id;
-        if (!confirm || request.kind !== "permission") return { needsInput: true, session, question: request };
+        // Code that decides has no name that stands for one person.
+        if (!confirm || request.kind !== "permission" || needsConsent(request))
+          return { needsInput: true, session, question: request };
         await decide(request, confirm);
       }
     }
@@ -153,11 +161,16 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
       shown = first?.id ?? shown;
       return first;
     },
-    async answerQuestion(answer, { by = sender.by } = {}) {
+    async answerQuestion(answer, { by } = {}) {
       // Never to whatever is open now: a second click must not allow what nobody has seen.
       const id = (isResponse(answer) && answer.requestId) || shown;
       const request = id === undefined ? undefined : store.find(id)?.request;
-      if (request?.session === session) return send(spellOut(request, responseTo(request, answer)), by);
+      if (request?.session === session) {
+        const response = spellOut(request, responseTo(request, answer));
+        if (by === undefined && response.type === "granted" && needsConsent(request))
+          throw refused("this takes the approval of people by name: pass { by } with the person's name");
+        return send(response, by ?? sender.by);
+      }
       const why = store.pending(session).length > 0 ? "look at getPendingQuestion() first" : "it waits for no answer";
       throw new SageError("request-unknown", said(`no question of session ${session} was shown here; ${why}`));
     },

@@ -79,6 +79,15 @@ export const en = {
             ? "it is refused"
             : "a default answer is used"
     }.`,
+  consent: (needed: number, except: readonly string[]) => {
+    const others = except.length === 0 ? "" : ` other than ${except.join(" and ")}, who asked for it,`;
+    return needed === 1 ? `Somebody${others} has to approve this.` : `${needed} people${others} have to approve this.`;
+  },
+  /** `who`: such as "by lin (terminal)". */
+  consentGiven: (given: number, needed: number, who: readonly string[]) =>
+    `${given} of ${needed}: approved ${who.join(", ")}`,
+  signed: (who: readonly string[]) => `approved ${who.join(", ")}`,
+  approvedAgain: "You have approved this before; each person counts once.",
   overdue: "overdue",
   inTime: (duration: string) => `${duration} left`,
 

@@ -1,6 +1,7 @@
 import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reason.ts";
 import type { Lang } from "./language.ts";
 import { callReasons } from "./call-reasons.ts";
+import { consentReasons } from "./consent-reasons.ts";
 import { fileReasons } from "./file-reasons.ts";
 import { journalReasons } from "./journal-reasons.ts";
 import { mcpReasons } from "./mcp-reasons.ts";
@@ -24,6 +25,7 @@ const tables: Record<Lang, Sentences> = {
   en: {
     ...callReasons.en,
     ...permissionReasons.en,
+    ...consentReasons.en,
     ...fileReasons.en,
     ...journalReasons.en,
     ...mcpReasons.en,
@@ -35,6 +37,7 @@ const tables: Record<Lang, Sentences> = {
   zh: {
     ...callReasons.zh,
     ...permissionReasons.zh,
+    ...consentReasons.zh,
     ...fileReasons.zh,
     ...journalReasons.zh,
     ...mcpReasons.zh,

@@ -36,8 +36,11 @@ export function changeLine(changed: { by: "hook" } | { by: "person"; who: Sender
 export function ending(resolution: Resolution, t: Texts, request?: InputRequest): string {
   const because = (word: string, why: string) => (why.trim() ? t.aside(word, oneLine(why)) : word);
   switch (resolution.outcome) {
-    case "answered":
-      return saidBy(resolution.response, t, request);
+    case "answered": {
+      const { approvals = [] } = resolution;
+      const signed = approvals.length === 0 ? "" : t.signed(approvals.map((one) => whoOf(one, t)));
+      return because(saidBy(resolution.response, t, request), signed);
+    }
     case "partial":
       return `${t.partly}${t.colon}${saidBy(resolution.response, t, request)}`;
     case "timed_out":

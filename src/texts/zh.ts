@@ -63,6 +63,13 @@ export const zh: Texts = {
             ? "视为拒绝"
             : "使用默认回答"
     }。`,
+  consent: (needed, except) => {
+    const others = except.length === 0 ? "" : `（提出者 ${except.join("、")} 除外）`;
+    return needed === 1 ? `须由一人批准${others}。` : `须由 ${needed} 人批准${others}。`;
+  },
+  consentGiven: (given, needed, who) => `已批准 ${given}/${needed}：${who.join("、")}`,
+  signed: (who) => `批准人：${who.join("、")}`,
+  approvedAgain: "你已批准过；每人只算一次。",
   overdue: "已过期",
   inTime: (duration) => `还剩 ${duration}`,
 

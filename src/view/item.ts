@@ -1,4 +1,5 @@
 import type {
+  Approval,
   Call,
   Compaction,
   FactData,
@@ -26,6 +27,8 @@ export type Item =
   | CallItem
   | AskedItem
   | InquiryItem
+  /** One yes of several that a request takes. The one that completes them is told by the request's end. */
+  | { type: "approved"; at: number; request: InputRequest; approvals: Approval[]; needed: number }
   | ({ type: "rule"; at: number } & Pick<FactData["rule.added"], "rule" | "saved" | "problem" | "destination" | "by">)
   | ({ type: "ruleRemoved"; at: number; rule: string } & Sender)
   | { type: "compacted"; at: number; tokens: Compaction["tokens"] }
@@ -142,6 +145,7 @@ export type AskedItem = {
   at: number;
   within: readonly string[];
   request: InputRequest;
+  approvals?: Approval[];
   resolution?: Resolution;
   /** The call of an earlier turn that asked it. */
   call?: CallItem;

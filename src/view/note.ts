@@ -2,6 +2,7 @@ import { oneLine, type FactData, type OutcomeStatus, type Sender, type TurnEnd }
 import { errorText, noticeText } from "../texts/error.ts";
 import { headline, whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
+import { consentSoFar } from "./consent.ts";
 import { madeNote, replyNote } from "./inquiry.ts";
 import type { InquiryItem, Item } from "./item.ts";
 import { dollars } from "./summary.ts";
@@ -43,6 +44,8 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
       return item.resolution && { tone: "dim", line: headline(item.resolution, t, me, item.request) };
     case "inquiry":
       return inquiryNote(item, t, me);
+    case "approved":
+      return { tone: "good", line: consentSoFar(item, t, me) };
     case "end":
       return endNote(item.end, t);
     case "said":

@@ -1,4 +1,4 @@
-import type { CallEnd, InputRequest, Resolution, ToolResult, Verdict } from "../protocol/index.ts";
+import type { Approval, CallEnd, InputRequest, Resolution, ToolResult, Verdict } from "../protocol/index.ts";
 
 /** How a call stands. Every surface, the export and the receipts use this definition and no other. */
 export type Standing =
@@ -11,7 +11,8 @@ export type Standing =
   | "invalid"
   | CallEnd;
 
-export type Asked = { request: InputRequest; resolution?: Resolution };
+/** `approvals`: of a request that takes more than one yes, everybody who gave one. */
+export type Asked = { request: InputRequest; approvals?: Approval[]; resolution?: Resolution };
 
 export type Run = {
   startedAt?: number;

@@ -20,18 +20,20 @@ const granted = (more: Partial<InputResponse & { type: "granted" }> = {}): Resol
 const resolved = (resolution: Resolution, own = false): CallEvent => ({ type: "resolved", resolution, own });
 
 const ask = verdict("ask");
-const asking: CallState = { at: "asking", number: 2, verdict: ask };
+const both = verdict("ask", { consent: { approvals: 2 } });
+const asking: CallState = { at: "asking", number: 2, verdict: ask, run: 0 };
 const rules = { by: "rules" } as const;
 const person = { by: "person" } as const;
 const allowed: CallState = { at: "allowed", number: 2, verdict: ask, approval: person, waited: true, run: 0 };
-const look: Again = { because: "last-look", approval: person, run: 1 };
-const looking: CallState = { at: "judging", number: 3, shown: ask, again: look };
-const ruled: CallState = { at: "judging", number: 3, shown: ask, again: { because: "ruled" } };
+const look: Again = { because: "last-look", approval: person };
+const looking: CallState = { at: "judging", number: 3, shown: ask, again: look, run: 1 };
+const ruled: CallState = { at: "judging", number: 3, shown: ask, again: { because: "ruled" }, run: 0 };
 const changed = { by: "person", who: { by: "Lin", surface: "test" } } as const;
 const input = { command: "ls" };
 const edited: CallState = {
   at: "judging",
   number: 3,
+  run: 0,
   shown: ask,
   again: { because: "edited", input, changed, comment: "so" },
 };
@@ -96,7 +98,7 @@ const table: [string, CallState, CallEvent, CallState][] = [
     "its turn comes and something may have changed",
     { ...allowed, run: 1 },
     { type: "turn-came", fresh: false },
-    { at: "judging", number: 3, shown: ask, again: look },
+    { at: "judging", number: 3, shown: ask, again: look, run: 1 },
   ],
   [
     "the last look finds it as it was",
@@ -111,10 +113,10 @@ const table: [string, CallState, CallEvent, CallState][] = [
     { at: "allowed", number: 3, verdict: yes, approval: person, waited: true, run: 1 },
   ],
   [
-    "the last look finds a difference",
+    "the last look finds a difference; a run that went before still counts",
     looking,
     { type: "judged", verdict: ask, stale: false },
-    { ...asking, number: 3 },
+    { ...asking, number: 3, run: 1 },
   ],
   [
     "it ends",
@@ -128,13 +130,25 @@ const table: [string, CallState, CallEvent, CallState][] = [
     { type: "ended", result: "rerun" },
     { at: "allowed", number: 2, verdict: yes, approval: rules, waited: true, run: 1 },
   ],
+  [
+    "a call that takes two people was cut off: their yes was for one run",
+    { at: "running", number: 2, verdict: both, approval: person, run: 0 },
+    { type: "ended", result: "rerun" },
+    { at: "allowed", number: 2, verdict: both, approval: rules, waited: true, run: 1 },
+  ],
+  [
+    "a yes without the signatures it takes",
+    { ...asking, verdict: both },
+    { ...(resolved(granted()) as CallEvent & { type: "resolved" }), unsigned: true },
+    { at: "judging", number: 3, shown: both, again: { because: "ruled" }, run: 0 },
+  ],
 ];
 
 test("the way of a call: every state and what follows it", async (t) => {
   for (const [name, state, event, expected] of table)
     await t.test(name, () => assert.deepEqual(nextState(state, event), expected));
   assert.deepEqual(firstState(no), { at: "over", end: { how: "refused", verdict: no } });
-  assert.deepEqual(firstState(ask), { at: "asking", number: 0, verdict: ask });
+  assert.deepEqual(firstState(ask), { at: "asking", number: 0, verdict: ask, run: 0 });
   for (const [allowedBy, by] of [
     [undefined, "rules"],
     ["hook", "hook"],
@@ -187,7 +201,6 @@ test("the last look weighs: a rule's yes needs a rule's yes again, a person's an
   const at = (approval: (Again & { because: "last-look" })["approval"]): Again => ({
     because: "last-look",
     approval,
-    run: 0,
   });
   const behavior = (now: Verdict, shown: Verdict, approval: Parameters<typeof at>[0]) =>
     weighAgain(now, shown, at(approval), never).behavior;

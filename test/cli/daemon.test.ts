@@ -30,6 +30,7 @@ test("sessions of two folders run in one process, each by the rules of its own f
   const { host } = openDaemon({
     ...{ home, store, own: stores.of("serve"), env, lang: "en" as const, spec: `scripted/${script}` },
     guard: () => true,
+    personOf: () => undefined,
     warn: (text) => void warned.push(text),
   });
   await using _ = {
@@ -82,6 +83,7 @@ test("a message that was taken and not begun with is taken up at the next start,
     const daemon = openDaemon({
       ...{ home, store, own: stores.of("serve"), env, lang: "en" as const, spec },
       guard: () => true,
+      personOf: () => undefined,
       warn() {},
     });
     return {

@@ -217,6 +217,7 @@ suite("modules", () => {
     const warned: string[] = [];
     const { host } = openDaemon({
       ...{ store, own: stores.of("serve"), env: machine.env, lang: "en" as const, guard: () => true },
+      personOf: () => undefined,
       spec: machine.script({ calls: [deploy] }, { text: "over" }),
       warn: (text) => void warned.push(text),
     });

@@ -1,7 +1,7 @@
-// Nothing lost, nothing twice: thirteen things that hold whatever was killed, cut, filled up or sent twice, and when.
+// Nothing lost, nothing twice: fifteen things that hold whatever was killed, cut, filled up or sent twice, and when.
 import { isDeepStrictEqual } from "node:util";
 import { fold } from "../../src/agent/turn/projection.ts";
-import type { Fact } from "../../src/protocol/index.ts";
+import type { Approved, Fact } from "../../src/protocol/index.ts";
 import { checkCalls } from "./calls.ts";
 import { broken, eventsOf, plain, requestsOf, type Event, type History, type Violation } from "./history.ts";
 
@@ -19,6 +19,8 @@ export function check(history: History): Violation[] {
     ...timeOnlyPasses(history),
     ...cancelIsFinal(history),
     ...onlyTheDurableIsShown(history),
+    ...nobodyGrantsAlone(history),
+    ...silenceGrantsNothing(history),
   ];
 }
 
@@ -31,6 +33,10 @@ function* answersAreKept(history: History): Generator<Violation> {
   const requests = requestsOf(history);
   for (const { surface, response, reply } of eventsOf(history, "answered")) {
     if (!reply?.ok) continue;
+    if (!reply.resolution) {
+      yield* signatureIsKept(history, reply.approved, surface);
+      continue;
+    }
     const kept = requests.get(response.requestId)?.resolution;
     if (!isDeepStrictEqual(kept, plain(reply.resolution)))
       yield broken(
@@ -40,6 +46,51 @@ function* answersAreKept(history: History): Generator<Violation> {
     else if ("response" in reply.resolution && !isDeepStrictEqual(plain(reply.resolution.response), plain(response)))
       yield broken("I1", `${surface} sent another answer to ${response.requestId} than was recorded`);
   }
+}
+
+function* signatureIsKept(
+  history: History,
+  { requestId, by, approvals }: Approved,
+  surface: string,
+): Generator<Violation> {
+  const kept = [...history.journal.values()]
+    .flat()
+    .flatMap((fact) => (fact.type === "input.approved" ? [fact.data] : []));
+  for (const one of approvals)
+    if (!kept.some((fact) => isDeepStrictEqual(fact, plain(one))))
+      yield broken("I1", `${surface} was told that ${one.by} approved ${requestId}, and the journal does not have it`);
+  if (!approvals.some((one) => one.by === by))
+    yield broken("I1", `${surface} was told that ${by} approved, among others`);
+}
+
+/** I14: what takes several people is granted by that many, each by name and once, for this very input, and never by who asked. */
+function* nobodyGrantsAlone(history: History): Generator<Violation> {
+  const ended = requestsOf(history);
+  for (const fact of [...history.journal.values()].flat())
+    if (fact.type === "input.approved" && fact.seq > (ended.get(fact.data.requestId)?.resolvedSeq ?? 0))
+      yield broken("I14", `${fact.data.by} approved ${fact.data.requestId} after its end, or before it was asked`);
+  for (const [id, { request, resolution, resolvedSeq }] of ended) {
+    if (request.kind !== "permission" || !request.consent || !resolution || !("response" in resolution)) continue;
+    if (resolution.response?.type !== "granted") continue;
+    const { approvals: needed, except = [] } = request.consent;
+    const facts = history.journal.get(request.session) ?? [];
+    const given = facts.flatMap((fact) =>
+      fact.type === "input.approved" && fact.data.requestId === id && fact.seq < resolvedSeq ? [fact.data] : [],
+    );
+    const people = new Set(given.filter(({ digest }) => digest === request.digest).map(({ by }) => by));
+    for (const one of except)
+      if (people.delete(one)) yield broken("I14", `${id} was approved by ${one}, who asked for it`);
+    for (const one of ["auto", "deadline", "sage", "policy"])
+      if (people.delete(one)) yield broken("I14", `${id} counts ${one} as a person`);
+    if (people.size < needed) yield broken("I14", `${id} was granted by ${people.size} of ${needed}`);
+  }
+}
+
+/** I15: silence grants nothing. */
+function* silenceGrantsNothing(history: History): Generator<Violation> {
+  for (const [id, { resolution }] of requestsOf(history))
+    if (resolution?.outcome === "timed_out" && resolution.response?.type === "granted")
+      yield broken("I15", `${id} was granted because nobody answered`);
 }
 
 /** I2: one end per request; whoever came later was told the one that is there. */
@@ -53,6 +104,7 @@ function* firstAnswerWins(history: History): Generator<Violation> {
   for (const { surface, response, reply } of eventsOf(history, "answered")) {
     const { requestId } = response;
     if (reply?.ok) {
+      if (!reply.resolution) continue; // one yes of several
       if (won.has(requestId)) yield broken("I2", `${surface} was told that it won ${requestId}, and so was another`);
       won.add(requestId);
     } else if (reply?.code === "request-resolved") {
@@ -207,6 +259,7 @@ function* cancelIsFinal(history: History): Generator<Violation> {
       if (turn && fact.seq > turn.seq) yield broken("I12", `${session}: ${fact.key} was started after its turn`);
     }
   for (const { surface, response, reply, n } of eventsOf(history, "answered")) {
+    if (reply?.ok && !reply.resolution) continue; // one yes of several: I14 looks at when it came
     const ended = history.events.find(
       (event) =>
         event.type === "committed" &&

@@ -65,6 +65,25 @@ export const mutants: Mutant[] = [
     scene: "race",
   },
   {
+    name: "grants with half of two people",
+    changes: [
+      {
+        file: "src/protocol/consent.ts",
+        from: ".length >= consent.approvals;",
+        to: ".length >= consent.approvals - 1;",
+      },
+    ],
+    scene: "signatures",
+  },
+  {
+    name: "lets whoever asked approve",
+    changes: [
+      { file: "src/input/approve.ts", from: "personName(one) === by))", to: 'personName(one) === ""))' },
+      { file: "src/protocol/consent.ts", from: "!except.has(one)", to: 'one !== ""' },
+    ],
+    scene: "signatures",
+  },
+  {
     name: "judges again on replay",
     changes: [
       {

@@ -61,6 +61,7 @@ const scenes = {
   clock: { script: twoQuestions, clock: true, act: clock },
   edited: { script: twoActs, act: edited },
   elsewhere: { script: twoActs, act: elsewhere },
+  signatures: { script: twoActs, act: signatures },
 } satisfies Record<string, Part>;
 
 export const sceneNames = Object.keys(scenes) as Scene[];
@@ -118,6 +119,23 @@ async function cancel(world: World): Promise<void> {
   await process.answer("a", { type: "cancelled", requestId: one!.id, reason: "stop" });
   await process.answer("b", { type: "granted", requestId: one!.id });
   await process.host.run("s").catch(() => {});
+}
+
+/** Two people have to approve, and not the one who asked: that one tries first, then each of them, from two processes. */
+async function signatures(world: World): Promise<void> {
+  const consent = { approvals: 2, notAsker: true } as const;
+  const life: Life = { rules: [{ behavior: "ask", text: "Act", source: "user", consent }] };
+  const mine = await begin(world, life);
+  const other = world.boot(life);
+  for (const { id } of pending(mine)) {
+    const yes = { type: "granted", requestId: id } as const;
+    await mine.answer("terminal", yes, "Lin");
+    await mine.answer("terminal", yes, "Wang");
+    await settle(world);
+    await other.answer("feishu", yes, "Wang");
+    await other.answer("feishu", yes, "Zhao");
+  }
+  await mine.host.run("s");
 }
 
 /** A person changes what runs, and it runs so. */

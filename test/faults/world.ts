@@ -9,8 +9,10 @@ import type { LocalStore } from "../../src/journal/store.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import {
+  resolvedKey,
   said,
   SageError,
+  splitRequestId,
   type Command,
   type CommandReply,
   type ExecutionOptions,
@@ -57,7 +59,7 @@ export type Process = {
   readonly waiting: Set<string>;
   /** As a surface: a reply of a process that died meanwhile never comes. */
   send<C extends Command>(command: C): Promise<CommandReply<C["type"]> | undefined>;
-  answer(surface: string, response: InputResponse): Promise<CommandReply<"respond"> | undefined>;
+  answer(surface: string, response: InputResponse, by?: string): Promise<CommandReply<"respond"> | undefined>;
   crash(): void;
   /** Kills it at the nth boundary from now on. */
   trip(fault: Fault): void;
@@ -221,8 +223,8 @@ function boot(world: World, script: Setting["script"], life: Life & { name: stri
       return dead;
     },
     send,
-    async answer(surface, response) {
-      const reply = await send({ type: "respond", response, by: "Lin", surface });
+    async answer(surface, response, by = "Lin") {
+      const reply = await send({ type: "respond", response, by, surface });
       world.observe(name, { type: "answered", surface, response, reply: plain(reply) });
       return reply;
     },
@@ -300,6 +302,18 @@ function observed(world: World, real: LocalStore, name: string, dead: () => bool
     appendAll: alive((facts) => {
       const written = real.appendAll(facts);
       for (const one of written) if ("won" in one && one.won) acknowledged(one.fact.session, undefined, [one.fact]);
+      return written;
+    }),
+    approve: alive((session, approval, conclude) => {
+      const written = real.approve(session, approval, conclude);
+      const { key } = splitRequestId(approval.data.requestId);
+      const keys = written.won ? [approval.key, resolvedKey(key)] : [];
+      if (written.won)
+        acknowledged(
+          session,
+          undefined,
+          real.load(session).filter((fact) => keys.includes(fact.key)),
+        );
       return written;
     }),
     close: () => {},

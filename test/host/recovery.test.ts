@@ -112,6 +112,6 @@ test("a clock that is set forward ends no request whose time a restarted process
   t.mock.timers.enable({ apis: ["Date"], now: Date.now() + 3_600_000 });
   const answers = { "Which?": { selected: ["Red"] } };
   const reply = await next.answer({ type: "answers", requestId: request?.id ?? "", answers });
-  assert.equal(reply.ok && reply.resolution.outcome, "answered");
+  assert.equal(reply.ok && reply.resolution?.outcome, "answered");
   recovered.stop();
 });

@@ -13,7 +13,7 @@ import {
 
 const request = (id: string) => ({ id }) as InputRequest;
 const after = (...events: Event[]): State => events.reduce(next, joining);
-const joined: Event = { type: "joined", requests: [] };
+const joined: Event = { type: "joined", requests: [], signed: [] };
 const asked: Event = { type: "requested", request: request("r1") };
 const idle = { busy: false };
 

@@ -665,6 +665,7 @@ suite("a reason is told in the reader's language", () => {
     const request = questions(colour);
     const desk = createDesk({
       t: texts("zh"),
+      me: "lin",
       respond: async () => refusalOf(problem),
       createPanel({ respond }) {
         const shown = {

@@ -1,4 +1,4 @@
-import { isSameReason, reason, type Drift, type Verdict } from "../../protocol/index.ts";
+import { isSameReason, isStricter, reason, type Drift, type Verdict } from "../../protocol/index.ts";
 import type { Again } from "./state.ts";
 
 /** sha-256 of the content that this session last wrote to a file. */
@@ -9,9 +9,12 @@ export function weighAgain(now: Verdict, shown: Verdict, again: Again, wrote: Wr
   const judged: Verdict = { ...now, ...keptOf(shown, again) };
   if (judged.behavior === "deny" || again.because === "ruled") return judged;
   // Only a person may allow this, and nobody has seen it.
-  const unseen = judged.behavior === "ask" && judged.hard === true && !isSameReason(judged.reason, shown.reason);
+  const unseen =
+    judged.behavior === "ask" &&
+    ((judged.hard === true && !isSameReason(judged.reason, shown.reason)) || isStricter(judged.consent, shown.consent));
   if (again.because === "edited")
-    return unseen || judged.behavior === "allow"
+    // An edit is one person's: where more are needed, nobody else has seen it.
+    return unseen || judged.behavior === "allow" || judged.consent
       ? judged
       : { ...judged, behavior: "allow", reason: reason("approved-edited", {}) };
   const changes = driftBetween(shown, now, wrote);

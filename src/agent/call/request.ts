@@ -3,15 +3,17 @@ import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { suggest } from "../../permission/suggest/suggest.ts";
-import { callKeys, isTakenBack, reason, reasonOf } from "../../protocol/index.ts";
+import { callKeys, isSigned, isTakenBack, reason, reasonOf } from "../../protocol/index.ts";
 import type {
   Call,
+  Consent,
   InputRequest,
   InputResponse,
   NewRequest,
   PermissionSuggestion,
   Preview,
   Reason,
+  RequestConsent,
   Resolution,
   RuleGrant,
   RuleRemoval,
@@ -46,6 +48,7 @@ export function openRequest(
     suggestions: [],
   };
   if (verdict.parts) request.parts = verdict.parts;
+  if (verdict.consent) request.consent = consentIn(verdict.consent, context);
   if (typeof input["description"] === "string") request.description = input["description"];
   if (!request.hard)
     request.suggestions = suggest(
@@ -62,6 +65,11 @@ export function openRequest(
     void readyToJudge(call); // a rule may be added in a process that has not judged anything yet
   }
   return opened;
+}
+
+/** Whoever asked is named in the request: who they are is decided once, and holds after a restart. */
+function consentIn({ approvals, notAsker }: Consent, { askers }: ExecutionContext): RequestConsent {
+  return { approvals, ...(notAsker && { except: askers() }) };
 }
 
 /** For this session, and for each file in which the rule may be kept. */
@@ -96,14 +104,19 @@ export async function waitForAnswer(
   closePermit(context, request.id);
   const talk = context.inquiries.end(context, request.id);
   endTurnIfSaid(durable, resolution, request);
-  if ("response" in resolution && resolution.response?.type === "granted") {
+  const signed = isSigned(request, resolution);
+  if ("response" in resolution && resolution.response?.type === "granted" && signed) {
     if (!opened.resolution) approveTool(context, request);
     await addRules(durable, context, resolution.response, {
       ...{ number, by: resolution.by, surface: resolution.surface },
       again: opened.resolution !== undefined,
     });
   }
-  return { type: "resolved", resolution, own: request.kind !== "permission", ...(talk !== undefined && { talk }) };
+  return {
+    ...{ type: "resolved", resolution, own: request.kind !== "permission" },
+    ...(talk !== undefined && { talk }),
+    ...(!signed && { unsigned: true }),
+  };
 }
 
 /** The person allowed a call of the tool as it was shown to them; another definition, which came meanwhile, they have not seen. */

@@ -26,12 +26,12 @@ export type Again =
   /** A rule was added that decides it. */
   | { because: "ruled" }
   /** It is about to run, and something may have changed since it was judged. */
-  | { because: "last-look"; approval: Approval; run: number };
+  | { because: "last-look"; approval: Approval };
 
-/** The state of a call between its verdict and its result. `number` counts its judgements. */
+/** The state of a call between its verdict and its result. `number` counts its judgements, `run` its runs. */
 export type CallState = (
-  | { at: "asking"; number: number; verdict: Verdict }
-  | { at: "judging"; number: number; shown: Verdict; again: Again }
+  | { at: "asking"; number: number; verdict: Verdict; run: number }
+  | { at: "judging"; number: number; shown: Verdict; again: Again; run: number }
   /** Waits for its turn: writers of one reply run in the model's order. `waited`: for a person, since it was judged. */
   | { at: "allowed"; number: number; verdict: Verdict; approval: Approval; waited: boolean; run: number }
   | { at: "running"; number: number; verdict: Verdict; approval: Approval; run: number }
@@ -50,7 +50,8 @@ export type CallOver =
   | { how: "ran"; result: ToolResult };
 
 export type CallEvent =
-  | { type: "resolved"; resolution: Resolution; own: boolean; talk?: string }
+  /** `unsigned`: a yes without the signatures that it takes, which is none. */
+  | { type: "resolved"; resolution: Resolution; own: boolean; talk?: string; unsigned?: true }
   /** `stale`: by an attempt before this one. */
   | { type: "judged"; verdict: Verdict; stale: boolean }
   /** Its turn has come. `fresh`: nothing has happened since it was judged that could have changed what it means. */
@@ -59,7 +60,7 @@ export type CallEvent =
 
 /** The state of a call that was judged with all calls of its reply. */
 export function firstState(verdict: Verdict): CallState {
-  return judgedState(verdict, 0, { by: verdict.allowedBy ?? "rules" });
+  return judgedState(verdict, { number: 0, run: 0 }, { by: verdict.allowedBy ?? "rules" });
 }
 
 /** The state that follows. An event that a state does not expect is a mistake of ours. */
@@ -76,19 +77,26 @@ function follow(state: CallState, event: CallEvent): CallState {
   if (state.at === "allowed" && event.type === "turn-came") return turnCame(state, event.fresh);
   if (state.at === "running" && event.type === "ended") {
     if (event.result !== "rerun") return { at: "over", end: { how: "ran", result: event.result } };
-    return { ...state, at: "allowed", waited: true, run: state.run + 1 };
+    // One person's word to run it again does not stand for the signatures that it took: it is judged, and asked about, anew.
+    const approval: Approval = state.verdict.consent ? { by: "rules" } : state.approval;
+    return { ...state, at: "allowed", approval, waited: true, run: state.run + 1 };
   }
   throw new Error(`a call that is ${state.at} does not expect "${event.type}"`);
 }
 
 function resolved(
-  { number, verdict }: CallState & { at: "asking" },
-  { resolution, own }: CallEvent & { type: "resolved" },
+  { number, verdict, run }: CallState & { at: "asking" },
+  { resolution, own, unsigned }: CallEvent & { type: "resolved" },
 ): CallState {
   if (own) return { at: "over", end: { how: "answered", verdict, resolution } };
+  if (resolution.outcome === "superseded" && resolution.edited) {
+    const changed: InputChange = { by: "person", who: { by: resolution.by, surface: resolution.surface } };
+    const again: Again = { because: "edited", input: resolution.edited.input, changed };
+    return { at: "judging", number: number + 1, shown: verdict, again, run };
+  }
   const isWithdrawn = resolution.outcome === "superseded" && resolution.reason.code === "withdrawn-by-agent";
-  if (resolution.outcome === "superseded" && !isWithdrawn)
-    return { at: "judging", number: number + 1, shown: verdict, again: { because: "ruled" } };
+  if ((resolution.outcome === "superseded" && !isWithdrawn) || unsigned)
+    return { at: "judging", number: number + 1, shown: verdict, again: { because: "ruled" }, run };
   const grant = grantOf(resolution);
   if (!grant) return { at: "over", end: { how: "not-approved", resolution } };
   const { by, surface } = resolution;
@@ -97,24 +105,24 @@ function resolved(
     ...(verdict.reason.code === "plan-waits" && { plan: { mode: grant.mode ?? "ask", by, surface } }),
   };
   if (grant.input === undefined)
-    return { at: "allowed", number, verdict, approval: { by: "person", ...word }, waited: true, run: 0 };
+    return { at: "allowed", number, verdict, approval: { by: "person", ...word }, waited: true, run };
   const changed: InputChange = { by: "person", who: { by, surface } };
   const again: Again = { because: "edited", input: grant.input, changed, ...word };
-  return { at: "judging", number: number + 1, shown: verdict, again };
+  return { at: "judging", number: number + 1, shown: verdict, again, run };
 }
 
 function judgedAgain(
-  { number, again }: CallState & { at: "judging" },
+  { number, again, run }: CallState & { at: "judging" },
   { verdict, stale }: CallEvent & { type: "judged" },
 ): CallState {
   if (again.because === "last-look" && verdict.behavior === "allow") {
-    const { approval, run } = again;
+    const { approval } = again;
     if (stale) return { at: "allowed", number, verdict, approval, waited: true, run };
     return { at: "running", number, verdict, approval, run };
   }
   return judgedState(
     verdict,
-    number,
+    { number, run },
     again.because === "edited" ? { by: "person", ...wordIn(again) } : { by: "rules" },
   );
 }
@@ -123,14 +131,18 @@ function wordIn({ comment, plan }: PersonsWord): PersonsWord {
   return { ...(comment !== undefined && { comment }), ...(plan && { plan }) };
 }
 
-function judgedState(verdict: Verdict, number: number, approval: Approval): CallState {
+function judgedState(
+  verdict: Verdict,
+  { number, run }: { number: number; run: number },
+  approval: Approval,
+): CallState {
   switch (verdict.behavior) {
     case "deny":
       return { at: "over", end: { how: "refused", verdict } };
     case "ask":
-      return { at: "asking", number, verdict };
+      return { at: "asking", number, verdict, run };
     case "allow":
-      return { at: "allowed", number, verdict, approval, waited: false, run: 0 };
+      return { at: "allowed", number, verdict, approval, waited: false, run };
     default:
       return verdict.behavior satisfies never;
   }
@@ -139,7 +151,7 @@ function judgedState(verdict: Verdict, number: number, approval: Approval): Call
 function turnCame(state: CallState & { at: "allowed" }, fresh: boolean): CallState {
   const { number, verdict, approval, run } = state;
   if (fresh) return { at: "running", number, verdict, approval, run };
-  return { at: "judging", number: number + 1, shown: verdict, again: { because: "last-look", approval, run } };
+  return { at: "judging", number: number + 1, shown: verdict, again: { because: "last-look", approval }, run };
 }
 
 function grantOf(resolution: Resolution): (InputResponse & { type: "granted" }) | undefined {

@@ -51,6 +51,7 @@ export function workedMs(ofTurn: readonly Fact[]): number {
 const inbound: Readonly<Record<InboundType, true>> = {
   "user.said": true,
   "message.withdrawn": true,
+  "input.approved": true,
   "input.resolved": true,
   "inquiry.made": true,
   "turn.interrupted": true,

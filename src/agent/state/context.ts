@@ -88,6 +88,8 @@ export type ExecutionContext = {
   agent: readonly string[];
   /** A subagent whose definition says so may put questions to the root's surfaces. */
   asksRoot: boolean;
+  /** Names of the people who asked for what the turn does, by the messages that it has heard so far. */
+  askers(): string[];
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
   /** Rules that were given or taken back by hand since, until `sessionRules` tells so. */

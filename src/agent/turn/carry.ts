@@ -4,6 +4,7 @@ import {
   branchKey,
   carriedKey,
   isSameReason,
+  isSigned,
   isWithinKey,
   noUsage,
   reason,
@@ -44,7 +45,7 @@ export async function carry(
       const opened = { request, resolution, wait: () => log.wait(id) };
       const end = await waitForPerson(context, { ...opened, wait: () => rejoin(opened, context.asking) });
       endTurnIfSaid(durable, end, request);
-      if (end.outcome === "answered" && end.response.type === "granted")
+      if (end.outcome === "answered" && end.response.type === "granted" && isSigned(request, end))
         await addRules(durable.branch(branchKey(n)), context, end.response, {
           number: 0,
           by: end.by,
@@ -58,7 +59,7 @@ export async function carry(
   for (const { request, end } of ends)
     if (isGrant(end) && !isUsed(log.loaded, request.id)) {
       const shown = verdictOf(log.loaded, request);
-      if (shown) context.memory.grant(request, shown);
+      if (shown && isWhole(request, end, shown)) context.memory.grant(request, shown);
     }
   const text = [note, ...ends.map(tell)].join("\n");
   // Under a key of its own: told once, however often the turn is begun again.
@@ -113,6 +114,11 @@ function isGrant(end: Resolution): boolean {
     end.response.type === "answers" &&
     Object.values(end.response.answers).some(({ selected }) => selected[0] === "rerun")
   );
+}
+
+/** Everybody whose yes it takes has given it. Running it again is asked of one person, and takes the same yes once more. */
+function isWhole(request: InputRequest, end: Resolution, { consent }: Verdict): boolean {
+  return consent === undefined || (request.kind === "permission" && isSigned(request, end));
 }
 
 /** The verdict that the person was asked about. */

@@ -160,6 +160,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       asking: { ...asking, ...prompt },
       agent: [],
       asksRoot: false,
+      askers: () => askersOf(log.said, folded.sawUpTo, progress.sawUpTo),
       sessionRules: folded.rules,
       ruleChanges: log.ruleChanges,
       lifecycle,
@@ -178,6 +179,13 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       ),
     },
   };
+}
+
+/** Nobody has spoken in a turn that goes on for another after an update: then everybody before it counts as having asked. */
+function askersOf(said: readonly Fact<"user.said">[], after: number, upTo: number): string[] {
+  const spoken = said.filter(({ seq, data }) => seq <= upTo && data.surface !== "update");
+  const own = spoken.filter(({ seq }) => seq > after);
+  return [...new Set((own.length > 0 ? own : spoken).map(({ data }) => data.person ?? data.by))];
 }
 
 /** The message that begins a turn says how long it may take; one that joins it says nothing about it. */

@@ -4,6 +4,7 @@ import {
   SageError,
   said,
   splitRequestId,
+  type Approved,
   type CommandReply,
   type InputRequest,
   type Refused,
@@ -18,6 +19,7 @@ import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
+import { consentSoFar } from "../../view/consent.ts";
 import { clipped } from "../../view/lines/safe.ts";
 import { nameOf } from "../../view/summary.ts";
 import { person } from "../account.ts";
@@ -63,6 +65,7 @@ async function afterwards(
   lang: Lang,
 ): Promise<number> {
   const t = cliTexts(lang);
+  if (!reply.resolution) return signed(request, reply.approved, lang);
   const name = clipped(nameOf(asAnswered(request, reply.resolution), texts(lang)), LONGEST_NAME);
   console.log(t.recorded(name, oneLine(ending(reply.resolution, texts(lang)))));
   const { session } = splitRequestId(reply.resolution.requestId);
@@ -74,6 +77,15 @@ async function afterwards(
   if (reply.running) console.log(t.takenUp);
   else if (values.run) return goOn(store, session, values.model, lang);
   else console.log(t.thenResume(session));
+  return exitCodes.success;
+}
+
+/** One yes of several: the session goes on once the others are there. */
+function signed(request: InputRequest, approved: Approved, lang: Lang): number {
+  const t = texts(lang);
+  const name = clipped(nameOf(request, t), LONGEST_NAME);
+  if (approved.again) console.log(t.approvedAgain);
+  console.log(cliTexts(lang).recorded(name, consentSoFar(approved, t, { by: person(), surface: "cli" })));
   return exitCodes.success;
 }
 

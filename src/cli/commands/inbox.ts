@@ -26,7 +26,8 @@ export async function inbox(args: string[]): Promise<number> {
   const isDamaged = createLook(store);
   const show = (request: InputRequest) => {
     const session = store.session(request.session);
-    const lines = [...openLines(request, style, { lang, cwd: session?.cwd }), whereLine(request, session, lang)];
+    const shown = { lang, cwd: session?.cwd, approvals: store.approvals(request.id) };
+    const lines = [...openLines(request, style, shown), whereLine(request, session, lang)];
     if (isDamaged(request.session)) lines.push(t.damagedSession);
     console.log(fitted(lines, style.width).join("\n"));
   };
@@ -51,8 +52,8 @@ export async function inbox(args: string[]): Promise<number> {
     else if (requests.length === 0) console.log(t.inboxEmpty);
     else {
       const { listLines } = await import("./inbox/list.ts");
-      const listed = requests.map(({ request }) => ({
-        request,
+      const listed = requests.map(({ request, approvals }) => ({
+        ...{ request, approvals },
         title: store.session(request.session)?.title ?? "",
         damaged: isDamaged(request.session),
       }));

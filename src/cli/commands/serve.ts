@@ -10,7 +10,7 @@ import { webhookPath } from "./feishu/doctor.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
 import { openDaemon } from "./serve/daemon.ts";
-import { botGuard, openBot, type Bot } from "./serve/feishu.ts";
+import { botGuard, botPerson, openBot, type Bot } from "./serve/feishu.ts";
 import { createHappenings } from "./serve/happenings.ts";
 import { createHttp, listen, type Readiness } from "./serve/http.ts";
 import { createLog } from "./serve/log.ts";
@@ -58,10 +58,10 @@ export async function serve(args: string[]): Promise<number> {
   const surfaces = openSurfaceStores(home.surfaces);
   const own = surfaces.of("serve");
   const bots: Bot[] = [];
-  const guard = botGuard(bots);
+  const people = { guard: botGuard(bots), personOf: botPerson(bots) };
   const happenings = createHappenings(store, log, lang);
   const daemon = openDaemon({
-    ...{ store, own, env: process.env, lang, spec, guard },
+    ...{ store, own, env: process.env, lang, spec, ...people },
     warn: (text) => log("warn", text),
     begins: happenings.follow,
   });

@@ -1,4 +1,4 @@
-import type { Rule } from "../../protocol/index.ts";
+import { isStricter, type Rule } from "../../protocol/index.ts";
 import { isUnknownProgram, resembles, spellingsOf } from "../shell/suspect/resemblance.ts";
 import { compile, firstOf, governs } from "./compile.ts";
 import type { CompiledRule } from "./compile.ts";
@@ -56,7 +56,8 @@ export function createRuleBooks(): RuleBooks {
 }
 
 function isSame(left: Rule, right: Rule): boolean {
-  return left.text === right.text && left.behavior === right.behavior && left.source === right.source;
+  const same = left.text === right.text && left.behavior === right.behavior && left.source === right.source;
+  return same && !isStricter(left.consent, right.consent) && !isStricter(right.consent, left.consent);
 }
 
 function write(rules: readonly CompiledRule[]): RuleBook {

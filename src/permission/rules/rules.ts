@@ -1,11 +1,32 @@
-import { reason, type FileReasonArgs, type Reason, type Rule, type RuleDestination } from "../../protocol/index.ts";
+import {
+  demands,
+  reason,
+  type Consent,
+  type FileReasonArgs,
+  type Reason,
+  type Rule,
+  type RuleDestination,
+} from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 
 /** The specifier is kept as written: its escapes mean something to the matcher. */
 export type ReadRule = { ok: true; tool: string; specifier?: string };
 export type RuleReading = ReadRule | { ok: false; problem: Reason };
 /** Rules as settings files list them. */
-export type RuleLists = { deny?: readonly string[]; ask?: readonly string[]; allow?: readonly string[] };
+export type RuleLists = { deny?: readonly string[]; ask?: readonly (string | AskRule)[]; allow?: readonly string[] };
+/** An ask rule that demands more than one yes of anybody. */
+export type AskRule = { rule: string; approvals?: number | undefined; notAsker?: boolean | undefined };
+
+export function textOfRule(listed: string | AskRule): string {
+  return typeof listed === "string" ? listed : listed.rule;
+}
+
+function consentOf(listed: string | AskRule): Pick<Rule, "consent"> {
+  if (typeof listed === "string") return {};
+  const { approvals = 1, notAsker = false } = listed;
+  const consent: Consent = { approvals, ...(notAsker && { notAsker }) };
+  return demands({ consent }) ? { consent } : {};
+}
 
 export const pathTools: ReadonlySet<string> = new Set(["Read", "Grep", "Glob", "Edit", "Write"]);
 
@@ -22,9 +43,10 @@ export function loadRules(lists: RuleLists, source: RuleDestination): { rules: R
   const rules: Rule[] = [];
   const warnings: Reason[] = [];
   for (const behavior of ["deny", "ask", "allow"] as const) {
-    for (const text of lists[behavior] ?? []) {
+    for (const listed of lists[behavior] ?? []) {
+      const text = textOfRule(listed);
       const reading = readRule(text, behavior);
-      if (reading.ok) rules.push({ behavior, text, source });
+      if (reading.ok) rules.push({ behavior, text, source, ...consentOf(listed) });
       else if (behavior === "allow")
         warnings.push(reason("rule-ignored", { rule: text, source, problem: reading.problem }));
       else

@@ -1,4 +1,4 @@
-import { messageOf, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import { messageOf, type Approval, type InputRequest, type Resolution } from "../../protocol/index.ts";
 import { askingCard, endedCard, inWords, typedAt } from "./asking-card.ts";
 import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
 import type { Card } from "./cards/card.ts";
@@ -19,6 +19,8 @@ export type Asker = {
   /** Sends its cards unless they stand there already. */
   present(request: InputRequest): Promise<void>;
   settle(request: InputRequest, resolution: Resolution): Promise<void>;
+  /** Draws its cards anew: somebody approved it. */
+  recount(request: InputRequest): Promise<void>;
   /** Calls those who were asked once more. */
   remind(request: InputRequest): Promise<void>;
   /** Calls somebody who was not asked yet, by the name of the settings. */
@@ -37,15 +39,21 @@ export type AskerParts = Sending & {
 };
 
 /** Everything that asking people needs. */
-export type Asking = AskerParts & { home(): Home; speeches(): Speeches };
+export type Asking = AskerParts & {
+  home(): Home;
+  speeches(): Speeches;
+  /** Everybody who approved a request so far. */
+  approvals(requestId: string): readonly Approval[];
+};
 
-export function createAsker(parts: AskerParts, home: () => Home): Asker {
-  const asking: Asking = { ...parts, home, speeches: () => parts.speak(home().chat) };
+export function createAsker(parts: AskerParts, home: () => Home, approvals: Asking["approvals"]): Asker {
+  const asking: Asking = { ...parts, home, approvals, speeches: () => parts.speak(home().chat) };
   return {
     closed: (request, resolution) => endedCard(asking, request, resolution),
     typed: (record) => typedAt(asking, record),
     card: (request, record) => askingCard(asking, request, record).card,
     present: (request) => present(asking, request),
+    recount: (request) => recount(asking, request),
     remind: (request) => remind(asking, request),
     escalate: (request, to) => escalate(asking, request, to),
     settle: (request, resolution) => settle(asking, request, resolution),
@@ -75,6 +83,12 @@ async function present(asking: Asking, request: InputRequest): Promise<void> {
   const again = failures.find(passes) ?? (failures.length === asked.length ? failures[0] : undefined);
   if (again !== undefined) throw again;
   for (const error of failures) log(`somebody could not be asked: ${messageOf(error)}`);
+}
+
+async function recount(asking: Asking, request: InputRequest): Promise<void> {
+  const { records, home } = asking;
+  for (const record of records.openCards(home().session, request.id))
+    await change(asking, record, askingCard(asking, request, record).card);
 }
 
 async function remind(asking: Asking, request: InputRequest): Promise<void> {

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { harmless, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import { consentLines } from "../../view/consent.ts";
 import { describeRequest } from "../../view/describe.ts";
 import type { Asking } from "./asker.ts";
 import { actionText } from "./cards/action.ts";
@@ -28,13 +29,18 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
       cwd: home().cwd,
       typed: typedAt(asking, record),
     },
+    approvals: asking.approvals(request.id),
     ...(file && { file }),
     ...(record.for !== undefined && { for: record.for }),
     ...(record.called && { called: record.called }),
     ...(record.from !== undefined && { from: channel.linkTo(record.from) }),
   };
   const { watch } = record;
-  if (watch) return { card: watchCard(value, ({ t }) => told(watch.asked, request, t), placeOf(asking), speeches()) };
+  if (watch) {
+    const lines = ({ t, words }: Speech) =>
+      [told(watch.asked, request, t), ...consentLines(request, asked.approvals, words)].join("\n");
+    return { card: watchCard(value, lines, placeOf(asking), speeches()) };
+  }
   if (value.kind === "permission") return permissionCard(value, asked, speeches());
   return value.kind === "question" ? questionCard(value, asked, speeches()) : textCard(value, asked, speeches());
 }
@@ -56,7 +62,13 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
   const typed = typedAt(asking, record);
   const how = record.watch ? [] : [typedHint(request, { typed }, speech)];
   if (request.kind === "permission")
-    return [t.cardFailed, actionText(describeRequest(request), speech), ...how, ...until].join("\n");
+    return [
+      t.cardFailed,
+      actionText(describeRequest(request), speech),
+      ...consentLines(request, asking.approvals(request.id), words),
+      ...how,
+      ...until,
+    ].join("\n");
   const asked =
     request.kind === "text"
       ? [harmless(request.prompt)]

@@ -7,6 +7,7 @@ import {
   type Sender,
 } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
+import { consentSoFar } from "../../view/consent.ts";
 import { endOf, unknownCard, whoOf } from "./cards/closed.ts";
 import type { CardAnswer, CardClick } from "./channel.ts";
 import type { CommandHandler } from "./command-handler.ts";
@@ -114,9 +115,16 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     if ("problem" in read) return toast("warning", read.problem);
     const from = await parts.senderOf(click.operator.openId);
     const reply = await follow.handle.sendAnswer(read.response, from);
+    if (reply.ok && !reply.resolution) {
+      const { approved } = reply;
+      const said: Phrase = ({ words }) => (approved.again ? words.approvedAgain : consentSoFar(approved, words));
+      // The card with the new count follows the fact.
+      return toast(approved.again ? "info" : "success", said);
+    }
     if (reply.ok) {
-      const said = toastOf(reply.resolution);
-      return { ...toast("success", ({ t }) => t.toast[said]), card: follow.asker.closed(request, reply.resolution) };
+      const { resolution } = reply;
+      const said = toastOf(resolution);
+      return { ...toast("success", ({ t }) => t.toast[said]), card: follow.asker.closed(request, resolution) };
     }
     if (reply.resolution) return late(follow, request, reply.resolution, click);
     return toast("error", ({ t, words }) => t.toast.failed(errorText(reply, words)));

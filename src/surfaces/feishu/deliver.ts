@@ -147,6 +147,7 @@ async function respond(
   }
   const from = await bridge.senderOf(message.sender.openId);
   const reply = await follow.handle.sendAnswer(response, from);
+  if (reply.ok && !reply.resolution && reply.approved.again) return say(message, ({ words }) => words.approvedAgain);
   if (reply.ok) return void bridge.channel.react(message.messageId, "DONE"); // nothing waits for a courtesy
   // The same message, come again after a restart, has won already.
   const { resolution: won } = reply;

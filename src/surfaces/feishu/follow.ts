@@ -73,7 +73,7 @@ export function followSession(
     ...{ parts, session, fresh, home, begin },
     view: createView(() => parts.speak(home().chat)[0].words),
     streamer: createStreamer(parts, home),
-    asker: createAsker(parts, home),
+    asker: createAsker(parts, home, (id) => following.view.approvals(id)),
     queue: createQueue(session, ready, parts),
     appointments: createAppointments(parts.now, (request, appointment) =>
       following.queue.beside(() => keep(following, request, appointment)),
@@ -169,6 +169,14 @@ function perform(following: Following, effect: Effect): void {
         appointments.plan(request);
       }
       return;
+    case "recount": {
+      const request = view.request(effect.requestId)?.request;
+      if (request)
+        queue.beside(async () => {
+          if (isOpen(view, request)) await asker.recount(request);
+        });
+      return;
+    }
     case "fold": {
       const request = view.request(effect.resolution.requestId)?.request;
       appointments.drop(effect.resolution.requestId);

@@ -43,6 +43,8 @@ export type Effect =
   | { do: "ask"; request: InputRequest; seq: number }
   /** Asks again for whatever is open: cards that are missing or nearly too old. */
   | { do: "ask-again" }
+  /** Somebody approved it, and it waits for more people. */
+  | { do: "recount"; requestId: string }
   | { do: "fold"; resolution: Resolution }
   | { do: "conclude"; ending: Ending }
   | { do: "tell-refusal"; text: string; reason?: Reason }
@@ -132,6 +134,8 @@ function afterFact(phase: Following, fact: Fact, chat: ChatState): Step {
         phase: { name: "asking" },
         effects: [{ do: "unschedule" }, { do: "ask", request: fact.data, seq: fact.seq }],
       };
+    case "input.approved":
+      return { phase, effects: [{ do: "recount", requestId: fact.data.requestId }] };
     case "input.resolved": {
       // After an answer the turn may end at once: a card that says "working" for a moment is noise.
       const goesOn = phase.name === "working" && chat === "EXECUTING";

@@ -1,5 +1,6 @@
 import {
   saidKey,
+  type Approval,
   type Delta,
   type Fact,
   type FactData,
@@ -20,13 +21,17 @@ import { stateOf, type ChatState } from "./state.ts";
 const LIVE_ROWS = 5;
 const KEPT_REQUESTS = 200;
 
+type Known = { request: InputRequest; approvals?: readonly Approval[]; resolution?: Resolution };
+
 /** A session as a chat needs to know it: its present turn, what is open, and what streams right now. */
 export type SessionView = {
   state(): ChatState;
   /** Open requests, the oldest first. */
   open(): InputRequest[];
   /** Also those that ended not long ago. */
-  request(id: string): { request: InputRequest; resolution?: Resolution } | undefined;
+  request(id: string): Known | undefined;
+  /** Everybody who approved an open request so far. */
+  approvals(id: string): readonly Approval[];
   progress(): ProgressView;
   /** A turn is under way, or about to begin. */
   working(): boolean;
@@ -48,7 +53,7 @@ export type SessionView = {
 export function createView(words: () => Texts): SessionView {
   const transcript = createTranscript();
   const far = createProgress();
-  const requests = new Map<string, { request: InputRequest; resolution?: Resolution }>();
+  const requests = new Map<string, Known>();
   const open = new Map<string, InputRequest>();
   /** Texts and calls of the present turn, in their order. */
   const items = new Set<TextItem | CallItem>();
@@ -87,6 +92,7 @@ export function createView(words: () => Texts): SessionView {
     state: () => stateOf({ working: isWorking(), open: [...open.values()] }),
     open: () => [...open.values()],
     request: (id) => requests.get(id),
+    approvals: (id) => requests.get(id)?.approvals ?? [],
     progress: () => ({
       said: texts().every(({ done }) => done),
       text: texts()
@@ -125,6 +131,8 @@ export function createView(words: () => Texts): SessionView {
         requests.set(fact.data.id, { request: fact.data });
         open.set(fact.data.id, fact.data);
       }
+      const asked = fact.type === "input.approved" ? requests.get(fact.data.requestId) : undefined;
+      if (fact.type === "input.approved" && asked) asked.approvals = [...(asked.approvals ?? []), fact.data];
       if (fact.type === "input.resolved") resolved(fact.data);
       note(transcript.fact(fact));
     },
@@ -132,9 +140,9 @@ export function createView(words: () => Texts): SessionView {
     ready(pending) {
       const ids = new Set(pending.map(({ request }) => request.id));
       for (const id of open.keys()) if (!ids.has(id)) open.delete(id);
-      for (const { request } of pending) {
+      for (const { request, approvals } of pending) {
         open.set(request.id, request);
-        if (!requests.has(request.id)) requests.set(request.id, { request });
+        if (!requests.has(request.id)) requests.set(request.id, { request, ...(approvals && { approvals }) });
       }
     },
     failed() {

@@ -61,10 +61,10 @@ export function createAsking(parts: Parts): Asking {
 
   return {
     shown: () => at?.request,
-    present({ request, draft }, place) {
+    present({ request, draft, approvals }, place) {
       const dialog = begin(request, draft);
       const kept = "answers" in dialog ? Object.entries(dialog.answers) : [];
-      say(...requestLines(request, style, { place, cwd: cwd() }));
+      say(...requestLines(request, style, { place, cwd: cwd(), approvals }));
       for (const [question, { selected, other }] of kept)
         say(paint.dim(t.kept(oneLine(question), oneLine([...selected, ...(other ? [other] : [])].join(", ")))));
       goTo(request, dialog);

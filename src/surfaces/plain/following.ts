@@ -45,7 +45,8 @@ function joined(parts: Parts, past: readonly Fact[], { requests, live }: WatchEv
   const { options, progress, talking } = parts;
   parts.print(parts.view.history(past));
   ownerChanged(parts, { live, stopped: false });
-  parts.to({ type: "joined", requests });
+  const signed = requests.filter(({ approvals = [] }) => approvals.some(({ by }) => by === parts.sender.by));
+  parts.to({ type: "joined", requests, signed: signed.map(({ request }) => request.id) });
   progress.running.clear(); // a process that is gone runs nothing
   if (options.task !== undefined) talking.speak(options.task, { echoed: true });
   else if (progress.working) talking.resume(); // a paused turn waits for a word of the person
@@ -61,6 +62,7 @@ function ownerChanged({ progress, options, state, to, say, style }: Parts, owner
 
 function happened({ to, life, asking, prompts, print, view }: Parts, fact: Fact): void {
   if (fact.type === "input.requested") to({ type: "requested", request: fact.data });
+  if (fact.type === "input.approved") to({ type: "approved", approval: fact.data });
   if (fact.type === "call.started" || fact.type === "turn.begun" || fact.type === "call.finished") life.busy();
   if (fact.type === "input.resolved") {
     to({ type: "resolved", id: fact.data.requestId });

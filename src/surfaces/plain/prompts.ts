@@ -1,6 +1,6 @@
 import { oneLine } from "../../protocol/index.ts";
 import type { Parts } from "./parts.ts";
-import { onEarlyLine, wantedPrompt } from "./state.ts";
+import { onEarlyLine, unsigned, wantedPrompt } from "./state.ts";
 
 /** The prompt at the bottom, and the lines that are typed at it or before it. */
 export type Prompts = {
@@ -49,7 +49,7 @@ function settle(parts: Parts): void {
   if (!prompt) return;
   close(parts);
   to({ type: "prompted", prompt });
-  const { open } = state();
+  const open = unsigned(state());
   if (prompt.for === "request" && open[0])
     asking.present(open[0], open.length > 1 ? style.t.place(1, open.length) : undefined);
   if (prompt.for !== "message") return;

@@ -12,8 +12,14 @@ export async function respond(parts: Parts, request: InputRequest, response: Inp
   to({ type: "sent" });
   parts.answered.add(request.id);
   const reply = await host.send({ type: "respond", response, ...sender });
-  to({ type: "replied", ...((reply.ok || reply.resolution) && { ended: request.id }) });
-  if (reply.ok) {
+  const signed = reply.ok && !reply.resolution;
+  to({
+    type: "replied",
+    ...(signed ? { signed: request.id } : (reply.ok || reply.resolution) && { ended: request.id }),
+  });
+  if (reply.ok && !reply.resolution) {
+    if (reply.approved.again) say(paint.yellow(t.approvedAgain));
+  } else if (reply.ok) {
     say(recorded(reply.resolution, style));
     if (!reply.running) parts.talking.resume();
   } else if (reply.resolution) say(paint.yellow(headline(reply.resolution, t, sender)));

@@ -1,4 +1,4 @@
-import type { InputRequest, PendingRequest } from "../../protocol/index.ts";
+import type { Approval, InputRequest, PendingRequest } from "../../protocol/index.ts";
 
 /** By /quit, by Ctrl-C, because no more input came, or because no turn can begin. */
 export type Leaving = "left" | "interrupted" | "ended" | "failed";
@@ -15,6 +15,8 @@ export type State = {
   cancelling: boolean;
   /** Open requests, the one to show first. */
   open: readonly PendingRequest[];
+  /** Ids of those among them that the person here has approved, and that wait for somebody else. */
+  signed: readonly string[];
   /** When Ctrl-C was pressed last. */
   interruptedAt: number;
   /** Everything appears as it happens, not only once it is a fact. */
@@ -23,14 +25,15 @@ export type State = {
 };
 
 export type Event =
-  | { type: "joined"; requests: readonly PendingRequest[] }
+  | { type: "joined"; requests: readonly PendingRequest[]; signed: readonly string[] }
   | { type: "requested"; request: InputRequest }
+  | { type: "approved"; approval: Approval }
   | { type: "resolved"; id: string }
   | { type: "turn-ended" }
   | { type: "prompted"; prompt: Prompt }
   | { type: "sent" }
-  /** The host has replied. `ended`: the request is open no more, whoever answered it. */
-  | { type: "replied"; ended?: string }
+  /** The host has replied. `ended`: the request is open no more, whoever answered it. `signed`: it waits for somebody else now. */
+  | { type: "replied"; ended?: string; signed?: string }
   | { type: "interrupted"; at: number }
   /** `cancelled`: it took the open requests and the turn with it. */
   | { type: "interrupt-replied"; cancelled: boolean }
@@ -43,6 +46,7 @@ export const joining: State = {
   sending: false,
   cancelling: false,
   open: [],
+  signed: [],
   interruptedAt: -Infinity,
   live: true,
   why: "ended",
@@ -53,9 +57,16 @@ const TWICE_MS = 2_000;
 export function next(state: State, event: Event): State {
   switch (event.type) {
     case "joined":
-      return { ...state, phase: state.phase === "leaving" ? "leaving" : "attached", open: [...event.requests] };
+      return {
+        ...state,
+        phase: state.phase === "leaving" ? "leaving" : "attached",
+        open: [...event.requests],
+        signed: event.signed,
+      };
     case "requested":
       return { ...state, open: [...state.open, { request: event.request }] };
+    case "approved":
+      return { ...state, open: state.open.map((one) => withApproval(one, event.approval)) };
     case "resolved":
       return without(state, event.id);
     case "turn-ended":
@@ -65,7 +76,11 @@ export function next(state: State, event: Event): State {
     case "sent":
       return { ...state, sending: true };
     case "replied":
-      return { ...(event.ended === undefined ? state : without(state, event.ended)), sending: false };
+      return {
+        ...(event.ended === undefined ? state : without(state, event.ended)),
+        ...(event.signed !== undefined && { signed: [...state.signed, event.signed] }),
+        sending: false,
+      };
     case "interrupted":
       return { ...state, interruptedAt: event.at, cancelling: true, sending: true };
     case "interrupt-replied":
@@ -79,10 +94,15 @@ export function next(state: State, event: Event): State {
   }
 }
 
+/** Requests that the person here can do something about: those that they approved wait for somebody else. */
+export function unsigned({ open, signed }: State): PendingRequest[] {
+  return open.filter(({ request }) => !signed.includes(request.id));
+}
+
 /** The prompt that should be open now; undefined when the present one stays. */
 export function wantedPrompt(state: State, { busy }: { busy: boolean }): Prompt | undefined {
   if (state.phase !== "attached" || state.sending || state.prompt.for === "request") return undefined;
-  const [first] = state.open;
+  const [first] = unsigned(state);
   if (first) return { for: "request", id: first.request.id };
   if (busy) return state.prompt.for === "nothing" ? undefined : { for: "nothing" };
   return state.prompt.for === "message" ? undefined : { for: "message" };
@@ -97,7 +117,13 @@ export function onInterrupt(state: State, { now, working }: { now: number; worki
 /** A line typed while nothing was asked is a message if the agent works, and never an answer. */
 export function onEarlyLine(state: State, line: string): "nothing" | "too-early" | "message" {
   if (line.trim() === "" || state.phase === "joining") return "nothing";
-  return state.open.length > 0 || state.sending ? "too-early" : "message";
+  return unsigned(state).length > 0 || state.sending ? "too-early" : "message";
+}
+
+function withApproval(pending: PendingRequest, approval: Approval): PendingRequest {
+  if (pending.request.id !== approval.requestId) return pending;
+  const others = (pending.approvals ?? []).filter(({ by }) => by !== approval.by);
+  return { ...pending, approvals: [...others, approval] };
 }
 
 function without(state: State, id: string): State {

@@ -1,4 +1,13 @@
-import type { Draft, InputRequest, InputResponse, PendingRequest, Refused, SessionMode } from "../../protocol/index.ts";
+import {
+  needsConsent,
+  type Approval,
+  type CommandReply,
+  type Draft,
+  type InputRequest,
+  type InputResponse,
+  type PendingRequest,
+  type SessionMode,
+} from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { Panel, PanelOptions } from "./panels/panel.ts";
@@ -9,6 +18,8 @@ export type Desk = {
   /** Everything that is open, on attaching. */
   begin(requests: readonly PendingRequest[]): void;
   add(request: InputRequest): void;
+  /** Somebody approved it, and it waits for more people. */
+  approved(approval: Approval): void;
   /** It ended, here or elsewhere. */
   remove(requestId: string): void;
   /** The panel that has the keyboard. */
@@ -23,7 +34,9 @@ export type Desk = {
 type Parts = {
   t: Texts;
   createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
-  respond(response: InputResponse, mode?: SessionMode): Promise<{ ok: true } | Refused>;
+  /** Name of the person at this terminal. */
+  me: string;
+  respond(response: InputResponse, mode?: SessionMode): Promise<CommandReply<"respond">>;
   saveDraft(requestId: string, draft: Draft): void;
   /** The keyboard is for this panel now, or for the editor. */
   focus(panel: Panel | undefined): void;
@@ -31,7 +44,7 @@ type Parts = {
   taken(): void;
 };
 
-export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }: Parts): Desk {
+export function createDesk({ t, me, createPanel, respond, saveDraft, focus, taken }: Parts): Desk {
   let open: PendingRequest[] = [];
   let panel: Panel | undefined;
   let aside: string | undefined;
@@ -40,6 +53,8 @@ export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }:
   let ended = 0;
   const drafts = new Map<string, Draft>();
   const answering = new Set<string>();
+  /** Requests that the person here has approved: they wait for somebody else, and make room for the next. */
+  const signed = new Set<string>();
 
   const close = () => {
     panel?.dispose();
@@ -48,9 +63,9 @@ export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }:
 
   /** Opens the panel that should be open now: for the first request, unless it was put aside. */
   const settle = () => {
-    const [first] = open;
+    const [first, ...others] = open.filter(({ request }) => !signed.has(request.id));
     if (open.length === 0) ended = 0;
-    const queue = { position: ended + 1, total: ended + open.length };
+    const queue = { position: ended + 1, total: ended + 1 + others.length };
     const wanted = first && first.request.id !== aside && !held ? first : undefined;
     if (panel && panel.requestId === wanted?.request.id) return panel.update(queue);
     close();
@@ -80,6 +95,10 @@ export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }:
     answering.add(id);
     const reply = await respond(response, mode);
     answering.delete(id);
+    if (reply.ok && !reply.resolution) {
+      signed.add(id);
+      return settle();
+    }
     // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
     if (reply.ok || reply.resolution) return remove(id);
     if (panel?.requestId === id) panel.refused(errorText(reply, t));
@@ -101,11 +120,19 @@ export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }:
     remove,
     begin(requests) {
       open = [...requests];
+      for (const { request, approvals = [] } of open) if (approvals.some(({ by }) => by === me)) signed.add(request.id);
       settle();
     },
     add(request) {
       if (open.some((one) => one.request.id === request.id)) return;
-      open.push({ request });
+      open.push({ request, ...(needsConsent(request) && { approvals: [] }) });
+      settle();
+    },
+    approved(approval) {
+      const { approvals } = open.find(({ request }) => request.id === approval.requestId) ?? {};
+      // The panel holds the same list.
+      if (approvals && !approvals.some(({ by }) => by === approval.by)) approvals.push(approval);
+      panel?.invalidate();
       settle();
     },
     hold(on) {
@@ -115,6 +142,7 @@ export function createDesk({ t, createPanel, respond, saveDraft, focus, taken }:
     },
     reopen() {
       aside = undefined;
+      signed.clear();
       settle();
     },
     dispose: close,

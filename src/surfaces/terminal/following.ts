@@ -86,6 +86,7 @@ function ownerChanged({ progress, desk, options, scroll, state, to }: Parts, own
 function happened(parts: Parts, fact: Fact): void {
   parts.activity.fact(fact);
   parts.scroll.fact(fact);
+  if (fact.type === "input.approved") parts.desk.approved(fact.data);
   if (fact.type === "input.resolved") parts.desk.remove(fact.data.requestId);
   if (fact.type !== "input.requested") return;
   parts.desk.add(fact.data);

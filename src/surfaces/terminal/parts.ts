@@ -191,9 +191,10 @@ function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => P
         rows: () => Math.max(6, device.rows - 3),
         early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
       }),
+    me: sender.by,
     async respond(response, mode) {
       const reply = await host.send({ type: "respond", response, ...sender });
-      if (reply.ok && mode !== undefined) parts().talk.chooseMode(mode);
+      if (reply.ok && reply.resolution && mode !== undefined) parts().talk.chooseMode(mode);
       if (reply.ok && !reply.running) parts().talk.resume(); // no process runs the session: this one takes it up
       return reply;
     },

@@ -1,16 +1,21 @@
-import { oneLine, type InputRequest, type Question, type Reason } from "../../protocol/index.ts";
+import { oneLine, type Approval, type InputRequest, type Question, type Reason } from "../../protocol/index.ts";
 import { leftOf, timeOf } from "../../texts/resolution.ts";
 import { whyOf } from "../answering.ts";
+import { consentLines } from "../consent.ts";
 import { describeRequest, isLong, type Block, type Description } from "../describe.ts";
 import type { Style } from "./paint.ts";
 import { changeLines } from "./change.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
 
-/** `place`: which of several this is. Paths are told from `cwd`, where it is known. */
-export type Shown = { place?: string | undefined; cwd?: string | undefined };
+/** `place`: which of several this is. Paths are told from `cwd`, where it is known. `approvals`: given so far. */
+export type Shown = {
+  place?: string | undefined;
+  cwd?: string | undefined;
+  approvals?: readonly Approval[] | undefined;
+};
 
 /** A request and its reason: the action itself first, the agent's words about it last. */
-export function requestLines(request: InputRequest, style: Style, { place, cwd }: Shown = {}): string[] {
+export function requestLines(request: InputRequest, style: Style, { place, cwd, approvals }: Shown = {}): string[] {
   const { t, paint } = style;
   const permission = request.kind === "permission" ? describeRequest(request, { cwd }) : undefined;
   const title = [
@@ -28,6 +33,7 @@ export function requestLines(request: InputRequest, style: Style, { place, cwd }
     ...(t.source[request.source] === "" ? [] : [paint.dim(t.source[request.source])]),
     ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), style.width)] : []),
     ...(permission?.words ? wordLines(permission.words, style) : []),
+    ...consentLines(request, approvals, t).map((line) => clipped(line, style.width)),
     ...(request.deadline
       ? [t.deadline(timeOf(request.deadline.at), leftOf(request.deadline.at, t), request.deadline.policy)]
       : []),

@@ -31,7 +31,14 @@ export async function list(args: string[]): Promise<number> {
     if (!counts) console.log(style.paint.yellow(`  ${t.notCounting}`));
     console.log(
       entryLines(
-        own.map(({ behavior, rule }) => ({ what: behavior, text: rule })),
+        own.map(({ behavior, rule, approvals, notAsker }) => ({
+          what: behavior,
+          text: [
+            rule,
+            ...(approvals === undefined ? [] : [t.approvals(approvals)]),
+            ...(notAsker ? [t.notAsker] : []),
+          ].join("  · "),
+        })),
         style,
       ).join("\n"),
     );

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { readInstallation } from "../../../config/installation.ts";
 import { createAgent, type Agent } from "../../../host/agent.ts";
 import { assembleEach } from "../../../host/assemble.ts";
-import type { Guard } from "../../../host/guard.ts";
+import type { Guard, PersonOf } from "../../../host/guard.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import { recover, type Recovered } from "../../../host/recovery.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
@@ -23,6 +23,7 @@ export type DaemonParts = {
   spec: string | undefined;
   /** Decides what people of the surfaces may do. */
   guard: Guard;
+  personOf: PersonOf;
   warn(text: string): void;
   /** Told before something is said in a session, or it is resumed. */
   begins?(session: string): void;
@@ -31,7 +32,7 @@ export type DaemonParts = {
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
-export function openDaemon({ store, own, env, lang, spec, guard, warn, begins }: DaemonParts): Daemon {
+export function openDaemon({ store, own, env, lang, spec, guard, personOf, warn, begins }: DaemonParts): Daemon {
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
     if (warned.has(text)) return;
@@ -62,6 +63,7 @@ export function openDaemon({ store, own, env, lang, spec, guard, warn, begins }:
   const small = smallModelOf(installed);
   const host = assembleEach(store, runOf, {
     guard,
+    personOf,
     namer: small && (() => models(small)),
     turnEnded: anchoring(store, installed),
   });

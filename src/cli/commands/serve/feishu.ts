@@ -5,7 +5,7 @@ import { loadConfig } from "../../../config/config.ts";
 import type { Home } from "../../../config/home.ts";
 import { receivedFor } from "../../../config/output.ts";
 import { createRedaction } from "../../../config/redact.ts";
-import type { Guard } from "../../../host/guard.ts";
+import type { Guard, PersonOf } from "../../../host/guard.ts";
 import type { SurfaceStores } from "../../../host/surface-store.ts";
 import { mayApprove, mayTalk } from "../../../surfaces/feishu/people.ts";
 import type { Feishu, Team } from "../../../surfaces/feishu/index.ts";
@@ -69,6 +69,14 @@ export function botGuard(bots: readonly Pick<Bot, "team">[]): Guard {
     const may = act === "talk" ? mayTalk : mayApprove;
     // The surface has compared the organisation already: it alone sees the event.
     return bots.some(({ team }) => may(team().people, { openId, tenantKey: team().people.tenant ?? "" }));
+  };
+}
+
+/** The name that the settings give to a person of a bot; the platform's own names are not unique, and other surfaces do not know them. */
+export function botPerson(bots: readonly Pick<Bot, "team">[]): PersonOf {
+  return ({ person = "" }) => {
+    const openId = /^feishu:(.+)$/.exec(person)?.[1] ?? "";
+    return bots.map(({ team }) => team().people.names?.[openId]).find((name) => name !== undefined);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { InputRequest, InputResponse, Reason, Resolution } from "../../../protocol/index.ts";
 import type { FeishuTexts } from "../../../texts/feishu.ts";
 import { sentence } from "../../../texts/reasons.ts";
+import { whoOf as nameOf } from "../../../texts/resolution.ts";
 import { describeRequest } from "../../../view/describe.ts";
 import { actionElements, fitting, type Clip } from "./action.ts";
 import { card, markdown, note, type Card, type Element, type Template } from "./card.ts";
@@ -24,10 +25,17 @@ export function closedCard(request: InputRequest, resolution: Resolution, place:
     return card({ title, template: colours[end], summary: `${title} · ${whoOf(resolution, t)}`, forward: !late }, [
       ...(listsQuestions(resolution) ? [] : askedElements(request, place, clip, speech)),
       ...answerElements(resolution, clip, speech),
+      ...signedElements(resolution, speech),
       note(late ? escaped(expiredLine(request, resolution, speech)) : byLine(resolution, place.now, speech)),
     ]);
   });
   return made?.card ?? unknownCard(speeches);
+}
+
+/** Everybody who approved it, where it took more than one. */
+function signedElements(resolution: Resolution, { words }: Speech): Element[] {
+  const { approvals = [] } = resolution.outcome === "answered" ? resolution : {};
+  return approvals.length === 0 ? [] : [note(escaped(words.signed(approvals.map((one) => nameOf(one, words)))))];
 }
 
 /** For a click on something that nobody here knows any more. */

@@ -1,5 +1,6 @@
-import { type PermissionRequest } from "../../../protocol/index.ts";
+import { type Approval, type PermissionRequest } from "../../../protocol/index.ts";
 import { rulesFor } from "../../../view/answering.ts";
+import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, neededOf } from "../../../view/describe.ts";
 import { actionElements, actionText, detailElements, fitting, reasonElements, rooms, type Clip } from "./action.ts";
 import { button, card, form, input, link, markdown, note, panel, row, type Card, type Element } from "./card.ts";
@@ -20,6 +21,8 @@ export type Asked = {
   /** Secrets that were taken out. */
   masked?: number;
   now: number;
+  /** Of those who have approved it so far. */
+  approvals?: readonly Approval[];
   /** Open ids of those who may answer: the card notifies them. */
   called?: readonly string[];
   /** Words that answer the card without its buttons, as they are to be typed where the card stands. */
@@ -83,6 +86,7 @@ function layOut(request: PermissionRequest, asked: Asked, speech: Speech, { show
       ...shown,
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
       ...(cut ? [markdown(`**${escaped(fileLine(asked, speech))}**`)] : []),
+      ...consentLines(request, asked.approvals, speech.words).map((line) => markdown(`**${escaped(line)}**`)),
       ...choices(asked, rules, cut, speech),
       ...deadlineElements(request, asked, speech),
       detailPanel([...details, note(escaped(byHand)), note(escaped(t.session(asked.session)))], speech),

@@ -18,7 +18,12 @@ import {
 import type { Block, Description } from "../../../view/describe.ts";
 
 /** The action first, whole, and to be seen to its end, then why it is asked about; details are how it was judged and the agent's words. */
-export function permissionBody(asked: Description, { more }: PermissionState, draw: Draw): Body {
+export function permissionBody(
+  asked: Description,
+  { more }: PermissionState,
+  draw: Draw,
+  consent: readonly string[] = [],
+): Body {
   const { t, theme } = draw;
   const dangers = asked.dangers.map((danger) => t.danger[danger]);
   const away = asked.writes.filter(({ outside }) => outside);
@@ -35,6 +40,7 @@ export function permissionBody(asked: Description, { more }: PermissionState, dr
     ...away.flatMap(({ path }) => margined([path], draw, { mark: "→ ", paint: theme.danger })),
     ...(dangers.length > 0 ? own(t.careful(dangers), draw, { paint: theme.danger }) : []),
     ...whyLines(asked, draw),
+    ...consent.flatMap((line) => own(unbroken(line), draw, { paint: theme.warn })),
     ...agentLines(asked, draw),
     ...(more ? detailLines(asked, draw) : []),
   ];

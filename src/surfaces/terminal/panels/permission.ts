@@ -25,10 +25,11 @@ import {
   type PermissionState,
 } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys } from "./permission-view.ts";
+import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, isLong } from "../../../view/describe.ts";
 
 export function permissionModel(
-  { request, draft }: PendingRequest,
+  { request, draft, approvals }: PendingRequest,
   { cwd, ...words }: { wording: PanelTexts; t: Texts; cwd: string | undefined },
 ): Model<PermissionState> {
   const asked = request as PermissionRequest;
@@ -39,7 +40,7 @@ export function permissionModel(
     ...(isLong(description) && { size: description }),
     press: (state, key, { seenEnd }) => press({ asked, seenEnd, ...words }, { ...state, note: "" }, key),
     page: ({ more }) => (more ? "more" : ""),
-    body: (state, draw) => permissionBody(description, state, draw),
+    body: (state, draw) => permissionBody(description, state, draw, consentLines(asked, approvals, words.t)),
     choices: (state, draw, { seenEnd }) => permissionChoices(asked, state, { draw, seenEnd }),
     note: ({ note }, { seenEnd }) => (seenEnd && note === words.wording.locked ? "" : note),
     keys: (state, draw) => permissionKeys(asked, state, draw),

@@ -1,0 +1,92 @@
+import type { Store } from "../journal/store.ts";
+import {
+  approvalKey,
+  canonicalJson,
+  isComplete,
+  personName,
+  reason,
+  splitRequestId,
+  type Approval,
+  type Approved,
+  type ConsentRequest,
+  type InputResponse,
+  type PlanEnd,
+  type Reason,
+  type Resolution,
+  type SageError,
+} from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import { endOf, settle, type Responded } from "./respond.ts";
+
+type Granted = InputResponse & { type: "granted" };
+
+/** A person with a name that stands for them alone, on every surface. */
+export type Approver = { by: string; surface: string };
+
+/**
+ * One person's yes to a request that takes more. The one that completes them ends the request in the same transaction; an edit ends
+ * it at once, to be asked again as it is now.
+ */
+export async function approve(
+  store: Store,
+  request: ConsentRequest,
+  response: Granted,
+  { by: name, surface }: Approver,
+): Promise<Responded | Approved> {
+  const by = personName(name);
+  check(request, response, by);
+  const at = Date.now();
+  const { comment, mode, input } = response;
+  if (input !== undefined && canonicalJson(input) !== canonicalJson(request.input))
+    return settle(store, request, {
+      ...{ requestId: request.id, by, surface, at, outcome: "superseded", reason: reason("edited-anew", { by }) },
+      edited: { input, ...(comment !== undefined && { comment }) },
+    });
+  const approval: Approval = {
+    ...{ requestId: request.id, digest: request.digest, by, surface, at },
+    ...(comment !== undefined && { comment }),
+    ...(mode !== undefined && { mode }),
+  };
+  const { session, key } = splitRequestId(request.id);
+  const { won, approvals, ended } = await store.approve(
+    session,
+    { key: approvalKey(key, by), type: "input.approved", at, data: approval },
+    (given) => (isComplete(request, given) ? endOf(request, completed(request, given)).fact : undefined),
+  );
+  if (ended) return { won, resolution: ended };
+  return { ...approval, outcome: "approved", approvals, needed: request.consent.approvals, again: !won };
+}
+
+function check({ consent }: ConsentRequest, { rules = [], removeRules = [] }: Granted, by: string): void {
+  if (consent.except?.some((one) => personName(one) === by))
+    throw refused("not-permitted", reason("asker-may-not-approve", { by }));
+  // One person's word would change what later calls need.
+  if (rules.length + removeRules.length > 0) throw refused("request-invalid", reason("consent-takes-no-rules", {}));
+}
+
+/** The end of a request that everybody approved. It is in the name of the last of them. */
+function completed(request: ConsentRequest, approvals: Approval[]): Resolution {
+  const { by, surface, at } = approvals.at(-1)!;
+  const comments = approvals.flatMap((one) => (one.comment?.trim() ? [`${one.by}: ${one.comment}`] : []));
+  const own = approvals.length === 1 ? approvals[0]!.comment : undefined;
+  const comment = own ?? (comments.length > 0 ? comments.join("\n") : undefined);
+  const mode = freest(approvals);
+  return {
+    ...{ requestId: request.id, by, surface, at, outcome: "answered", approvals },
+    response: {
+      ...{ type: "granted", requestId: request.id },
+      ...(comment !== undefined && { comment }),
+      ...(mode !== undefined && { mode }),
+    },
+  };
+}
+
+/** Edits without asking only where everybody wanted it so. */
+function freest(approvals: readonly Approval[]): PlanEnd | undefined {
+  if (approvals.every(({ mode }) => mode === "acceptEdits")) return "acceptEdits";
+  return approvals.some(({ mode }) => mode !== undefined) ? "ask" : undefined;
+}
+
+function refused(code: "not-permitted" | "request-invalid", why: Reason): SageError {
+  return errorBecause(code, why);
+}

@@ -1,0 +1,30 @@
+import type { ConsentReasonArgs } from "../protocol/index.ts";
+import type { Lang } from "./language.ts";
+
+type Table = { [C in keyof ConsentReasonArgs]: (args: ConsentReasonArgs[C]) => string };
+
+const en: Table = {
+  "needs-people": ({ approvals }) =>
+    approvals === 1
+      ? "a person has to approve this in their own name; no flag, script or recording does it for them"
+      : `${approvals} people have to approve this, each in their own name; no flag, script or recording does it for them`,
+  "approver-unknown": ({ by }) =>
+    `${by} is not in "people" of the settings, so nobody can tell whether this yes is another person's; add them there with all their ids`,
+  "asker-may-not-approve": ({ by }) => `${by} asked for this, and somebody else has to approve it`,
+  "consent-takes-no-rules": () => "this needs its own approvals each time; a yes to it keeps or takes back no rule",
+  "edited-anew": ({ by }) => `${by} changed it; it is asked again, and every yes counts anew`,
+};
+
+const zh: Table = {
+  "needs-people": ({ approvals }) =>
+    approvals === 1
+      ? "这一项必须由本人具名批准，任何选项、脚本或录制的答复都不能代替"
+      : `这一项须由 ${approvals} 个人各自具名批准，任何选项、脚本或录制的答复都不能代替`,
+  "approver-unknown": ({ by }) =>
+    `设置的 "people" 中没有 ${by}，无法判断这是不是另一个人的同意；请把此人及其全部 id 写进去`,
+  "asker-may-not-approve": ({ by }) => `这是 ${by} 提出的，须由别人批准`,
+  "consent-takes-no-rules": () => "这一项每次都要单独批准；同意时不能添加或收回规则",
+  "edited-anew": ({ by }) => `${by} 修改了内容；将重新询问，同意人数重新计算`,
+};
+
+export const consentReasons: Record<Lang, Table> = { en, zh };

@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { replayAnswers } from "../../src/archive/recording.ts";
+import { receiptsOf } from "../../src/archive/receipts.ts";
+import { createHost } from "../../src/host/host.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import type { CommandReply, InputRequest, PermissionRequest, Rule } from "../../src/protocol/index.ts";
+import { texts } from "../../src/texts/texts.ts";
+import { consentLines } from "../../src/view/consent.ts";
+import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
+
+const two: Rule = { behavior: "ask", text: "Bash(touch:*)", source: "project", consent: { approvals: 2 } };
+const other: Rule = { ...two, consent: { approvals: 1, notAsker: true } };
+const script = [{ calls: [bash("touch done")] }, { text: "over" }];
+
+const yes = ({ id }: InputRequest) => ({ type: "granted", requestId: id }) as const;
+const outcomeOf = (reply: CommandReply<"respond">) =>
+  reply.ok ? (reply.resolution?.outcome ?? "approved") : `${reply.code}: ${reply.message}`;
+const facts = (sage: TestSage) =>
+  sage.facts().flatMap(({ type }) => (type.startsWith("input.") || type.startsWith("call.") ? [type] : []));
+
+async function asked(rules: Rule[], more: Partial<Parameters<typeof sageWith>[0]> = {}) {
+  const here = workspace();
+  const sage = await sageWith({ script, dir: here.dir, rules, ...more });
+  await sage.say("go");
+  const [request] = (await sage.open()) as [PermissionRequest];
+  return { here, sage, request };
+}
+
+suite("two people", () => {
+  test("half of two runs nothing; the second yes ends the request in the same commit, and both stand in the receipt", async () => {
+    const { here, sage, request } = await asked([two]);
+    using _ = here;
+    await using __ = sage;
+    assert.deepEqual(request.consent, { approvals: 2 });
+    assert.deepEqual(request.suggestions, []);
+    const half = await sage.answer(yes(request), "Wang");
+    assert.equal(outcomeOf(half), "approved");
+    assert.ok(half.ok && !half.resolution && half.approved.needed === 2 && !half.approved.again);
+    const again = await sage.host.send({ type: "respond", response: yes(request), by: "Wang", surface: "feishu" });
+    assert.ok(again.ok && !again.resolution && again.approved.again && again.approved.approvals.length === 1);
+    assert.deepEqual(facts(sage), ["input.requested", "input.approved"]);
+    const listed = await sage.host.send({ type: "pending" });
+    assert.ok(listed.ok);
+    const [{ approvals = [] } = {}] = listed.requests;
+    assert.deepEqual(consentLines(request, approvals, texts("en")), [
+      "2 people have to approve this.",
+      "1 of 2: approved by Wang from test",
+    ]);
+    assert.equal(outcomeOf(await sage.answer({ ...yes(request), comment: "after lunch" }, "Zhao")), "answered");
+    assert.equal((await sage.outcome()).status, "success");
+    assert.deepEqual(facts(sage).slice(0, 5), [
+      ...["input.requested", "input.approved", "input.approved", "input.resolved"],
+      "call.started",
+    ]);
+    const [receipt] = receiptsOf(sage.facts(), () => undefined);
+    const [only] = receipt?.asked ?? [];
+    assert.deepEqual(
+      only?.approvals?.map(({ by }) => by),
+      ["Wang", "Zhao"],
+    );
+    assert.ok(only?.resolution?.outcome === "answered" && only.resolution.approvals?.length === 2);
+    assert.match(sage.result(0, 0), /Zhao: after lunch/);
+  });
+
+  test("one no ends it, whoever said yes before; a yes after that is told who it was", async () => {
+    const { here, sage, request } = await asked([two]);
+    using _ = here;
+    await using __ = sage;
+    await sage.answer(yes(request), "Wang");
+    assert.equal(outcomeOf(await sage.answer({ type: "denied", requestId: request.id }, "Wang")), "answered");
+    const late = await sage.answer(yes(request), "Zhao");
+    assert.ok(!late.ok && late.code === "request-resolved" && late.resolution?.by === "Wang");
+    await sage.outcome();
+    assert.ok(!facts(sage).includes("call.started"));
+  });
+
+  test("whoever asked may refuse and not approve; another may approve alone", async () => {
+    const { here, sage, request } = await asked([other]);
+    using _ = here;
+    await using __ = sage;
+    assert.deepEqual(request.consent, { approvals: 1, except: ["Lin"] });
+    assert.equal(
+      outcomeOf(await sage.answer(yes(request), " Lin ")),
+      "not-permitted: Lin asked for this, and somebody else has to approve it",
+    );
+    assert.equal(outcomeOf(await sage.answer(yes(request), "Wang")), "answered");
+    assert.equal((await sage.outcome()).status, "success");
+  });
+
+  test("the strictest of all rules that ask about a call holds, and no allow rule, mode or flag stands in for a person", async () => {
+    const plainAsk: Rule = { behavior: "ask", text: "Bash(touch done)", source: "user" };
+    const allows: Rule[] = [
+      { behavior: "allow", text: "Bash", source: "session" },
+      { behavior: "allow", text: "Bash(touch done)", source: "user" },
+    ];
+    const { here, sage, request } = await asked([plainAsk, other, two, ...allows], { permissionMode: "bypass" });
+    using _ = here;
+    await using __ = sage;
+    assert.deepEqual(request.consent, { approvals: 2, except: ["Lin"] });
+    const rules = [{ rule: "Bash", behavior: "allow" as const, destination: "session" as const }];
+    assert.match(outcomeOf(await sage.answer({ ...yes(request), rules }, "Wang")), /keeps or takes back no rule/);
+    await sage.answer(yes(request), "Wang");
+    await sage.answer(yes(request), "Zhao");
+    assert.equal((await sage.outcome()).status, "success");
+  });
+
+  test("an edit is asked about anew, by its own digest, and every yes counts from the beginning", async () => {
+    const { here, sage, request } = await asked([two]);
+    using _ = here;
+    await using __ = sage;
+    await sage.answer(yes(request), "Wang");
+    const edited = await sage.answer({ ...yes(request), input: { command: "touch other" } }, "Zhao");
+    assert.equal(outcomeOf(edited), "superseded");
+    const [next] = (await sage.open()) as [PermissionRequest];
+    assert.notEqual(next.id, request.id);
+    assert.notEqual(next.digest, request.digest);
+    assert.equal(next.input["command"], "touch other");
+    assert.deepEqual(sage.store.approvals(next.id), []);
+    assert.equal(outcomeOf(await sage.answer(yes(next), "Zhao")), "approved");
+    assert.ok(!facts(sage).includes("call.started"));
+    assert.equal(outcomeOf(await sage.answer(yes(next), "Wang")), "answered");
+    await sage.outcome();
+    const [receipt] = receiptsOf(sage.facts(), () => undefined);
+    assert.deepEqual([receipt?.input["command"], receipt?.changed?.by], ["touch other", "person"]);
+  });
+
+  test("the same input sent with a yes is no edit", async () => {
+    const { here, sage, request } = await asked([two]);
+    using _ = here;
+    await using __ = sage;
+    assert.equal(outcomeOf(await sage.answer({ ...yes(request), input: { ...request.input } }, "Wang")), "approved");
+  });
+
+  for (const [name, options] of [
+    ["--yes", { mode: { type: "nonInteractive", autoResponse: "alwaysAllow" } }],
+    [
+      "a responder",
+      {
+        mode: {
+          type: "nonInteractive",
+          autoResponse: ({ id }: InputRequest) => ({ type: "granted" as const, requestId: id }),
+          sender: { by: "Wang", surface: "custom" },
+        },
+      },
+    ],
+  ] as const)
+    test(`${name} is no person`, async () => {
+      using here = workspace();
+      await using sage = await sageWith({ script, dir: here.dir, rules: [other], options });
+      await sage.say("go");
+      await sage.outcome();
+      assert.ok(!facts(sage).includes("call.started") && !facts(sage).includes("input.approved"));
+    });
+
+  test("a recorded yes leaves it to people", async () => {
+    using here = workspace();
+    const recorded = [
+      {
+        asked: { kind: "permission" as const, tool: "Bash", input: { command: "touch done" } },
+        by: "Wang",
+        response: { type: "granted" as const },
+      },
+    ];
+    const mode = { type: "nonInteractive", autoResponse: replayAnswers(recorded) } as const;
+    await using sage = await sageWith({ script, dir: here.dir, rules: [other], options: { mode } });
+    await sage.say("go");
+    assert.equal((await sage.outcome()).status, "needs-input");
+    assert.equal(sage.store.pending(sage.session).length, 1);
+  });
+
+  test("an answer without signatures, as an earlier version gives it, is asked about again", async () => {
+    const { here, sage, request } = await asked([two]);
+    using _ = here;
+    await using __ = sage;
+    const resolution = { requestId: request.id, by: "Wang", surface: "old", at: Date.now() };
+    await sage.store.append(sage.session, {
+      ...{ key: `${request.id.slice(sage.session.length + 1)}.resolved`, type: "input.resolved", at: Date.now() },
+      data: { ...resolution, outcome: "answered", response: yes(request) },
+    });
+    const [next] = await sage.open();
+    assert.notEqual(next?.id, request.id);
+    assert.ok(!facts(sage).includes("call.started"));
+  });
+
+  test("somebody whom the settings do not name may refuse, and their yes does not count", async () => {
+    const { here, sage, request } = await asked([two]);
+    using _ = here;
+    await using __ = sage;
+    const known: Record<string, string> = { "feishu:ou_1": "Wang", "account:wang": "Wang", "feishu:ou_2": "Zhao" };
+    const host = createHost({
+      ...{ store: sage.store, version: "test", executor: () => Promise.reject(new Error("runs nothing")) },
+      personOf: ({ person = "" }) => known[person],
+    });
+    const send = (person: string | undefined, by: string) =>
+      host.send({ type: "respond", response: yes(request), by, surface: "x", ...(person !== undefined && { person }) });
+    assert.match(outcomeOf(await send(undefined, "Zhao")), /^not-permitted: Zhao is not in "people"/);
+    assert.equal(outcomeOf(await send("feishu:ou_1", "王")), "approved");
+    const same = await send("account:wang", "wang");
+    assert.ok(same.ok && !same.resolution && same.approved.again, "one person by two surfaces is one person");
+    assert.equal(outcomeOf(await send("feishu:ou_2", "赵")), "answered");
+    await sage.outcome();
+    const signed = sage.facts().flatMap((fact) => (fact.type === "input.approved" ? [fact.data.by] : []));
+    assert.deepEqual(signed, ["Wang", "Zhao"]);
+  });
+});
+
+test("whoever asks on one surface under another name is the same person when they approve", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ script, dir: here.dir, rules: [other] });
+  const host = createHost({
+    ...{ store: sage.store, version: "test", executor: () => Promise.reject(new Error("runs nothing")) },
+    personOf: ({ person = "" }) => ({ "feishu:ou_1": "Wang", "account:wang": "Wang" })[person],
+  });
+  const words = { type: "say", session: sage.session, text: "go" } as const;
+  await host.send({ ...words, by: "王 (ou_1)", surface: "feishu", person: "feishu:ou_1" });
+  const run = sage.host.run(sage.session);
+  const [request] = (await sage.open()) as [PermissionRequest];
+  assert.deepEqual(request.consent?.except, ["Wang"]);
+  const own = { by: "wang", surface: "tui", person: "account:wang" };
+  const reply = await host.send({ type: "respond", response: yes(request), ...own });
+  assert.match(outcomeOf(reply), /^not-permitted: Wang asked for this/);
+  await sage.answer({ type: "denied", requestId: request.id });
+  await run;
+});
+
+test("two people say yes in the same moment from two threads with a journal each: every request ends once, by both", async () => {
+  using here = workspace();
+  const path = here.path("journal.db");
+  const calls = Array.from({ length: 12 }, (_, n) => bash(`touch file${n}`));
+  await using sage = await sageWith({
+    script: [{ calls }, { text: "over" }],
+    dir: here.dir,
+    rules: [two],
+    store: sqliteStore(path),
+  });
+  await sage.say("go");
+  const ids = (await sage.open(12)).map(({ id }) => id);
+  const code = `
+    import { workerData, parentPort } from "node:worker_threads";
+    const { sqliteStore } = await import(workerData.journal);
+    const { createHost } = await import(workerData.host);
+    const store = sqliteStore(workerData.path);
+    const host = createHost({ store, version: "test", executor: () => Promise.reject(new Error("runs nothing")) });
+    parentPort.postMessage("ready");
+    Atomics.wait(workerData.gate, 0, 0);
+    const replies = [];
+    for (const requestId of workerData.ids)
+      replies.push(await host.send({ type: "respond", response: { type: "granted", requestId }, by: workerData.by, surface: "test" }));
+    parentPort.postMessage(replies.map((reply) => (reply.ok ? (reply.resolution ? "ended" : "approved") : reply.code)));
+    await host.close();
+  `;
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const url = (file: string) => new URL(`../../src/${file}`, import.meta.url).href;
+  const workers = ["Wang", "Zhao"].map((by) => {
+    const data = { path, ids, by, gate, journal: url("journal/sqlite.ts"), host: url("host/host.ts") };
+    return new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData: data });
+  });
+  const next = (worker: Worker) =>
+    new Promise<unknown>((done, fail) => worker.once("message", done).once("error", fail));
+  await Promise.all(workers.map(next));
+  const replies = workers.map(next);
+  Atomics.store(gate, 0, 1);
+  Atomics.notify(gate, 0);
+  const [left, right] = (await Promise.all(replies)) as [string[], string[]];
+  for (const [n, one] of left.entries()) assert.equal(right[n], one === "ended" ? "approved" : "ended", `request ${n}`);
+  assert.equal((await sage.outcome()).status, "success");
+  const ends = sage.facts().filter(({ type }) => type === "input.resolved");
+  assert.equal(ends.length, 12);
+});
