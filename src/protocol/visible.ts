@@ -1,11 +1,13 @@
+import { lazy } from "./lazy.ts";
+
 // Whatever a screen obeys instead of showing, or shows as nothing, or as a blank that is none. The signs that tokens are
 // made of are among them, so that no text can spell a token.
 const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800‹⇥␠]--[\n\t\u0020\u3000]]`;
 // Marks that stand on no letter, or in a heap, disfigure their neighbours.
 const strayMarks = String.raw`(?<![\p{L}\p{M}])\p{M}+|(?<=\p{M}{4})\p{M}+`;
 const emoji = String.raw`[0-9#*]\ufe0f?\u20e3|[\p{Emoji}--[0-9#*]][\ufe0e\ufe0f]`;
-const everyTrick = new RegExp(`(${emoji})|${hidden}|\u3000|${strayMarks}`, "gv");
-const hiddenOnes = new RegExp(`(${emoji})|${hidden}`, "gv");
+const everyTrick = lazy(() => new RegExp(`(${emoji})|${hidden}|\u3000|${strayMarks}`, "gv"));
+const hiddenOnes = lazy(() => new RegExp(`(${emoji})|${hidden}`, "gv"));
 // Running text may join emoji and lay itself out; it may not steer the screen or turn its lines around.
 const steering = /[[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]--[\n\t]]/gv;
 
@@ -17,7 +19,7 @@ const LONGEST_GAP = 3;
 
 /** Shows every character of what may run for what it is. */
 export function visible(text: string): string {
-  const escaped = /^[\n\t\x20-\x7e]*$/.test(text) ? text : withScripts(text.replace(everyTrick, unlessEmoji));
+  const escaped = /^[\n\t\x20-\x7e]*$/.test(text) ? text : withScripts(text.replace(everyTrick(), unlessEmoji));
   return escaped
     .replace(/[ \t]+/g, (run, at: number, whole: string) => blanks(run, (whole[at + run.length] ?? "\n") === "\n"))
     .replace(/(?<=^|\n)(?:(?:[⇥␠]|‹[^›]*×\d+›)*\n)+/g, gap);
@@ -25,7 +27,7 @@ export function visible(text: string): string {
 
 /** Makes foreign text safe to read: nothing in it hides or steers the terminal, and its layout stays. */
 export function harmless(text: string): string {
-  return text.replace(hiddenOnes, unlessEmoji).replaceAll("\t", "    ");
+  return text.replace(hiddenOnes(), unlessEmoji).replaceAll("\t", "    ");
 }
 
 /** Makes foreign text safe to read, on one line. */
@@ -62,7 +64,7 @@ function gap(lines: string): string {
 
 const known =
   "Latin Han Hiragana Katakana Hangul Bopomofo Cyrillic Greek Arabic Hebrew Armenian Georgian Cherokee Coptic Lisu";
-const scripts = known.split(" ").map((name) => [name, new RegExp(`\\p{Script=${name}}`, "u")] as const);
+const scripts = lazy(() => known.split(" ").map((name) => [name, new RegExp(`\\p{Script=${name}}`, "u")] as const));
 // Written together every day, and none of their letters is taken for one of another.
 const eastAsian = new Set(["Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"]);
 
@@ -79,5 +81,5 @@ function withScripts(text: string): string {
 
 function scriptOf(letter: string): string[] {
   if (!/[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]/v.test(letter)) return [];
-  return [scripts.find(([, pattern]) => pattern.test(letter))?.[0] ?? "other"];
+  return [scripts().find(([, pattern]) => pattern.test(letter))?.[0] ?? "other"];
 }

@@ -122,11 +122,9 @@ const typesZh: Record<string, string> = {
   record: "对象",
 };
 
-const listEn = new Intl.ListFormat("en-GB", { type: "disjunction" });
-
 function misfitEn(misfit: Misfit, say: (inner: Reason) => string): string {
   const place = misfit.at === "" ? "it" : misfit.at;
-  const several = (names: readonly string[]) => listEn.format(names.map((name) => typesEn[name] ?? name));
+  const several = (names: readonly string[]) => listEn(names.map((name) => typesEn[name] ?? name));
   switch (misfit.kind) {
     case "missing":
       return `${place} is missing; it should be ${several(misfit.expected)}`;
@@ -142,7 +140,7 @@ function misfitEn(misfit: Misfit, say: (inner: Reason) => string): string {
       return `${place} should have ${words} ${limit} ${limit === 1 ? unit : units}`;
     }
     case "keys":
-      return `${misfit.at === "" ? "" : `${place}: `}unknown: ${misfit.unknown.map((key) => JSON.stringify(key)).join(", ")}${misfit.meant ? `; did you mean ${listEn.format(misfit.meant.map((key) => JSON.stringify(key)))}?` : ""}`;
+      return `${misfit.at === "" ? "" : `${place}: `}unknown: ${misfit.unknown.map((key) => JSON.stringify(key)).join(", ")}${misfit.meant ? `; did you mean ${listEn(misfit.meant.map((key) => JSON.stringify(key)))}?` : ""}`;
     case "format": {
       const format = formats[misfit.expected]?.en;
       return format === undefined ? `${place}: ${misfit.expected}` : `${place} should be ${format}`;
@@ -193,4 +191,10 @@ function misfitZh(misfit: Misfit, say: (inner: Reason) => string): string {
     default:
       return misfit satisfies never;
   }
+}
+
+/** Not `Intl.ListFormat`: the data for one sentence takes ten milliseconds to load. */
+function listEn(words: readonly string[]): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} or ${last}`;
 }
