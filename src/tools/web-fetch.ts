@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Agent } from "node:http";
-import { z } from "zod";
+import * as z from "../protocol/z.ts";
 import { imageLabel, type ToolInput, type ToolResult } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
 import { describe } from "./describe.ts";
