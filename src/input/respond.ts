@@ -50,6 +50,11 @@ export function prepare(
   if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: response.requestId }));
   if (found.resolution) return { won: false, resolution: found.resolution };
   checkGoesOn(store, found.request);
+  if (isOrphan(store, found.request)) {
+    const frame = { requestId: found.request.id, by: "sage", surface: "mcp", at: Date.now() };
+    const moot: Resolution = { ...frame, outcome: "superseded", reason: reason("elicitation-died", {}) };
+    return settle(store, found.request, moot).then(({ resolution }) => ({ won: false, resolution }));
+  }
   if (isOverdue(store, found.request))
     return settle(store, found.request, expired(found.request)).then(({ resolution }) => ({ won: false, resolution }));
   if (response.type === "granted" && needsConsent(found.request)) return { request: found.request, yes: response };
@@ -59,6 +64,11 @@ export function prepare(
 /** Whoever runs a session has proven its records. Where nobody does and nobody can, an answer would lead nowhere. */
 function checkGoesOn(store: Store, { session }: InputRequest): void {
   if (store.session(session)?.owned === false) store.load(session, { verified: true });
+}
+
+/** A server asked from inside of its call, and the process that ran both is gone: nobody would hear the answer. */
+function isOrphan(store: Store, { source, session }: InputRequest): boolean {
+  return source === "mcp" && store.session(session)?.owned === false;
 }
 
 /** Passed while nobody measured the time: whoever runs the session does, and whoever waits for it to be answered. */

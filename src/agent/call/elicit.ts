@@ -33,6 +33,8 @@ export function createElicitations(
   const supersede = (id: string) => {
     const { request, server } = open.get(id) ?? {};
     open.delete(id);
+    // Nothing can be recorded any more: the next process finds it.
+    if (durable.stopped instanceof Stopped && durable.stopped.why === "leaving") return;
     if (request && server !== undefined) durable.resolve(moot(request, reason("elicitation-moot", { server })));
   };
   return {
@@ -55,8 +57,6 @@ export function createElicitations(
       }
     },
     [Symbol.dispose]() {
-      // Nothing can be recorded any more; the next process finds them.
-      if (durable.stopped instanceof Stopped && durable.stopped.why === "leaving") return;
       for (const id of open.keys()) supersede(id);
     },
   };
