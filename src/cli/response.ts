@@ -32,11 +32,21 @@ export const answerOptions = {
   decline: { type: "boolean" },
   stop: { type: "boolean" },
   json: { type: "string" },
+  ask: { type: "string" },
   run: { type: "boolean" },
   model: { type: "string" },
 } as const;
 
 type Values = Flags<typeof answerOptions>["values"];
+
+/** A question about the request instead of an answer to it. No flag of an answer goes with it. */
+export function inquiryOf(values: Values, t: CliTexts): string | undefined {
+  if (values.ask === undefined) return undefined;
+  const beside = new Set(["ask", "run", "model", "lang"]);
+  const other = Object.entries(values).find(([flag, given]) => given !== undefined && !beside.has(flag))?.[0];
+  if (other !== undefined) throw usage(t.conflict("--ask", `--${other}`));
+  return values.ask;
+}
 
 /** The flags of `sage answer` as a response. Whether it fits is for the host to say. `nth` is the number after --always. */
 export async function responseOf(

@@ -66,7 +66,8 @@ const en = {
   inSession: (session: string, cwd: string, age: string) => `Session ${session} in ${cwd}, asked ${age} ago`,
 
   answerWhat: `name the request: ${sage("answer <id>")} (list them with \`${sage("inbox")}\`)`,
-  answerHow: "missing answer: use one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json",
+  answerHow:
+    "missing answer: use one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json, or ask about it first: --ask",
   whichRequest: (target: string, candidates: readonly string[]) =>
     `"${target}" does not name a single request; a different one may be open there by now. Open requests:\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   tooLate: (how: string) => `this request is already settled; your answer was not recorded. ${how}`,
@@ -101,6 +102,8 @@ const en = {
   whichQuestion: (choice: string, questions: readonly string[]) =>
     `which question does "${choice}" answer? Use "question=answer". The questions:\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag: string) => `${flag} expects a JSON object`,
+  inquiryRecorded: (session: string) =>
+    `Recorded. Nothing runs this session now: the agent replies once it is resumed (--run, or \`${sage(`--resume ${session}`)}\`).`,
   recorded: (request: string, what: string) => `Recorded for ${request}: ${what}`,
   takenUp: "The running session continues with it.",
   damagedSession: "The record of this session is damaged: it can be read and not continued, so it takes no answer.",
@@ -195,7 +198,8 @@ const zh: CliTexts = {
   inSession: (session, cwd, age) => `会话 ${session}，位于 ${cwd}，${age}前提出`,
 
   answerWhat: `请指明请求：${sage("answer <编号>")}（可用 \`${sage("inbox")}\` 列出）`,
-  answerHow: "缺少回答：请用 --yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一",
+  answerHow:
+    "缺少回答：请用 --yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一，或先用 --ask 追问",
   whichRequest: (target, candidates) =>
     `"${target}" 没有指明是哪个请求；那里现在待处理的可能已是另一个。待处理的请求：\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   tooLate: (how) => `这个请求已经处理完，你的回答没有记录。${how}`,
@@ -228,6 +232,8 @@ const zh: CliTexts = {
   whichQuestion: (choice, questions) =>
     `"${choice}" 回答的是哪一问？请写成 "问题=回答"。问题：\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
   notJsonObject: (flag) => `${flag} 应为 JSON 对象`,
+  inquiryRecorded: (session) =>
+    `已记录。该会话现在没有运行，继续之后智能体才会回复（加 --run，或 \`${sage(`--resume ${session}`)}\`）。`,
   recorded: (request, what) => `已记录（${request}）：${what}`,
   takenUp: "正在运行的会话会接着做。",
   damagedSession: "该会话的记录已损坏：可以查看，不能继续，因此不再接受回答。",

@@ -77,6 +77,8 @@ Answering
   sage answer <id> --decline [--reason <text>]
   sage answer <id> --stop     cancel the request and its turn
   sage answer <id> --json <response>
+  sage answer <id> --ask <question>
+                              ask about it; the agent replies, the request stays open
   --run                       resume the session here afterwards
   --json                      with sessions or inbox: JSON output
   sage inbox [<id>] [--watch] [--json]
@@ -204,6 +206,8 @@ const zh: HelpTexts = {
   sage answer <编号> --decline [--reason <理由>]
   sage answer <编号> --stop   取消请求和本轮
   sage answer <编号> --json <回答>
+  sage answer <编号> --ask <问题>
+                              先追问：智能体回复，请求仍待处理
   --run                       随后在此继续该会话
   --json                      与 sessions 或 inbox 合用：输出 JSON
   sage inbox [<编号>] [--watch] [--json]

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
@@ -121,3 +122,39 @@ function twinsIn(session: string): [string, string] {
     seen.set(shortRequestId(id), id);
   }
 }
+
+test("answer --ask: the agent replies, here with --run or in the process that runs the session, and the request stays open", async () => {
+  using here = new Machine();
+  const file = join(here.dir, "asked.json");
+  const turns = { "": [{ calls: [mark] }, { text: "done" }], inquiry: [{ text: "因为 sed 不够用" }] };
+  writeFileSync(file, JSON.stringify(turns));
+  const model = `scripted/${file}`;
+  assert.equal((await here.sage(["-p", "go", "--model", model])).code, 3);
+  const [request] = await here.pending();
+  const id = request?.id ?? "";
+  const both = await here.sage(["answer", id, "--ask", "why?", "--yes"]);
+  assert.equal(both.code, 2);
+  const left = await here.sage(["answer", id, "--ask", "why?"]);
+  assert.deepEqual([left.code, left.err], [0, ""]);
+  assert.match(left.out, /Nothing runs this session now/);
+  const asked = await here.sage(["answer", id, "--ask", "为什么？", "--run", "--model", model]);
+  assert.deepEqual([asked.code, asked.err], [0, ""]);
+  assert.match(asked.out, /The agent replies.*:\n.*因为 sed 不够用/);
+  assert.equal((await here.facts("inquiry.replied")).length, 2, "the one before was replied to as well");
+  assert.deepEqual(
+    (await here.pending()).map((one) => one.id),
+    [id],
+  );
+  assert.equal(here.file("ran.txt"), undefined);
+
+  const running = here.start(["--resume", request?.session ?? "", "--model", model]);
+  await running.until(/Allow\?/);
+  const other = await here.sage(["answer", id, "--ask", "and now?"]);
+  assert.match(other.out, /因为 sed 不够用/);
+  await running.until(/Inquiry[^\n]*and now\?[^]*因为 sed 不够用[^]*Allow\?/);
+  running.type("? still\ny\n");
+  await running.until(/Inquiry by you: still[^]*因为 sed 不够用[^]*done/);
+  running.end();
+  await running.ended;
+  assert.equal((await here.facts("inquiry.replied")).length, 4);
+});

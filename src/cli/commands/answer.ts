@@ -2,7 +2,6 @@ import type { Store } from "../../journal/store.ts";
 import {
   oneLine,
   SageError,
-  said,
   splitRequestId,
   type Approved,
   type CommandReply,
@@ -11,7 +10,6 @@ import {
   type Resolution,
 } from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
-import { readInstallation } from "../../config/installation.ts";
 import { errorText } from "../../texts/error.ts";
 import { ending, headline } from "../../texts/resolution.ts";
 import { cliTexts } from "../../texts/cli.ts";
@@ -25,7 +23,7 @@ import { nameOf } from "../../view/summary.ts";
 import { person } from "../account.ts";
 import { requestBy } from "../find-request.ts";
 import { openJournal } from "../journal.ts";
-import { answerOptions, responseOf } from "../response.ts";
+import { answerOptions, inquiryOf, responseOf } from "../response.ts";
 
 const LONGEST_NAME = 80;
 
@@ -40,6 +38,11 @@ export async function answer(args: string[]): Promise<number> {
   try {
     const request = requestBy(store, target, t);
     if ("outcome" in request) return refused({ message: "", resolution: request }, lang);
+    const inquiry = inquiryOf(values, t);
+    if (inquiry !== undefined) {
+      const { inquire } = await import("../inquiry.ts");
+      return await inquire({ store, host }, request, inquiry, { values, lang, refused });
+    }
     const response = await responseOf(request, { ...values, nth }, t);
     const reply = await host.send({ type: "respond", response, by: person(), surface: "cli" });
     return reply.ok ? await afterwards(store, request, reply, values, lang) : refused(reply, lang);
@@ -126,8 +129,7 @@ async function endTurn(store: Store, session: string, lang: Lang): Promise<void>
 }
 
 async function goOn(store: Store, session: string, model: string | undefined, lang: Lang): Promise<number> {
-  const { goOnWith, openSage } = await import("../wiring.ts");
-  const { lastingSpec, modelOf, modelOfSession } = await import("../model-choice.ts");
+  const { openToGoOn } = await import("../going-on.ts");
   const { print } = await import("../run/print.ts");
   const takenUp = () => {
     console.log(cliTexts(lang).takenUp);
@@ -135,14 +137,8 @@ async function goOn(store: Store, session: string, model: string | undefined, la
   };
   const row = store.session(session);
   if (!row || isTakenUp(store, session)) return takenUp();
-  const installation = readInstallation(process.env);
-  const choice = modelOf(installation, lastingSpec(model) ?? modelOfSession(store, session));
-  if (!choice) throw new SageError("config-invalid", said(cliTexts(lang).noModel));
-  const { cwd } = row;
-  const options = { mode: { type: "batch" } } as const;
-  const sage = await openSage({ installation, choice, store, cwd, lang, permissionMode: "default", options });
+  const sage = await openToGoOn(store, row, { model, lang });
   try {
-    await goOnWith(sage, session, model);
     return await print(sage, { session, task: undefined, format: "text", lang });
   } catch (error) {
     if (isTakenUp(store, session)) return takenUp(); // between the look and the claim

@@ -1,0 +1,22 @@
+import type { SessionRow, Store } from "../journal/store.ts";
+import { SageError, said } from "../protocol/index.ts";
+import { readInstallation } from "../config/installation.ts";
+import { cliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
+import { lastingSpec, modelOf, modelOfSession } from "./model-choice.ts";
+import { goOnWith, openSage, type Sage } from "./wiring.ts";
+
+/** A Sage that goes on with a session until a person is needed. The caller closes its host. */
+export async function openToGoOn(
+  store: Store,
+  { id, cwd }: SessionRow,
+  { model, lang }: { model: string | undefined; lang: Lang },
+): Promise<Sage> {
+  const installation = readInstallation(process.env);
+  const choice = modelOf(installation, lastingSpec(model) ?? modelOfSession(store, id));
+  if (!choice) throw new SageError("config-invalid", said(cliTexts(lang).noModel));
+  const options = { mode: { type: "batch" } } as const;
+  const sage = await openSage({ installation, choice, store, cwd, lang, permissionMode: "default", options });
+  await goOnWith(sage, id, model);
+  return sage;
+}

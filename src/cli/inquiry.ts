@@ -1,0 +1,69 @@
+import type { Store } from "../journal/store.ts";
+import { splitRequestId, type Host, type InputRequest, type Refused } from "../protocol/index.ts";
+import { cliTexts } from "../texts/cli.ts";
+import type { Lang } from "../texts/language.ts";
+import { texts } from "../texts/texts.ts";
+import { replyNote } from "../view/inquiry.ts";
+import { noteLines } from "../view/lines/note.ts";
+import { transcriptOf } from "../view/transcript.ts";
+import { person } from "./account.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { openToGoOn } from "./going-on.ts";
+import { styleOf } from "./style.ts";
+
+type Options = {
+  values: { run?: boolean | undefined; model?: string | undefined };
+  lang: Lang;
+  refused(reply: Refused, lang: Lang): number;
+};
+
+/** Asks about a request, and prints the reply of whoever runs its session: another process, or with --run this one. */
+export async function inquire(
+  { store, host }: { store: Store; host: Host },
+  { id: requestId }: InputRequest,
+  text: string,
+  { values, lang, refused }: Options,
+): Promise<number> {
+  const sent = await host.send({ type: "inquire", requestId, text, by: person(), surface: "cli" });
+  if (!sent.ok) return refused(sent, lang);
+  const { session } = splitRequestId(requestId);
+  const row = store.session(session);
+  if (!sent.running && (!values.run || !row)) {
+    console.log(cliTexts(lang).inquiryRecorded(session));
+    return exitCodes.success;
+  }
+  const { inquiry } = sent;
+  if (sent.running || !row) {
+    await replied(host, requestId, inquiry);
+    return show(store, requestId, inquiry, lang);
+  }
+  const sage = await openToGoOn(store, row, { model: values.model, lang });
+  try {
+    await sage.host.run(session); // it ends where a person is needed, with the reply on disk
+    return show(store, requestId, inquiry, lang);
+  } finally {
+    await sage.host.close();
+  }
+}
+
+/** Waits for the reply, or for the end of the request. */
+async function replied(host: Host, requestId: string, inquiry: string): Promise<void> {
+  const over = new AbortController();
+  for await (const event of host.watch(splitRequestId(requestId).session, { signal: over.signal })) {
+    if (event.type !== "fact") continue;
+    const { type, data } = event.fact;
+    const ended = type === "input.resolved" && data.requestId === requestId;
+    if (ended || (type === "inquiry.replied" && data.requestId === requestId && data.inquiry === inquiry)) return;
+  }
+}
+
+function show(store: Store, requestId: string, inquiry: string, lang: Lang): number {
+  const { session } = splitRequestId(requestId);
+  const item = transcriptOf(store.load(session)).find(
+    (one) => one.type === "inquiry" && one.request.id === requestId && one.made.inquiry === inquiry,
+  );
+  const note = item?.type === "inquiry" ? replyNote(item, texts(lang)) : undefined;
+  if (item?.type !== "inquiry" || !note) throw new Error(`the reply to ${inquiry} is not in the journal`);
+  console.log(noteLines(note, styleOf(process.stdout, lang)).join("\n"));
+  return item.reply && !item.reply.problem ? exitCodes.success : exitCodes.failure;
+}
