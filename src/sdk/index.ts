@@ -39,6 +39,8 @@ export type {
   Draft,
   InputRequest,
   InputResponse,
+  InquiryMade,
+  InquiryReplied,
   LooseAnswers,
   LooseResponse,
   NewRequest,

@@ -11,11 +11,13 @@ import {
   type Host,
   type InputRequest,
   type InputResponse,
+  type InquiryReplied,
   type LooseAnswers,
   type LooseResponse,
   type PermissionRequest,
   type Resolution,
 } from "../protocol/index.ts";
+import { replyTo } from "./inquire.ts";
 import { createRun, type Run, type RunEvent } from "./run.ts";
 
 /** `runTurn` returns with a question for a person, or with the outcome of the turn. */
@@ -59,6 +61,11 @@ export interface TurnAgent {
    * person: `by` must be given, and the same name counts once.
    */
   answerQuestion(answer: TurnAnswer, options?: { by?: string }): Promise<Resolution | Approved>;
+  /**
+   * Asks about the request that was shown last, or the one that is named, before it is answered. The agent replies with the rights of a
+   * free read, and the request stays open. Rejects with `request-resolved` when it ends before there is a reply.
+   */
+  inquire(text: string, options?: { by?: string; requestId?: string; signal?: AbortSignal }): Promise<InquiryReplied>;
 }
 
 type Parts = { store: Store; host: Host; session: string; run(): Promise<AgentOutcome> };
@@ -95,6 +102,14 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
     } finally {
       forget();
     }
+  };
+
+  const shownRequest = (named: string | undefined): InputRequest => {
+    const id = named || shown;
+    const request = id === undefined ? undefined : store.find(id)?.request;
+    if (request?.session === session) return request;
+    const why = store.pending(session).length > 0 ? "look at getPendingQuestion() first" : "it waits for no answer";
+    throw new SageError("request-unknown", said(`no question of session ${session} was shown here; ${why}`));
   };
 
   /** Tells what happened since somebody last looked, then whatever comes. */
@@ -163,16 +178,18 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
     },
     async answerQuestion(answer, { by } = {}) {
       // Never to whatever is open now: a second click must not allow what nobody has seen.
-      const id = (isResponse(answer) && answer.requestId) || shown;
-      const request = id === undefined ? undefined : store.find(id)?.request;
-      if (request?.session === session) {
-        const response = spellOut(request, responseTo(request, answer));
-        if (by === undefined && response.type === "granted" && needsConsent(request))
-          throw refused("this takes the approval of people by name: pass { by } with the person's name");
-        return send(response, by ?? sender.by);
-      }
-      const why = store.pending(session).length > 0 ? "look at getPendingQuestion() first" : "it waits for no answer";
-      throw new SageError("request-unknown", said(`no question of session ${session} was shown here; ${why}`));
+      const request = shownRequest(isResponse(answer) ? answer.requestId : undefined);
+      const response = spellOut(request, responseTo(request, answer));
+      if (by === undefined && response.type === "granted" && needsConsent(request))
+        throw refused("this takes the approval of people by name: pass { by } with the person's name");
+      return send(response, by ?? sender.by);
+    },
+    async inquire(text, { by = sender.by, requestId, signal } = {}) {
+      const { id } = shownRequest(requestId);
+      const sent = await host.send({ type: "inquire", requestId: id, text, ...sender, by });
+      if (!sent.ok) throw errorOf(sent);
+      if (!sent.running) running ??= run(); // nobody else is there to reply
+      return replyTo(store, { requestId: id, inquiry: sent.inquiry }, signal);
     },
   };
 }

@@ -95,8 +95,11 @@ const en = {
     less: "Tab fewer",
     back: "Esc back",
     aside: "Esc later",
+    ask: "? ask about it",
   },
   sending: "Sending…",
+  inquiry: "Ask about it; the request stays open:",
+  inquiryHere: "such as: why not with sed?",
 };
 
 export type PanelTexts = typeof en;
@@ -188,8 +191,11 @@ const zh: PanelTexts = {
     less: "Tab 收起",
     back: "Esc 返回",
     aside: "Esc 稍后",
+    ask: "? 追问",
   },
   sending: "正在发送…",
+  inquiry: "先追问，请求仍待处理：",
+  inquiryHere: "例如：为什么不用 sed？",
 };
 
 const tables = { en, zh } satisfies Record<Lang, PanelTexts>;

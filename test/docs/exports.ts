@@ -4,7 +4,7 @@ export const exported: Record<string, string> = {
     ReasonArgs ReasonCode RunOptions SageAgentSDK SageError SageErrorCode SdkOptions ToolUse TurnEnd TurnLimits TurnsOptions
     executionOptions isSuccess messageOf reason said`,
   "Asking and answering": `Answer Answers AskerPolicy AutoResponder AutoResponse Deadline DeadlinePolicy DefaultAnswer Draft InputChannel
-    InputChannelHandle InputRequest InputResponse LooseAnswers LooseResponse NewRequest Outcome PermissionRequest Preview PreviewLine
+    InputChannelHandle InputRequest InputResponse InquiryMade InquiryReplied LooseAnswers LooseResponse NewRequest Outcome PermissionRequest Preview PreviewLine
     Question QuestionOption RequestBody RequestSource RequestTimeout Resolution RuleGrant RuleRemoval`,
   "Turns that return": `Confirmation InterruptOptions Run RunEvent TurnAgent TurnAnswer TurnEvent TurnOptions TurnResult`,
   "Hosts and surfaces": `Command CommandReply Host LocalHost Parts PendingRequest Sender SessionState SessionSummary SurfaceStore

@@ -259,3 +259,30 @@ test("a turn that another process runs is followed from here, to its next questi
   assert.equal(!end.needsInput && end.outcome.text, "both known");
   await Promise.all([sage.close(), there.close()]);
 });
+
+test("a question about the request is replied to before it is answered, also after a restart", async () => {
+  using here = workspace();
+  const journal = join(here.dir, "journal.db");
+  const script: Script = {
+    "": [{ calls: [bash(`touch ${join(here.dir, "ran")}`)] }, { text: "done" }],
+    inquiry: [{ text: "because" }],
+  };
+  const today = open(here.dir, script, journal);
+  const agent = await today.openTurns();
+  await assert.rejects(agent.inquire("why?"), { code: "request-unknown" });
+  assert.ok((await agent.runTurn("go")).needsInput);
+  assert.equal((await agent.inquire("why?", { by: "Ada" })).text, "because");
+  await today.close();
+
+  const tomorrow = open(here.dir, script, journal);
+  const again = await tomorrow.openTurns({ session: agent.session });
+  const asked = again.getPendingQuestion();
+  assert.equal((await again.inquire("and why?")).text, "because");
+  assert.equal(again.getPendingQuestion()?.id, asked?.id, "it stays open");
+  await again.answerQuestion(false);
+  const end = await again.runTurn("");
+  assert.ok(!end.needsInput && end.outcome.status === "success");
+  await assert.rejects(again.inquire("too late?"), { code: "request-resolved" });
+  assert.equal(existsSync(join(here.dir, "ran")), false);
+  await tomorrow.close();
+});

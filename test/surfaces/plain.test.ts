@@ -678,6 +678,7 @@ suite("a reason is told in the reader's language", () => {
         return shown as unknown as Panel;
       },
       saveDraft() {},
+      inquire: async () => ({ ok: true }),
       focus() {},
       taken() {},
     });

@@ -5,11 +5,14 @@ import {
   type Draft,
   type InputRequest,
   type InputResponse,
+  type InquiryFact,
   type PendingRequest,
+  type Refused,
   type SessionMode,
 } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
+import type { Told } from "../../view/inquiry.ts";
 import type { Panel, PanelOptions } from "./panels/panel.ts";
 
 /** The open requests of a session, and the panel for the one that is shown. */
@@ -22,6 +25,8 @@ export type Desk = {
   approved(approval: Approval): void;
   /** It ended, here or elsewhere. */
   remove(requestId: string): void;
+  /** Somebody asked about a request, or the agent replied. */
+  inquired(fact: InquiryFact): void;
   /** The panel that has the keyboard. */
   panel(): Panel | undefined;
   /** Brings back what was put aside. */
@@ -38,13 +43,14 @@ type Parts = {
   me: string;
   respond(response: InputResponse, mode?: SessionMode): Promise<CommandReply<"respond">>;
   saveDraft(requestId: string, draft: Draft): void;
+  inquire(requestId: string, text: string): Promise<{ ok: true } | Refused>;
   /** The keyboard is for this panel now, or for the editor. */
   focus(panel: Panel | undefined): void;
   /** The shown request was answered elsewhere, and no other took its place. */
   taken(): void;
 };
 
-export function createDesk({ t, me, createPanel, respond, saveDraft, focus, taken }: Parts): Desk {
+export function createDesk({ t, me, createPanel, respond, saveDraft, inquire, focus, taken }: Parts): Desk {
   let open: PendingRequest[] = [];
   let panel: Panel | undefined;
   let aside: string | undefined;
@@ -55,6 +61,8 @@ export function createDesk({ t, me, createPanel, respond, saveDraft, focus, take
   const answering = new Set<string>();
   /** Requests that the person here has approved: they wait for somebody else, and make room for the next. */
   const signed = new Set<string>();
+  /** The latest inquiry by request. */
+  const inquiries = new Map<string, Told>();
 
   const close = () => {
     panel?.dispose();
@@ -84,6 +92,8 @@ export function createDesk({ t, me, createPanel, respond, saveDraft, focus, take
         drafts.set(id, kept);
         saveDraft(id, kept);
       },
+      inquire: (text) => void ask(id, text),
+      inquiry: () => inquiries.get(id),
       collapse() {
         aside = id;
         settle();
@@ -104,12 +114,18 @@ export function createDesk({ t, me, createPanel, respond, saveDraft, focus, take
     if (panel?.requestId === id) panel.refused(errorText(reply, t));
   };
 
+  const ask = async (id: string, text: string) => {
+    const reply = await inquire(id, text);
+    if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
+  };
+
   const remove = (id: string) => {
     if (!open.some(({ request }) => request.id === id)) return;
     const elsewhere = panel?.requestId === id && !answering.has(id);
     open = open.filter(({ request }) => request.id !== id);
     ended++;
     drafts.delete(id);
+    inquiries.delete(id);
     settle();
     if (elsewhere && !panel) taken();
   };
@@ -134,6 +150,12 @@ export function createDesk({ t, me, createPanel, respond, saveDraft, focus, take
       if (approvals && !approvals.some(({ by }) => by === approval.by)) approvals.push(approval);
       panel?.invalidate();
       settle();
+    },
+    inquired({ type, data, at }) {
+      const { requestId } = data;
+      const before = inquiries.get(requestId);
+      if (type === "inquiry.made") inquiries.set(requestId, { made: data });
+      else if (before?.made.inquiry === data.inquiry) inquiries.set(requestId, { ...before, reply: { ...data, at } });
     },
     hold(on) {
       if (on === held) return;

@@ -1,4 +1,4 @@
-import { oneLine, type Fact, type InputRequest, type WatchEvent } from "../../protocol/index.ts";
+import { isInquiry, oneLine, type Fact, type InputRequest, type WatchEvent } from "../../protocol/index.ts";
 import { ownerNote, type Owner } from "../../view/owner.ts";
 import { nameOf } from "../../view/summary.ts";
 import { learnBackground } from "./draw/theme.ts";
@@ -69,6 +69,7 @@ function joined(parts: Parts, past: readonly Fact[], { requests, live }: WatchEv
   parts.to({ type: "joined" });
   ownerChanged(parts, { live, stopped: false });
   progress.running.clear(); // a process that is gone runs nothing
+  past.filter(isInquiry).forEach(desk.inquired);
   desk.begin(requests);
   if (requests[0]) announce(parts, requests[0].request);
   if (options.task !== undefined) talk.speak(options.task);
@@ -87,6 +88,7 @@ function happened(parts: Parts, fact: Fact): void {
   parts.activity.fact(fact);
   parts.scroll.fact(fact);
   if (fact.type === "input.approved") parts.desk.approved(fact.data);
+  if (isInquiry(fact)) parts.desk.inquired(fact);
   if (fact.type === "input.resolved") parts.desk.remove(fact.data.requestId);
   if (fact.type !== "input.requested") return;
   parts.desk.add(fact.data);

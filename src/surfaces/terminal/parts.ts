@@ -187,7 +187,7 @@ function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => P
     createPanel: (own) =>
       createPanel({
         ...own,
-        ...{ theme, lang: options.lang, cwd: parts().progress.cwd, now, redraw },
+        ...{ theme, lang: options.lang, cwd: parts().progress.cwd, me: sender, now, redraw },
         rows: () => Math.max(6, device.rows - 3),
         early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
       }),
@@ -196,6 +196,11 @@ function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => P
       const reply = await host.send({ type: "respond", response, ...sender });
       if (reply.ok && reply.resolution && mode !== undefined) parts().talk.chooseMode(mode);
       if (reply.ok && !reply.running) parts().talk.resume(); // no process runs the session: this one takes it up
+      return reply;
+    },
+    async inquire(requestId, text) {
+      const reply = await host.send({ type: "inquire", requestId, text, ...sender });
+      if (reply.ok && !reply.running) parts().talk.resume();
       return reply;
     },
     saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),

@@ -10,6 +10,7 @@ import type {
 import { createPanel, type Panel, type Queue } from "../../../src/surfaces/terminal/panels/panel.ts";
 import { createTheme, type ColorDepth } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
+import type { Told } from "../../../src/view/inquiry.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 
 const frame = { id: "s/t0/0/0/ask0", session: "s", at: 0, agent: [], why: said("no rule covers it"), digest: "" };
@@ -85,6 +86,7 @@ type Options = {
   color?: ColorDepth;
   queue?: Queue;
   at?: number;
+  inquiry?: () => Told | undefined;
   /** Nobody waited for the panel to take keys. */ unarmed?: boolean;
 };
 
@@ -95,6 +97,7 @@ export function opened(request: InputRequest, options: Options = {}) {
   let now = options.at ?? 1_000;
   const responses: InputResponse[] = [];
   const drafts: Draft[] = [];
+  const inquiries: string[] = [];
   const early: string[] = [];
   let collapsed = 0;
   const panel: Panel = createPanel({
@@ -106,6 +109,8 @@ export function opened(request: InputRequest, options: Options = {}) {
     now: () => now,
     respond: (response) => responses.push(response),
     saveDraft: (saved) => drafts.push(saved),
+    inquire: (text) => inquiries.push(text),
+    inquiry: () => options.inquiry?.(),
     collapse: () => collapsed++,
     redraw: () => {},
     early: (data) => early.push(data),
@@ -118,6 +123,7 @@ export function opened(request: InputRequest, options: Options = {}) {
     panel,
     responses,
     drafts,
+    inquiries,
     early,
     collapsed: () => collapsed,
     lines,

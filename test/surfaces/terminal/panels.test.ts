@@ -4,6 +4,7 @@ import { suite, test } from "node:test";
 import type { InputRequest, PermissionRequest, PermissionSuggestion, Preview } from "../../../src/protocol/index.ts";
 import { backgroundOf, colorOf, createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
+import type { Told } from "../../../src/view/inquiry.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 
 const { up, down, left, right, enter, newline, esc, tab, space, erase, pageDown, paste } = keys;
@@ -683,4 +684,40 @@ suite("colours", () => {
     assert.notEqual(dark.danger("x"), createTheme({ color: "true", background: "light" }).danger("x"));
     assert.equal(createTheme({ color: "256", background: "light" }).accent("x"), "\x1b[38;5;25mx\x1b[39m");
   });
+});
+
+test("? asks about the request: it stays open, the reply stands above the choices, and nothing that is typed there decides", () => {
+  let told: Told | undefined;
+  for (const request of [permission("Bash", { command: "make" }), questions(colour)]) {
+    told = undefined;
+    const panel = opened(request, { inquiry: () => told });
+    assert.match(panel.seen(), /\? ask about it/);
+    panel.press("?");
+    assert.match(panel.seen(), /Ask about it; the request stays open:/);
+    panel.press("y", "1", "\x1b"); // Esc leaves the question, and keeps it
+    assert.deepEqual([panel.responses, panel.inquiries, panel.collapsed()], [[], [], 0]);
+    panel.press("？", "?", "\r");
+    assert.deepEqual([panel.responses, panel.inquiries], [[], ["y1?"]]);
+    const made = { requestId: request.id, inquiry: "q", text: "为什么？", by: "Ada", surface: "feishu" };
+    told = { made };
+    assert.match(panel.seen(), /Inquiry by Ada[^\n]*为什么？[^]*The agent is asked/);
+    const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const text = Array.from({ length: 30 }, (_, n) => `line ${n} \x1b[31mred`).join("\n");
+    told = {
+      made,
+      reply: {
+        ...{ requestId: request.id, inquiry: "q", text, looks: [] },
+        model: "m",
+        usage,
+        modelCalls: 1,
+        cost: { usd: 0.5 },
+        at: 1,
+      },
+    };
+    assert.match(panel.seen(), /The agent replies \(\$0\.5000\):[^]*line 0[^]*line 7/);
+    assert.doesNotMatch(panel.seen(), /line 8|\x1b/);
+    panel.press("?", "\r");
+    assert.match(panel.seen(), /Nothing to send/);
+    assert.deepEqual(panel.inquiries, ["y1?"]);
+  }
 });

@@ -199,7 +199,16 @@ suite("what is drawn", () => {
     assert.ok(after[2]?.includes(theme.bold(theme.underline(theme.removed("a")))), JSON.stringify(after[2]));
     const panel = createPanel({
       ...{ pending: { request }, queue: { position: 1, total: 1 }, theme, lang: "en", cwd: "/p" },
-      ...{ rows: () => 24, now: () => 0, respond() {}, saveDraft() {}, collapse() {}, redraw() {} },
+      ...{
+        rows: () => 24,
+        now: () => 0,
+        respond() {},
+        saveDraft() {},
+        inquire() {},
+        inquiry: () => undefined,
+        collapse() {},
+        redraw() {},
+      },
     });
     const before = panel.render(60);
     for (const row of after.slice(1)) assert.ok(before.includes(row.slice(2)), `${row}\n${before.join("\n")}`);

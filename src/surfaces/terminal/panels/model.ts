@@ -6,6 +6,8 @@ import type { Key } from "./key.ts";
 export type Step<S> = {
   state: S;
   respond?: InputResponse;
+  /** The person asks about the request first. */
+  inquire?: string;
   /** The mode that the session goes into once the response is recorded. */
   mode?: SessionMode;
   /** The request stays open; the panel goes out of the way. */

@@ -1,7 +1,8 @@
-import type { Draft, InputResponse, PendingRequest, SessionMode } from "../../../protocol/index.ts";
+import type { Draft, InputResponse, PendingRequest, SessionMode, Sender } from "../../../protocol/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";
+import type { Told } from "../../../view/inquiry.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "./draw.ts";
@@ -9,6 +10,7 @@ import { headLines, keyLines, noteLines } from "./frame.ts";
 import { readKey, type Key } from "./key.ts";
 import { lay } from "./layout.ts";
 import type { Body, Model } from "./model.ts";
+import { withInquiry } from "./inquiry.ts";
 import { permissionModel } from "./permission.ts";
 import { questionModel } from "./question.ts";
 import { textModel } from "./text.ts";
@@ -29,6 +31,11 @@ export type PanelOptions = {
   /** `mode`: the session goes into it once the response is recorded. */
   respond(response: InputResponse, mode?: SessionMode): void;
   saveDraft(draft: Draft): void;
+  /** Asks about the request; what was asked last, and the reply, is in `inquiry`. */
+  inquire(text: string): void;
+  inquiry(): Told | undefined;
+  /** The person at this screen. */
+  me?: Sender;
   /** Puts the panel aside; the request stays open. */
   collapse(): void;
   redraw(): void;
@@ -49,13 +56,18 @@ export interface Panel extends Component, Focusable {
 export function createPanel(options: PanelOptions): Panel {
   const wording = panelTexts(options.lang);
   const { pending } = options;
+  const asked = <S>(model: Model<S>) => withInquiry(model, { latest: options.inquiry, wording, me: options.me });
   switch (pending.request.kind) {
     case "question":
-      return show(options, questionModel(pending, wording), wording);
+      return show(options, asked(questionModel(pending, wording)), wording);
     case "text":
-      return show(options, textModel(pending, wording), wording);
+      return show(options, asked(textModel(pending, wording)), wording);
     case "permission":
-      return show(options, permissionModel(pending, { wording, t: texts(options.lang), cwd: options.cwd }), wording);
+      return show(
+        options,
+        asked(permissionModel(pending, { wording, t: texts(options.lang), cwd: options.cwd })),
+        wording,
+      );
     default:
       return pending.request satisfies never;
   }
@@ -191,6 +203,7 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
         phase = { at: "sent" };
         options.respond(step.respond, step.mode);
       } else {
+        if (step.inquire !== undefined) options.inquire(step.inquire);
         clearTimeout(timer);
         timer = setTimeout(keepDraft, DRAFT_MS).unref();
       }
