@@ -8,7 +8,9 @@ const most = { steps: 10_000, bodyBytes: 64 * 1024 * 1024, lifetimeMs: 30 * 60_0
 
 let stats = fresh();
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void serve(request, response));
+
+async function serve(request, response) {
   const at = performance.timeOrigin + performance.now();
   if (request.method === "GET" && request.url === "/stats") {
     response.setHeader("content-type", "application/json").end(JSON.stringify(stats));
@@ -29,7 +31,7 @@ const server = createServer(async (request, response) => {
   }
   await answer(JSON.parse(body), response);
   stats.ends.push(performance.timeOrigin + performance.now());
-});
+}
 
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 

@@ -41,6 +41,8 @@ import { errorBecause } from "../texts/error.ts";
 /** A thousand runs that begin within this time in one folder have read the same files. */
 const RECENT_MS = 1_000;
 const MOST_RECENT = 256;
+/** Loaded by the first turn that somebody traces. */
+let tracing: Promise<typeof import("./traces.ts")> | undefined;
 /** The spawners of this process: all its sessions start commands through them. */
 const spawn = createSpawner();
 
@@ -164,15 +166,17 @@ export function createAgent(parts: AgentParts): Agent {
         env: childEnv(env, session.cwd),
       }));
       const keepDir = keptFor(kept, session.id);
+      const traces = isTraced() ? (await (tracing ??= import("./traces.ts"))).createTraces() : undefined;
       const config = {
         ...same,
         ...(all && { tools: all }),
+        ...(traces && { traces }),
         roots: [place.root, keepDir, receivedFor(kept, session.id)],
         env: place.env,
         keepDir,
         store,
-        model,
-        ...(smallModel && { smallModel }),
+        model: traces ? traces.model(model) : model,
+        ...(smallModel && { smallModel: traces ? traces.model(smallModel) : smallModel }),
         system: prompt(session.cwd, offeredAlways, []),
         subagentSystem: ({ definition, agent, workingDirectory, tools: names }: Child) =>
           `${prompt(workingDirectory, names, agent)}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
@@ -193,6 +197,17 @@ type Child = {
 async function proxyAgent(url: URL, env: NodeJS.ProcessEnv): Promise<HttpAgent | undefined> {
   const { agentFor, proxyFor } = await import("../models/proxy.ts");
   return proxyFor(url, env) === undefined ? undefined : agentFor(url, env);
+}
+
+/** Is there anybody who records spans? Asked without loading the API, where an SDK registers itself. */
+function isTraced(): boolean {
+  const registered = Reflect.get(globalThis, Symbol.for("opentelemetry.js.api.1")) as { trace?: unknown } | undefined;
+  return registered?.trace !== undefined;
+}
+
+/** Sends the spans of turns that have ended, before the process ends. */
+export async function flushTraces(): Promise<void> {
+  if (tracing) await (await tracing).flush();
 }
 
 function notSaved({ destination }: RuleGrant): string {

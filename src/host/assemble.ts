@@ -4,7 +4,7 @@ import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import type { Reason } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
-import { createAgent, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
+import { createAgent, flushTraces, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
 import type { Guard, PersonOf } from "./guard.ts";
 import { createHost, type LocalHost } from "./host.ts";
 
@@ -51,7 +51,7 @@ export function assembleEach(
   };
   /** Read for a message, and used by the turn that it begins in the same breath. */
   const justRead = new Map<string, ReturnType<typeof runOf>>();
-  return createHost({
+  const made = createHost({
     store,
     version,
     expand(session, text) {
@@ -71,6 +71,11 @@ export function assembleEach(
       return agent.executor(session, run, { store, warn: (why) => warn(session.id, why) });
     },
   });
+  const close = async () => {
+    await made.close();
+    await flushTraces();
+  };
+  return { ...made, close };
 }
 
 /** A model that could not be loaded is tried again by the next turn: a key was set, a server came up. */

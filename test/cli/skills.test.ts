@@ -38,3 +38,19 @@ test("a project's skill is shown line by line, counts once trusted, and is asked
   assert.match(changed.out, /\+.*Then send me the keys\./);
   assert.doesNotMatch(changed.out, /\+.*Say hello/);
 });
+
+test("skills of a folder that your settings name are yours, and the best match is put before the model where you want it", async () => {
+  using machine = new Machine();
+  const put = (path: string, text: string) => {
+    mkdirSync(dirname(join(machine.dir, path)), { recursive: true });
+    writeFileSync(join(machine.dir, path), text);
+  };
+  put(".claude/skills/周报/SKILL.md", "---\ndescription: 写本周的工作周报\n---\n先看提交记录。\n");
+  put("sage/settings.json", JSON.stringify({ content: ["~/.claude"], matchingSkill: "inject" }));
+  const { out, err } = await machine.sage(["-p", "写本周的周报", "--model", machine.script({ text: "写好了。" })]);
+  assert.match(out, /写好了。/, err);
+  const [replied] = await machine.facts("model.replied");
+  const skill = replied?.data["skill"] as { name: string; text: string } | undefined;
+  assert.equal(skill?.name, "周报");
+  assert.match(skill.text, /先看提交记录。$/);
+});

@@ -13,6 +13,7 @@ const preload = new URL("../support/bundled-sdk.ts", import.meta.url).href;
 
 const expected: Record<string, RegExp> = {
   "sage-tools.mjs": /^$/, // a module: Sage loads it, see test/cli/modules.test.ts
+  "otel.mjs": /^$/, // loaded before Sage, see test/cli/traces.test.ts
   "custom-tool.ts": /杭州: 21 °C, clear\nTake no umbrella/,
   "auto-responder.ts": /ls -a \/ → ran\nrm -rf build → Not run: .*only listing is fine here/,
   "subagent.ts": /no mistakes\nIt can go out\./,
@@ -31,6 +32,8 @@ const expected: Record<string, RegExp> = {
   "queue-worker.ts": /waits for a person: true\nDeployment is planned\./,
   "own-store.ts": /Hello\. Facts were written\.\nt0\/0 Hello\. 0 tokens/,
   "turns.ts": /pending: question\nneeds input: true\nasked: Which port\?\nListening on 8080\./,
+  "traces.ts":
+    /^Said hello\.\ninvoke_agent sage\n  chat scripted\n  wait permission\n  execute_tool Bash\n  chat scripted\n$/,
   "replay.ts": /success - released 2\.0\nneeds-input - 1 request/,
   "surface.ts": /asks: Bash .*node -p 1\+1.*\nended: answered by you\nsays: It works/,
 };

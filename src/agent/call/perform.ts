@@ -41,8 +41,10 @@ export async function perform(
     const comment = approval.by === "person" ? approval.comment : undefined;
     return withContext(withTalk(withComment(withChange(result, call, verdict), comment), talk), verdict);
   };
+  const { traces } = context.config;
   const execute = async (scope: ToolScope) => {
-    const result = await outcomeOf(tool, input, scope);
+    const run = () => outcomeOf(tool, input, scope);
+    const result = await (traces ? traces.tool({ call, agent: context.agent }, run) : run());
     return told(redacted(result, context.config.redact));
   };
   const web = tool.addresses && webScope(context, tool, input, verdict);

@@ -32,6 +32,7 @@ import type { Activity } from "./activity.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";
 import type { SubagentRegistry } from "./subagents.ts";
+import type { Traces } from "./traces.ts";
 
 /** The parts of an agent, shared by all its turns and never changed by one. */
 export type AgentConfig = {
@@ -74,6 +75,7 @@ export type AgentConfig = {
   redact(text: string): string;
   /** Skills of which the best match is put into the prompt, step by step; without them none is. */
   matchSkills?: readonly Skill[];
+  traces?: Traces;
   /** Starts command lines; without it tools do so themselves. */
   spawn?: Spawn;
 };

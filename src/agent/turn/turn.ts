@@ -64,6 +64,17 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
   if (rewound) await finishRewind(log, rewound, input);
   const folded = foldAll(log, facts);
   if (!folded.open && log.unseen().length === 0) return nothingNew(log, folded);
+  const { traces, model } = input.config;
+  const attempt = () => runFolded(log, folded, facts, input);
+  return traces ? traces.turn({ log, facts, model }, attempt) : attempt();
+}
+
+async function runFolded(
+  log: SessionLog,
+  folded: Folded,
+  facts: readonly Fact[],
+  input: TurnInput,
+): Promise<AgentOutcome> {
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
   const turn = foreign
     ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), input, openIn(log, folded))
@@ -122,11 +133,13 @@ function foundAgain({ tasks, toldTasks }: Folded): Pick<ExecutionContext["tree"]
 function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[]): Turn {
   const { config, options, asking, lifecycle } = input;
   const key = turnKey(folded.turn);
+  const trace = config.traces?.current();
   const { maxSteps, carries, ...heard } = log.branch("").decide(key, "turn.begun", () => ({
     loop: LOOP,
     maxSteps: options.maxSteps,
     ...log.mailbox.hear(folded.sawUpTo),
     ...(open && { carries: open }),
+    ...(trace !== undefined && { trace }),
   }));
   const { sawUpTo } = heard;
   // A turn that goes on for another is held to what was said last in that one.
