@@ -65,13 +65,20 @@ async function explain(error: unknown): Promise<number> {
   const debug = process.env["SAGE_DEBUG"] === "1";
   if (debug) console.error(error);
   if (error instanceof SageError) {
-    if (!debug) console.error(`sage: ${prose(await told(error))}`);
+    if (!debug) await complain(prose(await told(error)));
     return exitCodeOfError(error.code);
   }
   const { cliTexts } = await import("../texts/cli.ts");
   const { languageOf } = await import("../texts/language.ts");
-  if (!debug) console.error(`sage: ${cliTexts(languageOf(process.env)).wrong(prose(messageOf(error)))}`);
+  if (!debug) await complain(cliTexts(languageOf(process.env)).wrong(prose(messageOf(error))));
   return exitCodes.failure;
+}
+
+/** Broken between words where there is a terminal. */
+async function complain(text: string): Promise<void> {
+  const { fitted } = await import("../view/lines/safe.ts");
+  const width = process.stderr.isTTY ? process.stderr.columns : undefined;
+  console.error(fitted(`sage: ${text}`.split("\n"), width).join("\n"));
 }
 
 /** In the reader's language where the error says why by a code. */

@@ -140,6 +140,10 @@ export function createCommands(parts: CommandParts): Host["send"] {
       // In the same breath where the journal is on this machine: a command that comes next finds the session running.
       const { fact } = written instanceof Promise ? await written : written;
       runner.wake(session);
+      if (!runner.of(session))
+        void import("./after-rewind.ts")
+          .then(({ wakeAfterRewind }) => wakeAfterRewind({ store, runner, leaving }, session, fact.seq))
+          .catch(() => {}); // the journal may be closed by then
       return { ok: true, seq: fact.seq };
     },
     async withdraw({ session, message, by, surface }) {

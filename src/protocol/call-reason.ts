@@ -10,7 +10,7 @@ export type CallReasonArgs = {
   "left-processes-ended": {};
   /** Nobody could type what it waited for. */
   "waited-for-answer": { question: string };
-  "task-started": { id: string; file: string };
+  "task-started": { id: string };
   "too-many-tasks": { count: number };
 
   // A file that an edit does not fit.

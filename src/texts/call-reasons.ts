@@ -12,7 +12,7 @@ const en: Table = {
   "command-timed-out": ({ ms }) => `Stopped after ${seconds(ms)} s; this is the output until then.`,
   "left-processes-ended": () => "Processes that it left running were ended.",
   "waited-for-answer": ({ question }) => `It seems to have waited for an answer to: ${question}`,
-  "task-started": ({ id, file }) => `Runs in the background as ${id}. /tasks lists it; its output is in ${file}`,
+  "task-started": ({ id }) => `Runs in the background as ${id} (/tasks shows and stops it)`,
   "too-many-tasks": ({ count }) => `${count} commands run in the background already.`,
 
   "file-unread": ({ path }) => `${path} exists, and the agent has not read it yet.`,
@@ -30,7 +30,7 @@ const zh: Table = {
   "command-timed-out": ({ ms }) => `运行 ${seconds(ms)} 秒后已停止；以上是停止前的输出。`,
   "left-processes-ended": () => "它留下的进程已终止。",
   "waited-for-answer": ({ question }) => `它好像在等待回答：${question}`,
-  "task-started": ({ id, file }) => `在后台运行，编号 ${id}。用 /tasks 查看；输出在 ${file}`,
+  "task-started": ({ id }) => `在后台运行，编号 ${id}（用 /tasks 查看和停止）`,
   "too-many-tasks": ({ count }) => `已有 ${count} 条命令在后台运行。`,
 
   "file-unread": ({ path }) => `${path} 已存在，而智能体还没有读过它。`,

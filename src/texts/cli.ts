@@ -4,6 +4,8 @@ import type { Lang } from "./language.ts";
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 const en = {
+  importHint: (file: string) =>
+    `${file} has permission rules. \`${sage("permissions import")}\` shows what they would be in Sage, and imports them.`,
   unknownFlag: (flag: string, closest: string | undefined) =>
     `unknown flag ${flag}${closest ? `; did you mean ${closest}?` : ""} (see ${sage("--help")})`,
   didYouMean: (word: string, command: string) =>
@@ -143,6 +145,8 @@ const en = {
 export type CliTexts = typeof en;
 
 const zh: CliTexts = {
+  importHint: (file) =>
+    `${file} 里有许可规则。\`${sage("permissions import")}\` 会列出它们在 Sage 中的写法，并可导入。`,
   unknownFlag: (flag, closest) => `未知参数 ${flag}${closest ? `；是不是 ${closest}？` : ""}（见 ${sage("--help")}）`,
   didYouMean: (word, command) => `是不是想用 \`${sage(command)}\`？命令要写在最前面；若要把“${word}”作为任务，请用 -p`,
   noWords: (command, word) => `多余的参数“${word}”；\`${sage(command)}\` 只接受 --… 参数`,

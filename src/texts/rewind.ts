@@ -26,6 +26,10 @@ const en = {
   needsYes: "Nothing was changed. Pass --yes to do it, and --overwrite for files in doubt.",
   choose: "Go back to before which message?",
   kinds: { both: "Conversation and files", conversation: "Only the conversation", files: "Only the files" },
+  lineNext: "See what would change: /rewind t0 [files | conversation]",
+  lineYes: (again: string, overwrite: string | undefined) =>
+    `Do it with: ${again}${overwrite === undefined ? "" : ` (or ${overwrite}, also for files in doubt)`}`,
+  lineAgain: (message: string) => `Your message was: ${message}`,
   doIt: "Go back",
   doAll: "Go back, and put back the files in doubt too",
 };
@@ -55,6 +59,10 @@ const zh: typeof en = {
   needsYes: "什么都没有改变。加 --yes 执行；有疑问的文件再加 --overwrite。",
   choose: "回退到哪条消息之前？",
   kinds: { both: "对话和文件", conversation: "只回退对话", files: "只回退文件" },
+  lineNext: "查看会改变什么：/rewind t0 [files | conversation]",
+  lineYes: (again, overwrite) =>
+    `执行：${again}${overwrite === undefined ? "" : `（有疑问的文件也恢复：${overwrite}）`}`,
+  lineAgain: (message) => `那条消息是：${message}`,
   doIt: "回退",
   doAll: "回退，并恢复有疑问的文件",
 };

@@ -38,6 +38,6 @@ export async function startInBackground(command: string, scope: ToolScope): Prom
   if (!begins) return failed("Interrupted by the person before the command was started.");
   child.unref();
   const text = `Started in the background as ${id}. Its output goes to ${file}: Read it whenever you like. You will be told when it ends; KillShell stops it.`;
-  const shown = { characters: 0, notes: [reason("task-started", { id, file })] };
+  const shown = { characters: 0, notes: [reason("task-started", { id })] };
   return { ok: true, text, shown, background: { id, command: oneLine(command), pid, started, file, at: Date.now() } };
 }

@@ -15,6 +15,7 @@ import { drawable } from "../run/chat.ts";
 import { demoScript } from "./demo/script.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { readFlags } from "../flags.ts";
+import { fitted } from "../../view/lines/safe.ts";
 import { wantsColor } from "../style.ts";
 import { accountName } from "../account.ts";
 import { ask } from "../journal.ts";
@@ -53,7 +54,8 @@ export async function demo(args: string[]): Promise<number> {
   };
   const leaving = onLeave(leave);
   try {
-    if (!drawn) console.log(t.intro.join("\n"));
+    const width = stdout.isTTY ? stdout.columns : undefined;
+    if (!drawn) console.log(fitted(t.intro, width).join("\n"));
     const { session } = await ask(host, { type: "open", cwd });
     const given = { session, task: t.task, once: true, lang, by: accountName(), signal: leaving.signal };
     const surface = drawn
@@ -75,7 +77,8 @@ export async function demo(args: string[]): Promise<number> {
     process.on("SIGINT", surface.interrupt);
     const { last } = await surface.done;
     if (leaving.signal.aborted) return await leaving.code;
-    console.log(["", t.summary, ...storyOf(store.load(session), t, lang, drawn), "", ...t.next].join("\n"));
+    const story = ["", t.summary, ...storyOf(store.load(session), t, lang, drawn), "", ...t.next];
+    console.log(fitted(story, width).join("\n"));
     return last ? exitCodeOf(last) : exitCodes.interrupted;
   } finally {
     if (!leaving.signal.aborted) await leave();

@@ -1,6 +1,7 @@
 import { version } from "../../config/version.ts";
 import { sage } from "../../texts/command.ts";
 import { helpTexts, type ExitName } from "../../texts/help.ts";
+import { columns, fitted } from "../../view/lines/safe.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { langOf } from "../flags.ts";
 
@@ -14,16 +15,29 @@ export async function help(args: string[], commands: readonly string[] = []): Pr
   const [title = "", ...rest] = usage.split("\n");
   const note = sage() === "sage" ? [] : ["", insteadOf(sage("…"))];
   if (command !== undefined) {
-    console.log([...partOf(command, rest), ...note].join("\n"));
+    show([...partOf(command, rest), ...note]);
     return exitCodes.success;
   }
-  console.log([title, ...note, ...rest, "", exitTitle, ...codes].join("\n"));
+  show([title, ...note, ...rest, "", exitTitle, ...codes]);
   return exitCodes.success;
 }
 
 export async function showVersion(): Promise<number> {
   console.log(version);
   return exitCodes.success;
+}
+
+/** On a terminal lines are broken between words, below the column where their text begins. */
+function show(lines: readonly string[]): void {
+  const width = process.stdout.isTTY ? process.stdout.columns : undefined;
+  console.log(lines.flatMap((line) => hung(line, width)).join("\n"));
+}
+
+export function hung(line: string, width: number | undefined): string[] {
+  const lead = /^(?: {20,}| {2}\S.*? {2,})(?=\S)/.exec(line)?.[0] ?? "";
+  if (width === undefined || lead === "" || columns(lead) > width / 2) return fitted([line], width);
+  const [first = "", ...more] = fitted([line.slice(lead.length)], width - columns(lead));
+  return [lead + first, ...more.map((row) => " ".repeat(columns(lead)) + row.trimStart())];
 }
 
 /** Help for a command: its lines, details below them, and the flags it shares with others. */

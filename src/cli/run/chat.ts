@@ -1,4 +1,4 @@
-import { refusalOf } from "../../protocol/index.ts";
+import { refusalOf, tasksIn } from "../../protocol/index.ts";
 import { version } from "../../config/version.ts";
 import { attachPlain, type PlainEnd } from "../../surfaces/plain/index.ts";
 import { cliTexts } from "../../texts/cli.ts";
@@ -8,6 +8,7 @@ import { texts } from "../../texts/texts.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { wantsColor } from "../style.ts";
 import { person } from "../account.ts";
+import { importHint } from "../import-hint.ts";
 import { onLeave } from "../leaving.ts";
 import type { Sage } from "../wiring.ts";
 
@@ -30,13 +31,23 @@ export function drawable(env: NodeJS.ProcessEnv): boolean {
   return stdin.isTTY && stdout.isTTY && term !== "dumb" && !env["SAGE_PLAIN"];
 }
 
-async function plainly({ host, store, modelOf }: Sage, { session, task, lang, late }: Chat): Promise<number> {
+async function plainly(sage: Sage, { session, task, lang, late }: Chat): Promise<number> {
+  const { host, store, modelOf, home, config } = sage;
   console.log(cliTexts(lang).header(version, modelOf(session), session));
+  const hint = process.stdin.isTTY ? importHint(home, config, lang) : undefined;
+  if (hint !== undefined) console.log(hint);
   const leaving = onLeave(() => host.close());
   const plain = attachPlain(host, {
     session,
     task,
     lang,
+    commands: {
+      rewind: async (args) => (await import("./terminal/rewind.ts")).rewindLines(sage, session, args, lang),
+      async tasks(args) {
+        const { tasksText } = await import("../tasks.ts");
+        return (await tasksText(tasksIn(store.load(session)).tasks, args, lang)).split("\n");
+      },
+    },
     input: process.stdin,
     output: process.stdout,
     color: wantsColor(process.stdout),

@@ -10,6 +10,7 @@ import { sage as commandOf } from "../../texts/command.ts";
 import { texts } from "../../texts/texts.ts";
 import { codeOf, type Chat } from "./chat.ts";
 import { person } from "../account.ts";
+import { importHint } from "../import-hint.ts";
 import { onLeave } from "../leaving.ts";
 import type { Sage } from "../wiring.ts";
 import { createFiles } from "./terminal/files.ts";
@@ -24,6 +25,7 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
   let { session, task } = chat;
   const leaving = onLeave(() => host.close());
   const given = optionsOf(sage);
+  let hint = importHint(sage.home, sage.config, lang);
   for (;;) {
     const model = sage.modelOf(session);
     const terminal = attachTerminal(host, {
@@ -31,7 +33,7 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
       session,
       task,
       lang,
-      header: cliTexts(lang).header(version, model, session),
+      header: [cliTexts(lang).header(version, model, session), ...(hint === undefined ? [] : [hint])].join("\n"),
       model,
       commands: slashCommands(sage, session, lang),
       signal: leaving.signal,
@@ -45,7 +47,7 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
       if (store.session(session)?.title) console.log(texts(lang).resumeWith(commandOf(`--resume ${session}`)));
       return codeOf(end);
     }
-    [session, task] = [end.session, undefined];
+    [session, task, hint] = [end.session, undefined, undefined];
   }
 }
 

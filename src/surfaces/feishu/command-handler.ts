@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { Host, Sender, SessionSummary } from "../../protocol/index.ts";
+import { modeWords, type Host, type Sender, type SessionMode, type SessionSummary } from "../../protocol/index.ts";
 import type { Card } from "./cards/card.ts";
 import { helpCard, sessionsCard } from "./cards/lists.ts";
 import type { Redaction } from "./cards/redact.ts";
@@ -42,7 +42,7 @@ export type CommandHandler = {
   resume(session: string, who: { openId: string; tenantKey: string }, place: Place): Promise<Phrase>;
 };
 
-const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "help"] as const;
+const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "plan", "mode", "help"] as const;
 type Name = (typeof names)[number] | TeamCommand;
 
 export function createCommandHandler(parts: CommandParts): CommandHandler {
@@ -188,6 +188,32 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     return { text: ({ t }) => t.modelNew(name) };
   };
 
+  /** Plan mode lets less happen, so whoever may talk may go into it. The others let more happen. */
+  const mode = async (message: Incoming, word: string): Promise<CommandResult> => {
+    const follow = await here(message);
+    if (!follow) return { text: ({ t }) => t.noSession };
+    const chosen = modeWords[word.toLowerCase()];
+    const words = Object.keys(modeWords);
+    if (chosen === undefined) return { text: ({ t, words: own }) => t.modeNow(own.modes[follow.view.mode()], words) };
+    if (chosen !== "plan" && !mayApprove(people(), message.sender)) return { text: ({ t }) => t.approversChooseMode };
+    await choose(follow, chosen, message);
+    return { text: ({ t, words: own }) => t.modeSet(own.modes[chosen]) };
+  };
+
+  const plan = async (message: Incoming, task: string): Promise<CommandResult> => {
+    const follow = (await here(message)) ?? (await begin(message, newIn(message)));
+    await choose(follow, "plan", message);
+    return task === "" ? { text: ({ t, words }) => t.modeSet(words.modes.plan) } : { task, follow };
+  };
+
+  const newIn = ({ chatId }: Incoming): Beginning => ({
+    cwd: folderOf(team(), chatId),
+    ...(parts.model !== undefined && { model: parts.model }),
+  });
+
+  const choose = async ({ handle: { session } }: Follow, chosen: SessionMode, { sender }: Incoming) =>
+    must(await host.send({ type: "chooseMode", session, mode: chosen, ...(await parts.senderOf(sender.openId)) }));
+
   return {
     isCommand: (text) => read(text) !== undefined,
     overtakes: (text) => read(text)?.name === "stop",
@@ -210,6 +236,10 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
           return cd(message, command.rest);
         case "model":
           return model(message, command.rest);
+        case "mode":
+          return mode(message, command.rest);
+        case "plan":
+          return plan(message, command.rest);
         case "help":
           return { card: helpCard(parts.speak(message.chatId)) };
         default:

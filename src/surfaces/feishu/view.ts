@@ -7,6 +7,7 @@ import {
   type InputRequest,
   type PendingRequest,
   type Resolution,
+  type SessionMode,
 } from "../../protocol/index.ts";
 import { noticeText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
@@ -26,6 +27,7 @@ type Known = { request: InputRequest; approvals?: readonly Approval[]; resolutio
 /** A session as a chat needs to know it: its present turn, what is open, and what streams right now. */
 export type SessionView = {
   state(): ChatState;
+  mode(): SessionMode;
   /** Open requests, the oldest first. */
   open(): InputRequest[];
   /** Also those that ended not long ago. */
@@ -89,6 +91,7 @@ export function createView(words: () => Texts): SessionView {
   const calls = () => [...items].filter((item): item is CallItem => item.type === "call" && !isAsking(item));
 
   return {
+    mode: () => far.mode,
     state: () => stateOf({ working: isWorking(), open: [...open.values()] }),
     open: () => [...open.values()],
     request: (id) => requests.get(id),

@@ -11,6 +11,8 @@ export type PlainOptions = {
   color: boolean;
   /** The person's name. */
   by: string;
+  /** Commands that need more than a surface knows, by name. Each returns lines to show. */
+  commands?: Readonly<Record<string, (args: string) => Promise<readonly string[]>>>;
   /** The first message. Without one, a turn that was left open goes on. */
   task?: string | undefined;
   /** Ends with the turn instead of asking what is next. */

@@ -59,7 +59,7 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   const on = { line, early, end, interrupt: () => void interrupt(parts) };
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const talking = createTalking({
-    ...{ host, session, sender, style, progress, say },
+    ...{ host, session, sender, style, progress, say, commands: options.commands ?? {} },
     echoes: input.isTTY === true,
     done: prompts.settle,
     leave: () => machine.finish("left"),

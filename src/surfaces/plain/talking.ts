@@ -1,9 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { oneLine, saidKey, type Command, type Host, type Sender } from "../../protocol/index.ts";
+import {
+  modeWords,
+  oneLine,
+  readSlash,
+  reasonOf,
+  saidKey,
+  type Command,
+  type Host,
+  type Sender,
+  type SessionMode,
+} from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { wholeRequest } from "../../view/lines/request.ts";
 import type { Progress } from "../../view/progress.ts";
+import type { PlainOptions } from "./options.ts";
 
 /** Input of a person when nothing is asked: messages, and commands to this surface. */
 export type Talking = {
@@ -22,6 +33,7 @@ type Parts = {
   progress: Progress;
   /** Typing is seen on the screen. */
   echoes: boolean;
+  commands: NonNullable<PlainOptions["commands"]>;
   say(...lines: string[]): void;
   /** A command has done its work. */
   done(): void;
@@ -66,6 +78,32 @@ export function createTalking(parts: Parts): Talking {
     parts.done();
   };
 
+  const chooseMode = async (mode: SessionMode): Promise<boolean> => {
+    const reply = await host.send({ type: "chooseMode", session, mode, ...sender });
+    if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
+    return reply.ok;
+  };
+  const own: Record<string, (args: string) => Promise<unknown>> = {
+    async plan(task) {
+      if ((await chooseMode("plan")) && task !== "") speak(task, { echoed: parts.echoes });
+    },
+    async mode(word) {
+      const mode = modeWords[word];
+      if (mode) await chooseMode(mode);
+      else say(t.modeNow(t.modes[progress.mode], Object.keys(modeWords)));
+    },
+  };
+  const run = async (name: string, args: string): Promise<void> => {
+    try {
+      const lines = await parts.commands[name]?.(args);
+      if (lines) say(...lines.map(oneLine));
+      else await own[name]?.(args);
+    } catch (error) {
+      say(paint.red(oneLine(t.because(reasonOf(error)))));
+    }
+    parts.done();
+  };
+
   return {
     speak,
     resume,
@@ -73,11 +111,14 @@ export function createTalking(parts: Parts): Talking {
     heard(text) {
       const typed = text.trim();
       if (typed === "") return;
+      const slash = readSlash(typed);
+      const known = slash && (Object.hasOwn(own, slash.name) || Object.hasOwn(parts.commands, slash.name));
       if (typed === "/quit" || typed === "/exit") parts.leave();
       else if (typed === "/resume") resume();
       else if (typed === "/inbox") void inbox();
       else if (typed === "/compact") void compact();
       else if (typed === "/help") say(...t.help);
+      else if (known) void run(slash.name, slash.args);
       else speak(text, { echoed: parts.echoes }); // the host knows the skills
     },
   };

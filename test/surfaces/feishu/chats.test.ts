@@ -145,6 +145,27 @@ test("/new, /sessions, /resume, /cd, /model, /help", async () => {
   assert.equal(feishu.world.calls.filter(({ code }) => code !== 0).length, 0);
 });
 
+test("/plan and /mode: whoever talks may plan, and only an approver lets more happen", async () => {
+  await using sage = await team({ script: Array.from({ length: 4 }, (_, n) => ({ text: `answer ${n}` })) });
+  const { lin, mei } = sage;
+  const modes = () => sage.facts("mode.chosen").map(({ data }) => data.mode);
+  mei.say("/mode plan");
+  await sage.sees(mei.chat, /no session/i);
+  mei.say("/plan rework the login");
+  await sage.sees(mei.chat, /Done/);
+  assert.deepEqual(modes(), ["plan"]);
+  assert.equal(sage.facts("user.said").at(-1)?.data.text, "rework the login");
+  mei.say("/mode accept-edits");
+  await sage.sees(mei.chat, /Only an approver can choose this mode/);
+  mei.say("/mode");
+  await sage.sees(mei.chat, /Mode: plan\. Change it with \/mode ask \| accept-edits \| plan/);
+  lin.say("hello");
+  await sage.sees(lin.chat, /Done/);
+  lin.say("/mode Accept-Edits");
+  await sage.sees(lin.chat, /Mode: accept edits\./);
+  assert.deepEqual(modes().toSorted(), ["acceptEdits", "plan"]);
+});
+
 test("a session begun in the terminal is taken over, with the request that waits in it", async () => {
   await using sage = await team({ script: [{ calls: [ask("Name?")] }, { text: "done" }] });
   const { lin, feishu, cwd, host } = sage;

@@ -9,17 +9,48 @@ import { timeOf } from "../../../texts/resolution.ts";
 import { texts } from "../../../texts/texts.ts";
 import { checkApprover, person } from "../../account.ts";
 import { ask } from "../../journal.ts";
-import { doubtful, overwriting, planLines, turnOf } from "../../rewind-lines.ts";
+import { doubtful, overwriting, planLines, pointLines, turnOf } from "../../rewind-lines.ts";
 import type { Sage } from "../../wiring.ts";
 
 /** A cancelled turn that nothing runs ends at once; a rewind that finds it open after this refuses. */
 const CANCEL_MS = 5_000;
 const kinds = ["both", "conversation", "files"] as const;
 
+/** `/rewind` where there are only lines: what there is to go back to, then what would change, then a `yes` at the end. */
+export async function rewindLines(sage: Sage, session: string, args: string, lang: Lang): Promise<string[]> {
+  const words = args.split(/\s+/).filter(Boolean);
+  const w = rewindTexts(lang);
+  const turn = turnOf(words[0] ?? "");
+  const { checkIdle, planRewind } = await import("../../../archive/rewind.ts");
+  const row = existingSession(sage.store, session);
+  if (turn === undefined || !words.includes("yes")) checkIdle(row);
+  if (turn === undefined) {
+    const points = rewindPoints(sage.store.load(session));
+    return [...pointLines(points, w), ...(points.length > 0 ? [w.lineNext] : [])];
+  }
+  if (words.includes("yes")) {
+    const result = await rewind(sage, session, words, lang, "plain");
+    return result && "draft" in result ? [w.lineAgain(result.draft)] : [];
+  }
+  const what = kinds.find((one) => words.includes(one)) ?? "both";
+  const plan = await planRewind(sage.store, row, {
+    ...{ turn, what, output: sage.home.output, sageHome: process.env["SAGE_HOME"] },
+  });
+  const again = `/rewind t${turn}${what === "both" ? "" : ` ${what}`} yes`;
+  const overwrite = doubtful(plan.files).length > 0 ? `${again} overwrite` : undefined;
+  return [...planLines(plan, row.cwd, { w, t: texts(lang) }), w.lineYes(again, overwrite)];
+}
+
 /** `/rewind`: a message, then what to take back, then a yes below everything that will change. */
-export async function rewind(sage: Sage, session: string, words: readonly string[], lang: Lang): Promise<Picked> {
+export async function rewind(
+  sage: Sage,
+  session: string,
+  words: readonly string[],
+  lang: Lang,
+  surface: "tui" | "plain" = "tui",
+): Promise<Picked> {
   const { host, store, home } = sage;
-  const sender = { by: person(), surface: "tui" } as const;
+  const sender = { by: person(), surface };
   const w = rewindTexts(lang);
   const [first = "", ...rest] = words;
   const turn = turnOf(first);

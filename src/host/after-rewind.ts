@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Store } from "../journal/store.ts";
+import type { Runner } from "./runner.ts";
+
+const LOOK_MS = 200;
+const LONGEST_MS = 60_000;
+
+/**
+ * A message came while another process held its session. One that runs turns hears of it; one that rewinds lets go of the session
+ * without a turn, and then the message is taken up here.
+ */
+export async function wakeAfterRewind(
+  { store, runner, leaving }: { store: Store; runner: Runner; leaving: AbortSignal },
+  session: string,
+  message: number,
+): Promise<void> {
+  if (runner.of(session) || !store.session(session)?.owned) return;
+  for (let left = LONGEST_MS; left > 0 && !leaving.aborted; left -= LOOK_MS) {
+    await sleep(LOOK_MS, undefined, { ref: false });
+    const row = store.session(session);
+    if (!row?.unheard) return;
+    const since = store.since(session, message);
+    if (since.some(({ type }) => type === "turn.begun" || type === "model.replied")) return;
+    if (!row.owned && since.some(({ type }) => type === "rewind.ended")) return runner.wake(session);
+  }
+}

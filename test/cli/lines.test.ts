@@ -1,0 +1,71 @@
+// Commands of plain lines, what is broken between words at the edge of a terminal, and hints at the start.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { hung } from "../../src/cli/commands/help.ts";
+import { helpTexts } from "../../src/texts/help.ts";
+import { columns } from "../../src/view/lines/safe.ts";
+import { Machine } from "../support/cli.ts";
+
+test("in plain lines /mode, /plan, /tasks and /rewind work; a rewind shows what would change and waits for a yes", async () => {
+  using machine = new Machine();
+  const model = machine.script(
+    { calls: [{ tool: "Write", input: { file_path: "新.txt", content: "x\n" } }] },
+    { text: "Written." },
+  );
+  const at = machine.terminal(["--plain", "--model", model, "--mode", "accept-edits"], { cols: 90 });
+  await at.until(/>/);
+  at.type("写一个文件\r");
+  await at.until(/Done: 1 tool call/);
+  assert.ok(existsSync(join(machine.cwd, "新.txt")));
+  at.type("/mode\r");
+  await at.until(/Mode: accept edits\. Change it with \/mode ask \| accept-edits \| plan/);
+  at.type("/plan\r");
+  await at.until(/Mode changed by you: plan\./);
+  at.type("/tasks\r");
+  await at.until(/No commands in the background\./);
+  at.type("/rewind\r");
+  await at.until(/t0 .*写一个文件[^]*See what would change: \/rewind t0/);
+  at.type("/rewind t0\r");
+  await at.until(/remove +新\.txt[^]*Do it with: \/rewind t0 yes/);
+  assert.ok(existsSync(join(machine.cwd, "新.txt")), "nothing was changed yet");
+  at.type("/rewind t0 yes\r");
+  await at.until(/1 file restored\.[^]*Your message was: 写一个文件/);
+  assert.equal(existsSync(join(machine.cwd, "新.txt")), false);
+  at.type("/quit\r");
+  await at.code;
+});
+
+test("the help is broken between words, below the column where its text begins", () => {
+  for (const lang of ["en", "zh"] as const)
+    for (const line of helpTexts(lang).usage.split("\n")) {
+      const rows = hung(line, 80);
+      for (const row of rows) assert.ok(columns(row) <= 80, row);
+      const words = (text: string) => text.replaceAll(/\s+/g, "");
+      assert.equal(words(rows.join("\n")), words(line));
+    }
+  assert.deepEqual(hung("  --bypass                    skip ordinary permission requests", 60), [
+    "  --bypass                    skip ordinary permission",
+    "                              requests",
+  ]);
+  assert.deepEqual(hung("a line", undefined), ["a line"]);
+});
+
+test("rules of Claude Code in a project are hinted at once, and nothing of them counts", async () => {
+  using machine = new Machine();
+  mkdirSync(join(machine.cwd, ".claude"));
+  const settings = join(machine.cwd, ".claude/settings.json");
+  writeFileSync(settings, JSON.stringify({ permissions: { allow: ["Bash(npm test:*)"] } }));
+  const model = machine.script({ text: "Hello." });
+  for (const told of [true, false]) {
+    const at = machine.terminal(["--plain", "--model", model, "--lang", told ? "en" : "zh"]);
+    await at.until(/session|会话/);
+    at.type("hi\r");
+    await at.until(/Hello\./);
+    assert.equal(/\.claude\/settings\.json has permission rules\. `[^`]*permissions import`/.test(at.screen()), told);
+    at.type("/quit\r");
+    await at.code;
+  }
+  assert.equal(existsSync(join(machine.cwd, ".sage")), false);
+});
