@@ -1,5 +1,5 @@
 // npm run bench                  everything, in some five minutes
-// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, terminal, cli, long or sdk
+// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, past, terminal, cli, long or sdk
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { cli, long } from "./cli.ts";
 import { context } from "./context.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { table, type Row } from "./measure.ts";
+import { past } from "./past.ts";
 import { permission } from "./permission.ts";
 import { resume } from "./resume.ts";
 import { sdk } from "./sdk.ts";
@@ -21,6 +22,7 @@ const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   resume,
   context,
   permission,
+  past,
   terminal,
   cli,
   long,

@@ -13,6 +13,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   rewind: async () => (await import("./commands/rewind.ts")).rewind,
   tasks: async () => (await import("./commands/tasks.ts")).tasks,
   why: async () => (await import("./commands/why.ts")).why,
+  stats: async () => (await import("./commands/stats.ts")).stats,
   export: async () => (await import("./commands/export.ts")).exportSession,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,

@@ -20,6 +20,8 @@ export type Housekeeping = {
   forget(before: number): number;
   /** Where a text stands in facts of these types: the first place of each session, the latest session first. */
   search(text: string, types: readonly FactType[]): { session: string; seq: number }[];
+  /** Facts of these types, of one session, in their order. */
+  only(session: string, types: readonly FactType[]): Fact[];
   /** Gives the room of what was removed back to the disk. */
   shrink(): void;
 };
@@ -116,6 +118,12 @@ export function createHousekeeping({
         pattern,
       );
     },
+    only: (session, types) =>
+      all<Row>(
+        `SELECT * FROM fact WHERE session=? AND type IN (${types.map(() => "?").join(",")}) ORDER BY seq`,
+        session,
+        ...types,
+      ).map((found) => stored(whole(all, found))),
     shrink() {
       all("VACUUM");
       all("PRAGMA wal_checkpoint(TRUNCATE)");

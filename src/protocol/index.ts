@@ -19,6 +19,7 @@ export * from "./misfit.ts";
 export * from "./mode.ts";
 export * from "./options.ts";
 export * from "./outcome.ts";
+export * from "./past.ts";
 export * from "./permission.ts";
 export * from "./permission-reason.ts";
 export * from "./reason.ts";

@@ -30,8 +30,9 @@ const en: HelpTexts = {
   sage rewind <session>       go back to before a message: conversation, files or both
   sage tasks                  list commands that run in the background
   sage why [what]             show who allowed what, when and by which rule
+  sage stats                  show how often you were asked, by what, and how long you took
   sage export [session]       save a session as JSON lines or as a page
-  sage permissions …          list, add, remove, explain and import rules
+  sage permissions …          list, add, remove, explain and import rules; backtest <rule>, suggest
   sage trust [--yes|--revoke] review and trust this folder's settings
   sage doctor [--rebuild]     check the installation; rebuild the index of open requests
   sage serve                  run as a service, for Feishu and waiting sessions
@@ -116,6 +117,10 @@ Permissions
   sage permissions remove <rule> [--to local|project|user]
   sage permissions explain <tool> <input> [--json] [--bypass]
                               show how a call would be decided here, and by which rule
+  sage permissions backtest [rule…] [--behavior allow|ask|deny] [--json]
+                              what a rule would have meant for the past calls of this project
+  sage permissions suggest [--json]
+                              the fewest rules that would have spared the most questions
   sage permissions check --stdin
                               JSON lines in, decisions out; see docs/settings.md
   sage permissions import [file] [--to user|local|project] [--dry-run] [--yes]
@@ -159,8 +164,9 @@ const zh: HelpTexts = {
   sage rewind <会话>          回退到某条消息之前：对话、文件或两者
   sage tasks                  列出后台命令
   sage why [对象]             查看谁在何时、依据哪条规则允许了什么
+  sage stats                  查看询问过多少次、由什么引起、回答用了多久
   sage export [会话]          把会话保存为 JSON 行或网页
-  sage permissions …          列出、添加、删除、解释和导入规则
+  sage permissions …          列出、添加、删除、解释和导入规则；backtest <规则>、suggest
   sage trust [--yes|--revoke] 查看并信任本目录的设置
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引
   sage serve                  作为服务运行，用于飞书和等待中的会话
@@ -244,6 +250,10 @@ const zh: HelpTexts = {
   sage permissions remove <规则> [--to local|project|user]
   sage permissions explain <工具> <输入> [--json] [--bypass]
                               查看一次调用在这里会如何决定，依据哪条规则
+  sage permissions backtest [规则…] [--behavior allow|ask|deny] [--json]
+                              规则对本项目以往的调用会有什么影响
+  sage permissions suggest [--json]
+                              用最少的规则省去最多的询问
   sage permissions check --stdin
                               逐行读取 JSON，逐行输出决定；见 docs/settings.md
   sage permissions import [文件] [--to user|local|project] [--dry-run] [--yes]

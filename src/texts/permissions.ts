@@ -20,7 +20,7 @@ export type ImportReason =
   | "start-folder";
 
 const en = {
-  usage: `usage: ${sage("permissions list")} | add <allow|ask|deny> <rule> | remove <rule> | explain <tool> <input> | check --stdin | import [file]`,
+  usage: `usage: ${sage("permissions list")} | add <allow|ask|deny> <rule> | remove <rule> | explain <tool> <input> | backtest [rule…] | suggest | check --stdin | import [file]`,
   source: {
     session: "this session",
     local: "you, in this project",
@@ -102,7 +102,7 @@ const en = {
 export type PermissionTexts = typeof en;
 
 const zh: PermissionTexts = {
-  usage: `用法：${sage("permissions list")} | add <allow|ask|deny> <规则> | remove <规则> | explain <工具> <输入> | check --stdin | import [文件]`,
+  usage: `用法：${sage("permissions list")} | add <allow|ask|deny> <规则> | remove <规则> | explain <工具> <输入> | backtest [规则…] | suggest | check --stdin | import [文件]`,
   source: {
     session: "本会话",
     local: "仅自己，本项目",

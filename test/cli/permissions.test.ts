@@ -12,6 +12,37 @@ const put = (path: string, value: unknown) => {
 };
 const get = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 
+suite("sage permissions backtest, suggest; sage stats", () => {
+  test("a rule is tried against the past of this project before it is kept, in both languages", async () => {
+    using machine = new Machine();
+    assert.match(
+      (await machine.sage(["permissions", "backtest", "Bash(make:*)"])).out,
+      /^No calls in this project yet/,
+    );
+    assert.match((await machine.sage(["stats"])).out, /^No calls yet\./);
+    const task = machine.script({ calls: [bash("make a"), bash("make a"), bash("make b \u4e2d")] }, { text: "done" });
+    await machine.sage(["-p", "--model", task, "go"]);
+    const [first, second, third] = await machine.pending();
+    for (const one of [first, second]) await machine.sage(["answer", one?.id ?? "", "--yes"]);
+    await machine.sage(["answer", third?.id ?? "", "--no", "--run"]);
+    const { out } = await machine.sage(["permissions", "backtest", "Bash(make:*)"]);
+    assert.match(
+      out,
+      /The last 3 calls in this project[^]*allowed 3 calls without asking\. 1 of them was refused by a person\.\n  Among them:\n    make b \u4e2d  refused by you/,
+    );
+    const json = JSON.parse((await machine.sage(["permissions", "backtest", "--json", "Bash(make:*)"])).out);
+    assert.deepEqual([json[0].changed, json[0].against], [3, 1]);
+    assert.match(
+      (await machine.sage(["permissions", "add", "allow", "Bash(make a:*)"])).out,
+      /Saved to[^]*Would have allowed 2 calls/,
+    );
+    assert.match((await machine.sage(["stats", "--lang", "zh"])).out, /询问了 3 次（100 %），拒绝 1 次/);
+    const bad = await machine.sage(["permissions", "backtest", "Bash(make"]);
+    assert.equal(bad.code, 2);
+    assert.match(bad.err, /Bash\(make/);
+  });
+});
+
 suite("sage permissions list, add, remove", () => {
   test("a rule goes where it is told to, is listed with its file, and can be taken back", async () => {
     using machine = new Machine();

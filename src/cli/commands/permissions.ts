@@ -6,6 +6,8 @@ const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>
   add: async () => (await import("./permissions/change.ts")).add,
   remove: async () => (await import("./permissions/change.ts")).remove,
   explain: async () => (await import("./permissions/explain.ts")).explain,
+  backtest: async () => (await import("./permissions/backtest.ts")).backtest,
+  suggest: async () => (await import("./permissions/backtest.ts")).suggestRules,
   check: async () => (await import("./permissions/check.ts")).check,
   import: async () => (await import("./permissions/import.ts")).importRules,
 };

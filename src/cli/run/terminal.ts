@@ -13,6 +13,7 @@ import { person } from "../account.ts";
 import { importHint } from "../import-hint.ts";
 import { onLeave } from "../leaving.ts";
 import type { Sage } from "../wiring.ts";
+import { createRuleTrials } from "./terminal/rule-trials.ts";
 import { createFiles } from "./terminal/files.ts";
 import { createHistory } from "./terminal/history.ts";
 import { ownEditor, ownNotice, ownShell, sleep } from "./terminal/programs.ts";
@@ -51,7 +52,7 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
   }
 }
 
-function optionsOf({ home, cwd, config, skills, commands }: Sage) {
+function optionsOf({ home, cwd, config, skills, commands, store }: Sage) {
   const { env } = process;
   const edit = ownEditor(env);
   const { notify, theme, editor, statusLine } = config.settings;
@@ -69,6 +70,7 @@ function optionsOf({ home, cwd, config, skills, commands }: Sage) {
     shell: ownShell(cwd, env, ownRedaction(env).text),
     clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),
     place: createPlace(cwd, homedir()),
+    tryRule: createRuleTrials(store, cwd, () => config.rules),
     window: (model) => config.settings.maxContextTokens ?? contextWindow(model),
     ...(theme !== undefined && { theme }),
     ...(editor !== undefined && { editor }),

@@ -1,4 +1,4 @@
-import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
+import type { OutcomeStatus, RuleTrial, TurnError } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { SessionMode } from "../../protocol/index.ts";
 import type { ThemeSetting } from "./draw/theme.ts";
@@ -96,6 +96,8 @@ export type TerminalOptions = {
   notify?(text: string): Promise<void>;
   /** Puts the process to sleep until the person wants it back. */
   sleep?(): Promise<void>;
+  /** Holds a rule that is offered against the past; undefined until that is known, then `ready` is called. */
+  tryRule?: ((rule: string, ready: () => void) => RuleTrial | undefined) | undefined;
   signal: AbortSignal;
 };
 

@@ -188,6 +188,7 @@ function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => P
       createPanel({
         ...own,
         ...{ theme, lang: options.lang, cwd: parts().progress.cwd, me: sender, now, redraw },
+        tryRule: options.tryRule,
         rows: () => Math.max(6, device.rows - 3),
         early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
       }),

@@ -7,7 +7,7 @@ import type {
   Question,
   ToolInput,
 } from "../../../src/protocol/index.ts";
-import { createPanel, type Panel, type Queue } from "../../../src/surfaces/terminal/panels/panel.ts";
+import { createPanel, type Panel, type PanelOptions, type Queue } from "../../../src/surfaces/terminal/panels/panel.ts";
 import { createTheme, type ColorDepth } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
 import type { Told } from "../../../src/view/inquiry.ts";
@@ -87,6 +87,7 @@ type Options = {
   queue?: Queue;
   at?: number;
   inquiry?: () => Told | undefined;
+  tryRule?: NonNullable<PanelOptions["tryRule"]>;
   /** Nobody waited for the panel to take keys. */ unarmed?: boolean;
 };
 
@@ -113,6 +114,7 @@ export function opened(request: InputRequest, options: Options = {}) {
     inquiry: () => options.inquiry?.(),
     collapse: () => collapsed++,
     redraw: () => {},
+    tryRule: options.tryRule,
     early: (data) => early.push(data),
   });
   panel.focused = true;

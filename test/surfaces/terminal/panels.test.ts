@@ -1,7 +1,13 @@
 import { said } from "../../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { InputRequest, PermissionRequest, PermissionSuggestion, Preview } from "../../../src/protocol/index.ts";
+import type {
+  InputRequest,
+  PermissionRequest,
+  PermissionSuggestion,
+  Preview,
+  RuleTrial,
+} from "../../../src/protocol/index.ts";
 import { backgroundOf, colorOf, createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
 import type { Told } from "../../../src/view/inquiry.ts";
@@ -414,6 +420,31 @@ suite("a permission", () => {
     assert.match(asked.seen(), /Edit the content[^]*▏ one\n\s+▏ tw‹U\+200B›o/);
     asked.press(keys.left, erase, newline, enter);
     assert.deepEqual(asked.only(), { type: "granted", requestId, input: { file_path: "/a", content: "one\ntw\no" } });
+  });
+
+  test("always tells what the rule would have meant in the past, once that is known", () => {
+    const trials = new Map<string, RuleTrial>();
+    let ready = () => {};
+    const asked = opened(push(), {
+      tryRule: (rule, told) => {
+        ready = told;
+        return trials.get(rule);
+      },
+    });
+    asked.press("2", enter);
+    assert.doesNotMatch(asked.seen(), /Of the last/);
+    const call = { id: "s/t0/0/0", session: "s", cwd: "/w", at: 0, tool: "Bash", decision: "asked" } as const;
+    const refused = { ...call, input: { command: "git push --force \u001b[31morigin main" } };
+    trials.set("Bash(git push *)", {
+      ...{ rule: "Bash(git push *)", behavior: "allow", calls: 40, changed: 9, against: 1, surprising: [refused] },
+    });
+    ready();
+    const seen = asked.seen().replace(/\s+/g, " ");
+    assert.match(
+      seen,
+      /Of the last 40 calls it would have allowed 9 without asking; 1 of those a person refused: git push --force/,
+    );
+    assert.doesNotMatch(asked.seen(), /\u001b\[31morigin/, "nothing of the past reaches the screen raw");
   });
 
   test("B6: always shows the exact rules and files; they are chosen, edited, and kept where the person says", () => {

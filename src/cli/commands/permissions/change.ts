@@ -1,7 +1,21 @@
-import { isSameReason, oneLine, SageError, said, sessionRules, type Reason } from "../../../protocol/index.ts";
+import {
+  isSameReason,
+  oneLine,
+  SageError,
+  said,
+  sessionRules,
+  type Reason,
+  type Rule,
+} from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { meaningOf } from "../../../permission/rules/meaning.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { pastTexts } from "../../../texts/past.ts";
+import { timeOf } from "../../../texts/resolution.ts";
+import { trialLines } from "../../../view/lines/past.ts";
+import { ownRedaction } from "../../redaction.ts";
+import { styleOf } from "../../style.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts } from "../../../texts/permissions.ts";
 import { exitCodes } from "../../exit-codes.ts";
@@ -30,9 +44,27 @@ export async function add(args: string[]): Promise<number> {
   console.log(texts.saved(oneLine(rule), oneLine(file)));
   const meaning = behavior === "allow" ? meaningOf(rule) : undefined;
   if (meaning) console.log(oneLine(sentence(meaning, lang)));
+  for (const line of await pastLines({ text: rule, behavior }, config.rules, lang)) console.log(line);
   const isNew = (why: Reason) => !config.warnings.some((one) => isSameReason(one, why));
   for (const why of load().warnings.filter(isNew)) console.error(`sage: ${oneLine(sentence(why, lang))}`);
   return exitCodes.success;
+}
+
+/** The rule held against the past, where there is one that it would have changed. */
+async function pastLines(
+  rule: Pick<Rule, "text" | "behavior">,
+  rules: readonly Rule[],
+  lang: Lang,
+): Promise<readonly string[]> {
+  const { host, store } = openJournal(process.env, { looks: true });
+  const { readPast } = await import("../../past.ts");
+  const trial = (await readPast(store, process.cwd(), rules)).trials.of(rule);
+  await host.close();
+  if (trial.changed === 0) return [];
+  const w = pastTexts(lang);
+  const style = styleOf(process.stdout, lang);
+  const told = ownRedaction(process.env).value(trial);
+  return [w.looked(trial.calls, timeOf(trial.since ?? 0)), ...trialLines(told, { style, w, me: person() })];
 }
 
 export async function remove(args: string[]): Promise<number> {

@@ -29,7 +29,7 @@ type Decide = (question: Question) => { result: PermissionResult };
 export async function check(args: string[]): Promise<number> {
   const { values, lang } = readFlags(args, { stdin: { type: "boolean" } });
   if (!values.stdin) throw usage(permissionTexts(lang).checkHow);
-  const answer = createAnswer(await loadDecision(), lang);
+  const answer = createAnswer((await loadDecision()).judge, lang);
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
     const roomy = toStdout(`${JSON.stringify(answer(line))}\n`);

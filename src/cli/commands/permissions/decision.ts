@@ -1,8 +1,11 @@
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
 import { judge, type Judgement } from "../../../permission/decide.ts";
 import { createRuleBooks } from "../../../permission/rules/book.ts";
+import type { Disk } from "../../../permission/paths/canonical.ts";
+import type { CommandReading } from "../../../permission/shell/judge/reading.ts";
+import { suggest } from "../../../permission/suggest/suggest.ts";
 import { loadGrammar } from "../../../permission/shell/read/grammar.ts";
-import type { PermissionMode, Rule, ToolInput } from "../../../protocol/index.ts";
+import type { PermissionMode, PermissionSuggestion, Rule, ToolInput } from "../../../protocol/index.ts";
 import { builtinTools } from "../../../tools/registry.ts";
 import { createSkill } from "../../../tools/skill.ts";
 import { createTask } from "../../../tools/task.ts";
@@ -16,20 +19,28 @@ export type Question = {
   tool: string;
   input: ToolInput;
   requiresUserInteraction?: boolean;
+  /** One look at the disk for many questions. */
+  disk?: Disk;
+};
+
+export type Decision = {
+  judge(question: Question, reading?: CommandReading): Judgement;
+  /** Rules that would have allowed the call. */
+  suggest(question: Question): PermissionSuggestion[];
 };
 
 /** The very decision that the loop makes. */
-export async function loadDecision(): Promise<(question: Question) => Judgement> {
+export async function loadDecision(): Promise<Decision> {
   const all = [...builtinTools(), createTask(builtinSubagents), createSkill([])];
   const tools = new Map(all.map((tool) => [tool.name, tool]));
   const grammar = await loadGrammar();
   const books = createRuleBooks();
   const { signal } = new AbortController();
   const environment = new Set(Object.keys(process.env));
-  return (question) => {
+  const callOf = (question: Question) => {
     const { tool, input } = question;
     const found = tools.get(tool);
-    return judge({
+    return {
       ...question,
       grammar,
       books,
@@ -37,6 +48,10 @@ export async function loadDecision(): Promise<(question: Question) => Judgement>
       environment,
       requiresUserInteraction: question.requiresUserInteraction ?? found?.requiresUserInteraction,
       view: found?.checkPermissions && (() => found.checkPermissions!(input, { ...question, signal })),
-    });
+    };
+  };
+  return {
+    judge: (question, reading) => judge(callOf(question), reading),
+    suggest: (question) => suggest(callOf(question)),
   };
 }

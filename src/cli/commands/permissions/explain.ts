@@ -21,8 +21,8 @@ export async function explain(args: string[]): Promise<number> {
   if (tool === undefined || words.length === 0) throw usage(t.explainHow);
   const home = sageHome(process.env);
   const { rules, ruleFiles, warnings } = loadConfig(home, process.cwd(), process.env);
-  const decide = await loadDecision();
-  const { step, result } = decide({
+  const { judge } = await loadDecision();
+  const { step, result } = judge({
     rules,
     mode: values.bypass ? "bypass" : "default",
     cwd: process.cwd(),

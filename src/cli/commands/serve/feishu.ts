@@ -101,8 +101,8 @@ export async function mayRead(
   { home, env }: Pick<SurfaceParts, "home" | "env">,
 ): Promise<boolean> {
   const { loadDecision } = await import("../permissions/decision.ts");
-  const decide = await loadDecision();
+  const { judge } = await loadDecision();
   const { rules } = loadConfig(home, cwd, env);
   const where = { mode: "default", cwd, home: homedir(), roots: [cwd] } as const;
-  return decide({ rules, ...where, tool: "Read", input: { file_path: path } }).result.behavior === "allow";
+  return judge({ rules, ...where, tool: "Read", input: { file_path: path } }).result.behavior === "allow";
 }

@@ -1,4 +1,4 @@
-import { harmless, tokens, visible } from "../../../protocol/index.ts";
+import { harmless, tokens, visible, type RuleTrial } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import type { Texts } from "../../../texts/texts.ts";
 import { wrap } from "../draw/rows.ts";
@@ -16,6 +16,8 @@ export type Draw = {
   focused: boolean;
   /** Something that was still being loaded is there: draw again. */
   loaded(): void;
+  /** The effect that a rule would have had in the past, once that is known. */
+  past?: ((rule: string) => RuleTrial | undefined) | undefined;
 };
 
 type Paint = (text: string) => string;

@@ -5,6 +5,7 @@ import { texts } from "../../../texts/texts.ts";
 import type { Told } from "../../../view/inquiry.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
+import type { TerminalOptions } from "../options.ts";
 import type { Draw } from "./draw.ts";
 import { headLines, keyLines, noteLines } from "./frame.ts";
 import { readKey, type Key } from "./key.ts";
@@ -39,6 +40,8 @@ export type PanelOptions = {
   /** Puts the panel aside; the request stays open. */
   collapse(): void;
   redraw(): void;
+  /** As in `TerminalOptions`. */
+  tryRule?: TerminalOptions["tryRule"];
   /** Told what was typed to somebody else: the sentence that the panel came into the middle of. */
   early?(data: string): void;
 };
@@ -78,7 +81,7 @@ export const QUIET_MS = 300;
 const DRAFT_MS = 500;
 
 function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): Panel {
-  const { pending, theme, lang } = options;
+  const { pending, theme, lang, tryRule } = options;
   const { request } = pending;
   let state = model.start;
   let queue = options.queue;
@@ -135,7 +138,8 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       focused = on;
     },
     render(width) {
-      const draw: Draw = { theme, t: texts(lang), wording, width, focused, loaded };
+      const past = tryRule && ((rule: string) => tryRule(rule, loaded));
+      const draw: Draw = { theme, t: texts(lang), wording, width, focused, loaded, past };
       const below = () => {
         const note =
           phase.at === "sent"

@@ -1,4 +1,11 @@
-import { PLAN_TOOL, oneLine, tokens, visible, type PermissionRequest } from "../../../protocol/index.ts";
+import {
+  PLAN_TOOL,
+  oneLine,
+  tokens,
+  visible,
+  type PermissionRequest,
+  type RuleTrial,
+} from "../../../protocol/index.ts";
 import { diffRows } from "../draw/diff.ts";
 import { markdownRows } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";
@@ -16,6 +23,7 @@ import {
   type PermissionState,
 } from "./permission-state.ts";
 import type { Block, Description } from "../../../view/describe.ts";
+import { summaryOf } from "../../../view/summary.ts";
 
 /** The action first, whole, and to be seen to its end, then why it is asked about; details are how it was judged and the agent's words. */
 export function permissionBody(
@@ -200,11 +208,14 @@ function alwaysChoices(request: PermissionRequest, { always }: PermissionState, 
   );
 }
 
-function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: number, { wording, t, theme }: Draw): Row {
+function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: number, draw: Draw): Row {
+  const { wording, t, theme } = draw;
   switch (row.type) {
     case "offer": {
       const { rule, note } = row.offer;
-      const more = note === undefined ? undefined : oneLine(t.because(note));
+      const trial = draw.past?.(rule);
+      const notes = [note && t.because(note), trial && pastLine(trial, wording)];
+      const more = oneLine(notes.filter(Boolean).join(" "));
       return { sign: always.ticked[row.n] ? "[x]" : "[ ]", label: unbroken(visible(rule)), more };
     }
     case "own":
@@ -220,6 +231,15 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
       return row satisfies never;
   }
 }
+
+/** One line: the whole of it is shown by `sage permissions backtest`. */
+function pastLine({ calls, changed, against, surprising: [first] }: RuleTrial, { past }: Draw["wording"]): string {
+  if (calls === 0) return "";
+  const named = against > 0 && first ? clipped(summaryOf(first.input), LONGEST_NAMED) : "";
+  return past(calls, changed, against, named);
+}
+
+const LONGEST_NAMED = 60;
 
 export function permissionKeys(
   request: PermissionRequest,

@@ -1,0 +1,61 @@
+import type { Store } from "../journal/store.ts";
+import { answerTo, pastReceipts, type PastOptions } from "./past.ts";
+import type { Receipt } from "./receipts.ts";
+
+/** How people were asked, and how they answered. Times are in milliseconds, of those who answered. */
+export type Tally = { asked: number; yes: number; no: number; none: number; medianMs?: number; p90Ms?: number };
+
+export type Stats = Tally & {
+  calls: number;
+  sessions: number;
+  since?: number;
+  tools: ({ tool: string } & Tally)[];
+  people: ({ by: string; surface: string } & Tally)[];
+  /** Calls that a rule allowed: without it a person would have been asked. */
+  rules: { rule: string; spared: number }[];
+};
+
+type Answered = { tool: string; answer: NonNullable<ReturnType<typeof answerTo>> };
+
+export function statsOf(store: Store, options: PastOptions): Stats {
+  const receipts = pastReceipts(store, options);
+  const calls = receipts.filter(({ tool }) => tool !== "");
+  const answers = receipts.flatMap(({ tool, asked }): Answered[] => {
+    const answer = answerTo(asked);
+    return answer ? [{ tool: tool === "" ? "Sage" : tool, answer }] : [];
+  });
+  const inPerson = answers.filter(({ answer }) => answer.by !== undefined);
+  return {
+    ...{ calls: calls.length, sessions: new Set(receipts.map(({ session }) => session)).size },
+    ...(receipts[0] && { since: receipts[0].at }),
+    ...tallyOf(answers),
+    tools: groupedBy(answers, ({ tool }) => tool).map(([tool, some]) => ({ tool, ...tallyOf(some) })),
+    people: groupedBy(inPerson, ({ answer: { by, surface } }) => JSON.stringify([by, surface])).map(([who, some]) => {
+      const [by, surface] = JSON.parse(who) as [string, string];
+      return { by, surface, ...tallyOf(some) };
+    }),
+    rules: groupedBy(calls.filter(isSpared), ({ rule }) => rule!.text).map(([rule, some]) => ({
+      rule,
+      spared: some.length,
+    })),
+  };
+}
+
+function isSpared({ rule, decision, asked }: Receipt): boolean {
+  return rule !== undefined && decision === "allowed" && asked.length === 0;
+}
+
+function tallyOf(answers: readonly Answered[]): Tally {
+  const count = (one: string) => answers.filter(({ answer }) => answer.answer === one).length;
+  const waits = answers.flatMap(({ answer }) => answer.waitedMs ?? []).sort((a, b) => a - b);
+  const at = (share: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * share))]!;
+  return {
+    ...{ asked: answers.length, yes: count("yes"), no: count("no"), none: count("none") },
+    ...(waits.length > 0 && { medianMs: at(0.5), p90Ms: at(0.9) }),
+  };
+}
+
+/** The largest group first. */
+function groupedBy<T>(all: readonly T[], key: (one: T) => string): [string, T[]][] {
+  return [...Map.groupBy(all, key)].sort((a, b) => b[1].length - a[1].length);
+}

@@ -1,0 +1,80 @@
+import { loadConfig } from "../../../config/config.ts";
+import { sageHome } from "../../../config/home.ts";
+import { readRule } from "../../../permission/rules/rules.ts";
+import { oneLine, SageError, said, type Rule } from "../../../protocol/index.ts";
+import { pastTexts } from "../../../texts/past.ts";
+import { sentence } from "../../../texts/reasons.ts";
+import { timeOf } from "../../../texts/resolution.ts";
+import { ideaLines, trialLines } from "../../../view/lines/past.ts";
+import { person } from "../../account.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { noWords, readFlags, usage } from "../../flags.ts";
+import { openJournal } from "../../journal.ts";
+import { readPast } from "../../past.ts";
+import { ownRedaction } from "../../redaction.ts";
+import { toStdout } from "../../stdout.ts";
+import { styleOf } from "../../style.ts";
+
+const options = { json: { type: "boolean" }, behavior: { type: "string", default: "allow" } } as const;
+
+/** Holds rules against the calls of this project before they are kept: how many each would have changed, and which. */
+export async function backtest(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, options);
+  const w = pastTexts(lang);
+  const { behavior } = values;
+  if (behavior !== "allow" && behavior !== "ask" && behavior !== "deny") throw usage(w.backtestHow);
+  for (const text of positionals) {
+    const reading = readRule(text, behavior);
+    if (!reading.ok)
+      throw new SageError("config-invalid", said(`${oneLine(text)}: ${sentence(reading.problem, lang)}`));
+  }
+  const { calls, trials, close, rules } = await open();
+  const asked: readonly Pick<Rule, "text" | "behavior">[] =
+    positionals.length > 0 ? positionals.map((text) => ({ text, behavior })) : rules;
+  const results = ownRedaction(process.env).value(asked.map((rule) => trials.of(rule)));
+  await close();
+  if (values.json) {
+    toStdout(`${JSON.stringify(results, undefined, 2)}\n`);
+    return exitCodes.success;
+  }
+  const style = styleOf(process.stdout, lang);
+  if (calls.length === 0) console.log(w.noPast);
+  else console.log(w.looked(calls.length, timeOf(calls[0]!.at)));
+  for (const trial of calls.length === 0 ? [] : results) {
+    console.log(style.paint.bold(oneLine(trial.rule)));
+    console.log(trialLines(trial, { style, w, me: person() }).join("\n"));
+  }
+  return exitCodes.success;
+}
+
+/** The smallest set of rules that would have spared the most questions without allowing anything that was refused. */
+export async function suggestRules(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, { json: { type: "boolean" } });
+  noWords("permissions suggest", positionals, t);
+  const w = pastTexts(lang);
+  const { calls, trials, offers, close } = await open();
+  const ideas = ownRedaction(process.env).value(trials.ideas(offers));
+  await close();
+  const asked = calls.filter((call) => call.asked !== undefined).length;
+  if (values.json) {
+    toStdout(`${JSON.stringify({ asked, ideas }, undefined, 2)}\n`);
+    return exitCodes.success;
+  }
+  if (ideas.length === 0) {
+    console.log(w.noIdeas(asked));
+    return exitCodes.success;
+  }
+  const style = styleOf(process.stdout, lang);
+  const rules = ideas.flatMap((idea) => idea.rules);
+  const spared = ideas.reduce((sum, idea) => sum + idea.spared, 0);
+  console.log(w.ideas(rules.length, spared, asked));
+  console.log(ideaLines(ideas, { style, w }).join("\n"));
+  console.log(w.keep(`'${oneLine(rules[0]!).replaceAll("'", `'\\''`)}'`));
+  return exitCodes.success;
+}
+
+async function open() {
+  const { host, store } = openJournal(process.env, { looks: true });
+  const { rules } = loadConfig(sageHome(process.env), process.cwd(), process.env);
+  return { ...(await readPast(store, process.cwd(), rules)), rules, close: () => host.close() };
+}

@@ -1,0 +1,88 @@
+import { statsOf, type Stats, type Tally } from "../../archive/stats.ts";
+import { projectRoot } from "../../config/trust.ts";
+import { oneLine } from "../../protocol/index.ts";
+import { pastTexts, type PastTexts } from "../../texts/past.ts";
+import { timeOf } from "../../texts/resolution.ts";
+import type { Style } from "../../view/lines/paint.ts";
+import { clipped, columns } from "../../view/lines/safe.ts";
+import { person } from "../account.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { sessionBy } from "../find-session.ts";
+import { duration, noWords, readFlags } from "../flags.ts";
+import { openJournal } from "../journal.ts";
+import { ownRedaction } from "../redaction.ts";
+import { toStdout } from "../stdout.ts";
+import { styleOf } from "../style.ts";
+
+const options = {
+  all: { type: "boolean" },
+  since: { type: "string" },
+  session: { type: "string" },
+  json: { type: "boolean" },
+} as const;
+
+const MOST_RULES = 10;
+
+/** How often people were asked in this project, by what, how long they took, and which rules spared them. */
+export async function stats(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  noWords("stats", positionals, t);
+  const since = duration("--since", values.since, t);
+  const { host, store } = openJournal(process.env, { looks: true });
+  const session = values.session === undefined ? undefined : sessionBy(store, values.session, t).id;
+  const everywhere = values.all === true || session !== undefined;
+  const found = statsOf(store, {
+    session,
+    ...(!everywhere && { folder: projectRoot(process.cwd()) }),
+    ...(since !== undefined && { since: Date.now() - since }),
+  });
+  await host.close();
+  const shown = ownRedaction(process.env).value(found);
+  if (values.json) toStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
+  else console.log(lines(shown, pastTexts(lang), styleOf(process.stdout, lang)).join("\n"));
+  return exitCodes.success;
+}
+
+function lines(stats: Stats, w: PastTexts, style: Style): string[] {
+  if (stats.calls === 0) return [w.nothing];
+  const me = person();
+  const share = Math.round((100 * stats.asked) / stats.calls);
+  const by = (one: { by: string; surface: string }) => `${one.by === me ? w.you : oneLine(one.by)} (${one.surface})`;
+  return [
+    w.overall(stats.calls, timeOf(stats.since ?? 0), stats.sessions),
+    w.askedOf(stats.asked, share, stats.no),
+    ...table(w.tool, stats.tools, ({ tool }) => oneLine(tool), w, style),
+    ...table(w.who, stats.people, by, w, style),
+    ...(stats.rules.length > 0 ? ["", style.paint.bold(w.rules)] : []),
+    ...stats.rules
+      .slice(0, MOST_RULES)
+      .map(({ rule, spared }) => `  ${String(spared).padStart(6)}  ${clipped(oneLine(rule), 60)}`),
+  ];
+}
+
+function table<T extends Tally>(
+  title: string,
+  rows: readonly T[],
+  nameOf: (row: T) => string,
+  w: PastTexts,
+  { paint, t }: Style,
+): string[] {
+  if (rows.length === 0) return [];
+  const time = (ms: number | undefined) => (ms === undefined ? "" : t.duration(ms));
+  const cells = rows.map((row) => [
+    clipped(nameOf(row), 30),
+    ...[row.asked, row.yes, row.no, row.none].map(String),
+    time(row.medianMs),
+    time(row.p90Ms),
+  ]);
+  const head = [title, ...Object.values(w.columns)];
+  const widths = head.map((text, n) => Math.max(columns(text), ...cells.map((row) => columns(row[n]!))));
+  const laid = (row: readonly string[]) =>
+    row
+      .map((text, n) => {
+        const gap = " ".repeat(widths[n]! - columns(text));
+        return n === 0 ? text + gap : gap + text;
+      })
+      .join("  ");
+  return ["", paint.bold(laid(head)), ...cells.map(laid)];
+}

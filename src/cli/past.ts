@@ -1,0 +1,30 @@
+import { homedir } from "node:os";
+import { pastCalls } from "../archive/past.ts";
+import type { Store } from "../journal/store.ts";
+import { projectRoot } from "../config/trust.ts";
+import { openDisk } from "../permission/paths/canonical.ts";
+import { createTrials, type Trials } from "../permission/suggest/trial.ts";
+import type { PastCall, Rule } from "../protocol/index.ts";
+import { loadDecision } from "./commands/permissions/decision.ts";
+
+export type Past = { calls: PastCall[]; trials: Trials; offers(call: PastCall): string[][] };
+
+/** The calls of this project, ready to hold rules against. */
+export async function readPast(store: Store, cwd: string, rules: readonly Rule[]): Promise<Past> {
+  const calls = pastCalls(store, { folder: projectRoot(cwd) });
+  const { judge, suggest } = await loadDecision();
+  const disk = openDisk();
+  const questionOf = ({ tool, input, cwd }: PastCall, given: readonly Rule[]) => ({
+    ...{ rules: given, mode: "default" as const, cwd, home: homedir(), roots: [cwd], tool, input, disk },
+  });
+  return {
+    calls,
+    trials: createTrials(calls, rules, (call, given, reading) => judge(questionOf(call, given), reading)),
+    offers(call) {
+      const found = suggest(questionOf(call, rules));
+      const together = found.filter((one) => one.together).map(({ rule }) => rule);
+      const alone = found.filter((one) => !one.together).map(({ rule }) => [rule]);
+      return together.length > 0 ? [...alone, together] : alone;
+    },
+  };
+}
