@@ -5,7 +5,7 @@ import { projectRoot } from "../config/trust.ts";
 import { openDisk } from "../permission/paths/canonical.ts";
 import { createTrials, type Trials } from "../permission/suggest/trial.ts";
 import type { PastCall, Rule } from "../protocol/index.ts";
-import { loadDecision } from "./commands/permissions/decision.ts";
+import { loadDecision } from "./decision.ts";
 
 export type Past = { calls: PastCall[]; trials: Trials; offers(call: PastCall): string[][] };
 

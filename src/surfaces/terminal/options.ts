@@ -1,8 +1,9 @@
-import type { OutcomeStatus, RuleTrial, TurnError } from "../../protocol/index.ts";
+import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { SessionMode } from "../../protocol/index.ts";
 import type { ThemeSetting } from "./draw/theme.ts";
 import type { Terminal as Device } from "./draw/tui.ts";
+import type { PanelOptions } from "./panels/panel.ts";
 import type { PickerEntry } from "./panels/picker.ts";
 
 /** A choice came to a text to show, another session, a text for the editor (a draft only if that is empty), or the next list. */
@@ -96,8 +97,7 @@ export type TerminalOptions = {
   notify?(text: string): Promise<void>;
   /** Puts the process to sleep until the person wants it back. */
   sleep?(): Promise<void>;
-  /** Holds a rule that is offered against the past; undefined until that is known, then `ready` is called. */
-  tryRule?: ((rule: string, ready: () => void) => RuleTrial | undefined) | undefined;
+  tryRule?: PanelOptions["tryRule"];
   signal: AbortSignal;
 };
 

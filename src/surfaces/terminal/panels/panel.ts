@@ -1,11 +1,10 @@
-import type { Draft, InputResponse, PendingRequest, SessionMode, Sender } from "../../../protocol/index.ts";
+import type { Draft, InputResponse, PendingRequest, RuleTrial, SessionMode, Sender } from "../../../protocol/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";
 import type { Told } from "../../../view/inquiry.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
-import type { TerminalOptions } from "../options.ts";
 import type { Draw } from "./draw.ts";
 import { headLines, keyLines, noteLines } from "./frame.ts";
 import { readKey, type Key } from "./key.ts";
@@ -40,8 +39,8 @@ export type PanelOptions = {
   /** Puts the panel aside; the request stays open. */
   collapse(): void;
   redraw(): void;
-  /** As in `TerminalOptions`. */
-  tryRule?: TerminalOptions["tryRule"];
+  /** Holds a rule that is offered against the past; undefined until that is known, then `ready` is called. */
+  tryRule?: ((rule: string, ready: () => void) => RuleTrial | undefined) | undefined;
   /** Told what was typed to somebody else: the sentence that the panel came into the middle of. */
   early?(data: string): void;
 };

@@ -1,14 +1,14 @@
-import { builtinSubagents } from "../../../agent/state/subagents.ts";
-import { judge, type Judgement } from "../../../permission/decide.ts";
-import { createRuleBooks } from "../../../permission/rules/book.ts";
-import type { Disk } from "../../../permission/paths/canonical.ts";
-import type { CommandReading } from "../../../permission/shell/judge/reading.ts";
-import { suggest } from "../../../permission/suggest/suggest.ts";
-import { loadGrammar } from "../../../permission/shell/read/grammar.ts";
-import type { PermissionMode, PermissionSuggestion, Rule, ToolInput } from "../../../protocol/index.ts";
-import { builtinTools } from "../../../tools/registry.ts";
-import { createSkill } from "../../../tools/skill.ts";
-import { createTask } from "../../../tools/task.ts";
+import { builtinSubagents } from "../agent/state/subagents.ts";
+import { judge, type Judgement } from "../permission/decide.ts";
+import { createRuleBooks } from "../permission/rules/book.ts";
+import type { Disk } from "../permission/paths/canonical.ts";
+import type { CommandReading } from "../permission/shell/judge/reading.ts";
+import { suggest } from "../permission/suggest/suggest.ts";
+import { loadGrammar } from "../permission/shell/read/grammar.ts";
+import type { PermissionMode, PermissionSuggestion, Rule, ToolInput } from "../protocol/index.ts";
+import { builtinTools } from "../tools/registry.ts";
+import { createSkill } from "../tools/skill.ts";
+import { createTask } from "../tools/task.ts";
 
 export type Question = {
   rules: readonly Rule[];
