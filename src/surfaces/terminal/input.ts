@@ -12,6 +12,7 @@ export type Typed =
 export function readTyped(text: string): Typed {
   const typed = text.trim();
   if (typed === "") return { type: "nothing" };
+  if (/^(exit|quit)$/.test(typed)) return { type: "command", name: "exit", args: "" }; // as in every shell
   const command = readSlash(typed);
   if (command) return { type: "command", ...command };
   if (/^[!！]/.test(typed)) {

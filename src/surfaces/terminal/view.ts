@@ -3,13 +3,14 @@ import { changeLine, headline } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { diffRows } from "./draw/diff.ts";
-import { markdownRows } from "./draw/markdown.ts";
+import { marginedMarkdown, markdownRows } from "./draw/markdown.ts";
 import { clipped, margined, own, wrap } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
 import type { Board, Entry } from "./scroll.ts";
-import type { CallItem, ThoughtItem } from "../../view/item.ts";
+import type { CallItem, InquiryItem, ThoughtItem } from "../../view/item.ts";
 import { changeOf } from "../../view/change.ts";
+import { madeNote, replyNote } from "../../view/inquiry.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { resultOf } from "../../view/result.ts";
 import { saidText } from "../../view/said.ts";
@@ -66,6 +67,8 @@ function bodyOf({ item, from, upTo }: Entry, view: View): string[] {
       return readsRows(item.items, view);
     case "call":
       return isAsking(item) ? answerRows(item, view) : callRows(item, view);
+    case "inquiry":
+      return inquiryRows(item, view);
     case "note":
       return item.lines.flatMap((line) => own(theme[item.tone](line), width, 2));
     case "box":
@@ -84,6 +87,18 @@ function bodyOf({ item, from, upTo }: Entry, view: View): string[] {
 function noteRows({ tone, line, foreign }: Note, { theme, width }: View): string[] {
   const more = foreign === undefined ? [] : margined(foreign.split("\n"), { width, theme });
   return [...own(theme[tone](line), width, 2), ...more];
+}
+
+/** A question about a request, and the agent's reply laid out below it. */
+function inquiryRows(item: InquiryItem, view: View): string[] {
+  const { t, me } = view;
+  const reply = replyNote(item, t);
+  const answer = reply?.foreign === undefined ? [] : marginedMarkdown(reply.foreign, view, "  ");
+  return [
+    ...noteRows(madeNote(item, t, me), view),
+    ...(reply ? noteRows({ tone: reply.tone, line: `  ${reply.line}` }, view) : []),
+    ...answer,
+  ];
 }
 
 function thoughtRows(item: ThoughtItem, view: View): string[] {

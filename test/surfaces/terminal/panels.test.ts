@@ -733,7 +733,7 @@ test("? asks about the request: it stays open, the reply stands above the choice
     told = { made };
     assert.match(panel.seen(), /Inquiry by Ada[^\n]*为什么？[^]*The agent is asked/);
     const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
-    const text = Array.from({ length: 30 }, (_, n) => `line ${n} \x1b[31mred`).join("\n");
+    const text = Array.from({ length: 30 }, (_, n) => `- line ${n} \x1b[31mred`).join("\n");
     told = {
       made,
       reply: {

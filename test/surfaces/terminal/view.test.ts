@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { finishedUpTo } from "../../../src/surfaces/terminal/chunks.ts";
 import { prefixAt } from "../../../src/surfaces/terminal/completion.ts";
 import { runsOf } from "../../../src/surfaces/terminal/draw/highlight.ts";
+import { markdownRows } from "../../../src/surfaces/terminal/draw/markdown.ts";
 import { readTyped, stopOf } from "../../../src/surfaces/terminal/input.ts";
 import { notification, title } from "../../../src/surfaces/terminal/notify.ts";
 import { toldOf } from "../../../src/surfaces/terminal/talk.ts";
@@ -337,6 +338,9 @@ suite("what the person did", () => {
       name: "review",
       args: "the last commit",
     });
+    for (const word of ["exit", " quit "])
+      assert.deepEqual(readTyped(word), { type: "command", name: "exit", args: "" });
+    assert.deepEqual(readTyped("exit the loop"), { type: "say", text: "exit the loop" });
     assert.deepEqual(readTyped("/etc/hosts is wrong"), { type: "say", text: "/etc/hosts is wrong" });
     assert.deepEqual(readTyped("!npm test"), { type: "shell", command: "npm test" });
     assert.deepEqual(readTyped("！ls"), { type: "shell", command: "ls" });
@@ -388,4 +392,19 @@ suite("what the person did", () => {
     assert.equal(notification("a", { TMUX: "/tmp/x" }), "\x07\x1bPtmux;\x1b\x1b]9;a\x07\x1b\\");
     assert.equal(title("x\x07y"), "\x1b]0;x‹U+0007›y\x07");
   });
+});
+
+test("code has no fences, and nothing of a text that spells them is lost", () => {
+  const theme = createTheme({ color: "none", background: "dark" });
+  const rows = (text: string) => markdownRows(text, 60, theme, () => {});
+  assert.deepEqual(rows("Look:\n\n```ts\nconst a = 1;\n```\n\nDone."), [
+    "  Look:",
+    "",
+    "    const a = 1;",
+    "",
+    "  Done.",
+  ]);
+  assert.deepEqual(rows("- one\n  ```\n  two\n  ```\n"), ["  - one", "      two"]);
+  assert.deepEqual(rows("````md\n```ts\nx\n```\n````"), ["    ```ts", "    x", "    ```"]);
+  assert.match(rows("say \x01 ``` \x01").join(""), /```/);
 });

@@ -1,4 +1,4 @@
-import { prose } from "../../../protocol/index.ts";
+import { prose, tokens } from "../../../protocol/index.ts";
 import { highlight } from "./highlight.ts";
 import { onlyColours } from "./rows.ts";
 import type { Theme } from "./theme.ts";
@@ -16,6 +16,16 @@ export function markdownRows(text: string, width: number, theme: Theme, loaded: 
     renderLatex: false,
   }).render(Math.max(8, width));
   return drawn.filter((row) => !row.includes(FENCE)).map((row) => onlyColours(row).trimEnd());
+}
+
+type Look = { width: number; theme: Theme; loaded: () => void };
+
+/** The same behind a margin, with what stands in the place of hidden characters seen to be that. */
+export function marginedMarkdown(text: string, { width, theme, loaded }: Look, indent = ""): string[] {
+  return markdownRows(text, width - indent.length, theme, loaded).map((row) => {
+    const shown = row.slice(INDENT).replace(tokens, (token) => theme.token(token));
+    return `${indent}${theme.border("│")} ${shown}`.trimEnd();
+  });
 }
 
 function markdownTheme(theme: Theme, loaded: () => void): MarkdownTheme {

@@ -1,7 +1,8 @@
 import type { Sender } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import { madeNote, replyNote, type Told } from "../../../view/inquiry.ts";
-import { choiceRows, framed, own, type Draw } from "./draw.ts";
+import { marginedMarkdown } from "../draw/markdown.ts";
+import { choiceRows, own, type Draw } from "./draw.ts";
 import { createField, edit, isBlank, type Field } from "./field.ts";
 import type { Key } from "./key.ts";
 import type { Model, Step } from "./model.ts";
@@ -82,7 +83,7 @@ function inquiryLines(inquiry: Told, draw: Draw, me: Sender | undefined): string
   const made = own(madeNote(inquiry, t, me).line, draw, { paint: theme.dim });
   const reply = replyNote(inquiry, t);
   if (!reply) return [...made, ...own(t.inquiryWaits, draw, { paint: theme.dim }), ""];
-  const rows = reply.foreign === undefined ? [] : framed(reply.foreign, draw);
+  const rows = reply.foreign === undefined ? [] : marginedMarkdown(reply.foreign, draw);
   const cut = rows.length > MOST_ROWS ? [...rows.slice(0, MOST_ROWS), theme.dim("  …")] : rows;
   const paint = reply.tone === "warn" ? theme.warn : theme.dim;
   return [...made, ...own(reply.line, draw, { paint }), ...cut, ""];

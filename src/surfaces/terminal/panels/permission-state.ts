@@ -1,6 +1,7 @@
 import {
   PLAN_TOOL,
   canonicalJson,
+  needsConsent,
   type Draft,
   type PermissionRequest,
   type RuleDestination,
@@ -87,7 +88,13 @@ export function choicesOf(request: PermissionRequest, state: PermissionState): C
 /** Accepting edits would have let it run: an ordinary edit of a file in the workspace. */
 export function mayAcceptEdits(request: PermissionRequest): boolean {
   const { tool, hard, preview } = request;
-  return (tool === "Edit" || tool === "Write") && !hard && !preview?.outside && dangersOf(request).length === 0;
+  return (
+    (tool === "Edit" || tool === "Write") &&
+    !hard &&
+    !needsConsent(request) &&
+    !preview?.outside &&
+    dangersOf(request).length === 0
+  );
 }
 
 /** These let the call run, so all of it must have been on the screen. */

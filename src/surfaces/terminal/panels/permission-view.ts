@@ -1,13 +1,6 @@
-import {
-  PLAN_TOOL,
-  oneLine,
-  tokens,
-  visible,
-  type PermissionRequest,
-  type RuleTrial,
-} from "../../../protocol/index.ts";
+import { PLAN_TOOL, oneLine, visible, type PermissionRequest, type RuleTrial } from "../../../protocol/index.ts";
 import { diffRows } from "../draw/diff.ts";
-import { markdownRows } from "../draw/markdown.ts";
+import { marginedMarkdown } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { agentLines } from "./frame.ts";
@@ -40,7 +33,10 @@ export function permissionBody(
     ...asked.action
       .filter((block) => !isMinor(block))
       .flatMap((block) =>
-        block.type === "plan" && !more ? planLines(block, draw) : blockLines(block, draw, pathOf(asked)),
+        // Details show a plan as it is written, with whatever Markdown leaves out.
+        block.type === "plan" && !more
+          ? marginedMarkdown(block.lines.join("\n"), draw)
+          : blockLines(block, draw, pathOf(asked)),
       ),
   ];
   const lines = [
@@ -82,14 +78,6 @@ function detailLines(asked: Description, draw: Draw): string[] {
     ...wordLines(asked, draw),
     ...own(t.size(asked.characters, asked.lines), draw, { paint: theme.dim }),
   ];
-}
-
-/** The plan laid out. Details show it as it is written, with whatever Markdown leaves out. */
-function planLines({ lines }: Block & { type: "plan" }, { theme, width, loaded }: Draw): string[] {
-  const margin = theme.border("│");
-  return markdownRows(lines.join("\n"), width, theme, loaded).map((row) =>
-    `${margin} ${row.replace(/^ {2}/, "").replace(tokens, (token) => theme.token(token))}`.trimEnd(),
-  );
 }
 
 /** `path`: the file that a change is of. */
