@@ -33,6 +33,7 @@ export const zh: FeishuTexts = {
   denyWhy: "Sage 应该改做什么？（可选）",
   permissionByText: (typed, { always }) =>
     `不用按钮：发送 ${typed("/allow")}${always ? `、${typed("/allow always")}` : ""}，或 ${typed("/deny")} 加理由。`,
+  askByText: (typed) => `想先追问：发送 ${typed("/ask")} 加问题。`,
   denyByText: (typed) => `不用按钮：发送 ${typed("/deny")} 加理由。`,
   openChat: "打开会话",
   masked: (n) => `已移除 ${n} 处机密。`,
@@ -216,7 +217,7 @@ export const zh: FeishuTexts = {
   help: [
     "直接说要做什么。在群里请 @ 机器人：每次 @ 开始一个任务，它的话题就是对话。",
     "它工作时你写的内容，会在下一步读到。",
-    "它提问时用卡片回答；卡片的详情里写着不用按钮时发送什么。",
+    "它提问时用卡片回答；卡片的详情里写着不用按钮时发送什么。/ask：回答之前先追问",
     "/stop：停止任务 · /new：新会话 · /status：当前状态",
     "/sessions：会话列表 · /resume 编号：继续某个会话，也可以是终端里的",
     "/cd 目录：在别处开始新会话 · /model 名称：换模型开始新会话",

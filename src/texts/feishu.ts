@@ -38,6 +38,7 @@ const en = {
   denyWhy: "What should Sage do instead? (optional)",
   permissionByText: (typed: (words: string) => string, { always }: { always: boolean }) =>
     `Without buttons: ${typed("/allow")}, ${always ? `${typed("/allow always")}, ` : ""}or ${typed("/deny")} and a reason.`,
+  askByText: (typed: (words: string) => string) => `To ask about it first: ${typed("/ask")} and your question.`,
   denyByText: (typed: (words: string) => string) => `Without buttons: ${typed("/deny")} and a reason.`,
   openChat: "Open the chat",
   masked: (n: number) => `${plural(n, "secret")} removed.`,
@@ -239,7 +240,7 @@ const en = {
   help: [
     "Say what you want done. In a group, mention the bot: each mention starts a task, and the conversation continues in its thread.",
     "If you write while it works, it reads your message at its next step.",
-    "When it asks, use the card; the details say what to write instead.",
+    "When it asks, use the card; the details say what to write instead. /ask: a question about the request, before you answer it",
     "/stop: stop the task · /new: new session · /status: current state",
     "/sessions: list sessions · /resume id: continue one, including those from the terminal",
     "/cd folder: new session in another folder · /model name: new session with another model",

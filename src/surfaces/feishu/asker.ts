@@ -1,5 +1,6 @@
 import { messageOf, type Approval, type InputRequest, type Resolution } from "../../protocol/index.ts";
-import { askingCard, endedCard, inWords, typedAt } from "./asking-card.ts";
+import type { Told } from "../../view/inquiry.ts";
+import { askingCard, endedCard, inquiryText, inWords, typedAt } from "./asking-card.ts";
 import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
 import type { Card } from "./cards/card.ts";
 import { endOf, movedCard, whereOf, whoOf } from "./cards/closed.ts";
@@ -21,6 +22,8 @@ export type Asker = {
   settle(request: InputRequest, resolution: Resolution): Promise<void>;
   /** Draws its cards anew: somebody approved it. */
   recount(request: InputRequest): Promise<void>;
+  /** Tells the agent's replies below its cards, each once. */
+  reply(request: InputRequest, inquiries: readonly Told[]): Promise<void>;
   /** Calls those who were asked once more. */
   remind(request: InputRequest): Promise<void>;
   /** Calls somebody who was not asked yet, by the name of the settings. */
@@ -54,6 +57,7 @@ export function createAsker(parts: AskerParts, home: () => Home, approvals: Aski
     card: (request, record) => askingCard(asking, request, record).card,
     present: (request) => present(asking, request),
     recount: (request) => recount(asking, request),
+    reply: (request, inquiries) => replyBelow(asking, request, inquiries),
     remind: (request) => remind(asking, request),
     escalate: (request, to) => escalate(asking, request, to),
     settle: (request, resolution) => settle(asking, request, resolution),
@@ -89,6 +93,22 @@ async function recount(asking: Asking, request: InputRequest): Promise<void> {
   const { records, home } = asking;
   for (const record of records.openCards(home().session, request.id))
     await change(asking, record, askingCard(asking, request, record).card);
+}
+
+async function replyBelow(asking: Asking, request: InputRequest, inquiries: readonly Told[]): Promise<void> {
+  const { channel, records, home, speeches, redaction } = asking;
+  for (const inquiry of redaction.value(inquiries).filter(({ reply }) => reply !== undefined))
+    for (const { rid } of records.openCards(home().session, request.id)) {
+      const record = records.card(rid);
+      if (record?.k !== "ask" || record.message === undefined) continue;
+      const { replied = [], message, chat } = record;
+      const { inquiry: id } = inquiry.made;
+      if (replied.includes(id)) continue;
+      const text = inLocales(speeches(), (speech) => plainWords(inquiryText(inquiry, speech)));
+      const target = { ...targetFor(asking, record), chat, replyTo: message };
+      await channel.sendText({ ...target, uuid: uuidOf(rid, "inquiry", id), text });
+      records.saveCard({ ...record, replied: [...replied, id] });
+    }
 }
 
 async function remind(asking: Asking, request: InputRequest): Promise<void> {

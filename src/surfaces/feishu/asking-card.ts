@@ -2,10 +2,11 @@ import { basename } from "node:path";
 import { harmless, type InputRequest, type Resolution } from "../../protocol/index.ts";
 import { consentLines } from "../../view/consent.ts";
 import { describeRequest } from "../../view/describe.ts";
+import { madeNote, replyNote, type Told } from "../../view/inquiry.ts";
 import type { Asking } from "./asker.ts";
 import { actionText } from "./cards/action.ts";
 import type { Card } from "./cards/card.ts";
-import { closedCard, watchCard } from "./cards/closed.ts";
+import { closedCard, watchCard, whoOf } from "./cards/closed.ts";
 import { permissionCard, type Asked, type AskingCard } from "./cards/permission.ts";
 import { questionCard, textCard } from "./cards/question.ts";
 import { redacted } from "./cards/redact.ts";
@@ -79,6 +80,16 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
             ...options.map(({ label, description }, at) => harmless(`   ${at + 1}. ${label} — ${description}`)),
           ]);
   return [t.cardFailed, ...asked, ...how, ...until].join("\n");
+}
+
+/** A question about a request and the reply, as a text below its card. */
+export function inquiryText({ made, ...inquiry }: Told, { t, words }: Speech): string {
+  const named = { ...inquiry, made: { ...made, by: whoOf(made, t) } };
+  const notes = [madeNote(named, words), replyNote(named, words)].filter((note) => note !== undefined);
+  return notes
+    .flatMap(({ line, foreign }) => [line, ...(foreign === undefined ? [] : [foreign])])
+    .map(harmless)
+    .join("\n");
 }
 
 /** In a group the bot hears only messages that mention it. The code says which card is meant, also where none can be quoted. */

@@ -49,6 +49,11 @@ export async function deliver(bridge: Bridge, message: Incoming, going: Going): 
           decided(next.request, next.decision),
         )
       );
+    case "inquire":
+      return (
+        follow &&
+        inquire(bridge, { message, follow: ownerOf(bridge, next.request, follow), text: next.text }, next.request)
+      );
     case "hint":
       return hint(bridge, message, { which: next.hint, open });
     default:
@@ -153,6 +158,17 @@ async function respond(
   const { resolution: won } = reply;
   if (won && won.by === from.by && won.surface === from.surface) return;
   return say(message, ({ t, words }) => (won ? t.raceLost(whoOf(won, t)) : t.failedToSay(errorText(reply, words))));
+}
+
+/** Whoever may talk may ask; the reply comes below every card of the request. */
+async function inquire(bridge: Bridge, { message, follow, text }: Words, request: InputRequest): Promise<void> {
+  const from = await bridge.senderOf(message.sender.openId);
+  const reply = await follow.handle.sendInquiry({ requestId: request.id, text, id: message.messageId }, from);
+  if (reply.ok) return void bridge.channel.react(message.messageId, "Get");
+  const { resolution: won } = reply;
+  return bridge.say(message, ({ t, words }) =>
+    won ? t.raceLost(whoOf(won, t)) : t.failedToSay(errorText(reply, words)),
+  );
 }
 
 /** Says why the message was of no use, with the words to type for each card that is open here. */

@@ -21,19 +21,29 @@ export type ExecutionHandle = {
   ): Promise<CommandReply<"say">>;
   /** The first answer wins; whoever comes later is told who it was. */
   sendAnswer(response: InputResponse, from: Sender): Promise<CommandReply<"respond">>;
+  /** A question about a request; `id` makes one that comes twice harmless. */
+  sendInquiry(asked: { requestId: string; text: string; id: string }, from: Sender): Promise<CommandReply<"inquire">>;
   /** Ends the turn for good, with whatever waits for an answer. */
   finish(from: Sender): Promise<CommandReply<"interrupt">>;
 };
 
 export function createExecutionHandle(host: Host, session: string, signal: AbortSignal): ExecutionHandle {
+  // Recorded, and nobody runs the session: it goes on here.
+  const goOn = async (reply: { ok: boolean; running?: boolean }) => {
+    if (reply.ok && !reply.running) await host.send({ type: "resume", session });
+  };
   return {
     session,
     stream: host.watch(session, { signal }),
     sendMessage: (text, from, more) => host.send({ type: "say", session, text, ...more, ...from }),
     async sendAnswer(response, from) {
       const reply = await host.send({ type: "respond", response, ...from });
-      // Recorded, and nobody runs the session: it goes on here.
-      if (reply.ok && !reply.running) await host.send({ type: "resume", session });
+      await goOn(reply);
+      return reply;
+    },
+    async sendInquiry(asked, from) {
+      const reply = await host.send({ type: "inquire", ...asked, ...from });
+      await goOn(reply);
       return reply;
     },
     finish: (from) => host.send({ type: "interrupt", session, cancel: true, ...from }),

@@ -1,5 +1,6 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import { messageOf, type Host, type InputRequest } from "../../protocol/index.ts";
+import { isInquiry, messageOf, type Host, type InputRequest, type InquiryFact } from "../../protocol/index.ts";
+import type { Told } from "../../view/inquiry.ts";
 import { noticeText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { createAppointments, type Appointment, type Appointments } from "./appointments.ts";
@@ -48,6 +49,8 @@ type Following = {
   queue: Queue;
   appointments: Appointments;
   last: { seq: number; at: number };
+  /** Questions about requests and the replies to them, by request. */
+  inquiries: Map<string, Told[]>;
   happen(happening: Happening): void;
   /** Lets the queue send: all facts so far are folded. */
   begin(): void;
@@ -79,6 +82,7 @@ export function followSession(
       following.queue.beside(() => keep(following, request, appointment)),
     ),
     last: { seq: 0, at: 0 },
+    inquiries: new Map(),
     happen(happening) {
       const before = phase;
       const step = nextPhase(phase, happening);
@@ -115,6 +119,7 @@ async function watch(following: Following, handle: ExecutionHandle): Promise<voi
     switch (event.type) {
       case "fact":
         following.last = event.fact;
+        if (isInquiry(event.fact)) noteInquiry(following, event.fact);
         view.fact(event.fact);
         happen({ type: "fact", fact: event.fact, chat: view.state() });
         break;
@@ -144,6 +149,15 @@ async function watch(following: Following, handle: ExecutionHandle): Promise<voi
   }
 }
 
+function noteInquiry({ inquiries }: Following, { type, data, at }: InquiryFact): void {
+  const before = inquiries.get(data.requestId) ?? [];
+  const after =
+    type === "inquiry.made"
+      ? [...before, { made: data }]
+      : before.map((one) => (one.made.inquiry === data.inquiry ? { ...one, reply: { ...data, at } } : one));
+  inquiries.set(data.requestId, after);
+}
+
 function perform(following: Following, effect: Effect): void {
   const { parts, session, home, view, streamer, asker, queue, appointments, happen } = following;
   switch (effect.do) {
@@ -164,7 +178,9 @@ function perform(following: Following, effect: Effect): void {
     case "ask-again":
       for (const request of view.open()) {
         queue.next(async () => {
-          if (isOpen(view, request)) await asker.present(request);
+          if (!isOpen(view, request)) return;
+          await asker.present(request);
+          await asker.reply(request, following.inquiries.get(request.id) ?? []);
         });
         appointments.plan(request);
       }
@@ -177,10 +193,17 @@ function perform(following: Following, effect: Effect): void {
         });
       return;
     }
+    case "reply": {
+      const request = view.request(effect.requestId)?.request;
+      const told = following.inquiries.get(effect.requestId) ?? [];
+      if (request) queue.beside(() => asker.reply(request, told));
+      return;
+    }
     case "fold": {
       const request = view.request(effect.resolution.requestId)?.request;
       appointments.drop(effect.resolution.requestId);
       if (request) queue.beside(() => asker.settle(request, effect.resolution));
+      following.inquiries.delete(effect.resolution.requestId);
       return;
     }
     case "conclude":

@@ -45,6 +45,8 @@ export type Effect =
   | { do: "ask-again" }
   /** Somebody approved it, and it waits for more people. */
   | { do: "recount"; requestId: string }
+  /** The agent replied to a question about it. */
+  | { do: "reply"; requestId: string }
   | { do: "fold"; resolution: Resolution }
   | { do: "conclude"; ending: Ending }
   | { do: "tell-refusal"; text: string; reason?: Reason }
@@ -134,6 +136,8 @@ function afterFact(phase: Following, fact: Fact, chat: ChatState): Step {
         phase: { name: "asking" },
         effects: [{ do: "unschedule" }, { do: "ask", request: fact.data, seq: fact.seq }],
       };
+    case "inquiry.replied":
+      return { phase, effects: [{ do: "reply", requestId: fact.data.requestId }] };
     case "input.approved":
       return { phase, effects: [{ do: "recount", requestId: fact.data.requestId }] };
     case "input.resolved": {

@@ -53,6 +53,8 @@ type AskPart = {
   called?: string[];
   /** They were reminded that it waits. */
   reminded?: boolean;
+  /** Inquiries whose replies were told below it. */
+  replied?: string[];
 };
 
 export type AskRecord = CardRecord & { k: "ask" };

@@ -31,11 +31,19 @@ export type Route =
   | { to: "queue" }
   | { to: "answer"; request: InputRequest; text: string }
   | { to: "decide"; request: PermissionRequest; decision: Decision }
+  /** A question about the request, which stays open. */
+  | { to: "inquire"; request: InputRequest; text: string }
   | { to: "hint"; hint: Hint };
 
 /** `open`: everything that asks in this chat, also for other sessions. */
 export function route(state: ChatState, { text, meant }: Said, open: readonly InputRequest[]): Route {
   const hint = (hint: Hint): Route => ({ to: "hint", hint });
+  const inquiry = inquiryOf(text, { quoted: meant !== undefined });
+  if (inquiry !== undefined) {
+    const about = meant ?? (open.length === 1 ? open[0] : undefined);
+    if (about === undefined) return hint(open.length === 0 ? "notThis" : "quoteCard");
+    return about === "closed" ? hint("notThis") : { to: "inquire", request: about, text: inquiry };
+  }
   const decision = decisionOf(text);
   if (meant === "closed") {
     if (decision || state === "WAITING_INPUT" || state === "WAITING_CONFIRM") return hint("notThis");
@@ -56,6 +64,13 @@ export function route(state: ChatState, { text, meant }: Said, open: readonly In
   return hint(open.some(({ kind }) => kind !== "permission") ? "replyToCard" : "useCard");
 }
 
+/** `/ask why not with sed`; in reply to a card, `?` is enough. */
+function inquiryOf(text: string, { quoted }: { quoted: boolean }): string | undefined {
+  const typed = text.trim();
+  const asked = /^\/ask(?:\s+([^]*))?$/i.exec(typed) ?? (quoted ? /^[?？]\s*([^]*)$/.exec(typed) : null);
+  return asked ? (asked[1]?.trim() ?? "") : undefined;
+}
+
 export function decisionOf(text: string): Decision | undefined {
   const found = /^\/(allow|deny)(?:\s+([^]*))?$/i.exec(text.trim());
   if (!found) return undefined;
@@ -70,7 +85,9 @@ export function decisionOf(text: string): Decision | undefined {
  * begin with any word or number.
  */
 export function codeOf(text: string): { code: string; rest: string; sure: boolean } | undefined {
-  const found = /^(\/(?:allow|deny|answer))\s+([#＃]?)\s*([0-9０-９]{6})(?![0-9０-９])\s*([^]*)$/i.exec(text.trim());
+  const found = /^(\/(?:allow|deny|answer|ask))\s+([#＃]?)\s*([0-9０-９]{6})(?![0-9０-９])\s*([^]*)$/i.exec(
+    text.trim(),
+  );
   if (!found) return undefined;
   const [, verb = "", sign = "", code = "", words = ""] = found;
   const isAnswer = verb.toLowerCase() === "/answer";

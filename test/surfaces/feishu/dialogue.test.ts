@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { createRedaction } from "../../../src/config/redact.ts";
 import { bash } from "../../support/sage.ts";
 import { ask, said, team, until } from "./team.ts";
 
@@ -54,4 +55,31 @@ test("the demo plays the dialogue and leaves a page that loads and runs nothing"
   const html = readFileSync(stdout.trim(), "utf8");
   assert.match(html, /Permission: allowed once[^]*Answered by 林 in Feishu/);
   assert.doesNotMatch(html, /<script|src=|href=|@_user/);
+});
+
+test("/ask: a question about the request, in words or in reply to its card; the reply comes below the card, once, and the card still asks", async () => {
+  await using sage = await team({
+    options: { redaction: createRedaction({}) },
+    script: {
+      "": [{ calls: [bash("rm -f test.js")] }, { text: "done" }],
+      inquiry: [{ text: 'because token=ghp_0123456789abcdefghijklmnopqrstuvwxyz is in it <at user_id="all"></at>' }],
+    },
+  });
+  const { lin, feishu } = sage;
+  lin.say("clean up");
+  const asked = await sage.card(lin.chat, "Allow once");
+  assert.match(asked.text, /\/ask #\d{6}/);
+  lin.say("/ask why that file?");
+  const reply = await sage.sees(lin.chat, /Inquiry by 林 in Feishu: why that file\?[^]*The agent replies[^]*because/);
+  assert.doesNotMatch(reply.text, /ghp_0123/);
+  assert.deepEqual(reply.pings, []);
+  lin.say("？ 还有呢", { replyTo: asked.id });
+  await sage.sees(lin.chat, /还有呢[^]*The agent replies/);
+  await sage.surface.settled();
+  assert.equal(said(feishu, lin.chat).filter(({ text }) => /The agent replies/.test(text)).length, 2);
+  assert.equal(sage.facts("input.resolved").length, 0);
+  await lin.click(asked.id, "deny");
+  await sage.sees(lin.chat, /done/);
+  lin.say("/ask too late?");
+  await sage.sees(lin.chat, /That card is closed/);
 });

@@ -5,11 +5,11 @@ import type { Asked } from "./permission.ts";
 import type { Speech } from "./speech.ts";
 
 /** How to answer in words: only what works where the card stands, when it is typed to the letter. */
-export function typedHint(
-  request: InputRequest,
-  { typed, file }: Pick<Asked, "typed" | "file">,
-  { t }: Speech,
-): string {
+export function typedHint(request: InputRequest, asked: Pick<Asked, "typed" | "file">, speech: Speech): string {
+  return `${answerHint(request, asked, speech)} ${speech.t.askByText(asked.typed)}`;
+}
+
+function answerHint(request: InputRequest, { typed, file }: Pick<Asked, "typed" | "file">, { t }: Speech): string {
   if (request.kind === "text") return t.textByText(typed);
   if (request.kind === "permission") {
     if (file === "sent") return t.denyByText(typed);
