@@ -17,6 +17,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   export: async () => (await import("./commands/export.ts")).exportSession,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
+  mcp: async () => (await import("./commands/mcp.ts")).mcp,
   trust: async () => (await import("./commands/trust.ts")).trustFolder,
   setup: async () => (await import("./commands/setup.ts")).setup,
   serve: async () => (await import("./commands/serve.ts")).serve,
@@ -27,7 +28,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 
 /** Commands of Sage that an agent must not run in the person's name. */
 const forPeople =
-  /^(answer|rewind|setup|trust|serve|feishu|permissions (add|remove|import)|sessions (rename|fork|delete|gc)|tasks (stop|keep))\b/;
+  /^(answer|rewind|setup|trust|serve|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep))\b/;
 
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

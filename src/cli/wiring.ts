@@ -9,7 +9,7 @@ import type { Skill } from "../context/skills.ts";
 import { createAgent, type AgentParts } from "../host/agent.ts";
 import { assembleEach } from "../host/assemble.ts";
 import type { LocalHost } from "../host/host.ts";
-import { outsideTools } from "../host/servers.ts";
+import { outsideOf } from "../host/servers.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import type { ModelChoice, ModelSettings } from "../models/choice/choose.ts";
@@ -145,7 +145,7 @@ export async function openSage(run: Run): Promise<Sage> {
     cwd,
     config,
     skills,
-    commands,
+    commands: parts.outside ? [...commands, ...(await parts.outside.commands())] : commands,
     subagents,
   };
 }
@@ -227,7 +227,7 @@ export function folderParts({
       ...(matchingSkill && { matchingSkill }),
       commands,
       subagents,
-      ...(config.servers.length > 0 && { outsideTools: outsideTools(config, { home, env, cwd }) }),
+      ...(config.servers.length > 0 && { outside: outsideOf(config, { home, env, cwd }) }),
       saveRule,
       dropRule,
       ruleFiles,

@@ -30,7 +30,8 @@ import {
   type SubagentDefinition,
   type Reason,
 } from "../protocol/index.ts";
-import { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
+import type { Outside } from "./servers.ts";
+import { builtinTools, createToolRegistry } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
 import { createSpawner } from "../tools/spawner.ts";
 import { createTask } from "../tools/task.ts";
@@ -61,8 +62,8 @@ export type AgentParts = {
   output: string;
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
-  /** Adds tools that come from outside and may change, when a turn begins. */
-  outsideTools?(tools: ToolRegistry): Promise<ToolRegistry>;
+  /** MCP servers: their tools are added when a turn begins, and a message may name what they have. */
+  outside?: Outside;
   hooks?: Hooks;
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
@@ -91,6 +92,7 @@ export type Agent = {
   readonly skills: readonly Skill[];
   readonly commands: readonly OwnCommand[];
   readonly matching: SkillMatching;
+  readonly outside?: Outside;
   /** Folder of a session's kept files. */
   keepDir(session: string): string;
   executor(session: SessionRow, run: RunSettings, scope: AgentScope): Promise<UnifiedExecutor>;
@@ -138,12 +140,13 @@ export function createAgent(parts: AgentParts): Agent {
     skills,
     commands,
     matching,
+    ...(parts.outside && { outside: parts.outside }),
     keepDir: (session) => keptFor(kept, session),
     async executor(session, { options, channel }, { store, warn }) {
       const [model, smallModel, all] = await Promise.all([
         parts.model(session),
         parts.smallModel?.(),
-        parts.outsideTools?.(tools),
+        parts.outside?.tools(tools),
       ]);
       const { mode = { type: "interactive" } } = options;
       for (const why of parts.warnings ?? []) warn(why);

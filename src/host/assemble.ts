@@ -58,7 +58,9 @@ export function assembleEach(
       const run = runOf(session);
       justRead.set(session.id, run);
       setImmediate(() => justRead.delete(session.id));
-      return expandMessage(run.agent, text);
+      const expanded = expandMessage(run.agent, text);
+      const { outside, keepDir } = run.agent;
+      return outside?.expand(text, expanded ?? text, { session: session.id, keepDir: keepDir(session.id) }) ?? expanded;
     },
     keepDir: (session) => (justRead.get(session.id) ?? runOf(session)).agent.keepDir(session.id),
     ...(namer && { namer }),

@@ -4,7 +4,7 @@ import { approve, type Approver } from "../input/approve.ts";
 import { ended, endOf, prepare } from "../input/respond.ts";
 import { openSession, Stopped } from "../journal/session.ts";
 import { untilWritten } from "../journal/retry.ts";
-import type { Page, SessionRow, Store } from "../journal/store.ts";
+import type { Awaitable, Page, SessionRow, Store } from "../journal/store.ts";
 import { errorBecause } from "../texts/error.ts";
 import { readRule } from "../permission/rules/rules.ts";
 import {
@@ -61,7 +61,7 @@ export type CommandParts = {
   store: Store;
   version: string;
   /** Text that the model reads in place of a message, if it is another. */
-  expand(session: SessionRow, text: string): string | undefined;
+  expand(session: SessionRow, text: string): Awaitable<string | undefined>;
   /** Folder of the session's kept files. */
   keepDir(session: SessionRow): string | undefined;
   runner: Runner;
@@ -119,7 +119,8 @@ export function createCommands(parts: CommandParts): Host["send"] {
           "input-invalid",
           reason("message-too-long", { limit: LONGEST_MESSAGE, length: text.length }),
         );
-      const expanded = expand(row, text);
+      const expansion = expand(row, text);
+      const expanded = expansion instanceof Promise ? await expansion : expansion;
       if (expanded === undefined && readSlash(text)?.args === "")
         throw errorBecause("input-invalid", reason("command-unknown", { command: text.trim() }));
       if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)

@@ -1,5 +1,5 @@
 import type { UnifiedExecutor } from "../agent/turn/executor.ts";
-import type { SessionRow, Store } from "../journal/store.ts";
+import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
 import { createBlocks } from "./blocks.ts";
@@ -31,7 +31,7 @@ export type HostParts = {
   /** Makes the executor of a session's turns, when a turn begins. */
   executor(session: SessionRow): Promise<UnifiedExecutor>;
   supervision?: Supervision;
-  expand?(session: SessionRow, text: string): string | undefined;
+  expand?(session: SessionRow, text: string): Awaitable<string | undefined>;
   /** Folder of a session's kept files. Without one no picture can be sent. */
   keepDir?(session: SessionRow): string;
   /** Without one everybody may do everything: an embedder checks its own people. */

@@ -1,10 +1,15 @@
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Home } from "../config/home.ts";
+import { keptKey, saveKey } from "../config/keys.ts";
 import { changeFile } from "../config/locked-file.ts";
 import { childEnv } from "../config/secrets.ts";
 import { version } from "../config/version.ts";
+import type { OwnCommand } from "../context/commands.ts";
+import type { TokenStore } from "../mcp/oauth.ts";
+import type { ServerDefinition } from "../mcp/server.ts";
 import type { Servers } from "../mcp/servers.ts";
 import { sentence } from "../texts/reasons.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -15,16 +20,48 @@ const RETIRE_MS = 600_000;
 
 export type OutsideParts = { home: Home; env: NodeJS.ProcessEnv; cwd: string };
 
-/** Servers of this process, by the folder they work in: settings are read anew for every turn of a daemon, and servers stay. */
-const opened = new Map<string, { key: string; servers: Promise<Servers> }>();
+/** The MCP servers of a folder, as an agent uses them. Nothing is loaded or started before a turn begins or a message names one. */
+export type Outside = {
+  /** Adds their tools to an agent's own. */
+  tools(base: ToolRegistry): Promise<ToolRegistry>;
+  /** Undefined where the message names no server; `message` is what the model would read without them. */
+  expand(text: string, message: string, place: { session: string; keepDir: string }): Promise<string> | undefined;
+  /** Their prompts, as far as they are known. */
+  commands(): Promise<OwnCommand[]>;
+};
 
-/** Adds the tools of a folder's MCP servers to an agent's own. Nothing is loaded or started before a turn begins. */
-export function outsideTools(config: Config, parts: OutsideParts): (base: ToolRegistry) => Promise<ToolRegistry> {
-  return async (base) => {
-    const [{ withServers }, servers] = await Promise.all([import("../mcp/registry.ts"), openServers(config, parts)]);
-    return withServers(base, servers, { deferAbove: config.settings.mcpDeferAbove ?? DEFER_ABOVE });
+export function outsideOf(config: Config, parts: OutsideParts): Outside {
+  const { servers: definitions, settings } = config;
+  return {
+    async tools(base) {
+      const [{ withServers }, servers] = await Promise.all([import("../mcp/registry.ts"), openServers(config, parts)]);
+      return withServers(base, servers, { deferAbove: settings.mcpDeferAbove ?? DEFER_ABOVE });
+    },
+    expand(text, message, place) {
+      if (!mayMention(text, definitions)) return undefined;
+      return Promise.all([import("../mcp/mentions.ts"), openServers(config, parts)]).then(([mentions, servers]) =>
+        mentions.mentionsServer(text, definitions)
+          ? mentions.expandMentions(servers, text, message, { ...place, sentence: (why) => sentence(why, "en") })
+          : message,
+      );
+    },
+    async commands() {
+      const [{ promptCommands }, servers] = await Promise.all([
+        import("../mcp/mentions.ts"),
+        openServers(config, parts),
+      ]);
+      return promptCommands(servers);
+    },
   };
 }
+
+/** A first look, which costs nothing. */
+function mayMention(text: string, servers: readonly ServerDefinition[]): boolean {
+  return servers.some(({ name }) => text.includes(`@${name}:`) || text.trimStart().startsWith(`/mcp__${name}__`));
+}
+
+/** Servers of this process, by the folder they work in: settings are read anew for every turn of a daemon, and servers stay. */
+const opened = new Map<string, { key: string; servers: Promise<Servers> }>();
 
 /** The servers of a folder; one for each definition in this process. */
 export function openServers({ servers: definitions, trust }: Config, parts: OutsideParts): Promise<Servers> {
@@ -54,8 +91,29 @@ async function makeServers(
     env: { ...childEnv(env, root), SAGE_INSIDE: "1" },
     version,
     memory,
+    async http(definition) {
+      const [{ httpTransport }, { keptLogin }] = await Promise.all([
+        import("../mcp/http.ts"),
+        import("../mcp/oauth.ts"),
+      ]);
+      return httpTransport(definition, keptLogin(definition, tokensOf(definition, { home, env })));
+    },
     sentence: (why) => sentence(why, "en"),
   });
+}
+
+/** Tokens of a server are kept with the person's keys: in the keychain, or in a file that only they can read. */
+export function tokensOf(
+  { name, transport }: ServerDefinition,
+  { home, env }: Pick<OutsideParts, "home" | "env">,
+): TokenStore {
+  const address = transport.type === "http" ? transport.url : "";
+  const variable = `SAGE_MCP_TOKEN_${hash("sha256", `${name}\n${address}`, "hex").slice(0, 16).toUpperCase()}`;
+  const place: NodeJS.ProcessEnv = env["SAGE_KEYS"] === undefined ? {} : { SAGE_KEYS: env["SAGE_KEYS"] };
+  return {
+    read: () => keptKey(home, {}, variable),
+    write: (text) => void saveKey(home, place, variable, text),
+  };
 }
 
 function textOf(path: string): string {

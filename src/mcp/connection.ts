@@ -2,6 +2,8 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   Client,
+  ProtocolError,
+  UnauthorizedError,
   type CallToolResult,
   type ElicitRequestParams,
   type ElicitResult,
@@ -89,11 +91,13 @@ export async function connect(
   } catch (error) {
     await client.close().catch(() => {});
     await stdio?.close();
-    throw error instanceof ServerFailure
-      ? error
-      : new ServerFailure(stdio?.ended ?? failureOf(error, startupTimeoutMs));
+    throw error instanceof ServerFailure ? error : new ServerFailure(stdio?.ended ?? failureOf(error, definition));
   }
 
+  const close = async () => {
+    ended ??= reason("leaving", {});
+    await client.close().catch(() => {});
+  };
   const brief: RequestOptions = { timeout: startupTimeoutMs };
   return {
     get ended() {
@@ -137,17 +141,20 @@ export async function connect(
         if (clock.signal.aborted)
           throw new ServerFailure(reason("server-late", { limitMs: timeoutMs }), { sent: true });
         if (ended) throw new ServerFailure(ended, { sent: true });
-        throw error;
+        if (error instanceof ProtocolError) throw error;
+        // The way to it broke, and it may have lost its memory of us: the next call begins anew.
+        if (how.type === "http") await close();
+        if (error instanceof ServerFailure) throw error;
+        throw new ServerFailure(reason("server-unreachable", { problem: messageOf(error).slice(0, 300) }), {
+          sent: true,
+        });
       } finally {
         inFlight.splice(inFlight.indexOf(call), 1);
       }
     },
     prompt: (name, args, signal) => client.getPrompt({ name, arguments: args }, { ...brief, signal }),
     resource: (uri, signal) => client.readResource({ uri }, { ...brief, signal }),
-    async close() {
-      ended ??= reason("leaving", {});
-      await client.close().catch(() => {});
-    },
+    close,
   };
 }
 
@@ -202,8 +209,9 @@ function createClock(
   };
 }
 
-function failureOf(error: unknown, limitMs: number): Reason {
-  const { code } = error as { code?: unknown };
+function failureOf(error: unknown, { name, startupTimeoutMs: limitMs }: ServerDefinition): Reason {
+  const { code, status } = error as { code?: unknown; status?: unknown };
   if (code === "REQUEST_TIMEOUT") return reason("server-late", { limitMs });
+  if (error instanceof UnauthorizedError || status === 401) return reason("server-login", { server: name });
   return reason("server-unreachable", { problem: messageOf(error).slice(0, 300) });
 }

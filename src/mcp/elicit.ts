@@ -49,11 +49,12 @@ export async function askFor(
   const fields = Object.entries(properties).map(([name, schema]) =>
     fieldOf(name, schema as Schema, server, required.includes(name)),
   );
-  const asksSecret = fields.find(({ name, question }) => secret.test(name) || secret.test(question.question));
-  if (asksSecret || fields.length > MOST_FIELDS) {
-    notice?.(reason("elicitation-secret", { server, field: oneLine(asksSecret?.name ?? "") }));
-    return { action: "decline" };
-  }
+  const asksSecret = Object.entries(properties).find(
+    ([name, { title = "", ...schema }]) =>
+      secret.test(name) || secret.test(title) || ("format" in schema && String(schema.format) === "password"),
+  );
+  if (asksSecret) notice?.(reason("elicitation-secret", { server, field: oneLine(asksSecret[0]) }));
+  if (asksSecret || fields.length > MOST_FIELDS) return { action: "decline" };
   if (fields.length === 0) {
     const question = ownQuestion(reason("elicits-confirm", { server, message }));
     return chosen(await elicit({ body: { kind: "question", questions: [question] }, server, why, signal }));

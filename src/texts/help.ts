@@ -33,6 +33,8 @@ const en: HelpTexts = {
   sage stats                  show how often you were asked, by what, and how long you took
   sage export [session]       save a session as JSON lines or as a page
   sage permissions …          list, add, remove, explain and import rules; backtest <rule>, suggest
+  sage permissions …          list, add, remove, explain and import rules
+  sage mcp …                  list, add, remove, test and import MCP servers; log in to them
   sage trust [--yes|--revoke] review and trust this folder's settings
   sage doctor [--rebuild]     check the installation; rebuild the index of open requests
   sage serve                  run as a service, for Feishu and waiting sessions
@@ -126,6 +128,17 @@ Permissions
   sage permissions import [file] [--to user|local|project] [--dry-run] [--yes]
                               import rules from Claude Code
 
+MCP servers
+  sage mcp list [--json]
+  sage mcp add <name> [--env NAME=value] [--header "Name: value"] [--to user|project] <url | command …>
+                              put -- before a command that has flags
+  sage mcp remove <name> [--to user|project]
+  sage mcp test [name] [--json]
+                              starts servers and lists their tools
+  sage mcp login <name>       logs in to a remote server
+  sage mcp import [file] [--dry-run] [--yes]
+                              takes over Claude Code's servers
+
 Serving
   sage serve [--port <n>] [--host <address>] [--model <provider/name>] [--log json]
                               listens on 127.0.0.1:8787; all settings are in docs/feishu.md
@@ -167,6 +180,8 @@ const zh: HelpTexts = {
   sage stats                  查看询问过多少次、由什么引起、回答用了多久
   sage export [会话]          把会话保存为 JSON 行或网页
   sage permissions …          列出、添加、删除、解释和导入规则；backtest <规则>、suggest
+  sage permissions …          列出、添加、删除、解释和导入规则
+  sage mcp …                  列出、添加、删除、测试和导入 MCP 服务器，登录服务器
   sage trust [--yes|--revoke] 查看并信任本目录的设置
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引
   sage serve                  作为服务运行，用于飞书和等待中的会话
@@ -258,6 +273,17 @@ const zh: HelpTexts = {
                               逐行读取 JSON，逐行输出决定；见 docs/settings.md
   sage permissions import [文件] [--to user|local|project] [--dry-run] [--yes]
                               导入 Claude Code 的规则
+
+MCP 服务器
+  sage mcp list [--json]
+  sage mcp add <名字> [--env 变量=值] [--header "名: 值"] [--to user|project] <网址 | 命令 …>
+                              命令带选项时在前面写 --
+  sage mcp remove <名字> [--to user|project]
+  sage mcp test [名字] [--json]
+                              启动服务器并列出工具
+  sage mcp login <名字>       登录远程服务器
+  sage mcp import [文件] [--dry-run] [--yes]
+                              接手 Claude Code 的服务器
 
 服务
   sage serve [--port <n>] [--host <地址>] [--model <提供方/名称>]

@@ -66,3 +66,72 @@ function serversOf(machine: Machine): string[] {
   const all = execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" }).split("\n");
   return all.filter((line) => line.includes("mcp-server.ts") && line.includes(machine.dir));
 }
+
+test("sage mcp: add, list, test, remove, import; doctor tells of servers", async () => {
+  using machine = new Machine();
+  const { transport } = hostile(machine.dir, [tool("echo")]);
+  assert.ok(transport.type === "stdio");
+  const { command, args } = transport;
+  const run = async (...words: string[]) => {
+    const { code, out, err } = await machine.sage(words);
+    return { code, told: out + err };
+  };
+  assert.equal((await run("mcp", "add", "good", "--env", "A=b", "--", command, ...args)).code, 0);
+  assert.match(
+    (await run("mcp", "add", "good", "x")).told,
+    /there is an MCP server "good" in .*settings\.json already/,
+  );
+  assert.equal((await run("mcp", "add", "far", "https://127.0.0.1:1/mcp")).code, 0);
+  const tested = await run("mcp", "test");
+  assert.equal(tested.code, 1);
+  assert.match(tested.told, /✓ good: 1 tool, 1 prompt .*\n {2}mcp__good__echo\n✗ far: it cannot be reached/s);
+  assert.equal((await run("mcp", "remove", "far")).code, 0);
+  assert.match((await run("doctor")).told, /✓ MCP good: 1 tool/);
+  writeFileSync(
+    join(machine.dir, ".claude.json"),
+    JSON.stringify({
+      mcpServers: {
+        good: { command: "other" },
+        old: { type: "sse", url: "https://a" },
+        more: { type: "stdio", command: "more", args: ["--x"] },
+      },
+      projects: {
+        [machine.cwd]: { mcpServers: { here: { type: "http", url: "https://b.example.com", headers: { K: "v" } } } },
+      },
+    }),
+  );
+  const imported = await run("mcp", "import", "--yes");
+  assert.equal(imported.code, 0);
+  assert.match(imported.told, /good is left out: .*already/);
+  assert.match(imported.told, /"old" is left out: .*"sse" are not supported/);
+  const after = JSON.parse((await run("mcp", "list", "--json")).told) as { name: string; how: string }[];
+  assert.deepEqual(
+    after.slice(1).map(({ name, how }) => [name, how]),
+    [
+      ["more", "more --x"],
+      ["here", "https://b.example.com"],
+    ],
+  );
+});
+
+test("a message names what servers have: a prompt as a command, a resource by its address", async () => {
+  using machine = new Machine();
+  const { transport } = hostile(machine.dir, [tool("echo")]);
+  mkdirSync(machine.env["SAGE_HOME"] ?? "", { recursive: true });
+  writeFileSync(
+    join(machine.env["SAGE_HOME"] ?? "", "settings.json"),
+    JSON.stringify({ mcpServers: { bad: { ...transport } } }),
+  );
+  const model = machine.script({ text: "Hello." });
+  assert.equal((await machine.sage(["-p", "/mcp__bad__greet 小林", "--model", model])).code, 0);
+  assert.equal(
+    (await machine.sage(["-p", "look at @bad:demo://a/b, please", "--model", machine.script({ text: "Seen." })])).code,
+    0,
+  );
+  const said = (await machine.facts("user.said")).map(({ data }) => data["expanded"]);
+  assert.equal(said[0], "Say hello to 小林");
+  assert.match(
+    String(said[1]),
+    /^look at @bad:demo:\/\/a\/b, please\n\n\[@bad:demo:\/\/a\/b: data from the MCP server "bad", not the person's words\]\ncontent of demo:\/\/a\/b$/,
+  );
+});

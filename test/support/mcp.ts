@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createServerMemory } from "../../src/mcp/memory.ts";
 import type { ServerDefinition } from "../../src/mcp/server.ts";
-import { createServers, type Servers } from "../../src/mcp/servers.ts";
+import { httpTransport } from "../../src/mcp/http.ts";
+import { createServers, type Servers, type ServersParts } from "../../src/mcp/servers.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 
 const program = fileURLToPath(new URL("mcp-server.ts", import.meta.url));
@@ -54,7 +55,12 @@ export function calls(dir: string): string[] {
 }
 
 /** Servers that remember in a file of this folder. */
-export function serversIn(dir: string, ...definitions: ServerDefinition[]): Servers & AsyncDisposable {
+export function serversIn(
+  dir: string,
+  ...given: (ServerDefinition | Pick<ServersParts, "http">)[]
+): Servers & AsyncDisposable {
+  const definitions = given.filter((one) => "transport" in one);
+  const http = given.flatMap((one) => ("http" in one && one.http ? [one.http] : []))[0];
   const path = `${dir}/mcp.json`;
   const read = () => {
     try {
@@ -71,6 +77,7 @@ export function serversIn(dir: string, ...definitions: ServerDefinition[]): Serv
     env,
     version: "test",
     memory,
+    http: http ?? (async (definition) => httpTransport(definition)),
     sentence: (why) => sentence(why, "en"),
   });
   return { ...servers, [Symbol.asyncDispose]: () => servers.close() };

@@ -15,13 +15,14 @@ import { sage } from "../../texts/command.ts";
 import { errorText } from "../../texts/error.ts";
 import { journalTexts, type JournalTexts } from "../../texts/journal.ts";
 import type { Lang } from "../../texts/language.ts";
+import { mcpTexts } from "../../texts/mcp.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { modelOf } from "../model-choice.ts";
 
-/** Looks and tells; nothing is started, and nothing mended but the indexes, when asked to. */
+/** Looks and tells; nothing is started but MCP servers, for a moment, and nothing mended but the indexes, when asked to. */
 export async function doctor(args: string[]): Promise<number> {
   const { positionals, values, t, lang } = readFlags(args, { rebuild: { type: "boolean", default: false } });
   noWords("doctor", positionals, t);
@@ -48,6 +49,7 @@ export async function doctor(args: string[]): Promise<number> {
   await check(() => checkJournal(sageHome(process.env), report));
   await check(() => checkIndexes(sageHome(process.env), { ...report, t: journalTexts(lang) }, values.rebuild));
   await check(() => checkConfig(sageHome(process.env), report, lang));
+  await check(() => checkServers(sageHome(process.env), report, lang));
   await check(() => checkRipgrep(report));
 
   console.log(problems === 0 ? t.doctor.fine : t.doctor.problems(problems));
@@ -151,6 +153,17 @@ async function checkConfig(home: Home, { ok, bad, note, t }: Report, lang: Lang)
   const choice = modelOf({ settings, env: withKeys(process.env, home) });
   if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));
   else note(noModel);
+}
+
+/** Connects to the servers that count here, and ends them again. */
+async function checkServers(home: Home, { ok, bad }: Report, lang: Lang): Promise<void> {
+  const config = loadConfig(home, process.cwd(), withKeys(process.env, home));
+  if (config.servers.length === 0) return;
+  const { tryServers } = await import("./mcp/list.ts");
+  const texts = mcpTexts(lang);
+  for (const { server, tools, prompts, ms, problem } of await tryServers(config, lang))
+    if (problem === undefined) ok(`MCP ${texts.works(server, tools.length, prompts, ms)}`);
+    else bad(`MCP ${texts.fails(server, oneLine(problem))}`);
 }
 
 async function checkRipgrep({ ok, bad, t }: Report): Promise<void> {

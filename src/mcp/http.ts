@@ -1,0 +1,65 @@
+import { StreamableHTTPClientTransport, type OAuthClientProvider, type Transport } from "@modelcontextprotocol/client";
+import { reason } from "../protocol/index.ts";
+import { ServerFailure } from "./failure.ts";
+import type { HttpServer, ServerDefinition } from "./server.ts";
+import { LARGEST_MESSAGE } from "./stdio.ts";
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** The way to a server at an address. Without a login it is tried without one; a server that wants one says so. */
+export function httpTransport({ transport }: ServerDefinition, provider?: OAuthClientProvider): Transport {
+  if (transport.type !== "http") throw new Error("not a server at an address");
+  const url = addressOf(transport);
+  return new StreamableHTTPClientTransport(url, {
+    fetch: guardedFetch(url),
+    requestInit: { headers: { ...transport.headers } },
+    ...(provider && { authProvider: provider }),
+  });
+}
+
+/** https, or this machine: tokens and answers cross the network. */
+export function addressOf({ url: text }: Pick<HttpServer, "url">): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && (url.protocol === "https:" || (url.protocol === "http:" && isThisMachine(url)))) return url;
+  throw new ServerFailure(reason("address-insecure", { url: text }));
+}
+
+/**
+ * Requests on behalf of a server: its own, and those to addresses that it names for a login. A server out there never sends us to this
+ * machine or into its network, and no answer is longer than a message may be.
+ */
+export function guardedFetch(server: URL): Fetch {
+  return async (address, init) => {
+    const url = addressOf({ url: String(address) });
+    if (!isPrivate(server) && isPrivate(url)) throw new ServerFailure(reason("address-insecure", { url: url.href }));
+    const response = await fetch(url, init);
+    const { body, status, statusText, headers } = response;
+    if (!body) return response;
+    return new Response(body.pipeThrough(counted()), { status, statusText, headers });
+  };
+}
+
+function counted(): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      const limitMb = LARGEST_MESSAGE / 1024 / 1024;
+      if (bytes > LARGEST_MESSAGE)
+        controller.error(new ServerFailure(reason("server-flooded", { limitMb }), { sent: true }));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+function isThisMachine({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** Written as such an address; names are the resolver's business. */
+function isPrivate(url: URL): boolean {
+  const { hostname } = url;
+  if (isThisMachine(url) || hostname.endsWith(".localhost") || hostname.endsWith(".internal")) return true;
+  if (/^\[(::|::ffff:.*|f[cd].*|fe[89ab].*)\]$/i.test(hostname)) return true;
+  return /^(0|10|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(hostname);
+}
