@@ -24,7 +24,8 @@ export function createSkill(skills: readonly Loadable[]): Tool {
       const text = body.replaceAll("$ARGUMENTS", () => args);
       const limit =
         allowedTools === "all" ? "" : `\n\nUntil the end of the turn: ${allowedTools.join(", ") || "no tools"} only.`;
-      return { ok: true, text: `Skill "${name}" (its folder: ${folder})\n\n${text}${given}${limit}`, allowedTools };
+      const whole = `Skill "${name}" (its folder: ${folder})\n\n${text}${given}${limit}`;
+      return { ok: true, text: whole, shown: { characters: 0 }, allowedTools };
     },
   };
 }

@@ -92,7 +92,7 @@ async function shown(
   const text = asData(head, page.text === "" ? "(The page holds no text.)" : page.text);
   const excerpt = createExcerpt(keepDir, { first: 26_000 });
   await excerpt.push(Buffer.from(text), text);
-  return { ok: true, ...(await excerpt.end()) };
+  return { ok: true, ...(await excerpt.end()), shown: { characters: head.length } };
 }
 
 function age({ at }: Page): string {

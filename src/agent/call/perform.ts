@@ -122,6 +122,7 @@ function endUnknown(error: unknown): ToolResult {
   return {
     ok: false,
     text: "This was started, and how it ended is not known. Check what it left behind before anything else.",
+    shown: { characters: 0, notes: [reason("exit-unknown", {})] },
     end: "unknown",
   };
 }

@@ -68,6 +68,7 @@ export async function recover(durable: Durable, context: ExecutionContext, lost:
       ok: true,
       end: "done",
       text: `${why}\nThe person says that it is done. Its output is not known: look before you rely on it.`,
+      shown: { characters: 0 }, // the answer tells it
     };
   if (choice === "stop") durable.stop(new Stopped("cancelled", reason("stopped-after-loss", {})));
   return endUnknown(`${why}\nIt was not run again: check what it left behind before anything else.`);
@@ -110,5 +111,5 @@ async function allEnded(running: () => number[], signal: AbortSignal): Promise<v
 }
 
 function endUnknown(text: string): ToolResult {
-  return { ok: false, text, end: "unknown" };
+  return { ok: false, text, shown: { characters: 0, notes: [reason("exit-unknown", {})] }, end: "unknown" };
 }

@@ -2,7 +2,6 @@ import { nextMode, oneLine } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import { pickerTexts } from "../../texts/picker.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";
-import { resultText } from "../../view/result.ts";
 import { briefOf } from "../../view/summary.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { keyOf, type Key, type Situation } from "./input.ts";
@@ -158,9 +157,9 @@ function findEarlier({ options, pickers, writing }: Parts): void {
  * Unfolds entries that still change and those to come. The last one that has scrolled by is shown again, whole: below, where
  * it is short, else in a pager.
  */
-function unfold({ scroll, state, to, t, tt, pagers, device, progress }: Parts): void {
+function unfold({ scroll, state, to, tt, pagers, device, progress }: Parts): void {
   const latest = scroll.latest();
-  const last = latest && wholeOf(latest, { t, tt, progress });
+  const last = latest && wholeOf(latest, { tt, progress });
   const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
   const long = last !== undefined && (last.file !== undefined || last.text.split("\n").length > device.rows - BESIDES);
   if (long && !live && !state().unfolded)
@@ -173,17 +172,18 @@ function unfold({ scroll, state, to, t, tt, pagers, device, progress }: Parts): 
 
 type Whole = { title: string; text: string; file?: string | undefined };
 
+/** As the agent reads it. */
 function wholeOf(
   item: CallItem | ThoughtItem | ReadsItem,
-  { t, tt, progress: { cwd } }: Pick<Parts, "t" | "tt" | "progress">,
+  { tt, progress: { cwd } }: Pick<Parts, "tt" | "progress">,
 ): Whole {
   switch (item.type) {
     case "thought":
       return { title: tt.thought(""), text: item.text.trim() };
     case "call":
-      return { title: oneLine(item.call.tool), text: resultText(item, t), file: item.result?.output?.file };
+      return { title: oneLine(item.call.tool), text: item.result?.text ?? "", file: item.result?.output?.file };
     case "reads": {
-      const texts = item.items.map((one) => `${briefOf(one, cwd)}\n${resultText(one, t)}`);
+      const texts = item.items.map((one) => `${briefOf(one, cwd)}\n${one.result?.text ?? ""}`);
       return { title: tt.reads(item.items.length), text: texts.join("\n\n") };
     }
     default:

@@ -91,12 +91,12 @@ function noteRows({ tone, line, foreign }: Note, { theme, width }: View): string
 
 /** A question about a request, and the agent's reply laid out below it. */
 function inquiryRows(item: InquiryItem, view: View): string[] {
-  const { t, me } = view;
+  const { theme, t, me, width } = view;
   const reply = replyNote(item, t);
   const answer = reply?.foreign === undefined ? [] : marginedMarkdown(reply.foreign, view, "  ");
   return [
     ...noteRows(madeNote(item, t, me), view),
-    ...(reply ? noteRows({ tone: reply.tone, line: `  ${reply.line}` }, view) : []),
+    ...(reply ? own(theme[reply.tone](`  ${reply.line}`), width, 4) : []),
     ...answer,
   ];
 }
