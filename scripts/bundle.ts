@@ -20,16 +20,17 @@ export const unbundled = {
  */
 export async function bundle(
   dir: string,
-  entries: Record<string, string>,
+  programs: Record<string, string>,
   { minify }: { minify: boolean },
 ): Promise<string[]> {
+  const entries = { ...programs, ...requiredLater };
   await using build = await rolldown({
     cwd: root,
     input: entries,
     platform: "node",
     external: Object.values(unbundled),
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
-    plugins: [descriptions(), builtins()],
+    plugins: [descriptions(), builtins(), judging()],
     treeshake: { propertyReadSideEffects: false },
     checks: {
       eval: false, // the runtime of web-tree-sitter has two, for programs that are not ours
@@ -49,6 +50,9 @@ export async function bundle(
   const packages = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? []);
   return [...new Set(packages)].toSorted();
 }
+
+/** Files that are required by name while a program runs. */
+const requiredLater = { zod: "src/tools/zod.ts", judging: "sage:judging" };
 
 /** Files that `sage -p` loads with a model of OpenAI's kind: the least that any run loads. */
 const hotFiles = [
@@ -84,6 +88,63 @@ async function hotGroups(build: RolldownBuild, entries: Record<string, string>) 
     { name: "core", test: (id: string) => run.has(id) && library.has(id) },
     { name: "run", test: (id: string) => run.has(id) },
   ];
+}
+
+/** Judging commands is a third of the code, and a start judges nothing. These rooms are one file, `judging.mjs`. */
+const judgingRooms = ["shell", "programs", "suggest"].map((name) => join(root, "src/permission", name));
+/** Loaded with the grammar, which has its own way. */
+const judgingApart = join(root, "src/permission/shell/read/grammar.ts");
+/** Files of those rooms that others call. */
+const judgingDoors = [
+  "shell/judge/shell.ts",
+  "shell/suspect/possible.ts",
+  "shell/suspect/resemblance.ts",
+  "shell/suspect/scripts.ts",
+  "programs/runners.ts",
+  "suggest/suggest.ts",
+].map((file) => join(root, "src/permission", file));
+const judgingEntry = "sage:judging";
+
+/**
+ * In the place of a function of these rooms, others get one that loads the file and calls it there: at once, because deciding never waits.
+ * An `import()` of one of the files loads it ahead of time.
+ */
+function judging(): Plugin {
+  const isInside = (id: string) => id !== judgingApart && judgingRooms.some((room) => id.startsWith(room));
+  const loader = "sage:load-judging";
+  return {
+    name: "judging",
+    resolveId(source, importer, { kind }) {
+      if (source === judgingEntry || source === loader) return source;
+      const id = importer !== undefined && source.startsWith(".") ? join(dirname(importer), source) : "";
+      if (!isInside(id) || importer === undefined || isInside(importer)) return null;
+      if (kind === "dynamic-import") return judgingEntry;
+      if (!judgingDoors.includes(id))
+        throw new Error(`${importer} imports ${id}, which is not among the doors in scripts/bundle.ts`);
+      return `sage:door:${id}`;
+    },
+    load(id) {
+      if (id === judgingEntry)
+        return judgingDoors.map((file) => `export * as ${nameFor(file)} from ${JSON.stringify(file)};`).join("\n");
+      if (id === loader)
+        return `let loaded;
+          export function load() {
+            return (loaded ??= process.getBuiltinModule("node:module").createRequire(import.meta.url)("./judging.mjs"));
+          }`;
+      if (!id.startsWith("sage:door:")) return null;
+      const file = id.slice("sage:door:".length);
+      // Functions alone: whoever imports a constant from here learns of it when the bundle is built.
+      const functions = readFileSync(file, "utf8").matchAll(/^export function (\w+)/gm);
+      const doors = [...functions].map(
+        ([, name]) => `export function ${name}(...args) { return load().${nameFor(file)}.${name}(...args); }`,
+      );
+      return [`import { load } from "${loader}";`, ...doors].join("\n");
+    },
+  };
+}
+
+function nameFor(file: string): string {
+  return `door${judgingDoors.indexOf(file)}`;
 }
 
 /**

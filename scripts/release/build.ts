@@ -9,11 +9,7 @@ const root = join(import.meta.dirname, "../..");
 /** Writes the command, the library and its types into a folder, and lists the programs in it. */
 export async function build(dist: string): Promise<{ file: string; size: number }[]> {
   rmSync(dist, { recursive: true, force: true });
-  const packages = await bundle(
-    dist,
-    { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts", zod: "src/tools/zod.ts" },
-    { minify: true },
-  );
+  const packages = await bundle(dist, { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts" }, { minify: true });
   copyFileSync(join(root, "scripts/bin.mjs"), join(dist, "bin.mjs"));
   chmodSync(join(dist, "bin.mjs"), 0o755);
   writeFileSync(join(dist, "index.mjs"), libraryEntrance(dist));

@@ -9,8 +9,7 @@ import type {
 } from "../protocol/index.ts";
 import { createRuleBooks } from "./rules/book.ts";
 import type { RuleBook, RuleBooks } from "./rules/book.ts";
-import { nameOf } from "./rules/compile.ts";
-import { allowedBy } from "./shell/judge/command.ts";
+import { allowedBy, nameOf } from "./rules/compile.ts";
 import type { CommandReading } from "./shell/judge/reading.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";

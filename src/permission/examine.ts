@@ -3,8 +3,7 @@ import type { CallPart, PermissionResult, Reason, Rule } from "../protocol/index
 import { createReach } from "./rules/access.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { openDisk } from "./paths/canonical.ts";
-import { uncovered } from "./shell/judge/command.ts";
-import { firstOf } from "./rules/compile.ts";
+import { firstOf, uncovered } from "./rules/compile.ts";
 import type { DecisionInput } from "./decide.ts";
 import { judgeFiles } from "./files.ts";
 import { hits, unusable } from "./finding.ts";

@@ -82,8 +82,24 @@ test("the published package installs in an empty folder: command, library and ty
     assert.deepEqual([await node("program.mjs"), await node("program.cjs")], ["Found.\n", "function\n"]);
   });
 
+  await t.test(
+    "UnifiedExecutor by itself: commands are judged and run, facts are told, the conversation is compacted",
+    async () => {
+      symlinkSync(join(root, "node_modules/zod"), here.path("empty/node_modules/zod"), "junction");
+      writeFileSync(here.path("empty/executor.mjs"), executorProgram);
+      const { stdout } = await run(process.execPath, ["executor.mjs"], inside);
+      assert.deepEqual(stdout.trim().split("\n"), [
+        "allow:allowed-by-rules deny:denied-by-rule allow:said deny:unfit-input",
+        "t0/0/0/run0.finished: hello",
+        "t0/0/2/run0: Rain in Oslo",
+        "success: Done.",
+        "success: 1 compaction",
+      ]);
+    },
+  );
+
   await t.test("types, without a look the other way", async () => {
-    for (const name of ["zod", "@types", "undici-types"])
+    for (const name of ["@types", "undici-types"])
       symlinkSync(join(root, "node_modules", name), here.path(`empty/node_modules/${name}`), "junction");
     writeFileSync(
       here.path("empty/program.mts"),
@@ -136,6 +152,45 @@ test("the published package installs in an empty folder: command, library and ty
     assert.match(String(message), new RegExp(`^Error: sage-agent needs ${sentence}$`, "m"));
   });
 });
+
+const executorProgram = `
+  import { builtinTools, createSubagentRegistry, createToolRegistry, memoryStore, noHooks, openSession, scripted, UnifiedExecutor } from "sage-agent";
+  import { z } from "zod";
+  const bash = (command) => ({ tool: "Bash", input: { command } });
+  const weather = (city) => ({ tool: "Weather", input: { city } });
+  const tool = {
+    name: "Weather", description: "Tells the weather", effect: "reads", inputSchema: z.object({ city: z.string().min(1) }),
+    checkPermissions: () => ({ behavior: "allow", reason: "only looks" }),
+    execute: async ({ city }) => ({ ok: true, text: "Rain in " + city }),
+  };
+  const store = memoryStore();
+  const config = {
+    store, tools: createToolRegistry([...builtinTools(), tool]), permissionMode: "default", system: "", home: "/", roots: [], hooks: noHooks,
+    model: scripted([{ calls: [bash("echo hello"), bash("rm -r x"), weather("Oslo"), weather("")] }, { text: "Done." }, { text: "A summary." }]),
+    rules: [{ behavior: "allow", text: "Bash(echo:*)", source: "session" }, { behavior: "deny", text: "Bash(rm:*)", source: "session" }],
+    env: { PATH: process.env.PATH }, keepDir: process.cwd(), subagents: createSubagentRegistry(), subagentSystem: () => "",
+    saveRule: () => "", redact: (text) => text,
+  };
+  const executor = new UnifiedExecutor(config, { workingDirectory: process.cwd() });
+  store.create("s", { cwd: process.cwd(), version: "test" });
+  const said = { text: "Go. " + "Many words. ".repeat(5_000), by: "test", surface: "test" };
+  store.append("s", { key: "said/0", type: "user.said", at: Date.now(), data: said });
+  const log = openSession(store, "s");
+  const results = [];
+  const events = executor.execute({ log });
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) { console.log([...results.sort(), value.status + ": " + value.text].join("\\n")); break; }
+    if (value.type === "call.finished" && value.data.ok) results.push(value.key + ": " + value.data.text);
+    if (value.type === "calls.judged")
+      console.log(value.data.verdicts.map(({ behavior, reason }) => behavior + ":" + reason.code).join(" "));
+  }
+  await log.release();
+  const again = openSession(store, "s");
+  const { status } = await executor.compact({ log: again });
+  console.log(status + ":", store.load("s").filter(({ type }) => type === "context.compacted").length, "compaction");
+  await again.release();
+`;
 
 /** Packages that the bundle loads at run time: imported, imported lazily, or required. */
 function importedFrom(dist: string): string[] {

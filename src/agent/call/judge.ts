@@ -4,7 +4,8 @@ import { judge } from "../../permission/decide.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
 import type { Finding } from "../../permission/finding.ts";
 import { openDisk } from "../../permission/paths/canonical.ts";
-import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
+import { loadShell } from "../../permission/load.ts";
+import { loadedGrammar } from "../../permission/shell/read/grammar.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
 import {
   changedRules,
@@ -66,9 +67,9 @@ const refusedBefore: Verdict = {
   digest: "",
 };
 
-/** Loads the shell grammar a command is judged with; judging itself never waits. */
+/** Loads what a command is judged with; judging itself never waits. */
 export async function readyToJudge({ tool }: Call): Promise<void> {
-  if (tool === "Bash") await loadGrammar();
+  if (tool === "Bash") await loadShell();
 }
 
 /** Judges a call once its tool has given its opinion. */

@@ -3,7 +3,8 @@ import { skillForStep, skillMessages } from "../../context/skills.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
-import { loadedGrammar, loadGrammar } from "../../permission/shell/read/grammar.ts";
+import { loadShell } from "../../permission/load.ts";
+import { loadedGrammar } from "../../permission/shell/read/grammar.ts";
 import {
   PLAN_TOOL,
   stepKeys,
@@ -60,7 +61,7 @@ async function callModel(
   const added = [...fresh, ...endedMessages(ended), ...skillMessages(skill), ...planning];
   const messages = added.length > 0 ? [...progress.messages, ...added] : progress.messages;
   const loading =
-    tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadGrammar(), THINKING_MS).unref() : undefined;
+    tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadShell(), THINKING_MS).unref() : undefined;
   try {
     const reply = await model.reply(
       {

@@ -1,4 +1,4 @@
-import type { NamedRule, Rule } from "../../protocol/index.ts";
+import { reason, type NamedRule, type Reason, type Rule } from "../../protocol/index.ts";
 import { pathRuleOf } from "../paths/pattern.ts";
 import type { PathRule } from "../paths/pattern.ts";
 import { mcpParts, pathTools, readRule } from "./rules.ts";
@@ -104,6 +104,14 @@ function isNamed(expected: string, tool: string): boolean {
 export function nameOf({ text, source }: Rule): NamedRule {
   return { text, source };
 }
+
+/** The reason of what rules allow. */
+export function allowedBy(...rules: readonly Rule[]): Reason {
+  return reason("allowed-by-rules", { rules: rules.map(nameOf) });
+}
+
+/** The reason of a command that no rule is about. */
+export const uncovered = reason("no-rule-command", {});
 
 /** Of several rules that match, the one reported is the first by text. */
 export function firstOf(rules: readonly CompiledRule[]): Rule | undefined {

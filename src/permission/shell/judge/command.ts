@@ -3,7 +3,7 @@ import { reason } from "../../../protocol/index.ts";
 import type { Reason, Rule } from "../../../protocol/index.ts";
 import type { RuleBook } from "../../rules/book.ts";
 import type { Disk } from "../../paths/canonical.ts";
-import { firstOf, nameOf } from "../../rules/compile.ts";
+import { allowedBy, firstOf, uncovered } from "../../rules/compile.ts";
 import { escalates } from "../../programs/escalating.ts";
 import type { Step } from "./flow.ts";
 import type { Word } from "../read/word.ts";
@@ -115,12 +115,6 @@ export function viewOf(
       : gitTrouble(program.git, foldersOfGit(words, bases, disk) ?? bases, session));
   if (trouble !== undefined) return { ...view, reason: reason("repository-unsafe", { why: trouble }) };
   return { ...view, allowed: true, reason: reason("only-reads", {}) };
-}
-
-export const uncovered = reason("no-rule-command", {});
-
-export function allowedBy(...rules: readonly Rule[]): Reason {
-  return reason("allowed-by-rules", { rules: rules.map(nameOf) });
 }
 
 const none: ReadonlySet<string> = new Set();
