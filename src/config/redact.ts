@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { lazy } from "../protocol/lazy.ts";
 import { secretField, secretPatterns } from "./secret-patterns.ts";
 import { redactor } from "./secrets.ts";
 
@@ -12,14 +13,14 @@ export type Redaction = {
 };
 
 // Equal secrets look equal to whoever reads one process's output, and tell nothing about themselves.
-const salt = randomBytes(16);
+const salt = lazy(() => randomBytes(16));
 
 export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
   const redactKnown = redactor(env);
   let removed = 0;
   const hide = (secret: string): string => {
     removed++;
-    return `[secret #${createHmac("sha256", salt).update(secret).digest("hex").slice(0, 6)}]`;
+    return `[secret #${createHmac("sha256", salt()).update(secret).digest("hex").slice(0, 6)}]`;
   };
   const text = (given: string): string => {
     const clean = redactKnown(given);
