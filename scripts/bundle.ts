@@ -84,6 +84,11 @@ async function hotGroups(build: RolldownBuild, entries: Record<string, string>) 
   const run = loadedBy(hotFiles);
   const library = loadedBy(["src/sdk/index.ts"]);
   for (const entry of Object.values(entries)) for (const set of [run, library]) set.delete(join(root, entry));
+  const early = [...run, ...library].filter(isForJudging);
+  if (early.length > 0)
+    throw new Error(
+      `every start would load these: import them lazily, or name a door in scripts/bundle.ts: ${early.join(", ")}`,
+    );
   return [
     { name: "core", test: (id: string) => run.has(id) && library.has(id) },
     { name: "run", test: (id: string) => run.has(id) },
@@ -110,18 +115,15 @@ const judgingEntry = "sage:judging";
  * An `import()` of one of the files loads it ahead of time.
  */
 function judging(): Plugin {
-  const isInside = (id: string) => id !== judgingApart && judgingRooms.some((room) => id.startsWith(room));
   const loader = "sage:load-judging";
   return {
     name: "judging",
     resolveId(source, importer, { kind }) {
       if (source === judgingEntry || source === loader) return source;
       const id = importer !== undefined && source.startsWith(".") ? join(dirname(importer), source) : "";
-      if (!isInside(id) || importer === undefined || isInside(importer)) return null;
+      if (!isForJudging(id) || importer === undefined || isForJudging(importer)) return null;
       if (kind === "dynamic-import") return judgingEntry;
-      if (!judgingDoors.includes(id))
-        throw new Error(`${importer} imports ${id}, which is not among the doors in scripts/bundle.ts`);
-      return `sage:door:${id}`;
+      return judgingDoors.includes(id) ? `sage:door:${id}` : null;
     },
     load(id) {
       if (id === judgingEntry)
@@ -141,6 +143,10 @@ function judging(): Plugin {
       return [`import { load } from "${loader}";`, ...doors].join("\n");
     },
   };
+}
+
+function isForJudging(id: string): boolean {
+  return id !== judgingApart && judgingRooms.some((room) => id.startsWith(room));
 }
 
 function nameFor(file: string): string {
