@@ -33,6 +33,8 @@ export const answerOptions = {
   stop: { type: "boolean" },
   json: { type: "string" },
   ask: { type: "string" },
+  "all-like": { type: "boolean" },
+  seen: { type: "string" },
   run: { type: "boolean" },
   model: { type: "string" },
 } as const;
@@ -141,6 +143,7 @@ function checkCompanions(values: Values, way: string | undefined, t: CliTexts): 
     ["reason", "--no", "--decline", "--stop"],
     ["remark", "--choose"],
     ["partial", "--choose"],
+    ["all-like", "--yes", "--no"],
   ];
   const given = values.always ? [way, "--always"] : [way];
   for (const [flag, ...with_] of goWith)

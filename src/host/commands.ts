@@ -46,6 +46,7 @@ import { builtinTools } from "../tools/registry.ts";
 import { batchAppends } from "./batched-appends.ts";
 import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { interruptOf, standingOf } from "./interrupt.ts";
+import { respondAll } from "./respond-all.ts";
 import type { Runner } from "./runner.ts";
 import { existingSession } from "./session-run.ts";
 
@@ -177,6 +178,10 @@ export function createCommands(parts: CommandParts): Host["send"] {
       if (!end.won) throw alreadyResolved(end.resolution);
       return { ok: true, resolution: end.resolution, running: isRunning(session) };
     },
+    respondAll: async (command) => ({
+      ok: true,
+      results: await respondAll({ store, running: isRunning, late: alreadyResolved }, command),
+    }),
     async inquire({ requestId, text, id = randomUUID(), by, surface }) {
       const { resolution } = existingRequest(store, requestId);
       if (resolution) throw alreadyResolved(resolution);

@@ -35,6 +35,8 @@ function actOf(command: Command, requestOf: (id: string) => InputRequest | undef
       // A permission, or the repetition of an interrupted command, lets something run.
       return request?.kind === "permission" || request?.source === "recovery" ? "approve" : "talk";
     }
+    case "respondAll":
+      return "approve";
     case "chooseMode":
       return command.mode === "plan" ? "talk" : "approve";
     case "open":

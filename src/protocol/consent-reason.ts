@@ -7,4 +7,7 @@ export type ConsentReasonArgs = {
   "asker-may-not-approve": { by: string };
   "consent-takes-no-rules": {};
   "edited-anew": { by: string };
+  /** Of a request in a list that one answer was meant for. */
+  "answered-by-itself": { request: string };
+  "list-changed": {};
 };

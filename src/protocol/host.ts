@@ -31,6 +31,8 @@ export type Command =
    */
   | ({ type: "withdraw"; session: string; message: string } & Sender)
   | ({ type: "respond"; response: InputResponse } & Sender)
+  /** One answer to several requests that are alike, after their list was seen whole. */
+  | ({ type: "respondAll"; requestIds: readonly string[]; answer: SharedAnswer } & Sender)
   /** Asks about an open request instead of answering it. Whoever runs the session replies. `id` makes a redelivered one harmless. */
   | ({ type: "inquire"; requestId: string; text: string; id?: string } & Sender)
   /**
@@ -90,27 +92,35 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
         ? { ok: true; seq: number }
         : C extends "respond"
           ? Responded
-          : C extends "inquire"
-            ? {
-                ok: true;
-                inquiry: string;
-                /** False: recorded, and nothing runs this session now that could reply. */ running: boolean;
-              }
-            : C extends "interrupt"
-              ? { ok: true; to: "pause" | "cancel" | "nothing" }
-              : C extends "sessions"
-                ? { ok: true; sessions: SessionSummary[] }
-                : C extends "pending"
-                  ? { ok: true; requests: PendingRequest[] }
-                  : C extends "request"
-                    ? { ok: true; resolution?: Resolution } & PendingRequest
-                    : { ok: true });
+          : C extends "respondAll"
+            ? { ok: true; results: RespondedEach[] }
+            : C extends "inquire"
+              ? {
+                  ok: true;
+                  inquiry: string;
+                  /** False: recorded, and nothing runs this session now that could reply. */ running: boolean;
+                }
+              : C extends "interrupt"
+                ? { ok: true; to: "pause" | "cancel" | "nothing" }
+                : C extends "sessions"
+                  ? { ok: true; sessions: SessionSummary[] }
+                  : C extends "pending"
+                    ? { ok: true; requests: PendingRequest[] }
+                    : C extends "request"
+                      ? { ok: true; resolution?: Resolution } & PendingRequest
+                      : { ok: true });
 
 /** The answer was recorded. It ended the request, or it was one yes of several. */
 export type Responded = {
   ok: true;
   /** False: nothing runs this session now. */ running: boolean;
 } & ({ resolution: Resolution } | { resolution?: undefined; approved: Approved });
+
+/** An answer that several requests may be given at once. Rules are kept with an answer to one of them. */
+export type SharedAnswer = { type: "granted"; comment?: string } | { type: "denied"; reason?: string };
+
+/** What became of one request of several: answered, or the reason why not. */
+export type RespondedEach = { requestId: string } & ({ ok: true; resolution: Resolution; running: boolean } | Refused);
 
 /** A request as a list shows it, with the latest half-filled answer and those who approved it so far. */
 export type PendingRequest = { request: InputRequest; draft?: Draft; approvals?: Approval[] };

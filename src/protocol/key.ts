@@ -243,11 +243,16 @@ const letters = "abcdefghjkmnpqrstuvwxyz23456789";
  * letters, so that nobody answers a request by the name of another.
  */
 export function shortRequestId(id: string): string {
+  return requestId(splitRequestId(id).session, codeOf(id));
+}
+
+/** Five letters that stand for a text. */
+export function codeOf(text: string): string {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193) >>> 0;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
   let code = "";
   for (let n = 0; n < 5; n++, hash = Math.floor(hash / letters.length)) code += letters[hash % letters.length];
-  return requestId(splitRequestId(id).session, code);
+  return code;
 }
 
 const ends = /\.(?:started|finished|resolved|replied|ended)$/;

@@ -16,8 +16,11 @@ import {
   type LooseResponse,
   type PermissionRequest,
   type Resolution,
+  type RespondedEach,
+  type SharedAnswer,
 } from "../protocol/index.ts";
 import { replyTo } from "./inquire.ts";
+import { alikeTo } from "../view/alike.ts";
 import { createRun, type Run, type RunEvent } from "./run.ts";
 
 /** `runTurn` returns with a question for a person, or with the outcome of the turn. */
@@ -66,7 +69,18 @@ export interface TurnAgent {
    * free read, and the request stays open. Rejects with `request-resolved` when it ends before there is a reply.
    */
   inquire(text: string, options?: { by?: string; requestId?: string; signal?: AbortSignal }): Promise<InquiryReplied>;
+  /** Open permissions that may be answered together with the one that was shown last, itself included; empty where there is no other. */
+  getAlike(): PermissionRequest[];
+  /** Answers these permissions of `getAlike` at once. Each has a result of its own; a list that is not alike is refused whole. */
+  answerAll(
+    requests: readonly Pick<InputRequest, "id">[],
+    answer: AnswerToAll,
+    options?: { by?: string },
+  ): Promise<RespondedEach[]>;
 }
+
+/** One answer to several permissions. */
+export type AnswerToAll = boolean | SharedAnswer;
 
 type Parts = { store: Store; host: Host; session: string; run(): Promise<AgentOutcome> };
 
@@ -175,6 +189,18 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
       const [first] = store.pending(session);
       shown = first?.id ?? shown;
       return first;
+    },
+    getAlike() {
+      const open = store.pending(session);
+      const request = open.find(({ id }) => id === shown);
+      return request ? alikeTo(request, open) : [];
+    },
+    async answerAll(requests, answer, { by = sender.by } = {}) {
+      const shared = typeof answer === "boolean" ? ({ type: answer ? "granted" : "denied" } as const) : answer;
+      const requestIds = requests.map(({ id }) => id);
+      const reply = await host.send({ type: "respondAll", requestIds, answer: shared, ...sender, by });
+      if (reply.ok) return reply.results;
+      throw errorOf(reply);
     },
     async answerQuestion(answer, { by } = {}) {
       // Never to whatever is open now: a second click must not allow what nobody has seen.

@@ -13,6 +13,8 @@ const en: Table = {
   "asker-may-not-approve": ({ by }) => `${by} asked for this, and somebody else has to approve it`,
   "consent-takes-no-rules": () => "this needs its own approvals each time; a yes to it keeps or takes back no rule",
   "edited-anew": ({ by }) => `${by} changed it; it is asked again, and every yes counts anew`,
+  "answered-by-itself": ({ request }) => `nothing was answered: ${request || "this list"} has to be answered by itself`,
+  "list-changed": () => "nothing was answered: the list is not the one that was shown; look at it again",
 };
 
 const zh: Table = {
@@ -25,6 +27,8 @@ const zh: Table = {
   "asker-may-not-approve": ({ by }) => `这是 ${by} 提出的，须由别人批准`,
   "consent-takes-no-rules": () => "这一项每次都要单独批准；同意时不能添加或收回规则",
   "edited-anew": ({ by }) => `${by} 修改了内容；将重新询问，同意人数重新计算`,
+  "answered-by-itself": ({ request }) => `什么都没有回答：${request || "这一组"} 必须单独回答`,
+  "list-changed": () => "什么都没有回答：这一组已经不是之前显示的那些，请再看一遍",
 };
 
 export const consentReasons: Record<Lang, Table> = { en, zh };

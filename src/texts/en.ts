@@ -103,6 +103,10 @@ export const en = {
   edit: "Edit first",
   yesAnd: "Allow with a comment",
   stop: "Stop the turn",
+  together: (count: number) => `Answer ${count} alike together`,
+  permitAll: (count: number) => `Allow all ${count} once? (y/n, empty: back)`,
+  /** `count` further requests that one answer may be meant for. */
+  alikeTo: (count: number) => `and ${count} more alike`,
   ctrlCOnly: "Ctrl-C cancels the request and stops the turn.",
   ctrlC: "Ctrl-C cancels the request and stops the turn; Ctrl-D exits and leaves it open.",
   permit: "Allow? (y/n/…)",

@@ -82,6 +82,9 @@ Answering
   sage answer <id> --json <response>
   sage answer <id> --ask <question>
                               ask about it; the agent replies, the request stays open
+  sage answer <id> --all-like --yes | --no
+                              answer it and all that are alike, after their list;
+                              --seen <code> where nobody can be asked
   --run                       resume the session here afterwards
   --json                      with sessions or inbox: JSON output
   sage inbox [<id>] [--watch] [--json]
@@ -229,6 +232,9 @@ const zh: HelpTexts = {
   sage answer <编号> --json <回答>
   sage answer <编号> --ask <问题>
                               先追问：智能体回复，请求仍待处理
+  sage answer <编号> --all-like --yes | --no
+                              先列出同类请求，再一起回答；
+                              无法询问时用 --seen <代码>
   --run                       随后在此继续该会话
   --json                      与 sessions 或 inbox 合用：输出 JSON
   sage inbox [<编号>] [--watch] [--json]

@@ -7,6 +7,17 @@ const en = {
   gone: "no longer open",
   turnEnded: "Turn stopped.",
   damaged: "(damaged)",
+  /** A way to answer all of them, once their list was seen. */
+  allLike: (count: number, id: string, code: string) =>
+    `Answer these ${count} together:  ${sage(`answer ${id} --all-like --seen ${code} --yes | --no`)}`,
+  groupOf: (count: number, id: string) =>
+    `${count} alike: ${sage(`answer ${id} --all-like --yes`)} shows and answers them together`,
+  noneAlike: "no other open request is like this one, or it has to be answered by itself",
+  notAgreed: (id: string, code: string) =>
+    `nothing was answered; to answer this list without being asked:  ${sage(`answer ${id} --all-like --seen ${code} --yes`)}`,
+  refuseAll: (count: number) => `Refuse all ${count}? (y/n)`,
+  alsoDecided: (count: number, ids: string) =>
+    count === 1 ? `The rule also decided ${ids}.` : `The rule also decided ${count} others: ${ids}`,
   how: `See one with ${sage("inbox <id>")}, answer it with ${sage("answer <id>")}.`,
 };
 
@@ -18,6 +29,14 @@ const zh: InboxTexts = {
   gone: "已不再待处理",
   turnEnded: "本轮已停止。",
   damaged: "（已损坏）",
+  allLike: (count, id, code) =>
+    `一起回答这 ${count} 个：  ${sage(`answer ${id} --all-like --seen ${code} --yes | --no`)}`,
+  groupOf: (count, id) => `${count} 个同类：用 ${sage(`answer ${id} --all-like --yes`)} 一起查看并回答`,
+  noneAlike: "没有其他同类的待处理请求，或者它必须单独回答",
+  notAgreed: (id, code) =>
+    `什么都没有回答；不经询问直接回答这一组：  ${sage(`answer ${id} --all-like --seen ${code} --yes`)}`,
+  refuseAll: (count) => `全部拒绝（${count} 个）？(y/n)`,
+  alsoDecided: (count, ids) => `该规则同时决定了另外 ${count} 个请求：${ids}`,
   how: `用 ${sage("inbox <编号>")} 查看，用 ${sage("answer <编号>")} 回答。`,
 };
 

@@ -37,6 +37,9 @@ const en = {
     comment: "Allow with a comment",
     stop: "Stop the turn",
   },
+  together: (count: number) => `Answer ${count} alike together…`,
+  allowAll: (count: number) => `Allow all ${count} once`,
+  refuseAll: (count: number) => `Refuse all ${count}`,
   planChoices: {
     once: "Approve",
     acceptEdits: "Approve and accept edits",
@@ -140,6 +143,9 @@ const zh: PanelTexts = {
     comment: "允许并附言",
     stop: "停止本轮",
   },
+  together: (count) => `一起回答这 ${count} 个同类请求…`,
+  allowAll: (count) => `全部允许一次（${count} 个）`,
+  refuseAll: (count) => `全部拒绝（${count} 个）`,
   planChoices: {
     once: "允许",
     acceptEdits: "允许，并接受编辑",

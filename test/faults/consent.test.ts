@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Script } from "../../src/models/scripted.ts";
 import type { InputRequest, Rule } from "../../src/protocol/index.ts";
-import { workspace } from "../support/sage.ts";
+import { bash, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 import { check, show } from "./checker.ts";
 import { eventsOf, requestsOf, type History } from "./history.ts";
 import { dice, roundsOf, seed, thorough, type Dice } from "./rounds.ts";
@@ -149,4 +150,43 @@ test("whoever answers, from wherever and at once: no request is granted by fewer
     }
   }
   assert.ok(granted > 5, `${granted} were granted`);
+});
+
+test("killed before or after the commit of one answer to many: all of them have it, or none", async () => {
+  const two: Script = [{ calls: [bash("cargo test a"), bash("cargo test b")] }, { text: "done" }];
+  const begun = async (world: World, fault?: Fault) => {
+    const process = world.boot();
+    await process.send({ type: "open", session: "s", cwd: world.dir });
+    await process.send({ type: "say", session: "s", text: "go", id: "first", by: "Lin", surface: "a" });
+    world.observe(process.name, { type: "said", session: "s" });
+    await until(() => process.store.pending("s").length === 2);
+    await settle(world);
+    const requestIds = process.store.pending("s").map(({ id }) => id);
+    if (fault) process.trip(fault);
+    const reply = await process.send({
+      ...{ type: "respondAll", requestIds, answer: { type: "denied" }, by: "Lin", surface: "a" },
+    } as const);
+    return { process, requestIds, reply };
+  };
+  for (const side of ["before", "after"] as const) {
+    using here = workspace();
+    using world = createWorld({ dir: here.dir, script: () => two });
+    const { process, requestIds, reply } = await begun(world, { point: "commit", nth: 1, side });
+    await process.bury();
+    assert.equal(reply, undefined, "it died");
+    const answered = world.facts("s").filter(({ type }) => type === "input.resolved").length;
+    assert.equal(answered, side === "before" ? 0 : requestIds.length);
+    const next = world.boot();
+    const again = await next.send({
+      ...{ type: "respondAll", requestIds, answer: { type: "denied" }, by: "Lin", surface: "a" },
+    } as const);
+    assert.ok(again?.ok);
+    assert.deepEqual(
+      again.results.map((one) => (one.ok ? "ok" : one.code)),
+      requestIds.map(() => (side === "before" ? "ok" : "request-resolved")),
+    );
+    await next.host.run("s");
+    await world.end();
+    assert.deepEqual(show(check(world.history())), "");
+  }
 });

@@ -282,7 +282,7 @@ suite("what a typed line comes to", () => {
       const step = hear(request, { at: "choices" }, line, t);
       if (step.type === "again") return step.message;
       if (step.type === "next") return step.dialog;
-      if (step.type === "inquire") return step;
+      if (step.type === "inquire" || step.type === "respondAll") return step;
       return step.response.type === "granted"
         ? step.response.rules?.map((one) => `${one.rule} ${one.destination}`)
         : step;
@@ -667,6 +667,7 @@ suite("a reason is told in the reader's language", () => {
       t: texts("zh"),
       me: "lin",
       respond: async () => refusalOf(problem),
+      respondAll: async () => refusalOf(problem),
       createPanel({ respond }) {
         const shown = {
           requestId: request.id,

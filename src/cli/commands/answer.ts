@@ -2,21 +2,25 @@ import type { Store } from "../../journal/store.ts";
 import {
   oneLine,
   SageError,
+  shortRequestId,
   splitRequestId,
   type Approved,
   type CommandReply,
+  type Host,
   type InputRequest,
+  type InputResponse,
   type Refused,
   type Resolution,
+  type SharedAnswer,
 } from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
 import { errorText } from "../../texts/error.ts";
 import { ending, headline } from "../../texts/resolution.ts";
-import { cliTexts } from "../../texts/cli.ts";
+import { cliTexts, type CliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { readFlags, usage } from "../flags.ts";
+import { readFlags, usage, type Flags } from "../flags.ts";
 import { consentSoFar } from "../../view/consent.ts";
 import { clipped } from "../../view/lines/safe.ts";
 import { nameOf } from "../../view/summary.ts";
@@ -44,11 +48,30 @@ export async function answer(args: string[]): Promise<number> {
       return await inquire({ store, host }, request, inquiry, { values, lang, refused });
     }
     const response = await responseOf(request, { ...values, nth }, t);
+    if (values["all-like"]) return await allLike({ host, store, lang }, request, { response, values, t });
+    if (values.seen !== undefined) throw usage(t.only("--seen", "--all-like"));
     const reply = await host.send({ type: "respond", response, by: person(), surface: "cli" });
     return reply.ok ? await afterwards(store, request, reply, values, lang) : refused(reply, lang);
   } finally {
     await host.close();
   }
+}
+
+/** One answer for all that are alike takes no rule and no edit, and goes on with no session here. */
+async function allLike(
+  parts: { host: Host; store: Store; lang: Lang },
+  request: InputRequest,
+  {
+    response,
+    values: { always, input, seen, run, "accept-edits": acceptEdits },
+    t,
+  }: { response: InputResponse; values: Flags<typeof answerOptions>["values"]; t: CliTexts },
+): Promise<number> {
+  for (const [flag, given] of Object.entries({ always, input, run, "accept-edits": acceptEdits }))
+    if (given !== undefined) throw usage(t.conflict("--all-like", `--${flag}`));
+  const { answerAllLike } = await import("./inbox/all-like.ts");
+  const { requestId: _, ...answer } = response;
+  return answerAllLike(parts, request, { answer: answer as SharedAnswer, seen });
 }
 
 function refused(reply: Omit<Refused, "ok" | "code">, lang: Lang): number {
@@ -77,10 +100,33 @@ async function afterwards(
     if (!reply.running) await endTurn(store, session, lang);
     return exitCodes.success;
   }
+  if (reply.running && rulesIn(reply.resolution) > 0) await tellAlsoDecided(store, reply.resolution, lang);
   if (reply.running) console.log(t.takenUp);
   else if (values.run) return goOn(store, session, values.model, lang);
   else console.log(t.thenResume(session));
   return exitCodes.success;
+}
+
+function rulesIn(resolution: Resolution): number {
+  const response = "response" in resolution ? resolution.response : undefined;
+  return response?.type === "granted" ? (response.rules?.length ?? 0) : 0;
+}
+
+/** The session that runs keeps the rules and judges what else is open again: told once it has done so, which takes a moment. */
+async function tellAlsoDecided(store: Store, { requestId, at }: Resolution, lang: Lang): Promise<void> {
+  const { session } = splitRequestId(requestId);
+  for (let n = 0; n < 20; n++) {
+    const since = store.load(session).filter((fact) => fact.at >= at);
+    if (since.some(({ type }) => type === "rule.added")) {
+      const ended = since.flatMap((fact) =>
+        fact.type === "input.resolved" && fact.data.surface === "rule" ? [shortRequestId(fact.data.requestId)] : [],
+      );
+      const { inboxTexts } = await import("../../texts/inbox.ts");
+      if (ended.length > 0) console.log(inboxTexts(lang).alsoDecided(ended.length, ended.join(", ")));
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 /** One yes of several: the session goes on once the others are there. */

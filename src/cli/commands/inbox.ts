@@ -7,6 +7,7 @@ import { headline } from "../../texts/resolution.ts";
 import { texts } from "../../texts/texts.ts";
 import { person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { alikeTo, groupsOf } from "../../view/alike.ts";
 import { requestBy } from "../find-request.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { ask, openJournal } from "../journal.ts";
@@ -45,6 +46,11 @@ export async function inbox(args: string[]): Promise<number> {
       }
       if (values.json) toStdout(`${JSON.stringify(found, undefined, 2)}\n`);
       else show(found);
+      const alike = values.json ? [] : alikeTo(found, store.pending());
+      if (alike.length > 0) {
+        const { alikeLines } = await import("./inbox/all-like.ts");
+        console.log(alikeLines(store, alike, lang).join("\n"));
+      }
       return exitCodes.success;
     }
     const { requests } = await ask(host, { type: "pending" });
@@ -52,11 +58,13 @@ export async function inbox(args: string[]): Promise<number> {
     else if (requests.length === 0) console.log(t.inboxEmpty);
     else {
       const { listLines } = await import("./inbox/list.ts");
-      const listed = requests.map(({ request, approvals }) => ({
-        ...{ request, approvals },
-        title: store.session(request.session)?.title ?? "",
-        damaged: isDamaged(request.session),
-      }));
+      const listed = groupsOf(requests).map((group) =>
+        group.map(({ request, approvals }) => ({
+          ...{ request, approvals },
+          title: store.session(request.session)?.title ?? "",
+          damaged: isDamaged(request.session),
+        })),
+      );
       console.log(listLines(listed, style, lang).join("\n"));
     }
     return exitCodes.success;

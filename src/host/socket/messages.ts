@@ -37,6 +37,11 @@ const response = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("cancelled"), requestId, reason: text.optional() }),
 ]);
 
+const shared = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("granted"), comment: text.optional() }),
+  z.strictObject({ type: z.literal("denied"), reason: text.optional() }),
+]);
+
 const written = text.optional();
 const draft = z.strictObject({
   answers: answers.optional(),
@@ -69,6 +74,7 @@ const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } =
   },
   withdraw: { session: text, message: text, ...sender },
   respond: { response, ...sender },
+  respondAll: { requestIds: z.array(requestId), answer: shared, ...sender },
   inquire: { requestId, text, id: text.optional(), ...sender },
   interrupt: { session: text, cancel: z.boolean().optional(), ...sender },
   resume: { session: text },

@@ -1,6 +1,12 @@
-import { messageOf, type Approval, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import {
+  messageOf,
+  type Approval,
+  type InputRequest,
+  type PermissionRequest,
+  type Resolution,
+} from "../../protocol/index.ts";
 import type { Told } from "../../view/inquiry.ts";
-import { askingCard, endedCard, inquiryText, inWords, typedAt } from "./asking-card.ts";
+import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
 import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
 import type { Card } from "./cards/card.ts";
 import { endOf, movedCard, whereOf, whoOf } from "./cards/closed.ts";
@@ -28,6 +34,10 @@ export type Asker = {
   remind(request: InputRequest): Promise<void>;
   /** Calls somebody who was not asked yet, by the name of the settings. */
   escalate(request: InputRequest, to: string): Promise<void>;
+  /** Open requests that one answer may be meant for, this one included. */
+  alike(request: InputRequest): PermissionRequest[];
+  /** Those of them that this card lists; none where it shows one request. */
+  listed(request: InputRequest, record: AskRecord): PermissionRequest[];
   /** The card as it should look now. */
   card(request: InputRequest, record: AskRecord): Card;
   closed(request: InputRequest, resolution: Resolution): Card;
@@ -47,11 +57,16 @@ export type Asking = AskerParts & {
   speeches(): Speeches;
   /** Everybody who approved a request so far. */
   approvals(requestId: string): readonly Approval[];
+  /** Open requests that one answer may be meant for, this one included. */
+  alike(request: InputRequest): PermissionRequest[];
 };
 
-export function createAsker(parts: AskerParts, home: () => Home, approvals: Asking["approvals"]): Asker {
-  const asking: Asking = { ...parts, home, approvals, speeches: () => parts.speak(home().chat) };
+export function createAsker(parts: AskerParts, home: () => Home, open: Pick<Asking, "approvals" | "alike">): Asker {
+  const asking: Asking = { ...parts, home, ...open, speeches: () => parts.speak(home().chat) };
   return {
+    alike: (request) => asking.alike(request),
+    listed: (request, record) =>
+      askingCard(asking, request, record).together ? listedOn(asking, request, record) : [],
     closed: (request, resolution) => endedCard(asking, request, resolution),
     typed: (record) => typedAt(asking, record),
     card: (request, record) => askingCard(asking, request, record).card,

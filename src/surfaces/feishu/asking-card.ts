@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { harmless, type InputRequest, type Resolution } from "../../protocol/index.ts";
+import { harmless, type InputRequest, type PermissionRequest, type Resolution } from "../../protocol/index.ts";
 import { consentLines } from "../../view/consent.ts";
 import { describeRequest } from "../../view/describe.ts";
 import { madeNote, replyNote, type Told } from "../../view/inquiry.ts";
@@ -10,6 +10,7 @@ import { closedCard, watchCard, whoOf } from "./cards/closed.ts";
 import { permissionCard, type Asked, type AskingCard } from "./cards/permission.ts";
 import { questionCard, textCard } from "./cards/question.ts";
 import { redacted } from "./cards/redact.ts";
+import { togetherCard } from "./cards/together.ts";
 import type { Speech } from "./cards/speech.ts";
 import { typedHint } from "./cards/typed.ts";
 import { codeOfCard, type AskRecord } from "./records.ts";
@@ -31,6 +32,7 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
       typed: typedAt(asking, record),
     },
     approvals: asking.approvals(request.id),
+    alike: asking.alike(request).length,
     ...(file && { file }),
     ...(record.for !== undefined && { for: record.for }),
     ...(record.called && { called: record.called }),
@@ -42,8 +44,18 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
       [told(watch.asked, request, t), ...consentLines(request, asked.approvals, words)].join("\n");
     return { card: watchCard(value, lines, placeOf(asking), speeches()) };
   }
+  const listed = value.kind === "permission" ? listedOn(asking, request, record) : [];
+  const together = listed.length > 0 ? togetherCard(redacted(listed, redaction).value, asked, speeches()) : undefined;
+  if (together) return { card: together, together: true };
   if (value.kind === "permission") return permissionCard(value, asked, speeches());
   return value.kind === "question" ? questionCard(value, asked, speeches()) : textCard(value, asked, speeches());
+}
+
+/** The requests that the card lists, while all of them are open and alike. */
+export function listedOn(asking: Pick<Asking, "alike">, request: InputRequest, record: AskRecord): PermissionRequest[] {
+  const { together = [] } = record;
+  const listed = asking.alike(request).filter(({ id }) => together.includes(id));
+  return together.length > 0 && listed.length === together.length ? listed : [];
 }
 
 const placeOf = ({ now, home }: Asking) => ({ now: now(), cwd: home().cwd });

@@ -110,6 +110,15 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
       records.saveCard(next);
       return { card: follow.asker.card(request, next) };
     }
+    if (act === "together" || act === "one") {
+      // The next version of the card, and only that one, answers the list or the one request.
+      const listed = act === "together" ? follow.asker.alike(request).map(({ id }) => id) : [];
+      const { together: _, ...bare } = record;
+      const next = { ...bare, g: record.g + 1, ...(listed.length > 1 && { together: listed }) };
+      records.saveCard(next);
+      return { card: follow.asker.card(request, next) };
+    }
+    if (act === "allow_all" || act === "deny_all") return answerAll(follow, request, record, { act, click });
     const toast = toastIn(click);
     const read = responseOf(request, record, act, click.formValue ?? {});
     if ("problem" in read) return toast("warning", read.problem);
@@ -128,6 +137,33 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     }
     if (reply.resolution) return late(follow, request, reply.resolution, click);
     return toast("error", ({ t, words }) => t.toast.failed(errorText(reply, words)));
+  };
+
+  const answerAll = async (
+    follow: Follow,
+    request: InputRequest,
+    record: AskRecord,
+    { act, click }: { act: "allow_all" | "deny_all"; click: CardClick },
+  ): Promise<CardAnswer> => {
+    const toast = toastIn(click);
+    const listed = follow.asker.listed(request, record);
+    // The card showed a list that is another one by now: nothing is answered.
+    if (listed.length === 0)
+      return { ...toast("warning", ({ t }) => t.togetherGone), card: follow.asker.card(request, record) };
+    const from = await parts.senderOf(click.operator.openId);
+    const answer = { type: act === "allow_all" ? "granted" : "denied" } as const;
+    const reply = await follow.handle.sendAnswerToAll(
+      listed.map(({ id }) => id),
+      answer,
+      from,
+    );
+    if (!reply.ok) return toast("error", ({ t, words }) => t.toast.failed(errorText(reply, words)));
+    const own = reply.results.find(({ requestId }) => requestId === request.id);
+    const answered = reply.results.filter(({ ok }) => ok).length;
+    return {
+      ...toast("success", ({ t }) => t.togetherDone(answered, listed.length)),
+      ...(own?.resolution && { card: follow.asker.closed(request, own.resolution) }),
+    };
   };
 
   return (click) =>

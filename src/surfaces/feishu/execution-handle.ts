@@ -4,6 +4,7 @@ import type {
   Host,
   InputResponse,
   Sender,
+  SharedAnswer,
   TurnLimits,
   WatchEvent,
 } from "../../protocol/index.ts";
@@ -23,6 +24,12 @@ export type ExecutionHandle = {
   sendAnswer(response: InputResponse, from: Sender): Promise<CommandReply<"respond">>;
   /** A question about a request; `id` makes one that comes twice harmless. */
   sendInquiry(asked: { requestId: string; text: string; id: string }, from: Sender): Promise<CommandReply<"inquire">>;
+  /** One answer to several requests that are alike. */
+  sendAnswerToAll(
+    requestIds: readonly string[],
+    answer: SharedAnswer,
+    from: Sender,
+  ): Promise<CommandReply<"respondAll">>;
   /** Ends the turn for good, with whatever waits for an answer. */
   finish(from: Sender): Promise<CommandReply<"interrupt">>;
 };
@@ -44,6 +51,11 @@ export function createExecutionHandle(host: Host, session: string, signal: Abort
     async sendInquiry(asked, from) {
       const reply = await host.send({ type: "inquire", ...asked, ...from });
       await goOn(reply);
+      return reply;
+    },
+    async sendAnswerToAll(requestIds, answer, from) {
+      const reply = await host.send({ type: "respondAll", requestIds, answer, ...from });
+      if (reply.ok && reply.results.some((one) => one.ok && !one.running)) await host.send({ type: "resume", session });
       return reply;
     },
     finish: (from) => host.send({ type: "interrupt", session, cancel: true, ...from }),

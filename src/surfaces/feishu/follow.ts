@@ -3,6 +3,7 @@ import { isInquiry, messageOf, type Host, type InputRequest, type InquiryFact } 
 import type { Told } from "../../view/inquiry.ts";
 import { noticeText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
+import { alikeTo } from "../../view/alike.ts";
 import { createAppointments, type Appointment, type Appointments } from "./appointments.ts";
 import { createAsker, type Asker, type AskerParts } from "./asker.ts";
 import { restartCard } from "./cards/closed.ts";
@@ -76,7 +77,10 @@ export function followSession(
     ...{ parts, session, fresh, home, begin },
     view: createView(() => parts.speak(home().chat)[0].words),
     streamer: createStreamer(parts, home),
-    asker: createAsker(parts, home, (id) => following.view.approvals(id)),
+    asker: createAsker(parts, home, {
+      approvals: (id) => following.view.approvals(id),
+      alike: (request) => alikeTo(request, following.view.open()),
+    }),
     queue: createQueue(session, ready, parts),
     appointments: createAppointments(parts.now, (request, appointment) =>
       following.queue.beside(() => keep(following, request, appointment)),

@@ -51,6 +51,8 @@ type AskPart = {
   from?: string;
   /** Open ids of those whom the card notifies. */
   called?: string[];
+  /** The card lists these requests, to be answered together. */
+  together?: string[];
   /** They were reminded that it waits. */
   reminded?: boolean;
   /** Inquiries whose replies were told below it. */

@@ -5,9 +5,11 @@ import {
   type InputRequest,
   type InputResponse,
   type PendingRequest,
+  type PermissionRequest,
+  type SharedAnswer,
 } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
-import { begin, editable, hear, type Dialog } from "./input.ts";
+import { begin, editable, hear, isTogether, type Dialog } from "./input.ts";
 import type { Lines } from "./lines.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { requestLines } from "../../view/lines/request.ts";
@@ -35,6 +37,9 @@ type Parts = {
   prompted(): void;
   saveDraft(requestId: string, draft: Draft): void;
   respond(request: InputRequest, response: InputResponse): void;
+  /** Open requests that one answer may be meant for, this one included. */
+  alike(request: InputRequest): PermissionRequest[];
+  respondAll(requestIds: readonly string[], answer: SharedAnswer): void;
   inquire(request: InputRequest, text: string): void;
   /** The prompt is gone: what was held back is written. */
   released(): void;
@@ -55,8 +60,10 @@ export function createAsking(parts: Parts): Asking {
     lines.ask(paint.bold(`${labelOf(request, dialog, t)} > `), { fresh, prefill });
   };
   const goTo = (request: InputRequest, dialog: Dialog) => {
-    say(...dialogLines(request, dialog, style));
-    prompt(request, dialog, { fresh: dialog.at === "choices" || dialog.at === "question" || dialog.at === "text" });
+    const alike = dialog.at === "choices" ? parts.alike(request) : dialog.at === "together" ? dialog.requests : [];
+    say(...dialogLines(request, dialog, style, { alike, cwd: cwd() }));
+    const fresh = ["choices", "question", "text", "together"].includes(dialog.at);
+    prompt(request, dialog, { fresh });
   };
 
   return {
@@ -73,10 +80,14 @@ export function createAsking(parts: Parts): Asking {
       if (!at) return;
       const { request, dialog } = at;
       at = undefined;
+      const alike = dialog.at === "choices" && isTogether(line) ? parts.alike(request) : [];
+      if (alike.length > 0) return goTo(request, { at: "together", requests: alike });
       const step = hear(request, dialog, line, t);
       switch (step.type) {
         case "respond":
           return respond(request, step.response);
+        case "respondAll":
+          return parts.respondAll(step.requestIds, step.answer);
         case "inquire":
           parts.inquire(request, step.text);
           say(paint.dim(t.inquiryWaits));
@@ -111,6 +122,8 @@ function labelOf(request: InputRequest, dialog: Dialog, t: Texts): string {
   switch (dialog.at) {
     case "choices":
       return isPlan ? t.permitPlan : t.permit;
+    case "together":
+      return t.permitAll(dialog.requests.length);
     case "reason":
       return isPlan ? t.planReason : t.reason;
     case "comment":

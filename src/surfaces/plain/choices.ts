@@ -4,15 +4,22 @@ import { rulesFor, takesOwnWords } from "../../view/answering.ts";
 import { neededOf } from "../../view/describe.ts";
 import { offerLines } from "../../view/lines/offers.ts";
 import type { Style } from "../../view/lines/paint.ts";
-import { questionLines } from "../../view/lines/request.ts";
+import { questionLines, requestLines } from "../../view/lines/request.ts";
 import type { Dialog } from "./input.ts";
 
 /** Prompt for the next line. */
-export function dialogLines(request: InputRequest, dialog: Dialog, style: Style): string[] {
+export function dialogLines(
+  request: InputRequest,
+  dialog: Dialog,
+  style: Style,
+  { alike = [], cwd }: { alike?: readonly PermissionRequest[]; cwd?: string | undefined } = {},
+): string[] {
   const { t, paint } = style;
   switch (dialog.at) {
     case "choices":
-      return request.kind === "permission" ? [...choiceLines(request, style), paint.dim(t.ctrlC)] : [];
+      return request.kind === "permission" ? [...choiceLines(request, style, alike.length), paint.dim(t.ctrlC)] : [];
+    case "together":
+      return alike.flatMap((one, n) => requestLines(one, style, { place: t.place(n + 1, alike.length), cwd }));
     case "question": {
       if (request.kind !== "question") return [];
       const of = request.questions.length;
@@ -38,7 +45,7 @@ export function dialogLines(request: InputRequest, dialog: Dialog, style: Style)
   }
 }
 
-function choiceLines(request: PermissionRequest, style: Style): string[] {
+function choiceLines(request: PermissionRequest, style: Style, alike: number): string[] {
   const { t, paint } = style;
   const key = (letter: string, text: string) => `  ${paint.bold(letter)}  ${text}`;
   const rules = ruleLines(request, style);
@@ -52,6 +59,7 @@ function choiceLines(request: PermissionRequest, style: Style): string[] {
     key("e", t.edit),
     key("c", t.yesAnd),
     key("s", t.stop),
+    ...(alike > 1 ? [key("t", t.together(alike))] : []),
     key("?", t.inquiryKey),
   ];
 }

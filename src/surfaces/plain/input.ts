@@ -6,6 +6,7 @@ import {
   type InputRequest,
   type InputResponse,
   type PermissionRequest,
+  type SharedAnswer,
   type ToolInput,
 } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
@@ -16,6 +17,8 @@ import { readAlways, type Writing } from "./keeping.ts";
 /** Where the person is in answering one request. */
 export type Dialog =
   | { at: "choices" }
+  /** One answer for all of these, which stand above it. */
+  | { at: "together"; requests: readonly PermissionRequest[] }
   | { at: "reason" }
   | { at: "comment" }
   | { at: "edit" }
@@ -27,6 +30,7 @@ export type Dialog =
 /** Result of a typed line. */
 export type Step =
   | { type: "respond"; response: InputResponse }
+  | { type: "respondAll"; requestIds: string[]; answer: SharedAnswer }
   | { type: "next"; dialog: Dialog; draft?: Draft; note?: string }
   /** The person asks about the request first. */
   | { type: "inquire"; text: string }
@@ -63,6 +67,15 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
   switch (dialog.at) {
     case "choices":
       return request.kind === "permission" ? choose(request, typed, t) : { type: "again", message: t.noChoice(typed) };
+    case "together": {
+      const requestIds = dialog.requests.map(({ id }) => id);
+      const said = keyOf(typed);
+      if (said === "y" || said === "yes" || said === "是")
+        return { type: "respondAll", requestIds, answer: { type: "granted" } };
+      if (said === "n" || said === "no" || said === "否")
+        return { type: "respondAll", requestIds, answer: { type: "denied" } };
+      return typed === "" ? back : { type: "again", message: t.noChoice(typed, "y, n") };
+    }
     case "reason":
       return typed === "" ? back : { type: "respond", response: { type: "denied", ...frame, reason: typed } };
     case "comment":
@@ -91,6 +104,11 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
     default:
       return dialog satisfies never;
   }
+}
+
+/** The letter for answering requests together that are alike. */
+export function isTogether(line: string): boolean {
+  return keyOf(line.trim()) === "t";
 }
 
 /** Elsewhere a question mark may begin what is written. In quotes it does so here as well. */

@@ -2,14 +2,15 @@ import type { Host, Sender } from "../../protocol/index.ts";
 import { texts } from "../../texts/texts.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
 import { createProgress, type Progress } from "../../view/progress.ts";
+import { alikeTo } from "../../view/alike.ts";
 import { createAsking, type Asking } from "./asking.ts";
 import { createLife, type Life } from "./life.ts";
 import { keyboard, pipe, type Lines } from "./lines.ts";
 import type { PlainOptions } from "./options.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createScreen, type Screen } from "./screen.ts";
-import { inquire, interrupt, respond } from "./sending.ts";
-import { joining, next, type Event, type Leaving, type State } from "./state.ts";
+import { inquire, interrupt, respond, respondAll } from "./sending.ts";
+import { joining, next, unsigned, type Event, type Leaving, type State } from "./state.ts";
 import { createTalking, type Talking } from "./talking.ts";
 import { createView, type Piece, type View } from "./view.ts";
 
@@ -79,6 +80,12 @@ export function createParts(host: Host, options: PlainOptions): Parts {
       prompted: screen.hold,
       saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
       respond: (request, response) => void respond(parts, request, response),
+      alike: (request) =>
+        alikeTo(
+          request,
+          unsigned(parts.state()).map((one) => one.request),
+        ),
+      respondAll: (requestIds, answer) => void respondAll(parts, requestIds, answer),
       inquire: (request, text) => void inquire(parts, request, text),
       released: screen.release,
       piped: input.isTTY !== true,

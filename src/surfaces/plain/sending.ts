@@ -1,4 +1,4 @@
-import { oneLine, type InputRequest, type InputResponse } from "../../protocol/index.ts";
+import { oneLine, type InputRequest, type InputResponse, type SharedAnswer } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import { headline } from "../../texts/resolution.ts";
 import type { Parts } from "./parts.ts";
@@ -35,6 +35,26 @@ export async function inquire(parts: Parts, { id }: InputRequest, text: string):
     const why = style.paint.red(style.t.sendingFailed(oneLine(errorText(reply, style.t))));
     parts.asking.interject(id, () => parts.say(why));
   } else if (!reply.running) parts.talking.resume();
+}
+
+/** Sends one answer to several requests and says what became of each. */
+export async function respondAll(parts: Parts, requestIds: readonly string[], answer: SharedAnswer): Promise<void> {
+  const { host, sender, style, to, say } = parts;
+  const { t, paint } = style;
+  to({ type: "sent" });
+  for (const id of requestIds) parts.answered.add(id);
+  const reply = await host.send({ type: "respondAll", requestIds, answer, ...sender });
+  to({ type: "replied" });
+  if (!reply.ok) say(paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
+  const results = reply.ok ? reply.results : [];
+  for (const one of results) {
+    if (one.ok || one.resolution) to({ type: "resolved", id: one.requestId });
+    if (one.ok) say(recorded(one.resolution, style));
+    else if (one.resolution) say(paint.yellow(headline(one.resolution, t, sender)));
+    else say(paint.red(t.sendingFailed(oneLine(errorText(one, t)))));
+  }
+  if (results.some((one) => one.ok && !one.running)) parts.talking.resume();
+  parts.prompts.settle();
 }
 
 /** Ctrl-C: interrupts the turn, or leaves. */

@@ -9,10 +9,13 @@ import {
   type PendingRequest,
   type Refused,
   type SessionMode,
+  type SharedAnswer,
 } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { Told } from "../../view/inquiry.ts";
+import { alikeTo } from "../../view/alike.ts";
+import type { AnswerAll } from "./panels/model.ts";
 import type { Panel, PanelOptions } from "./panels/panel.ts";
 
 /** The open requests of a session, and the panel for the one that is shown. */
@@ -42,6 +45,7 @@ type Parts = {
   /** Name of the person at this terminal. */
   me: string;
   respond(response: InputResponse, mode?: SessionMode): Promise<CommandReply<"respond">>;
+  respondAll(requestIds: readonly string[], answer: SharedAnswer): Promise<CommandReply<"respondAll">>;
   saveDraft(requestId: string, draft: Draft): void;
   inquire(requestId: string, text: string): Promise<{ ok: true } | Refused>;
   /** The keyboard is for this panel now, or for the editor. */
@@ -50,7 +54,7 @@ type Parts = {
   taken(): void;
 };
 
-export function createDesk({ t, me, createPanel, respond, saveDraft, inquire, focus, taken }: Parts): Desk {
+export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft, inquire, focus, taken }: Parts): Desk {
   let open: PendingRequest[] = [];
   let panel: Panel | undefined;
   let aside: string | undefined;
@@ -88,6 +92,12 @@ export function createDesk({ t, me, createPanel, respond, saveDraft, inquire, fo
       pending: draft ? { ...pending, draft } : pending,
       queue,
       respond: (response, mode) => void answer(id, response, mode),
+      alike: () =>
+        alikeTo(
+          pending.request,
+          open.map(({ request }) => request),
+        ),
+      respondAll: (all) => void answerAll(id, all),
       saveDraft(kept) {
         drafts.set(id, kept);
         saveDraft(id, kept);
@@ -117,6 +127,16 @@ export function createDesk({ t, me, createPanel, respond, saveDraft, inquire, fo
   const ask = async (id: string, text: string) => {
     const reply = await inquire(id, text);
     if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
+  };
+
+  /** Whatever became of each: those that have ended are gone, and the transcript says how. */
+  const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
+    for (const one of requestIds) answering.add(one);
+    const reply = await respondAll(requestIds, given);
+    for (const one of requestIds) answering.delete(one);
+    const failed = reply.ok ? reply.results.find((one) => !one.ok && !one.resolution) : reply;
+    for (const one of reply.ok ? reply.results : []) if (one.ok || one.resolution) remove(one.requestId);
+    if (failed && !failed.ok && panel?.requestId === id) panel.refused(errorText(failed, t));
   };
 
   const remove = (id: string) => {

@@ -204,6 +204,11 @@ function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => P
       if (reply.ok && !reply.running) parts().talk.resume();
       return reply;
     },
+    async respondAll(requestIds, answer) {
+      const reply = await host.send({ type: "respondAll", requestIds, answer, ...sender });
+      if (reply.ok && reply.results.some((one) => one.ok && !one.running)) parts().talk.resume();
+      return reply;
+    },
     saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
     focus: () => focus(parts()),
     taken: () => to({ type: "taken", at: now() }),

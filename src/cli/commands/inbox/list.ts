@@ -9,11 +9,15 @@ type Listed = { request: InputRequest; approvals?: readonly Approval[] | undefin
 
 const LONGEST_TITLE = 24;
 
-/** The inbox as lines, a line for each request: its id, how long it waits, its session and what it is about. */
-export function listLines(requests: readonly Listed[], style: Style, lang: Lang): string[] {
+/** The inbox as lines, a line for each request, those that are alike together: its id, how long it waits, its session and what it is about. */
+export function listLines(groups: readonly (readonly Listed[])[], style: Style, lang: Lang): string[] {
   const { t, paint, width } = style;
   const w = inboxTexts(lang);
-  const cells = requests.map(({ request, approvals = [], title, damaged }) => ({
+  const rows = groups.flatMap((group) =>
+    group.map((one, n) => ({ ...one, last: group.length > 1 && n === group.length - 1 ? group : undefined })),
+  );
+  const cells = rows.map(({ request, approvals = [], title, damaged, last }) => ({
+    below: last ? [w.groupOf(last.length, shortRequestId(last[0]!.request.id))] : [],
     id: shortRequestId(request.id),
     age: t.duration(Math.max(1_000, Date.now() - request.at)),
     title: clipped(titleOf({ title }), Math.min(LONGEST_TITLE, Math.floor((width ?? 200) / 5))),
@@ -27,14 +31,15 @@ export function listLines(requests: readonly Listed[], style: Style, lang: Lang)
   const [ids, ages, titles] = [widest(({ id }) => id), widest(({ age }) => age), widest(({ title }) => title)];
   const used = ids + ages + titles + 6;
   return [
-    ...cells.map(({ id, age, title, what }) => {
+    ...cells.flatMap(({ id, age, title, what, below }) => {
       const room = width === undefined ? undefined : Math.max(12, width - used);
-      return [
+      const line = [
         paint.bold(padded(id, ids)),
         paint.dim(padded(age, ages)),
         padded(title, titles),
         clipped(what, room),
       ].join("  ");
+      return [line, ...fitted(below, width).map(paint.dim)];
     }),
     ...fitted([w.how], width).map(paint.dim),
   ];

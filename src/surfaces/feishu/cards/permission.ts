@@ -21,6 +21,8 @@ export type Asked = {
   /** Secrets that were taken out. */
   masked?: number;
   now: number;
+  /** So many open requests may be answered together, this one included. */
+  alike?: number;
   /** Of those who have approved it so far. */
   approvals?: readonly Approval[];
   /** Open ids of those who may answer: the card notifies them. */
@@ -37,7 +39,12 @@ export type Asked = {
 };
 
 /** `file`: this does not fit on the card, and must be sent before it. */
-export type AskingCard = { card: Card; file?: { name: string; text: string } };
+export type AskingCard = {
+  card: Card;
+  file?: { name: string; text: string };
+  /** It lists several requests, each of them whole. */
+  together?: true;
+};
 
 export function permissionCard(request: PermissionRequest, asked: Asked, speeches: Speeches): AskingCard {
   const described = describeRequest(request, { cwd: asked.cwd });
@@ -88,10 +95,17 @@ function layOut(request: PermissionRequest, asked: Asked, speech: Speech, { show
       ...(cut ? [markdown(`**${escaped(fileLine(asked, speech))}**`)] : []),
       ...consentLines(request, asked.approvals, speech.words).map((line) => markdown(`**${escaped(line)}**`)),
       ...choices(asked, rules, cut, speech),
+      ...togetherElements(asked, speech),
       ...deadlineElements(request, asked, speech),
       detailPanel([...details, note(escaped(byHand)), note(escaped(t.session(asked.session)))], speech),
     ],
   );
+}
+
+function togetherElements({ rid, g, alike = 0 }: Asked, { words }: Speech): Element[] {
+  if (alike < 2) return [];
+  const value = { k: "perm" as const, rid, act: "together", g };
+  return [row([button({ id: "together", text: words.together(alike), value })])];
 }
 
 /** Whoever may answer is notified; whoever does not see where it comes from is told. */

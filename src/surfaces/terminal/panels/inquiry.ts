@@ -43,6 +43,7 @@ export function withInquiry<S>(
       return inside(state, model.press(state.inner, key, context));
     },
     page: ({ inner }) => model.page(inner),
+    reads: ({ inner }) => model.reads(inner),
     body: ({ inner }, draw) => model.body(inner, draw),
     ...(tabs && { tabs: ({ inner }: Asking<S>, draw: Draw) => tabs(inner, draw) }),
     choices(state, draw, context) {

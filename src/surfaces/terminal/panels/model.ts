@@ -1,6 +1,8 @@
-import type { Draft, InputResponse, SessionMode } from "../../../protocol/index.ts";
+import type { Draft, InputResponse, SessionMode, SharedAnswer } from "../../../protocol/index.ts";
 import type { Draw } from "./draw.ts";
 import type { Key } from "./key.ts";
+
+export type AnswerAll = { requestIds: string[]; answer: SharedAnswer };
 
 /** Result of a key. */
 export type Step<S> = {
@@ -8,6 +10,8 @@ export type Step<S> = {
   respond?: InputResponse;
   /** The person asks about the request first. */
   inquire?: string;
+  /** One answer to several requests. */
+  respondAll?: AnswerAll;
   /** The mode that the session goes into once the response is recorded. */
   mode?: SessionMode;
   /** The request stays open; the panel goes out of the way. */
@@ -29,6 +33,8 @@ export type Model<S> = {
   press(state: S, key: Key, context: { seenEnd: boolean }): Step<S>;
   /** The name of what the body shows; another one starts at its top. */
   page(state: S): string;
+  /** The name of the text that has to be read before anything is allowed: another page may be more of the same, or something else. */
+  reads(state: S): string;
   /** Depends on the page and the width alone. */
   body(state: S, draw: Draw): Body;
   /** Below the title. */

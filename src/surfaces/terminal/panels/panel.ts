@@ -1,4 +1,12 @@
-import type { Draft, InputResponse, PendingRequest, RuleTrial, SessionMode, Sender } from "../../../protocol/index.ts";
+import type {
+  Draft,
+  InputResponse,
+  PendingRequest,
+  PermissionRequest,
+  RuleTrial,
+  SessionMode,
+  Sender,
+} from "../../../protocol/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";
@@ -9,7 +17,7 @@ import type { Draw } from "./draw.ts";
 import { headLines, keyLines, noteLines } from "./frame.ts";
 import { readKey, type Key } from "./key.ts";
 import { lay } from "./layout.ts";
-import type { Body, Model } from "./model.ts";
+import type { AnswerAll, Body, Model } from "./model.ts";
 import { withInquiry } from "./inquiry.ts";
 import { permissionModel } from "./permission.ts";
 import { questionModel } from "./question.ts";
@@ -30,6 +38,9 @@ export type PanelOptions = {
   now(): number;
   /** `mode`: the session goes into it once the response is recorded. */
   respond(response: InputResponse, mode?: SessionMode): void;
+  /** Open requests that one answer may be meant for, this one included. */
+  alike?(): readonly PermissionRequest[];
+  respondAll?(answer: AnswerAll): void;
   saveDraft(draft: Draft): void;
   /** Asks about the request; what was asked last, and the reply, is in `inquiry`. */
   inquire(text: string): void;
@@ -67,7 +78,12 @@ export function createPanel(options: PanelOptions): Panel {
     case "permission":
       return show(
         options,
-        asked(permissionModel(pending, { wording, t: texts(options.lang), cwd: options.cwd })),
+        asked(
+          permissionModel(pending, {
+            ...{ wording, t: texts(options.lang), cwd: options.cwd },
+            alike: () => options.alike?.() ?? [],
+          }),
+        ),
         wording,
       );
     default:
@@ -85,7 +101,10 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
   let state = model.start;
   let queue = options.queue;
   let focused = false;
-  let [scroll, page, seenEnd] = [0, 1, false];
+  let [scroll, page] = [0, 1];
+  /** Texts whose end was on the screen. */
+  const read = new Set<string>();
+  const isRead = () => read.has(model.reads(state));
   let quietSince = options.now();
   /** A key that was held down when the panel came up is not meant for it. */
   let fresh = false;
@@ -145,9 +164,9 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
             ? wording.sending
             : phase.at === "refused"
               ? phase.message
-              : model.note(state, { seenEnd });
+              : model.note(state, { seenEnd: isRead() });
         const notes = noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn);
-        return { ...model.choices(state, draw, { seenEnd }), notes };
+        return { ...model.choices(state, draw, { seenEnd: isRead() }), notes };
       };
       const { lines, must = lines.length } = body(draw);
       const sections = {
@@ -169,8 +188,8 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: wording.rowsShown };
       const laid = lay(sections, room);
       ({ scroll, page } = laid);
-      if (laid.endShown && !seenEnd) {
-        seenEnd = true;
+      if (laid.endShown && !isRead()) {
+        read.add(model.reads(state));
         // The locked choices are free now and are drawn so.
         laid.lines = lay({ ...sections, ...below() }, room).lines;
       }
@@ -191,7 +210,7 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       }
       // A key that is held down moves, and decides nothing.
       if ((phase.at === "sent" && key.name !== "escape") || (key.repeat && key.name === "enter")) return;
-      const step = model.press(state, key, { seenEnd });
+      const step = model.press(state, key, { seenEnd: isRead() });
       state = step.state;
       if (phase.at === "refused") phase = { at: "open" };
       if (step.rearm) {
@@ -205,6 +224,10 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
         clearTimeout(timer);
         phase = { at: "sent" };
         options.respond(step.respond, step.mode);
+      } else if (step.respondAll) {
+        clearTimeout(timer);
+        phase = { at: "sent" };
+        options.respondAll?.(step.respondAll);
       } else {
         if (step.inquire !== undefined) options.inquire(step.inquire);
         clearTimeout(timer);

@@ -12,10 +12,14 @@ import { rulesFor } from "../../../view/answering.ts";
 import { dangersOf } from "../../../view/danger.ts";
 import { neededOf, type Offer } from "../../../view/describe.ts";
 
-export type Choice = "once" | "acceptEdits" | "always" | "no" | "reason" | "edit" | "comment" | "stop";
+export type Choice = "once" | "acceptEdits" | "always" | "no" | "reason" | "edit" | "comment" | "stop" | "together";
 
 export type PermissionState = {
-  stage: "choices" | "reason" | "comment" | "edit" | "always";
+  stage: "choices" | "reason" | "comment" | "edit" | "always" | "together";
+  /** Requests that one answer may be meant for, this one included; while they are listed, those that are in the list. */
+  alike: readonly PermissionRequest[];
+  /** In that list: yes or no to all. None at first. */
+  all: "granted" | "denied" | undefined;
   /** None at first: no key alone allows anything. */
   row: number | undefined;
   /** All choices are shown, and how the call was judged. */
@@ -43,6 +47,8 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
   const ticked = offers.map((offer) => needed.includes(offer));
   const start: PermissionState = {
     stage: "choices",
+    alike: [],
+    all: undefined,
     row: undefined,
     more: false,
     reason: createField(draft.reason),
@@ -82,7 +88,9 @@ export function choicesOf(request: PermissionRequest, state: PermissionState): C
   if (request.tool === PLAN_TOOL)
     return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];
   const edits = mayAcceptEdits(request) ? (["acceptEdits"] as const) : [];
-  return ["once", ...edits, ...(request.hard ? [] : (["always"] as const)), "no", ...others];
+  // Last, whatever else is shown: others come and go while somebody is about to press a key.
+  const together = state.alike.length > 1 ? (["together"] as const) : [];
+  return ["once", ...edits, ...(request.hard ? [] : (["always"] as const)), "no", ...others, ...together];
 }
 
 /** Accepting edits would have let it run: an ordinary edit of a file in the workspace. */

@@ -51,6 +51,24 @@ export function permissionBody(
   return { lines, must: runs.length };
 }
 
+/** Several requests that one answer is for: all of each, to be seen to the end. */
+export function togetherBody(all: readonly Description[], draw: Draw): Body {
+  const lines = all.flatMap((asked, n) => [
+    ...own(draw.t.place(n + 1, all.length), draw, { paint: draw.theme.dim }),
+    ...actionLines(asked, draw),
+    ...agentLines(asked, draw),
+  ]);
+  return { lines };
+}
+
+function actionLines(asked: Description, draw: Draw): string[] {
+  const { t, theme } = draw;
+  return [
+    ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
+    ...asked.action.filter((block) => !isMinor(block)).flatMap((block) => blockLines(block, draw, pathOf(asked))),
+  ];
+}
+
 /** Free text stays behind a margin; a sentence of our own, which may name files, right of our own columns. */
 function whyLines({ why }: Description, draw: Draw): string[] {
   const text = draw.t.because(why);
@@ -144,7 +162,10 @@ export function permissionChoices(
       const written = draftOf(request, state);
       const rows = choicesOf(request, state).map((choice, n): Row => {
         const locked = allows(choice) && !seenEnd;
-        const label = (request.tool === PLAN_TOOL ? wording.planChoices : wording.choices)[choice];
+        const label =
+          choice === "together"
+            ? wording.together(state.alike.length)
+            : (request.tool === PLAN_TOOL ? wording.planChoices : wording.choices)[choice];
         return {
           sign: `${n + 1}`,
           label: locked ? wording.lockedChoice(label) : label,
@@ -158,6 +179,14 @@ export function permissionChoices(
     }
     case "always":
       return alwaysChoices(request, state, draw);
+    case "together": {
+      const { all, alike } = state;
+      const rows = [wording.allowAll(alike.length), wording.refuseAll(alike.length)].map((label, n): Row => ({
+        sign: `${n + 1}`,
+        label: n === 0 && !seenEnd ? wording.lockedChoice(label) : label,
+      }));
+      return choiceRows(rows, all === undefined ? undefined : all === "granted" ? 0 : 1, draw);
+    }
     case "reason": {
       const [label, placeholder] =
         request.tool === PLAN_TOOL
@@ -235,6 +264,8 @@ export function permissionKeys(
   { wording: { keys } }: Draw,
 ): string[] {
   switch (state.stage) {
+    case "together":
+      return [keys.pick, keys.back, keys.move];
     case "choices":
       return [keys.pick, state.more ? keys.less : keys.more, keys.aside, keys.move];
     case "always":

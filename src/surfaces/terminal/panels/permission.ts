@@ -24,28 +24,41 @@ import {
   type Choice,
   type PermissionState,
 } from "./permission-state.ts";
-import { permissionBody, permissionChoices, permissionKeys } from "./permission-view.ts";
+import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
 import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, isLong } from "../../../view/describe.ts";
 
 export function permissionModel(
   { request, draft, approvals }: PendingRequest,
-  { cwd, ...words }: { wording: PanelTexts; t: Texts; cwd: string | undefined },
+  {
+    cwd,
+    alike,
+    ...words
+  }: { wording: PanelTexts; t: Texts; cwd: string | undefined; alike(): readonly PermissionRequest[] },
 ): Model<PermissionState> {
   const asked = request as PermissionRequest;
   const description = describeRequest(asked, { cwd });
+  /** A list that is being read stays as it is. */
+  const known = (state: PermissionState) => (state.stage === "together" ? state : { ...state, alike: alike() });
   return {
     start: begin(asked, draft),
     dangerous: description.dangers.length > 0,
     ...(isLong(description) && { size: description }),
-    press: (state, key, { seenEnd }) => press({ asked, seenEnd, ...words }, { ...state, note: "" }, key),
-    page: ({ more }) => (more ? "more" : ""),
-    body: (state, draw) => permissionBody(description, state, draw, consentLines(asked, approvals, words.t)),
-    choices: (state, draw, { seenEnd }) => permissionChoices(asked, state, { draw, seenEnd }),
+    press: (state, key, { seenEnd }) => press({ asked, seenEnd, ...words }, { ...known(state), note: "" }, key),
+    page: ({ stage, more }) => (stage === "together" ? stage : more ? "more" : ""),
+    reads: ({ stage }) => (stage === "together" ? stage : ""),
+    body: (state, draw) =>
+      state.stage === "together"
+        ? togetherBody(
+            state.alike.map((one) => describeRequest(one, { cwd })),
+            draw,
+          )
+        : permissionBody(description, state, draw, consentLines(asked, approvals, words.t)),
+    choices: (state, draw, { seenEnd }) => permissionChoices(asked, known(state), { draw, seenEnd }),
     note: ({ note }, { seenEnd }) => (seenEnd && note === words.wording.locked ? "" : note),
     keys: (state, draw) => permissionKeys(asked, state, draw),
     writes: ({ stage, always }) =>
-      stage === "always" ? alwaysRows(asked)[always.row]?.type === "own" : stage !== "choices",
+      stage === "always" ? alwaysRows(asked)[always.row]?.type === "own" : stage !== "choices" && stage !== "together",
     draft: (state) => draftOf(asked, state),
   };
 }
@@ -60,6 +73,8 @@ function press(context: Context, state: State, key: Key): Step<State> {
       return key.name === "escape" ? { state, collapse: true } : choosing(context, state, key);
     case "always":
       return key.name === "escape" ? back : keeping(context, state, key);
+    case "together":
+      return key.name === "escape" ? back : answeringAll(context, state, key);
     default:
       return key.name === "escape" ? back : writing(context, state, key, state.stage);
   }
@@ -119,6 +134,8 @@ function choose({ asked, seenEnd, wording }: Context, state: State, choice: Choi
       return { state, respond: { type: "denied", requestId } };
     case "stop":
       return { state, respond: { type: "cancelled", requestId } };
+    case "together":
+      return { state: { ...state, stage: choice, all: undefined } };
     case "always":
     case "reason":
     case "edit":
@@ -126,6 +143,25 @@ function choose({ asked, seenEnd, wording }: Context, state: State, choice: Choi
       return { state: { ...state, stage: choice } };
     default:
       return choice satisfies never;
+  }
+}
+
+/** One answer for the whole list, once its end was on the screen. */
+function answeringAll({ seenEnd, wording }: Context, state: State, key: Key): Step<State> {
+  const { all, alike } = state;
+  const to = (answer: State["all"]): Step<State> => ({ state: { ...state, all: answer } });
+  switch (key.name) {
+    case "up":
+    case "down":
+      return to(all === "granted" ? "denied" : "granted");
+    case "enter":
+      if (all === undefined) return { state: { ...state, note: wording.chooseFirst } };
+      if (!seenEnd) return { state: { ...state, note: wording.locked } };
+      return { state, respondAll: { requestIds: alike.map(({ id }) => id), answer: { type: all } } };
+    default: {
+      const digit = digitOf(key);
+      return digit === 1 ? to("granted") : digit === 2 ? to("denied") : { state };
+    }
   }
 }
 

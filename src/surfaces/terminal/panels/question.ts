@@ -21,6 +21,7 @@ export function questionModel({ request, draft }: PendingRequest, wording: Panel
     start: begin(asked, draft),
     press: (state, key) => press(asked, { ...state, note: "" }, key, wording),
     page: (state) => `${state.tab}${state.tab < asked.questions.length ? "" : JSON.stringify(answersOf(asked, state))}`,
+    reads: () => "",
     body: (state, draw) => ({ lines: questionBody(asked, state, draw) }),
     tabs: (state, draw) => questionTabs(asked, state, draw),
     choices: (state, draw) => questionChoices(asked, state, draw),

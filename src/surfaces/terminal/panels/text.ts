@@ -18,6 +18,7 @@ export function textModel({ request, draft }: PendingRequest, wording: PanelText
     start: { row: 0, field: createField(draft?.text), note: "" },
     press: (state, key) => press(asked, { ...state, note: "" }, key, wording),
     page: () => "",
+    reads: () => "",
     body: (_state, draw) => ({
       lines: [
         ...(asked.lastResponse === undefined ? [] : worded(asked.lastResponse, draw)),

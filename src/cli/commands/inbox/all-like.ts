@@ -1,0 +1,78 @@
+import type { Store } from "../../../journal/store.ts";
+import {
+  oneLine,
+  reason,
+  shortRequestId,
+  splitRequestId,
+  type Host,
+  type InputRequest,
+  type PermissionRequest,
+  type SharedAnswer,
+} from "../../../protocol/index.ts";
+import { cliTexts } from "../../../texts/cli.ts";
+import { errorBecause, errorText } from "../../../texts/error.ts";
+import { inboxTexts } from "../../../texts/inbox.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { ending, headline } from "../../../texts/resolution.ts";
+import { texts } from "../../../texts/texts.ts";
+import { alikeTo, codeOfList } from "../../../view/alike.ts";
+import { requestLines } from "../../../view/lines/request.ts";
+import { fitted } from "../../../view/lines/safe.ts";
+import { person } from "../../account.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { agrees, ask } from "../../journal.ts";
+import { styleOf } from "../../style.ts";
+
+type Parts = { host: Host; store: Store; lang: Lang };
+
+/**
+ * Answers every request that is like this one, once the list was seen whole: at a terminal it is shown and asked about; elsewhere the
+ * letters that stood below it are given with `seen`.
+ */
+export async function answerAllLike(
+  { host, store, lang }: Parts,
+  request: InputRequest,
+  { answer, seen }: { answer: SharedAnswer; seen: string | undefined },
+): Promise<number> {
+  const [t, w] = [texts(lang), inboxTexts(lang)];
+  const alike = alikeTo(request, store.pending());
+  if (alike.length === 0) {
+    console.error(`sage: ${w.noneAlike}`);
+    return exitCodes.failure;
+  }
+  if (seen !== undefined && seen !== codeOfList(alike)) throw errorBecause("input-invalid", reason("list-changed", {}));
+  if (seen === undefined) {
+    console.log(alikeLines(store, alike, lang).join("\n"));
+    const question = answer.type === "granted" ? t.permitAll(alike.length) : w.refuseAll(alike.length);
+    if (!(await agrees(`${question} > `))) {
+      console.error(`sage: ${w.notAgreed(shortRequestId(request.id), codeOfList(alike))}`);
+      return exitCodes.failure;
+    }
+  }
+  const me = { by: person(), surface: "cli" };
+  const { results } = await ask(host, { type: "respondAll", requestIds: alike.map(({ id }) => id), answer, ...me });
+  for (const one of results) {
+    const id = shortRequestId(one.requestId);
+    if (one.ok) console.log(cliTexts(lang).recorded(id, oneLine(ending(one.resolution, t))));
+    else console.error(`sage: ${w.ended(id, one.resolution ? headline(one.resolution, t, me) : errorText(one, t))}`);
+  }
+  const asleep = results.flatMap((one) => (one.ok && !one.running ? [splitRequestId(one.requestId).session] : []));
+  for (const session of new Set(asleep)) console.log(cliTexts(lang).thenResume(session));
+  return results.every(({ ok }) => ok) ? exitCodes.success : exitCodes.failure;
+}
+
+/** The whole list, with the letters that say that it was seen. */
+export function alikeLines(store: Store, alike: readonly PermissionRequest[], lang: Lang): string[] {
+  const style = styleOf(process.stdout, lang);
+  const w = inboxTexts(lang);
+  const lines = alike.flatMap((one, n) => {
+    const cwd = store.session(one.session)?.cwd;
+    const place = `${style.t.place(n + 1, alike.length)} · ${shortRequestId(one.id)}`;
+    return [...requestLines(one, style, { place, cwd }), ...(cwd === undefined ? [] : [style.paint.dim(oneLine(cwd))])];
+  });
+  const [first] = alike;
+  return fitted(
+    [...lines, "", w.allLike(alike.length, shortRequestId(first?.id ?? ""), codeOfList(alike))],
+    style.width,
+  );
+}
