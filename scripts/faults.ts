@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, "..");
 const files =
   positionals.length > 0
     ? positionals
-    : globSync(["test/{faults,stories}/*.test.ts", "test/permission/{differential,properties}.test.ts"], {
+    : globSync(["test/{faults,stories}/*.test.ts", "test/permission/{differential,injections,properties}.test.ts"], {
         cwd: root,
       }).toSorted();
 console.log(`npm run test:faults -- --seed ${seed} --rounds ${values.rounds} plays this again`);
