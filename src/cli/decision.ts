@@ -9,6 +9,7 @@ import type { PermissionMode, PermissionSuggestion, Rule, ToolInput } from "../p
 import { builtinTools } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
 import { createTask } from "../tools/task.ts";
+import { createWebFetch } from "../tools/web-fetch.ts";
 
 export type Question = {
   rules: readonly Rule[];
@@ -31,7 +32,7 @@ export type Decision = {
 
 /** The very decision that the loop makes. */
 export async function loadDecision(): Promise<Decision> {
-  const all = [...builtinTools(), createTask(builtinSubagents), createSkill([])];
+  const all = [...builtinTools(), createTask(builtinSubagents), createSkill([]), createWebFetch()];
   const tools = new Map(all.map((tool) => [tool.name, tool]));
   const grammar = await loadGrammar();
   const books = createRuleBooks();

@@ -2,10 +2,10 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { imageKindOf, LARGEST_IMAGE, reason, refusalOf, type GivenImage, type Host } from "../protocol/index.ts";
+import { attachedKindOf, LARGEST_IMAGE, reason, refusalOf, type GivenImage, type Host } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 
-/** Adds the pictures that a message names: a person's own words are their consent to send them. */
+/** Adds the pictures and PDF files that a message names: a person's own words are their consent to send them. */
 export function withImages(send: Host["send"], cwd: string): Host["send"] {
   return async (command) => {
     if (command.type !== "say" || command.images) return send(command);
@@ -22,7 +22,7 @@ export function withImages(send: Host["send"], cwd: string): Host["send"] {
 const named =
   /@"([^"\n]+)"|@((?:\\.|[^\s"\\])+)|(?<![\w.~@/\\-])(?:'([^'\n]+)'|"([^"\n]+)"|((?:file:\/)?~?\/(?:\\.|[^\s'"\\])+))/gu;
 
-/** The first bytes of a file tell that it is a picture. Files that are none stay words. */
+/** The first bytes of a file tell that it is a picture or a PDF. Files that are none stay words. */
 export function imagesIn(text: string, cwd: string): GivenImage[] {
   const found = new Map<string, GivenImage>();
   for (const [, quotedMention, mention, single, double, bare] of text.matchAll(named)) {
@@ -39,7 +39,7 @@ export function imagesIn(text: string, cwd: string): GivenImage[] {
 
 /** Punctuation, and Chinese without a space, may follow the name. */
 function candidates(given: string): string[] {
-  const named = /^.*?\.(?:png|jpe?g|gif|webp)/iu.exec(given)?.[0];
+  const named = /^.*?\.(?:png|jpe?g|gif|webp|pdf)/iu.exec(given)?.[0];
   return [given, given.replace(/[\p{P}]+$/u, ""), ...(named === undefined ? [] : [named])];
 }
 
@@ -53,13 +53,16 @@ function pathOf(given: string, cwd: string): string | undefined {
 }
 
 function isPicture(path: string): boolean {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile()) return false;
   try {
     const file = openSync(path, "r");
     try {
       const head = Buffer.alloc(12);
       readSync(file, head);
-      return imageKindOf(head) !== undefined;
+      const kind = attachedKindOf(head);
+      // The agent can Read a longer one: it stays a name.
+      return kind === "pdf" ? found.size <= LARGEST_IMAGE : kind !== undefined;
     } finally {
       closeSync(file);
     }

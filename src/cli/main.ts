@@ -15,6 +15,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   why: async () => (await import("./commands/why.ts")).why,
   stats: async () => (await import("./commands/stats.ts")).stats,
   export: async () => (await import("./commands/export.ts")).exportSession,
+  models: async () => (await import("./commands/models.ts")).models,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,

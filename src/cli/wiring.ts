@@ -8,6 +8,7 @@ import type { OwnCommand } from "../context/commands.ts";
 import type { Skill } from "../context/skills.ts";
 import { createAgent, type AgentParts } from "../host/agent.ts";
 import { assembleEach } from "../host/assemble.ts";
+import { searchEngine, type SearchSettings } from "../host/web-search.ts";
 import type { LocalHost } from "../host/host.ts";
 import { outsideOf } from "../host/servers.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
@@ -117,7 +118,8 @@ export async function openSage(run: Run): Promise<Sage> {
     }
   };
   const agent = createAgent({ ...parts, permissionMode, model: ({ id }) => model(id) });
-  const settings = { agent, options: { ...folderOptions, ...options } };
+  const llmOptions = { ...folderOptions.llmOptions, ...options.llmOptions };
+  const settings = { agent, options: { ...folderOptions, ...options, llmOptions } };
   const host = assembleEach(store, () => settings, {
     guard: accountGuard(installation.home),
     personOf: accountPerson(installation.home),
@@ -205,9 +207,11 @@ export function folderParts({
   const { rules, hooks, saveRule, dropRule, ruleFiles, trust } = config;
   const { skills, subagents, problems, ...content } = loadContent(home, trust, settings);
   const commands = [initCommand(lang), ...content.commands.filter(({ name }) => name !== "init")];
-  const { maxContextTokens, maxOutputTokens, autoCompactThreshold, matchingSkill } = settings;
+  const { maxContextTokens, maxOutputTokens, autoCompactThreshold, matchingSkill, effort } = settings;
   const small = smallModelOf(installation);
   const namer = small && (() => models(small));
+  const search = settings.webSearch && searchEngine(settings as SearchSettings, env);
+  const searchProblem = search && "problem" in search ? [search.problem] : [];
   const counts = asked || trust.state === "trusted" || trust.state === "nothing-to-trust";
   return {
     config,
@@ -215,11 +219,12 @@ export function folderParts({
     commands,
     subagents,
     warnings: [
-      ...[...config.warnings, ...problems].map((why) => sentence(why, lang)),
+      ...[...config.warnings, ...problems, ...searchProblem].map((why) => sentence(why, lang)),
       ...(counts ? [] : [cliTexts(lang).untrusted(trust.root)]),
     ],
     parts: {
       ...(namer && { smallModel: namer }),
+      ...(search && !("problem" in search) && { search }),
       prices: settings.prices as Prices,
       rules,
       hooks,
@@ -237,7 +242,7 @@ export function folderParts({
     },
     options: {
       ...(maxContextTokens !== undefined && { maxContextTokens }),
-      ...(maxOutputTokens !== undefined && { llmOptions: { maxOutputTokens } }),
+      llmOptions: { ...(maxOutputTokens !== undefined && { maxOutputTokens }), ...(effort && { effort }) },
       ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
     },
     namer,

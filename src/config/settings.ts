@@ -19,6 +19,7 @@ import { scriptsIn } from "./hook-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { readServersFile, serversSchema, type ServersFile } from "./servers.ts";
+import { effort, limit, price, provider, webSearch } from "./model-settings.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -55,24 +56,6 @@ const modules = z
   .describe("JavaScript files, relative to this one, that add tools and subagents of your own");
 
 const shared = { $schema: z.string().optional(), permissions, hooks, modules };
-
-const limit = z.number().int().positive().optional();
-const provider = z.strictObject({
-  baseURL: z.url().optional(),
-  apiKeyEnv: z.string().optional(),
-  images: z.boolean().optional().describe("Do its models take pictures? By default the name of the model tells"),
-  requestsPerMinute: limit.describe("Further requests wait, in order"),
-  tokensPerMinute: limit.describe("Input and output, cached tokens included"),
-});
-const dollars = z.number().nonnegative();
-const price = z
-  .strictObject({
-    input: dollars,
-    output: dollars,
-    cacheRead: dollars.optional(),
-    cacheWrite: dollars.optional(),
-  })
-  .describe("US dollars for a million tokens");
 
 const openId = z.string().regex(/^ou_\w+$/, "open-id");
 const time = z.string().regex(/^[1-9]\d{0,4}[smhd]$/, "time-span");
@@ -203,6 +186,8 @@ const userSchema = z.strictObject({
     .describe(
       "What happens with a skill that fits: the model is told of it (offer, the default) or gets its text at once",
     ),
+  effort: effort.optional(),
+  webSearch: webSearch.optional(),
   fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
   providers: z.record(z.string(), provider).default({}),
   retention: z

@@ -37,6 +37,8 @@ import { createSpawner } from "../tools/spawner.ts";
 import { createTask } from "../tools/task.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createWebFetch } from "../tools/web-fetch.ts";
+import { createWebSearch } from "../tools/web-search.ts";
+import type { SearchEngine } from "../tools/web/engines.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** A thousand runs that begin within this time in one folder have read the same files. */
@@ -64,6 +66,8 @@ export type AgentParts = {
   tools?: readonly Tool[];
   /** MCP servers: their tools are added when a turn begins, and a message may name what they have. */
   outside?: Outside;
+  /** Searches the web; without one WebSearch is not offered. */
+  search?: SearchEngine;
   hooks?: Hooks;
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
@@ -109,6 +113,7 @@ export function createAgent(parts: AgentParts): Agent {
     ...builtinTools(),
     createTask(subagents.list()),
     createWebFetch({ proxy: (url) => proxyAgent(url, env) }),
+    ...(parts.search ? [createWebSearch(parts.search)] : []),
     ...(skills.length > 0 ? [createSkill(skills)] : []),
     ...(parts.tools ?? []),
   ]);

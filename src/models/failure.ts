@@ -104,7 +104,7 @@ const kinds: Record<number, RequestFailure> = {
 
 /** Providers refuse a prompt that is too long in words of their own, and few with a status. */
 const isTooLong =
-  /prompt is too long|(context|input).{0,24}(length|window|too long)|maximum context|too many (input )?tokens|exceed_context/i;
+  /prompt is too long|(context|input).{0,24}(length|window|too long)|maximum context|too many (input )?tokens|exceed_context|token count.{0,40}exceeds/i;
 
 function networkError(error: Thrown): ({ code: string } & Pick<Thrown, "message" | "silence">) | undefined {
   for (let at: Thrown | undefined = error; at; at = at.cause as Thrown | undefined) {

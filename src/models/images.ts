@@ -4,24 +4,30 @@ import { imageLabel, type ImagePart } from "../protocol/index.ts";
 export type LoadImage = (image: ImagePart) => string | undefined;
 
 /** A picture as a request carries it, or the words in its place. */
-export type ShownImage = { type: "image"; mime: string; data: string; name: string } | { type: "text"; text: string };
+export type ShownImage =
+  | { type: "image" | "file"; mime: string; data: string; name: string }
+  | { type: "text"; text: string };
 
-/** Pictures for a model that takes them; every other model is told that there are some. */
+/** Pictures and PDF files for a model that takes them; every other model is told that there are some. */
 export function showImages(
   images: readonly ImagePart[] | undefined,
-  { takes, load }: { takes: boolean; load: LoadImage | undefined },
+  { takes, files = false, load }: { takes: boolean; files?: boolean; load: LoadImage | undefined },
 ): ShownImage[] {
   return (images ?? []).map((image) => {
-    if (!takes) return words(image, "this model takes no pictures");
+    const { mime, name } = image;
+    const isFile = mime === "application/pdf";
+    if (isFile ? !files : !takes)
+      return words(image, isFile ? "this model takes no PDF files" : "this model takes no pictures");
     const data = load?.(image);
     return data === undefined
       ? words(image, "its file is gone")
-      : { type: "image", mime: image.mime, data, name: image.name };
+      : { type: isFile ? "file" : "image", mime, data, name };
   });
 }
 
 function words(image: ImagePart, why: string): ShownImage {
-  return { type: "text", text: `[image ${imageLabel(image)}: ${why}]` };
+  const what = image.mime === "application/pdf" ? "file" : "image";
+  return { type: "text", text: `[${what} ${imageLabel(image)}: ${why}]` };
 }
 
 /** Names of models that take pictures, also through servers of other makers. The settings may say otherwise of a provider. */
@@ -37,6 +43,18 @@ const seeing: readonly RegExp[] = [
   /\bglm-4\.?\d*v|\bkimi-k2\.5|\bkimi-.*vl|\bmoonshot.*vision|\bdoubao.*vision|\bdoubao-seed/,
   /\bgrok-(4|.*vision)/,
 ];
+
+/** Names of models that read PDF files, text and pictures in them. */
+const reading: readonly RegExp[] = [
+  /claude-(3-[57]|(sonnet|opus|haiku|fable)-\d)/,
+  /\bgpt-(4o|4\.1|[5-9])|\bo[134]\b(?!-mini\b)|\bo4-mini\b/,
+  /\bgemini-/,
+];
+
+export function takesFiles(modelId: string): boolean {
+  const name = modelId.toLowerCase();
+  return reading.some((pattern) => pattern.test(name));
+}
 
 export function takesImages(modelId: string): boolean {
   const name = modelId.toLowerCase();

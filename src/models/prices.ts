@@ -15,7 +15,7 @@ const listed: Prices = {
 
 /** Undefined when nobody knows the price: a guess would be taken for a bill. */
 export function costOf(usage: Usage, model: string, prices: Prices = {}): number | undefined {
-  const price = ownPrice(prices, model) ?? ownPrice(listed, model);
+  const price = priceOf(model, prices);
   if (!price) return undefined;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const { input, output, cacheRead = input, cacheWrite = input } = price;
@@ -23,6 +23,11 @@ export function costOf(usage: Usage, model: string, prices: Prices = {}): number
   return (
     (fresh * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output) / 1_000_000
   );
+}
+
+/** The person's own price, or the list price. */
+export function priceOf(model: string, prices: Prices = {}): Price | undefined {
+  return ownPrice(prices, model) ?? ownPrice(listed, model);
 }
 
 function ownPrice(prices: Prices, model: string): Price | undefined {

@@ -9,10 +9,16 @@ const windows: readonly [RegExp, number][] = [
   [/\bgpt-4\.1/, 1_000_000],
   // Longer ones are taken, at twice the price.
   [/\bgpt-[56]/, 272_000],
+  [/\bclaude-/, 200_000],
+  [/\bgemini-/, 1_000_000],
 ];
 
 export function contextWindow(model: string): number {
-  return windows.find(([name]) => name.test(model))?.[1] ?? UNKNOWN;
+  return knownWindow(model) ?? UNKNOWN;
+}
+
+export function knownWindow(model: string): number | undefined {
+  return windows.find(([name]) => name.test(model))?.[1];
 }
 
 /** Did the provider refuse the prompt because it is too long? */

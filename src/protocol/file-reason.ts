@@ -14,6 +14,9 @@ export type FileReasonArgs = {
   "rule-without-path": PlacedRule & { folder: string };
   "own-settings-only": { key: string };
   "id-of-two": { id: string; people: readonly [string, string] };
+  "search-without-address": {};
+  "search-key-missing": { engine: string; variable: string };
+  "search-provider-unfit": { provider: string; providers: readonly string[] };
 
   "larger-than": { limitKb: number };
   "front-matter-missing": {};

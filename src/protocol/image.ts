@@ -3,15 +3,20 @@ export const imageKinds = { png: "image/png", jpg: "image/jpeg", gif: "image/gif
 
 export type ImageKind = keyof typeof imageKinds;
 
+/** Kinds of files that may be in a message: pictures, and PDF for models that read it. */
+export const attachedKinds = { ...imageKinds, pdf: "application/pdf" } as const;
+
+export type AttachedKind = keyof typeof attachedKinds;
+
 /** Largest picture that every provider takes: some allow 5 MB, counted in base64, which is a third longer. */
 export const LARGEST_IMAGE = 3_700_000;
 /** Most pictures in one message. */
 export const MOST_IMAGES = 20;
 
-/** A picture in a message or a result. Facts hold only this; the bytes are a file beside the journal, named by their hash. */
+/** A picture or a PDF in a message or a result. Facts hold only this; the bytes are a file beside the journal, named by their hash. */
 export type ImagePart = {
   type: "image";
-  mime: (typeof imageKinds)[ImageKind];
+  mime: (typeof attachedKinds)[AttachedKind];
   sha256: string;
   /** Size of the file. */
   bytes: number;
@@ -31,9 +36,18 @@ export function imageKindOf(content: Uint8Array): ImageKind | undefined {
   return head.startsWith("RIFF") && head.slice(8) === "WEBP" ? "webp" : undefined;
 }
 
+/** The same with PDF. */
+export function attachedKindOf(content: Uint8Array): AttachedKind | undefined {
+  return imageKindOf(content) ?? (isPdf(content) ? "pdf" : undefined);
+}
+
+export function isPdf(content: Uint8Array): boolean {
+  return String.fromCharCode(...content.subarray(0, 5)) === "%PDF-";
+}
+
 /** Name of the file that holds a picture. */
 export function imageFile({ sha256, mime }: Pick<ImagePart, "sha256" | "mime">): string {
-  const kind = (Object.keys(imageKinds) as ImageKind[]).find((one) => imageKinds[one] === mime) ?? "png";
+  const kind = (Object.keys(attachedKinds) as AttachedKind[]).find((one) => attachedKinds[one] === mime) ?? "png";
   return `${sha256}.${kind}`;
 }
 

@@ -59,7 +59,16 @@ export type TurnLimits = {
 };
 
 /** Options that go to the provider as they are. */
-export type LlmOptions = { maxOutputTokens?: number; temperature?: number; thinkingTokens?: number };
+export type LlmOptions = {
+  maxOutputTokens?: number;
+  temperature?: number;
+  thinkingTokens?: number;
+  /** How long a model that can think does so; by default it decides itself. */
+  effort?: Effort;
+};
+
+export const efforts = ["low", "medium", "high"] as const;
+export type Effort = (typeof efforts)[number];
 
 /** Settings of one run, complete. `executionOptions` fills in the defaults. */
 export type ExecutionOptions = {

@@ -175,6 +175,8 @@ export type PermissionReasonArgs = {
   "host-private": { host: string; /** Where its name leads, if the name alone does not tell. */ address?: string };
   "query-long": { length: number };
   "address-secret": {};
+  "search-long": { length: number };
+  "search-secret": {};
 
   // Rules that are offered
   "offer-arguments": { command: string; others: boolean };

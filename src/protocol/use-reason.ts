@@ -91,6 +91,12 @@ export type UseReasonArgs = {
   "model-nameless": { provider: string; expected: readonly string[] };
   "address-unfit": { provider: string; address: string };
   "key-missing": { model: string; variable: string };
+  "provider-package-missing": { package: string; folder: string };
+  "provider-package-broken": { package: string; problem: string };
+  "provider-package-unfit": {
+    package: string;
+    /** Of the interface that it speaks, if it is a provider at all. */ version?: string;
+  };
   /** `scheme`: what the address starts with, where it is one. */
   "proxy-unfit": { variable: string; scheme?: string };
   "proxy-needs-node": { version: string };

@@ -20,9 +20,9 @@ const en = {
   noDirectory: (path: string) => `no such directory: ${path}`,
   nothingToDo: "no task given: pass one as an argument or on stdin",
   noTurnToResume: (session: string) => `session ${session} has no open turn: give a task to continue it`,
-  noModel: `no model configured. Run \`${sage("setup")}\`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for your own server, or use --model`,
+  noModel: `no model configured. Run \`${sage("setup")}\`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL for your own server, or use --model`,
   soTheDemo:
-    "no model configured, so this is the demo. To use Sage, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for your own server",
+    "no model configured, so this is the demo. To use Sage, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL for your own server",
   demoHint: `Try Sage without a model: \`${sage("demo")}\`.`,
   noSession: (prefix: string) => `no session ${prefix}; list them with \`${sage("sessions")}\``,
   noSessionHere: (cwd: string) => `there is no session in ${cwd} yet`,
@@ -159,9 +159,9 @@ const zh: CliTexts = {
   noDirectory: (path) => `目录不存在：${path}`,
   nothingToDo: "没有任务：请作为参数或从标准输入给出",
   noTurnToResume: (session) => `会话 ${session} 没有未完成的一轮：请给出任务以继续`,
-  noModel: `尚未配置模型。请运行 \`${sage("setup")}\`，或设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器，或使用 --model`,
+  noModel: `尚未配置模型。请运行 \`${sage("setup")}\`，或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 GEMINI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器，或使用 --model`,
   soTheDemo:
-    "尚未配置模型，以下是演示。要使用 Sage，请设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器",
+    "尚未配置模型，以下是演示。要使用 Sage，请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 GEMINI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器",
   demoHint: `不用模型也能试用：\`${sage("demo")}\`。`,
   noSession: (prefix) => `没有会话 ${prefix}；可用 \`${sage("sessions")}\` 列出`,
   noSessionHere: (cwd) => `${cwd} 里还没有会话`,

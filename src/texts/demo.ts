@@ -30,7 +30,7 @@ const en = {
   asked: { question: "asked a question", permission: "asked for permission", text: "asked for input" },
   next: [
     "Every step was on disk before the next one began: killing Sage at any point would have lost nothing.",
-    `Next: choose a model with \`${sage("setup")}\` (or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL), then run \`${sageElsewhere()}\` in your project.`,
+    `Next: choose a model with \`${sage("setup")}\` (or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL), then run \`${sageElsewhere()}\` in your project.`,
   ],
 };
 
@@ -62,7 +62,7 @@ const zh: DemoTexts = {
   asked: { question: "提问", permission: "请求许可", text: "请求输入" },
   next: [
     "每一步都在下一步开始之前写入磁盘：无论何时结束 Sage，都不会丢失内容。",
-    `下一步：用 \`${sage("setup")}\` 选择模型（或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 OPENAI_BASE_URL），然后在你的项目中运行 \`${sageElsewhere()}\`。`,
+    `下一步：用 \`${sage("setup")}\` 选择模型（或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY、GEMINI_API_KEY 或 OPENAI_BASE_URL），然后在你的项目中运行 \`${sageElsewhere()}\`。`,
   ],
 };
 

@@ -27,6 +27,10 @@ const en: Table = {
     `the ${behavior} rule "${rule}" (${source}) is about /${folder}, which does not exist; for a folder of the project write ./${folder}`,
   "own-settings-only": ({ key }) => `"${key}" may only stand in your own settings; it is ignored here`,
   "id-of-two": ({ id, people: [first, second] }) => `${id} belongs to both ${first} and ${second}`,
+  "search-without-address": () => "SearXNG needs the address of a server in baseURL",
+  "search-key-missing": ({ engine, variable }) => `WebSearch is not offered: ${engine} needs a key in ${variable}`,
+  "search-provider-unfit": ({ provider, providers }) =>
+    `WebSearch is not offered: ${provider === "" ? "no model is configured" : `${provider} has no search of its own`}; these have: ${providers.join(", ")}`,
 
   "larger-than": ({ limitKb }) => `it is larger than ${limitKb} KB`,
   "front-matter-missing": () => 'it should begin with its front matter: lines like "name: …" between two lines of ---',
@@ -63,6 +67,10 @@ const zh: Table = {
     `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的是 /${folder}，而它不存在；项目里的文件夹请写 ./${folder}`,
   "own-settings-only": ({ key }) => `“${key}”只能写在你自己的设置里，这里的不算`,
   "id-of-two": ({ id, people: [first, second] }) => `${id} 同时属于 ${first} 和 ${second}`,
+  "search-without-address": () => "SearXNG 需要在 baseURL 里写服务器的网址",
+  "search-key-missing": ({ engine, variable }) => `没有提供 WebSearch：${engine} 需要 ${variable} 里的密钥`,
+  "search-provider-unfit": ({ provider, providers }) =>
+    `没有提供 WebSearch：${provider === "" ? "没有配置模型" : `${provider} 自己没有搜索`}；有的是 ${providers.join("、")}`,
 
   "larger-than": ({ limitKb }) => `它超过 ${limitKb} KB`,
   "front-matter-missing": () => "开头应有 front matter：两行 --- 之间写“name: …”这样的行",
@@ -87,6 +95,7 @@ const formats: Record<string, Record<Lang, string>> = {
   "open-id": { en: "the open id of a person, ou_…", zh: "人员的 open id（ou_…）" },
   "chat-id": { en: "the id of a chat, oc_…", zh: "群聊的 id（oc_…）" },
   "time-span": { en: "seconds, minutes, hours or days, such as 30m", zh: "秒、分、时或天，如 30m" },
+  "package-name": { en: "the name of a package, such as @ai-sdk/groq", zh: "包名，如 @ai-sdk/groq" },
   "bot-name": { en: "a short name, such as ops", zh: "短名，如 ops" },
   "person-id": { en: "feishu:ou_…, account:… or device:…", zh: "feishu:ou_…、account:… 或 device:…" },
   "tool-name": {

@@ -36,6 +36,7 @@ const en: HelpTexts = {
   sage permissions …          list, add, remove, explain and import rules
   sage mcp …                  list, add, remove, test and import MCP servers; log in to them
   sage trust [--yes|--revoke] review and trust this folder's settings
+  sage models [words]         list models: tokens in a prompt, price, pictures; --json
   sage doctor [--rebuild]     check the installation; rebuild the index of open requests
   sage serve                  run as a service, for Feishu and waiting sessions
   sage feishu setup|doctor    set up Feishu or Lark, and check the setup
@@ -149,7 +150,7 @@ Serving
                               as a service of your user (systemd, launchd)
 
 Environment
-  ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
+  ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   FEISHU_APP_ID, FEISHU_APP_SECRET, FEISHU_APPROVERS, FEISHU_ALLOWED_USERS, FEISHU_MODE,
   FEISHU_DOMAIN, FEISHU_PORT, FEISHU_ENCRYPT_KEY, FEISHU_VERIFICATION_TOKEN
   SAGE_HOME                   state directory (~/.sage)
@@ -186,6 +187,7 @@ const zh: HelpTexts = {
   sage permissions …          列出、添加、删除、解释和导入规则
   sage mcp …                  列出、添加、删除、测试和导入 MCP 服务器，登录服务器
   sage trust [--yes|--revoke] 查看并信任本目录的设置
+  sage models [words]         列出模型：提示的词元数、价格、图片；--json
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引
   sage serve                  作为服务运行，用于飞书和等待中的会话
   sage feishu setup|doctor    设置飞书或 Lark，并检查设置
@@ -298,7 +300,7 @@ MCP 服务器
                               作为你的用户服务运行（systemd、launchd）
 
 环境变量
-  ANTHROPIC_API_KEY, OPENAI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
+  ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   FEISHU_APP_ID, FEISHU_APP_SECRET, FEISHU_APPROVERS, FEISHU_ALLOWED_USERS, FEISHU_MODE,
   FEISHU_DOMAIN, FEISHU_PORT, FEISHU_ENCRYPT_KEY, FEISHU_VERIFICATION_TOKEN
   SAGE_HOME                   状态目录（~/.sage）

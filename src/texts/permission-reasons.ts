@@ -130,6 +130,8 @@ const en: Sentences = {
     `${host} is on this machine or its local network${address === undefined ? "" : ` (${address})`}.`,
   "query-long": ({ length }) => `The address carries ${length} characters after the ?, enough to carry data away.`,
   "address-secret": () => "The address may carry a secret.",
+  "search-long": ({ length }) => `The search has ${length} characters, enough to carry data away.`,
+  "search-secret": () => "The search may carry a secret.",
 
   "offer-arguments": ({ command, others }) => `Allows ${command} with any ${others ? "other " : ""}arguments.`,
   "offer-write-below": ({ folder }) => `Allows writing any file below ${folder}.`,
@@ -253,6 +255,8 @@ const zh: Sentences = {
   "host-private": ({ host, address }) => `${host} 在本机或本地网络上${address === undefined ? "" : `（${address}）`}。`,
   "query-long": ({ length }) => `网址在 ? 之后有 ${length} 个字符，足以带走数据。`,
   "address-secret": () => "网址可能带有机密。",
+  "search-long": ({ length }) => `搜索词有 ${length} 个字符，足以带走数据。`,
+  "search-secret": () => "搜索词可能带有机密。",
 
   "offer-arguments": ({ command, others }) => `允许 ${command} 带任意${others ? "其他" : ""}参数。`,
   "offer-write-below": ({ folder }) => `允许写入 ${folder} 下的任何文件。`,

@@ -102,7 +102,7 @@ const en: Table = {
   "module-needs-node": ({ version }) => `modules need Node ${version} or later`,
   "package-missing": ({ name, problem }) => `the package ${name} is not installed (${problem})`,
 
-  "no-model": () => "no model: pass one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL",
+  "no-model": () => "no model: pass one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL",
   "fallback-is-first": ({ model }) => `the fallback should be another model; ${model} is the first one too`,
   "provider-missing": ({ model, expected, variables }) =>
     `a model "${model}" needs its provider: expected ${either(expected)}, or one of ${variables.join(", ")} in the environment`,
@@ -112,6 +112,13 @@ const en: Table = {
   "model-nameless": ({ provider, expected }) => `a model should be ${either(expected)}; "${provider}/" has no name`,
   "address-unfit": ({ provider, address }) =>
     `the base URL of ${provider} should start with http:// or https://; it is "${address}"`,
+  "provider-package-missing": ({ package: name, folder }) =>
+    `the package ${name} is not installed; run \`npm install --prefix ${folder} ${name}\``,
+  "provider-package-broken": ({ package: name, problem }) => `the package ${name} cannot be loaded: ${problem}`,
+  "provider-package-unfit": ({ package: name, version }) =>
+    version === undefined
+      ? `${name} is no provider package of the AI SDK`
+      : `${name} speaks version ${version} of the AI SDK's interface and Sage version v4; install another version of the package`,
   "key-missing": ({ model, variable }) =>
     `${model} needs a key: ${variable} is not set (a server of your own needs none: set its base URL)`,
   "proxy-unfit": ({ variable, scheme }) =>
@@ -204,7 +211,7 @@ const zh: Table = {
   "module-needs-node": ({ version }) => `模块需要 Node ${version} 或更新的版本`,
   "package-missing": ({ name, problem }) => `没有安装 ${name} 包（${problem}）`,
 
-  "no-model": () => "没有模型：请指定一个，或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 OPENAI_BASE_URL",
+  "no-model": () => "没有模型：请指定一个，或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY、GEMINI_API_KEY 或 OPENAI_BASE_URL",
   "fallback-is-first": ({ model }) => `备用模型应是另一个模型；${model} 已是首选`,
   "provider-missing": ({ model, expected, variables }) =>
     `模型“${model}”要写明提供方：${expected.join("、")}，或者在环境变量里设置 ${variables.join("、")} 之一`,
@@ -213,6 +220,13 @@ const zh: Table = {
   "model-nameless": ({ provider, expected }) => `模型应写成 ${expected.join("、")} 之一；“${provider}/”后面没有名字`,
   "address-unfit": ({ provider, address }) =>
     `${provider} 的 base URL 应以 http:// 或 https:// 开头，现在是“${address}”`,
+  "provider-package-missing": ({ package: name, folder }) =>
+    `没有安装 ${name}；请运行 \`npm install --prefix ${folder} ${name}\``,
+  "provider-package-broken": ({ package: name, problem }) => `无法加载 ${name}：${problem}`,
+  "provider-package-unfit": ({ package: name, version }) =>
+    version === undefined
+      ? `${name} 不是 AI SDK 的提供方包`
+      : `${name} 用的是 AI SDK 接口的 ${version} 版，Sage 用 v4；请安装该包的另一个版本`,
   "key-missing": ({ model, variable }) =>
     `${model} 需要密钥：没有设置 ${variable}（自己的服务器不需要密钥：请设置它的 base URL）`,
   "proxy-unfit": ({ variable, scheme }) =>

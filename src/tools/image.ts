@@ -2,9 +2,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
+  attachedKindOf,
+  attachedKinds,
   imageFile,
-  imageKindOf,
-  imageKinds,
   LARGEST_IMAGE,
   messageOf,
   oneLine,
@@ -15,18 +15,18 @@ import {
 
 const LONGEST_NAME = 100;
 
-/** Puts a picture among the session's kept files, on disk before any fact names it. The same picture is kept once. */
+/** Puts a picture or a PDF among the session's kept files, on disk before any fact names it. The same picture is kept once. */
 export function keepImage(
   folder: string,
   { name: path, content }: { name: string; content: Uint8Array },
 ): { image: ImagePart } | { problem: Reason } {
   const name = oneLine(basename(path)).slice(0, LONGEST_NAME).toWellFormed() || "image";
-  const kind = imageKindOf(content);
+  const kind = attachedKindOf(content);
   if (kind === undefined) return { problem: reason("image-kind-unknown", { name }) };
   const bytes = content.length;
   if (bytes > LARGEST_IMAGE) return { problem: reason("image-too-large", { name, bytes, limit: LARGEST_IMAGE }) };
   const sha256 = createHash("sha256").update(content).digest("hex");
-  const image: ImagePart = { type: "image", mime: imageKinds[kind], sha256, bytes, name };
+  const image: ImagePart = { type: "image", mime: attachedKinds[kind], sha256, bytes, name };
   try {
     write(folder, imageFile(image), content);
     return { image };

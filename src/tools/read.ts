@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import { imageKindOf, imageLabel, type ToolResult } from "../protocol/index.ts";
+import { imageKindOf, imageLabel, isPdf, messageOf, type ToolResult } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import { explain, readState, showSize } from "./file.ts";
@@ -34,6 +34,7 @@ export const read: Tool<Input> = {
     const state = await readState(real);
     if (state.kind !== "file") return failed(explain(state, real));
     if (imageKindOf(state.bytes)) return showImage(state.bytes, real, scope.keepDir);
+    if (isPdf(state.bytes)) return showPdf(state.bytes, input, { path: real, signal: scope.signal });
     if (state.bytes.subarray(0, 8_192).includes(0)) return failed(explainBinary(real, state.bytes.length));
     const shown = show(state.bytes, input, real);
     return shown.ok ? { ...shown, seen: { [real]: state.hash } } : shown;
@@ -45,6 +46,21 @@ function showImage(content: Buffer, path: string, folder: string): ToolResult {
   const kept = keepImage(folder, { name: path, content });
   if ("problem" in kept) return failed(`${sentence(kept.problem, "en")}.`);
   return { ok: true, text: `(${path} is a picture: ${imageLabel(kept.image)})`, images: [kept.image] };
+}
+
+/** Its text, by page; the pages themselves are seen where a message names the file. */
+async function showPdf(
+  body: Buffer,
+  input: Input,
+  { path, signal }: { path: string; signal: AbortSignal },
+): Promise<ToolResult> {
+  try {
+    const { convert } = await import("./web/convert.ts");
+    return show(Buffer.from(await convert({ kind: "pdf", body }, signal)), input, path);
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed(`${path} is a PDF (${showSize(body.length)}), and ${messageOf(error)}.`);
+  }
 }
 
 function show(bytes: Buffer, { offset = 1, limit = maxLines }: Input, path: string): ToolResult {
@@ -80,5 +96,5 @@ function show(bytes: Buffer, { offset = 1, limit = maxLines }: Input, path: stri
 function explainBinary(path: string, size: number): string {
   const images = [".bmp", ".ico", ".tif", ".tiff", ".avif", ".heic"];
   const what = images.includes(extname(path).toLowerCase()) ? "an image" : "a binary file";
-  return `${path} is ${what} (${showSize(size)}). Read shows text, and pictures in PNG, JPEG, GIF or WebP format.`;
+  return `${path} is ${what} (${showSize(size)}). Read shows text, pictures in PNG, JPEG, GIF or WebP format, and the text of a PDF.`;
 }

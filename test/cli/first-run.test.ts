@@ -66,11 +66,11 @@ suite("the first run", () => {
     using server = await serverWithList(model.openaiURL);
     const terminal = machine.terminal(["mend it"]);
     await terminal.answer(choice, "s");
-    await terminal.answer(which, "3");
+    await terminal.answer(which, "4");
     await terminal.answer("(Enter for http://127.0.0.1:11434/v1) > ", `${server.url}/`);
     await terminal.answer("(hidden; Enter for none) > ", "not a 钥");
     await terminal.until("Invalid key");
-    await terminal.answer(which, "3");
+    await terminal.answer(which, "4");
     await terminal.answer("(Enter for http://127.0.0.1:11434/v1) > ", server.url);
     await terminal.answer("(hidden; Enter for none) > ", "very-secret-key");
     await terminal.answer("Model (number or name) > ", "2");
@@ -96,7 +96,7 @@ suite("the first run", () => {
     writeFileSync(join(machine.dir, "keep"), "");
     const terminal = machine.terminal(["setup"]);
     await terminal.answer(which, "gpt-5");
-    await terminal.until('Unknown choice "gpt-5": type a number from 1 to 3, or q.');
+    await terminal.until('Unknown choice "gpt-5": type a number from 1 to 4, or q.');
     await terminal.answer(which, "1");
     await terminal.answer(/API key for anthropic .* > /, "wrong-key-1");
     await terminal.until(/Failed: .*no such key/);

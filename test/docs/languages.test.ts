@@ -19,9 +19,11 @@ test("the pages people use Sage by are there in Chinese", () => {
     "README.md",
     "docs/feishu.md",
     "docs/guide.md",
+    "docs/models.md",
     "docs/permissions.md",
     "docs/recovery.md",
     "docs/settings.md",
+    "docs/web-tools.md",
   ];
   assert.deepEqual(
     needed.filter((page) => !inChinese.includes(page)),

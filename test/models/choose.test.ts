@@ -160,7 +160,10 @@ test("a name from the command line wins over the settings, and a bare one goes t
 test("what cannot work is refused with what was expected and what came", () => {
   const refused = (message: RegExp, ...args: Parameters<typeof choice>) =>
     assert.throws(() => choice(...args), { code: "config-invalid", message });
-  refused(/should be anthropic\/<name>, openai\/<name> or scripted\/<file>; "gogle" is none/, "gogle/gemini");
+  refused(
+    /should be anthropic\/<name>, openai\/<name>, google\/<name> or scripted\/<file>; "gogle" is none/,
+    "gogle/gemini",
+  );
   refused(/should be .*; "openai\/" has no name/, "openai/");
   refused(/"gpt-x" needs its provider: expected .* ANTHROPIC_API_KEY, OPENAI_API_KEY/, "gpt-x");
   refused(/anthropic\/claude-x needs a key: ANTHROPIC_API_KEY is not set/, "anthropic/claude-x");

@@ -2,8 +2,10 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the server says, in either wire format. */
+/** What the server says, in any wire format. */
 export type ServedReply = {
+  /** Events of the format that nobody knows, in the midst of the reply. */
+  unknown?: object[];
   thinking?: { text: string; signature: string } | undefined;
   text?: string;
   /** `arguments` go over the wire as they are, valid or not. */
@@ -41,7 +43,7 @@ export type RequestBody = {
   [field: string]: unknown;
 };
 
-type Wire = "anthropic" | "openai" | "responses";
+export type Wire = "anthropic" | "openai" | "responses" | "google";
 
 /** A server on this machine that speaks Anthropic's Messages, OpenAI's Chat Completions and its Responses, and plays one `Play` per request. */
 export async function modelServer(...plays: (Play | ((body: RequestBody) => Play))[]) {
@@ -54,17 +56,14 @@ export async function modelServer(...plays: (Play | ((body: RequestBody) => Play
   );
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === "GET") return void response.writeHead(404, "Not Found").end(); // it lists no models
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const body = JSON.parse(text) as RequestBody;
     const gone = new Promise<void>((resolve) => response.on("close", () => response.writableFinished || resolve()));
     requests.push({ path: request.url ?? "", headers: request.headers, body, gone });
     const next = plays.shift() ?? always.play ?? { status: 501, message: "the test has no play for this request" };
-    await play(
-      request.url?.endsWith("/messages") ? "anthropic" : request.url?.endsWith("/responses") ? "responses" : "openai",
-      response,
-      typeof next === "function" ? next(body) : next,
-    );
+    await play(wireOf(request.url ?? ""), response, typeof next === "function" ? next(body) : next);
   }
 
   server.listen(0, "127.0.0.1");
@@ -78,6 +77,7 @@ export async function modelServer(...plays: (Play | ((body: RequestBody) => Play
     connections: () => connections,
     anthropicURL: url,
     openaiURL: `${url}/v1`,
+    googleURL: `${url}/v1beta`,
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
@@ -85,6 +85,12 @@ export async function modelServer(...plays: (Play | ((body: RequestBody) => Play
       await closed;
     },
   };
+}
+
+function wireOf(path: string): Wire {
+  if (path.endsWith("/messages")) return "anthropic";
+  if (path.endsWith("/responses")) return "responses";
+  return path.includes(":streamGenerateContent") ? "google" : "openai";
 }
 
 async function play(wire: Wire, response: ServerResponse, next: Play): Promise<void> {
@@ -104,13 +110,23 @@ async function play(wire: Wire, response: ServerResponse, next: Play): Promise<v
   if (ending === "cut") response.destroy();
   else if (typeof ending === "object")
     response.end(
-      event(wire, wire === "openai" ? { error: ending } : { type: "error", sequence_number: 1, error: ending }),
+      event(
+        wire,
+        wire === "openai" || wire === "google"
+          ? { error: ending }
+          : { type: "error", sequence_number: 1, error: ending },
+      ),
     );
   else if (ending === "end") response.end();
 }
 
 /** The reply as it goes over the wire, one element for each server-sent event. */
-export function chunksOf(wire: Wire, reply: ServedReply): string[] {
+export function chunksOf(wire: Wire, { unknown = [], ...reply }: ServedReply): string[] {
+  return wholeChunks(wire, reply).toSpliced(1, 0, ...unknown.map((data) => event(wire, { ...data })));
+}
+
+function wholeChunks(wire: Wire, reply: ServedReply): string[] {
+  if (wire === "google") return googleEvents(reply).map((data) => event(wire, data));
   if (wire === "responses") return responsesEvents(reply).map((data) => event(wire, data));
   return wire === "anthropic"
     ? anthropicEvents(reply).map((data) => event(wire, data))
@@ -285,4 +301,37 @@ function responsesEvents({ thinking, text, calls = [], usage = { input: 10, outp
       },
     },
   ];
+}
+
+function googleEvents({ thinking, text, calls = [], usage = { input: 10, output: 5 }, stop }: ServedReply) {
+  const chunk = (...parts: object[]) => ({ candidates: [{ index: 0, content: { role: "model", parts } }] });
+  const parts = [
+    ...halves(thinking?.text ?? "").map((half) => ({ text: half, thought: true })),
+    ...halves(text ?? "").map((half) => ({ text: half })),
+    ...calls.map((call, n) => ({
+      functionCall: { name: call.tool, args: argumentsOf(call.arguments) },
+      ...(n === 0 && thinking && { thoughtSignature: thinking.signature }),
+    })),
+  ];
+  return [
+    { responseId: "r1", modelVersion: "test" },
+    ...parts.map((part) => chunk(part)),
+    {
+      candidates: [{ index: 0, content: { role: "model", parts: [] }, finishReason: stop ?? "STOP" }],
+      usageMetadata: {
+        promptTokenCount: usage.input,
+        candidatesTokenCount: usage.output,
+        ...(usage.cacheRead !== undefined && { cachedContentTokenCount: usage.cacheRead }),
+      },
+    },
+  ];
+}
+
+/** Here they travel as an object; ones that are no JSON as the text they are. */
+function argumentsOf(text: string): unknown {
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

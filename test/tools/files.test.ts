@@ -194,7 +194,7 @@ test("Read says plainly what it cannot show", async () => {
   execFileSync("mkfifo", [work.path("pipe")]);
   const text = async (file_path: string) => (await work.run(read, { file_path })).text;
   assert.match(await text("empty.txt"), /is empty/);
-  assert.match(await text("a.png"), /is a binary file \(4 bytes\)\. Read shows text, and pictures/);
+  assert.match(await text("a.png"), /is a binary file \(4 bytes\)\. Read shows text, pictures/);
   assert.match(await text("b.bin"), /is a binary file/);
   assert.match(await text("none.txt"), /does not exist/);
   assert.match(await text("."), /is a directory/);

@@ -8,6 +8,7 @@ import { loadConfig } from "../../config/config.ts";
 import { loadContent } from "../../config/content.ts";
 import { loadModules } from "../../config/modules.ts";
 import { sageHome, type Home } from "../../config/home.ts";
+import { readInstallation } from "../../config/installation.ts";
 import { withKeys } from "../../config/keys.ts";
 import { readSettings } from "../../config/settings.ts";
 import { cliTexts, type CliTexts } from "../../texts/cli.ts";
@@ -22,7 +23,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { modelOf } from "../model-choice.ts";
 
-/** Looks and tells; nothing is started but MCP servers, for a moment, and nothing mended but the indexes, when asked to. */
+/** Looks, asks the providers, and tells. Nothing is started but MCP servers, for a moment, and nothing mended but the indexes, when asked to. */
 export async function doctor(args: string[]): Promise<number> {
   const { positionals, values, t, lang } = readFlags(args, { rebuild: { type: "boolean", default: false } });
   noWords("doctor", positionals, t);
@@ -50,6 +51,10 @@ export async function doctor(args: string[]): Promise<number> {
   await check(() => checkIndexes(sageHome(process.env), { ...report, t: journalTexts(lang) }, values.rebuild));
   await check(() => checkConfig(sageHome(process.env), report, lang));
   await check(() => checkServers(sageHome(process.env), report, lang));
+  await check(async () => {
+    const { checkProviders } = await import("./doctor/providers.ts");
+    await checkProviders(readInstallation(process.env), report, lang);
+  });
   await check(() => checkRipgrep(report));
 
   console.log(problems === 0 ? t.doctor.fine : t.doctor.problems(problems));

@@ -9,6 +9,8 @@ export type LanguageModelOptions = {
   id?: string;
   /** Does the model take pictures? By default its name tells. */
   images?: boolean;
+  /** Does it take PDF files? By default its name tells. */
+  files?: boolean;
   /** Call ids of another provider in the form this one accepts. */
   callId?(id: string): string;
   /** The last touch on what is sent. */
@@ -21,7 +23,7 @@ export function fromLanguageModel(model: LanguageModelV4, options: LanguageModel
   return {
     id,
     async reply(request, scope) {
-      const { maxOutputTokens, temperature } = request.options;
+      const { maxOutputTokens, temperature, effort } = request.options;
       const { stream } = await model.doStream(
         adapt(
           {
@@ -30,6 +32,7 @@ export function fromLanguageModel(model: LanguageModelV4, options: LanguageModel
             abortSignal: scope.signal,
             ...(maxOutputTokens !== undefined && { maxOutputTokens }),
             ...(temperature !== undefined && { temperature }),
+            ...(effort && { reasoning: effort }),
           },
           request,
         ),

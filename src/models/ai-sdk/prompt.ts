@@ -1,17 +1,22 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ImagePart, Message, Part } from "../../protocol/index.ts";
-import { showImages, takesImages, type LoadImage } from "../images.ts";
+import { showImages, takesFiles, takesImages, type LoadImage } from "../images.ts";
 import type { ModelRequest, ToolOffer } from "../model.ts";
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 
 /** Converts each message object once, so that a step costs what is new in it. */
-export function createPrompts(options: { id: string; callId?(call: string): string; images?: boolean }) {
-  const { id, callId = (call) => call, images: takes = takesImages(id) } = options;
+export function createPrompts(options: {
+  id: string;
+  callId?(call: string): string;
+  images?: boolean;
+  files?: boolean;
+}) {
+  const { id, callId = (call) => call, images: takes = takesImages(id), files = takesFiles(id) } = options;
   const converted = new WeakMap<Message, LanguageModelV4Message>();
 
   const pictures = (images: readonly ImagePart[] | undefined, load: LoadImage | undefined) =>
-    showImages(images, { takes, load }).map((image) =>
+    showImages(images, { takes, files, load }).map((image) =>
       image.type === "text"
         ? image
         : ({

@@ -2,35 +2,62 @@ import { reason, type Reason, type SageError } from "../../protocol/index.ts";
 import type { Limits } from "../limiter.ts";
 import type { Model } from "../model.ts";
 import type { Env } from "../proxy.ts";
+import type { WireOptions } from "../wire/options.ts";
 import { errorBecause } from "../../texts/error.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */
   model?: string;
   /** Addresses and limits by provider. A name that Sage does not know is a server that speaks OpenAI's Chat Completions. */
-  providers?: Record<string, { baseURL?: string; apiKeyEnv?: string; images?: boolean } & Limits>;
+  providers?: Record<string, ProviderSettings>;
   /** Goes on with a turn for which the first one cannot be had. */
   fallbackModel?: string;
 };
+
+/** What servers speak: Chat Completions, Responses, Anthropic's Messages, Google's Gemini API. */
+export type WireFormat = "chat" | "responses" | "messages" | "google";
+
+export type ProviderSettings = {
+  baseURL?: string;
+  apiKeyEnv?: string;
+  format?: WireFormat;
+  /** A provider package of the AI SDK, in place of a format of ours. */
+  package?: string;
+  /** Given to that package. */
+  options?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  images?: boolean;
+  files?: boolean;
+} & Limits;
 
 export type ModelChoice = { provider: string; modelId: string; load(): Promise<Model> };
 
 type Loadable = Omit<ModelChoice, "load"> & { load(options: { standby: boolean }): Promise<Model> };
 
 /** In the order in which they are preferred when nobody names one. */
-export const defaultModels = { anthropic: "claude-sonnet-5-5", openai: "gpt-6.1-sol" };
+export const defaultModels = {
+  anthropic: "claude-sonnet-5-5",
+  openai: "gpt-6.1-sol",
+  google: "gemini-pro-latest",
+};
 
 type Known = keyof typeof defaultModels;
 
 const builtin: Record<Known, { keyEnv: string; baseEnv: string; host: string }> = {
   anthropic: { keyEnv: "ANTHROPIC_API_KEY", baseEnv: "ANTHROPIC_BASE_URL", host: "api.anthropic.com" },
   openai: { keyEnv: "OPENAI_API_KEY", baseEnv: "OPENAI_BASE_URL", host: "api.openai.com" },
+  google: {
+    keyEnv: "GEMINI_API_KEY",
+    baseEnv: "GOOGLE_GEMINI_BASE_URL",
+    host: "generativelanguage.googleapis.com",
+  },
 };
 
 /** The variable that holds each provider's key. */
 export const keyVariables: Record<Known, string> = {
   anthropic: builtin.anthropic.keyEnv,
   openai: builtin.openai.keyEnv,
+  google: builtin.google.keyEnv,
 };
 
 /** Undefined when nobody named a model and nothing points to one. Nothing heavy is loaded before `load`. */
@@ -71,7 +98,7 @@ function find(spec: string | undefined, env: Env, settings: ModelSettings): Load
   }
   const slash = spec.indexOf("/");
   if (slash >= 0) return choose(spec.slice(0, slash), spec.slice(slash + 1), env, settings);
-  const [provider] = configured.length > 1 ? [spec.startsWith("claude") ? "anthropic" : "openai"] : configured;
+  const [provider] = configured.length > 1 ? [makerOf(spec, configured)] : configured;
   if (provider === undefined)
     throw invalid(
       reason("provider-missing", {
@@ -83,15 +110,27 @@ function find(spec: string | undefined, env: Env, settings: ModelSettings): Load
   return choose(provider, spec, env, settings);
 }
 
+/** The maker of a model that is named without one, among those that are set up. */
+function makerOf(modelId: string, configured: readonly Known[]): Known | undefined {
+  const maker = modelId.startsWith("claude") ? "anthropic" : modelId.startsWith("gemini") ? "google" : "openai";
+  return configured.includes(maker) ? maker : configured[0];
+}
+
 function choose(provider: string, modelId: string, env: Env, settings: ModelSettings): Loadable {
   if (modelId === "") throw invalid(reason("model-nameless", { provider, expected: expected(settings) }));
   if (provider === "scripted") return { provider, modelId, load: () => loadScripted(modelId) };
-  const { baseURL, apiKey, keyEnv, host, images, limits } = addressOf(provider, env, settings);
-  if (baseURL === undefined && host === undefined)
+  const { baseURL, apiKey, keyEnv, host, limits, setting = {} } = addressOf(provider, env, settings);
+  const { images, files, headers, format, package: name, options } = setting;
+  if (baseURL === undefined && host === undefined && name === undefined)
     throw invalid(reason("provider-unknown", { provider, expected: expected(settings) }));
   if (baseURL !== undefined && !/^https?:$/.test(URL.parse(baseURL)?.protocol ?? ""))
     throw invalid(reason("address-unfit", { provider, address: baseURL }));
-  if (apiKey === undefined && host !== undefined && URL.parse(baseURL ?? `https://${host}`)?.hostname === host) {
+  if (
+    name === undefined &&
+    apiKey === undefined &&
+    host !== undefined &&
+    URL.parse(baseURL ?? `https://${host}`)?.hostname === host
+  ) {
     throw invalid(reason("key-missing", { model: `${provider}/${modelId}`, variable: keyEnv ?? "" }));
   }
   return {
@@ -99,28 +138,46 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
     modelId,
     async load({ standby }) {
       const address = {
-        modelId,
-        env,
+        ...{ name: provider, modelId, env, images, files, headers },
         ...(baseURL !== undefined && { baseURL }),
         ...(apiKey !== undefined && { apiKey }),
-        images,
       };
-      const model = await connect(provider, address);
+      const model = name === undefined ? await connect(address, format) : await connectPackage(name, address, options);
       const { throughEndpoint } = await import("./endpoint.ts");
       return throughEndpoint(model, { provider, baseURL, limits, secret: apiKey, standby });
     },
   };
 }
 
-async function connect(
-  provider: string,
-  address: { modelId: string; env: Env; baseURL?: string; apiKey?: string; images: boolean | undefined },
-): Promise<Model> {
-  if (provider === "anthropic") return (await import("../wire/anthropic.ts")).anthropic(address);
-  const { baseURL } = address;
-  if (baseURL === undefined || isOpenAI(provider, baseURL))
-    return (await import("../wire/responses.ts")).responses(address);
-  return (await import("../wire/chat.ts")).openai({ name: provider, ...address, baseURL });
+type Address = WireOptions & { name: string; env: Env };
+
+async function connect(address: Address, given: WireFormat | undefined): Promise<Model> {
+  const format = given ?? formatOf(address.name, address.baseURL);
+  switch (format) {
+    case "messages":
+      return (await import("../wire/anthropic.ts")).anthropic(address);
+    case "responses":
+      return (await import("../wire/responses.ts")).responses(address);
+    case "google":
+      return (await import("../wire/google.ts")).google(address);
+    case "chat": {
+      const { baseURL = "https://api.openai.com/v1" } = address;
+      return (await import("../wire/chat.ts")).openai({ ...address, baseURL });
+    }
+    default:
+      return format satisfies never;
+  }
+}
+
+async function connectPackage(name: string, address: Address, options: Record<string, unknown> = {}): Promise<Model> {
+  return (await import("../ai-sdk/package.ts")).packageModel(name, { ...address, options });
+}
+
+/** The format of a provider of which nobody said it. */
+export function formatOf(provider: string, baseURL: string | undefined): WireFormat {
+  if (provider === "anthropic") return "messages";
+  if (provider === "google") return "google";
+  return baseURL === undefined || isOpenAI(provider, baseURL) ? "responses" : "chat";
 }
 
 /** OpenAI itself, and not one of the many servers that speak its older format. */
@@ -150,8 +207,8 @@ export function addressOf(provider: string, env: Env, { providers = {} }: ModelS
     apiKey: read(keyEnv),
     keyEnv,
     host: own?.host,
-    images: setting?.images,
     limits,
+    setting,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Env } from "../proxy.ts";
-import { listAnthropic, listModels } from "../wire/list.ts";
-import { addressOf, defaultModels, type ModelSettings } from "./choose.ts";
+import { GOOGLE_URL } from "../wire/google.ts";
+import { listAnthropic, listGoogle, listModels } from "../wire/list.ts";
+import { addressOf, defaultModels, formatOf, type ModelSettings } from "./choose.ts";
 
 /** The models of one provider, or why they are not known. */
 export type Offer = { provider: string; models: string[] } | { provider: string; problem: unknown };
@@ -25,8 +26,8 @@ export async function offeredModels(
 function configured(env: Env, settings: ModelSettings): string[] {
   const names = new Set([...Object.keys(defaultModels), ...Object.keys(settings.providers ?? {})]);
   return [...names].filter((provider) => {
-    const { baseURL, apiKey } = addressOf(provider, env, settings);
-    return baseURL !== undefined || apiKey !== undefined;
+    const { baseURL, apiKey, setting } = addressOf(provider, env, settings);
+    return baseURL !== undefined || apiKey !== undefined || setting?.package !== undefined;
   });
 }
 
@@ -34,7 +35,11 @@ export async function modelsOf(
   provider: string,
   { env, settings = {} }: { env: Env; settings?: ModelSettings | undefined },
 ): Promise<string[]> {
-  const { baseURL, apiKey = "", host } = addressOf(provider, env, settings);
-  if (provider === "anthropic") return listAnthropic(baseURL ?? `https://${host}`, apiKey, env);
-  return listModels((baseURL ?? `https://${host}/v1`).replace(/\/+$/, ""), apiKey, env);
+  const { baseURL, apiKey = "", host, setting = {} } = addressOf(provider, env, settings);
+  const { package: name, format = formatOf(provider, baseURL), headers = {} } = setting;
+  if (name !== undefined && baseURL === undefined) return []; // no package tells
+  if (format === "messages") return listAnthropic(baseURL ?? `https://${host}`, { key: apiKey, headers, env });
+  if (format === "google")
+    return listGoogle((baseURL ?? GOOGLE_URL).replace(/\/+$/, ""), { key: apiKey, headers, env });
+  return listModels((baseURL ?? `https://${host}/v1`).replace(/\/+$/, ""), apiKey, env, headers);
 }

@@ -1,5 +1,6 @@
 import {
   noUsage,
+  type Effort,
   type Finish,
   type ImagePart,
   type Message,
@@ -8,40 +9,28 @@ import {
   type Usage,
 } from "../../protocol/index.ts";
 import type { Model, ModelRequest, ModelScope } from "../model.ts";
-import type { Env } from "../proxy.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
-import { claudeOf } from "./claudes.ts";
+import { claudeOf, thinksAtAll } from "./claudes.ts";
+import type { WireOptions } from "./options.ts";
 import { createPost } from "./post.ts";
-import { showImages, takesImages, type LoadImage, type ShownImage } from "../images.ts";
+import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
 
-export type AnthropicOptions = {
-  modelId: string;
-  /** With or without the final /v1: Anthropic's own tools leave it out. */
-  baseURL?: string;
-  apiKey?: string;
-  /** Does the model take pictures? By default its name tells. */
-  images?: boolean | undefined;
-  idleTimeoutMs?: number;
-  /** Where a proxy is named; by default the environment of this process. */
-  env?: Env;
-};
-
-/** Anthropic's Messages. */
-export function anthropic(options: AnthropicOptions): Model {
-  const { modelId, baseURL = "https://api.anthropic.com", apiKey = "", images, idleTimeoutMs, env } = options;
-  const takes = images ?? takesImages(modelId);
-  const id = `anthropic/${modelId}`;
+/** Anthropic's Messages. `baseURL` is with or without the final /v1: Anthropic's own tools leave it out. */
+export function anthropic(options: WireOptions): Model {
+  const { modelId, baseURL = "https://api.anthropic.com", apiKey = "", name = "anthropic" } = options;
+  const { headers, idleTimeoutMs, env, images: takes = takesImages(modelId), files = takesFiles(modelId) } = options;
+  const id = `${name}/${modelId}`;
   const post = createPost({
     url: `${baseURL.replace(/(\/v1)?\/*$/, "/v1")}/messages`,
-    headers: { "anthropic-version": "2023-06-01", "x-api-key": apiKey },
+    headers: { "anthropic-version": "2023-06-01", "x-api-key": apiKey, ...headers },
     idleTimeoutMs,
     env,
   });
-  const write = createWritten((message, load) => written(message, { id, takes, load }));
+  const write = createWritten((message, load) => written(message, { id, takes, files, load }));
   const tools = createWrittenTools((offers) =>
-    offers.map(({ name, description, inputSchema }, n) => ({
-      name,
+    offers.map(({ name: tool, description, inputSchema }, n) => ({
+      name: tool,
       description,
       input_schema: inputSchema,
       ...(n === offers.length - 1 && cached),
@@ -72,10 +61,12 @@ const cached = { cache_control: { type: "ephemeral" } };
 
 function limits(
   modelId: string,
-  { maxOutputTokens, temperature, thinkingTokens = 0 }: ModelRequest["options"],
+  { maxOutputTokens, temperature, effort, thinkingTokens: tokensToThink = 0 }: ModelRequest["options"],
   mayThinkNow: boolean,
 ) {
   const claude = claudeOf(modelId);
+  const asked = tokensToThink === 0 && effort !== undefined && thinksAtAll(modelId) ? effort : undefined;
+  const thinkingTokens = asked ? Math.min(budgets[asked], Math.floor(claude.output / 2)) : tokensToThink;
   const thinks = thinkingTokens > 0 && mayThinkNow;
   // Thinking comes out of the same limit as the reply.
   const tokens = (maxOutputTokens ?? claude.output) + (thinks && claude.budget ? thinkingTokens : 0);
@@ -87,8 +78,11 @@ function limits(
     ...(thinks && {
       thinking: claude.budget ? { type: "enabled", budget_tokens: thinkingTokens } : { type: "adaptive" },
     }),
+    ...(asked && !claude.budget && { output_config: { effort: asked } }),
   };
 }
+
+const budgets: Record<Effort, number> = { low: 4_000, medium: 16_000, high: 32_000 };
 
 /** Thinking is refused while the results of a call are handed over that was made without it, or by another model. */
 function mayThink(all: readonly Written[]): boolean {
@@ -99,7 +93,7 @@ function mayThink(all: readonly Written[]): boolean {
 /** A message as the blocks of its content, each of them JSON already. */
 type Written = { role: "user" | "assistant"; blocks: string[] };
 
-type Writing = { id: string; takes: boolean; load: LoadImage | undefined };
+type Writing = { id: string; takes: boolean; files: boolean; load: LoadImage | undefined };
 
 function written(message: Message, writing: Writing): Written {
   const role = message.role === "assistant" ? "assistant" : "user";
@@ -126,9 +120,9 @@ function blocksOf(message: Message, { id, ...seeing }: Writing): object[] {
 }
 
 function imageBlock(image: ShownImage): object {
-  return image.type === "text"
-    ? image
-    : { type: "image", source: { type: "base64", media_type: image.mime, data: image.data } };
+  if (image.type === "text") return image;
+  const source = { type: "base64", media_type: image.mime, data: image.data };
+  return image.type === "file" ? { type: "document", source, title: image.name } : { type: "image", source };
 }
 
 function blockOf(part: Part): object[] {

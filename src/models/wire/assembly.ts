@@ -35,6 +35,7 @@ export function createAssembly(scope: ModelScope): Assembly {
   const calls = new Map<Id, { call: Call; text: string }>();
   return {
     begin(type, id, metadata) {
+      if (spoken.has(id)) return; // the same event came twice
       const part: Spoken = { type, text: "", ...(metadata && { metadata }) };
       spoken.set(id, part);
       parts.push(part);
@@ -50,6 +51,9 @@ export function createAssembly(scope: ModelScope): Assembly {
       if (part) part.metadata = metadata;
     },
     beginCall(id, { metadata, ...named }) {
+      const before = calls.get(id);
+      // The same event came twice: a second call would run without arguments.
+      if (before?.call.id === named.id) return void (before.text = "");
       const call: Call = { type: "call", ...named, input: {}, ...(metadata && { metadata }) };
       calls.set(id, { call, text: "" });
       parts.push(call);

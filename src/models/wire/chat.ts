@@ -1,38 +1,24 @@
 import { callsOf, noUsage, type Finish, type Message, type Reply, type Usage } from "../../protocol/index.ts";
 import type { Model, ModelScope } from "../model.ts";
-import type { Env } from "../proxy.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
-import { showImages, takesImages, type LoadImage, type ShownImage } from "../images.ts";
+import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
+import type { WireOptions } from "./options.ts";
 import { createPost } from "./post.ts";
 import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
 
-export type ChatOptions = {
-  modelId: string;
-  /** Up to and including /v1. Any server that speaks Chat Completions will do. */
-  baseURL: string;
-  apiKey?: string;
-  /** The provider's name in the model's id. */
-  name?: string;
-  /** Does the model take pictures? By default its name tells. */
-  images?: boolean | undefined;
-  idleTimeoutMs?: number;
-  /** Where a proxy is named; by default the environment of this process. */
-  env?: Env;
-};
-
-/** OpenAI's Chat Completions, which a great many servers speak. */
-export function openai(given: ChatOptions): Model {
-  const { modelId, baseURL, apiKey, name = "openai", images, idleTimeoutMs, env } = given;
-  const takes = images ?? takesImages(modelId);
+/** OpenAI's Chat Completions, which a great many servers speak. `baseURL` goes up to and includes /v1. */
+export function openai(given: WireOptions & { baseURL: string }): Model {
+  const { modelId, baseURL, apiKey, name = "openai", headers, idleTimeoutMs, env } = given;
+  const { images: takes = takesImages(modelId), files = takesFiles(modelId) } = given;
   const id = `${name}/${modelId}`;
   const post = createPost({
     url: `${baseURL.replace(/\/+$/, "")}/chat/completions`,
-    headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+    headers: { ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }), ...headers },
     idleTimeoutMs,
     env,
   });
   const write = createWritten((message, load) =>
-    messagesOf(message, { id, provider: name, takes, load })
+    messagesOf(message, { id, provider: name, takes, files, load })
       .map((one) => JSON.stringify(one))
       .join(","),
   );
@@ -45,11 +31,14 @@ export function openai(given: ChatOptions): Model {
   return {
     id,
     async reply({ system, messages, image, tools: offers, options }, scope) {
-      const { maxOutputTokens: max_tokens, temperature } = options;
+      const { maxOutputTokens: max_tokens, temperature, effort: reasoning_effort } = options;
       const first = system === "" ? [] : [JSON.stringify({ role: "system", content: system })];
       const all = [...first, ...write({ messages, ...(image && { image }) }).filter((text) => text !== "")];
       const body = joinBody(
-        { model: modelId, max_tokens, temperature, stream: true, stream_options: { include_usage: true } },
+        {
+          ...{ model: modelId, max_tokens, temperature, reasoning_effort },
+          ...{ stream: true, stream_options: { include_usage: true } },
+        },
         { messages: `[${all.join(",")}]`, tools: offers.length > 0 ? tools(offers) : undefined },
       );
       const reader = createReader(scope, name);
@@ -59,7 +48,7 @@ export function openai(given: ChatOptions): Model {
   };
 }
 
-type Writing = { id: string; provider: string; takes: boolean; load: LoadImage | undefined };
+type Writing = { id: string; provider: string; takes: boolean; files: boolean; load: LoadImage | undefined };
 
 function messagesOf(message: Message, { id, provider, ...seeing }: Writing): object[] {
   switch (message.role) {
@@ -107,7 +96,10 @@ function messagesOf(message: Message, { id, provider, ...seeing }: Writing): obj
 }
 
 /** A result here is text alone, so its pictures follow in a message of their own. */
-function resultImages(message: Message & { role: "tool" }, seeing: Pick<Writing, "takes" | "load">): object[] {
+function resultImages(
+  message: Message & { role: "tool" },
+  seeing: Pick<Writing, "takes" | "files" | "load">,
+): object[] {
   const images = message.results.flatMap(({ result }) => (result.ok ? (result.images ?? []) : []));
   if (images.length === 0) return [];
   const lead = { type: "text", text: "(From Sage, not from the person: the pictures of the results above, in order.)" };
@@ -115,9 +107,11 @@ function resultImages(message: Message & { role: "tool" }, seeing: Pick<Writing,
 }
 
 function imageContent(image: ShownImage): object {
-  return image.type === "text"
-    ? image
-    : { type: "image_url", image_url: { url: `data:${image.mime};base64,${image.data}` } };
+  if (image.type === "text") return image;
+  const url = `data:${image.mime};base64,${image.data}`;
+  return image.type === "file"
+    ? { type: "file", file: { filename: image.name, file_data: url } }
+    : { type: "image_url", image_url: { url } };
 }
 
 type CallDelta = {

@@ -3,18 +3,41 @@ import { request, textOf } from "./request.ts";
 
 const PATIENCE_MS = 5_000;
 
+type Asking = { key: string; headers?: Record<string, string>; env: Env };
+
 /** Names of the models that a server of OpenAI's kind has. */
-export async function listModels(baseURL: string, key: string, env: Env): Promise<string[]> {
-  return list(`${baseURL}/models`, key === "" ? {} : { authorization: `Bearer ${key}` }, env);
+export async function listModels(
+  baseURL: string,
+  key: string,
+  env: Env,
+  headers: Record<string, string> = {},
+): Promise<string[]> {
+  const { data } = await ask(
+    `${baseURL}/models`,
+    { ...(key !== "" && { authorization: `Bearer ${key}` }), ...headers },
+    env,
+  );
+  return names(data, "id");
 }
 
 /** The same of Anthropic, or of a server that speaks as it does. */
-export async function listAnthropic(baseURL: string, key: string, env: Env): Promise<string[]> {
+export async function listAnthropic(baseURL: string, { key, headers, env }: Asking): Promise<string[]> {
   const url = `${baseURL.replace(/(\/v1)?\/*$/, "/v1")}/models?limit=1000`;
-  return list(url, { "anthropic-version": "2023-06-01", "x-api-key": key }, env);
+  const { data } = await ask(url, { "anthropic-version": "2023-06-01", "x-api-key": key, ...headers }, env);
+  return names(data, "id");
 }
 
-async function list(url: string, headers: Record<string, string>, env: Env): Promise<string[]> {
+/** The same of Google: those that write text. */
+export async function listGoogle(baseURL: string, { key, headers, env }: Asking): Promise<string[]> {
+  const { models } = await ask(`${baseURL}/models?pageSize=1000`, { "x-goog-api-key": key, ...headers }, env);
+  const all = Array.isArray(models) ? (models as { supportedGenerationMethods?: unknown }[]) : [];
+  const writing = all.filter(
+    ({ supportedGenerationMethods: can }) => !Array.isArray(can) || can.includes("generateContent"),
+  );
+  return names(writing, "name").map((name) => name.replace(/^models\//, ""));
+}
+
+async function ask(url: string, headers: Record<string, string>, env: Env): Promise<Record<string, unknown>> {
   const incoming = await request(new URL(url), {
     method: "GET",
     headers,
@@ -22,6 +45,10 @@ async function list(url: string, headers: Record<string, string>, env: Env): Pro
     env,
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
-  const { data = [] } = JSON.parse(await textOf(incoming)) as { data?: { id?: unknown }[] };
-  return data.flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+  return JSON.parse(await textOf(incoming)) as Record<string, unknown>;
+}
+
+function names(list: unknown, field: string): string[] {
+  if (!Array.isArray(list)) return [];
+  return (list as Record<string, unknown>[]).flatMap((one) => (typeof one?.[field] === "string" ? [one[field]] : []));
 }

@@ -9,37 +9,28 @@ import {
   type Usage,
 } from "../../protocol/index.ts";
 import type { Model, ModelScope } from "../model.ts";
-import type { Env } from "../proxy.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
-import { showImages, takesImages, type LoadImage, type ShownImage } from "../images.ts";
+import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
+import type { WireOptions } from "./options.ts";
 import { createPost } from "./post.ts";
 import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
 
-export type ResponsesOptions = {
-  modelId: string;
-  /** Up to and including /v1. */
-  baseURL?: string;
-  apiKey?: string;
-  /** Does the model take pictures? By default its name tells. */
-  images?: boolean | undefined;
-  idleTimeoutMs?: number;
-  /** Where a proxy is named; by default the environment of this process. */
-  env?: Env;
-};
-
-/** OpenAI itself: its newer models take tools only over Responses. Servers that speak its older format are in chat.ts. */
-export function responses(options: ResponsesOptions): Model {
-  const { modelId, baseURL = "https://api.openai.com/v1", apiKey = "", images, idleTimeoutMs, env } = options;
-  const takes = images ?? takesImages(modelId);
-  const id = `openai/${modelId}`;
+/**
+ * OpenAI itself: its newer models take tools only over Responses. Servers that speak its older format are in chat.ts. `baseURL` goes
+ * up to and includes /v1.
+ */
+export function responses(options: WireOptions): Model {
+  const { modelId, baseURL = "https://api.openai.com/v1", apiKey = "", name: provider = "openai" } = options;
+  const { headers, idleTimeoutMs, env, images: takes = takesImages(modelId), files = takesFiles(modelId) } = options;
+  const id = `${provider}/${modelId}`;
   const post = createPost({
     url: `${baseURL.replace(/\/+$/, "")}/responses`,
-    headers: { authorization: `Bearer ${apiKey}` },
+    headers: { authorization: `Bearer ${apiKey}`, ...headers },
     idleTimeoutMs,
     env,
   });
   const write = createWritten((message, load) =>
-    itemsOf(message, { id, takes, load })
+    itemsOf(message, { id, takes, files, load })
       .map((item) => JSON.stringify(item))
       .join(","),
   );
@@ -67,7 +58,7 @@ export function responses(options: ResponsesOptions): Model {
           // The conversation is ours and stays on this machine: nothing is kept there, so reasoning travels with it, sealed.
           store: false,
           include: ["reasoning.encrypted_content"],
-          ...(reasons && { reasoning: { summary: "auto" } }),
+          ...(reasons && { reasoning: { summary: "auto", effort: asked.effort } }),
           stream: true,
         },
         { input: `[${input.join(",")}]`, tools: offers.length > 0 ? tools(offers) : undefined },
@@ -86,7 +77,7 @@ function isReasoning(modelId: string): boolean {
   return Number(major) >= 5 && !rest.startsWith("-chat");
 }
 
-type Writing = { id: string; takes: boolean; load: LoadImage | undefined };
+type Writing = { id: string; takes: boolean; files: boolean; load: LoadImage | undefined };
 
 function itemsOf(message: Message, { id, ...seeing }: Writing): object[] {
   const pictures = (images: readonly ImagePart[] | undefined) => showImages(images, seeing).map(imageContent);
@@ -114,9 +105,11 @@ function itemsOf(message: Message, { id, ...seeing }: Writing): object[] {
 }
 
 function imageContent(image: ShownImage): object {
-  return image.type === "text"
-    ? { type: "input_text", text: image.text }
-    : { type: "input_image", image_url: `data:${image.mime};base64,${image.data}`, detail: "auto" };
+  if (image.type === "text") return { type: "input_text", text: image.text };
+  const url = `data:${image.mime};base64,${image.data}`;
+  return image.type === "file"
+    ? { type: "input_file", filename: image.name, file_data: url }
+    : { type: "input_image", image_url: url, detail: "auto" };
 }
 
 function itemOf(part: Part, before: readonly Part[], message: Message & { role: "assistant" }, id: string): object[] {

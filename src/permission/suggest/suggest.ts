@@ -74,7 +74,8 @@ function offersFor(call: DecisionInput, shell: ShellFinding | undefined): Offer[
       ? undefined
       : [{ rule: `WebFetch(domain:${host})`, note: reason("offer-host", { host }) }];
   }
-  if (mcpParts(tool)?.tool !== undefined) return [{ rule: tool, note: reason("offer-tool", { tool }) }];
+  if (tool === "WebSearch" || mcpParts(tool)?.tool !== undefined)
+    return [{ rule: tool, note: reason("offer-tool", { tool }) }];
   return specifier === undefined ? undefined : [{ rule: `${tool}(${escapeSpecifier(specifier.trim())})` }];
 }
 

@@ -1,4 +1,4 @@
-import { imageKindOf } from "../../protocol/index.ts";
+import { imageKindOf, isPdf } from "../../protocol/index.ts";
 import { convert } from "./convert.ts";
 
 /** A page as text, or a picture as it is. `type`: the kind of content, in the words of its server. */
@@ -12,15 +12,15 @@ export async function toText(raw: Raw, signal: AbortSignal): Promise<PageText | 
   const type = raw.type.split(";")[0]!.trim().toLowerCase();
   const named = { type: type || "unknown type", whole };
   if (imageKindOf(body)) return whole ? { ...named, image: body } : { problem: "the picture is too large" };
-  if (body.subarray(0, 1024).includes("%PDF-")) {
+  if (isPdf(body) || type === "application/pdf") {
     if (!whole) return { problem: `the PDF is larger than ${body.length / 1024 / 1024} MB` };
-    return { ...named, type: "application/pdf", text: clean(await convert({ kind: "pdf", body }, signal)) };
+    return { ...named, type: "application/pdf", text: await convert({ kind: "pdf", body }, signal) };
   }
   if (!isText(type) || (marked(body) === undefined && body.subarray(0, 8_192).includes(0)))
     return { problem: `it is not text (${type || "of no stated type"}, ${body.length} bytes)` };
   const text = decode(body, raw.type);
-  if (!isHtml(type, text)) return { ...named, text: clean(text) };
-  return { ...named, text: clean(await convert({ kind: "html", text, url }, signal)) };
+  if (!isHtml(type, text)) return { ...named, text };
+  return { ...named, text: await convert({ kind: "html", text, url }, signal) };
 }
 
 function isText(type: string): boolean {
@@ -49,13 +49,4 @@ function decode(body: Buffer, type: string): string {
 function marked(body: Buffer): string | undefined {
   if (body[0] === 0xff && body[1] === 0xfe) return "utf-16le";
   return body[0] === 0xfe && body[1] === 0xff ? "utf-16be" : undefined;
-}
-
-/** Without control characters, and without the invisible letters that carry text which only a model reads. */
-function clean(text: string): string {
-  return text
-    .replace(/\r\n?/g, "\n")
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u{e0000}-\u{e007f}]/gu, "")
-    .replace(/\n{3,}/g, "\n\n")
-    .trim();
 }

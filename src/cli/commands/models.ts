@@ -1,0 +1,60 @@
+import { readInstallation } from "../../config/installation.ts";
+import { aboutModel, type AboutModel } from "../../models/choice/about.ts";
+import type { ModelSettings } from "../../models/choice/choose.ts";
+import { offeredModels, type Offer } from "../../models/choice/offered.ts";
+import { classify } from "../../models/failure.ts";
+import { oneLine } from "../../protocol/index.ts";
+import { modelsTexts, type ModelsTexts } from "../../texts/models.ts";
+import { sentence } from "../../texts/reasons.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { readFlags } from "../flags.ts";
+import { modelOf, nameOf } from "../model-choice.ts";
+import { toStdout } from "../stdout.ts";
+
+type Row = AboutModel & { model: string; used: boolean };
+
+/** Lists the models of every provider that is set up, with what is known of each. Words narrow the list down. */
+export async function models(args: string[]): Promise<number> {
+  const { positionals, values, lang, t } = readFlags(args, { json: { type: "boolean", default: false } });
+  const own = modelsTexts(lang);
+  const installation = readInstallation(process.env);
+  const { env } = installation;
+  const settings = installation.settings as ModelSettings;
+  const choice = modelOf(installation);
+  const offers: Offer[] = [];
+  await offeredModels({ env, settings }, (offer) => offers.push(offer));
+  const names = new Set(
+    offers.flatMap((offer) => ("models" in offer ? offer.models.map((one) => `${offer.provider}/${one}`) : [])),
+  );
+  if (choice && choice.provider !== "scripted") names.add(nameOf(choice));
+  const rows = [...names]
+    .filter((name) => positionals.every((word) => name.toLowerCase().includes(word.toLowerCase())))
+    .map((model): Row => ({
+      model,
+      ...aboutModel(model, settings),
+      used: choice !== undefined && model === nameOf(choice),
+    }));
+  const failed = offers.flatMap((offer) => ("problem" in offer ? [offer] : []));
+  for (const { provider, problem } of failed)
+    console.error(`sage: ${oneLine(own.fails(provider, sentence(classify(problem).problem, lang)))}`);
+  if (values.json) toStdout(`${JSON.stringify(rows, undefined, 2)}\n`);
+  else if (offers.length === 0 && !choice) console.error(`sage: ${t.noModel}`);
+  else console.log((rows.length === 0 ? [own.none] : [...lines(rows, own), "", own.legend, own.howToPrice]).join("\n"));
+  return failed.length > 0 && rows.length === 0 ? exitCodes.failure : exitCodes.success;
+}
+
+function lines(rows: readonly Row[], t: ModelsTexts): string[] {
+  const cells = rows.map(({ model, contextTokens, price, images, files, used }) => [
+    oneLine(model),
+    contextTokens === undefined ? t.unknown : `${Math.round(contextTokens / 1000)}k`,
+    price === undefined ? t.unknown : t.price(price.input, price.output),
+    [...(images ? [t.images] : []), ...(files ? [t.files] : []), ...(used ? [t.used] : [])].join(", "),
+  ]);
+  const widths = [0, 1, 2].map((n) => Math.max(...cells.map((row) => row[n]!.length)));
+  return cells.map((row) =>
+    row
+      .map((cell, n) => cell.padEnd(widths[n] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,41 @@
+import type { Lang } from "./language.ts";
+
+const en = {
+  legend: "name · tokens in a prompt · dollars for a million tokens in and out · takes",
+  unknown: "?",
+  price: (input: number, output: number) => `$${input} / $${output}`,
+  images: "pictures",
+  files: "PDF",
+  used: "(in use)",
+  none: "No model has this in its name.",
+  noList: "tells of no models",
+  howToPrice: 'A "?" is not known here. Prices that are missing or not yours go into your settings, under "prices".',
+  provider: (name: string, models: number) =>
+    `provider ${name} answers: ${models === 1 ? "1 model" : `${models} models`}`,
+  package: (name: string, what: string) => `provider ${name} is ready (${what})`,
+  fails: (name: string, why: string) => `provider ${name}: ${why}`,
+  search: (engine: string) => `WebSearch by ${engine}`,
+};
+
+export type ModelsTexts = typeof en;
+
+const zh: ModelsTexts = {
+  legend: "名称 · 提示的词元数 · 每百万词元的美元价格（输入、输出） · 能接收",
+  unknown: "？",
+  price: (input, output) => `$${input} / $${output}`,
+  images: "图片",
+  files: "PDF",
+  used: "（正在使用）",
+  none: "没有名称含此内容的模型。",
+  noList: "不提供模型列表",
+  howToPrice: "“？”表示这里不知道。缺少的价格，或与你的不同的价格，写在设置的“prices”里。",
+  provider: (name, models) => `提供方 ${name} 有回应：${models} 个模型`,
+  package: (name, what) => `提供方 ${name} 可用（${what}）`,
+  fails: (name, why) => `提供方 ${name}：${why}`,
+  search: (engine) => `WebSearch 由 ${engine} 搜索`,
+};
+
+/** Texts about models and their providers, for `sage models` and `sage doctor`. */
+export function modelsTexts(lang: Lang): ModelsTexts {
+  return { en, zh }[lang];
+}

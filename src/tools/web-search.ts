@@ -1,0 +1,54 @@
+import { reason } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
+import { looksSecret } from "../permission/text/secret.ts";
+import { describe } from "./describe.ts";
+import { failed } from "./result.ts";
+import type { Tool } from "./tool.ts";
+import { asData } from "./web/as-data.ts";
+import type { Found, SearchEngine } from "./web/engines.ts";
+
+/** Longer ones are more than words to look for. */
+const LONGEST = 256;
+const MOST_FOUND = 10;
+const LONGEST_TEXT = 600;
+const PATIENCE_MS = 60_000;
+
+type Input = { query: string };
+
+export function createWebSearch({ name, search }: SearchEngine): Tool<Input> {
+  return {
+    name: "WebSearch",
+    description: describe("web-search"),
+    inputSchema: z.strictObject({ query: z.string().min(1).max(2_000).describe("Words to look for") }),
+    effect: "reads",
+    checkPermissions({ query }) {
+      if (query.length > LONGEST)
+        return { behavior: "ask", hard: true, reason: reason("search-long", { length: query.length }) };
+      if (looksSecret(query)) return { behavior: "ask", hard: true, reason: reason("search-secret", {}) };
+      return { behavior: "passthrough", reason: "" };
+    },
+    async execute({ query }, { signal }) {
+      const late = AbortSignal.timeout(PATIENCE_MS);
+      try {
+        const { found, summary = "" } = await search(query, AbortSignal.any([signal, late]));
+        const list = found.slice(0, MOST_FOUND).map(entry);
+        if (list.length === 0 && summary === "") return { ok: true, text: `${name} found nothing for "${query}".` };
+        const text = [...(summary === "" ? [] : [summary]), ...list].join("\n\n");
+        return { ok: true, text: asData(`Results of ${name} for "${query}"`, text) };
+      } catch (error) {
+        signal.throwIfAborted();
+        const why = late.aborted ? `no answer within ${PATIENCE_MS / 1000} seconds` : (error as Error).message;
+        return failed(`${name} could not search: ${why}`);
+      }
+    },
+  };
+}
+
+function entry({ title, url, text }: Found, n: number): string {
+  const line = (words: string) =>
+    words
+      .replace(/<[^>]{0,40}>/g, "")
+      .replace(/\s+/g, " ")
+      .trim();
+  return `${n + 1}. ${line(title) || url}\n${url}\n${line(text).slice(0, LONGEST_TEXT).toWellFormed()}`.trim();
+}
