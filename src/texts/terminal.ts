@@ -68,7 +68,8 @@ const en = {
   },
   editorNone: "Set VISUAL or EDITOR to use your own editor.",
   editorFailed: (why: string) => `Editor failed: ${why}`,
-  unknownCommand: (name: string) => `Unknown command /${name}. Try /help.`,
+  unknownCommand: (name: string, meant: string | undefined) =>
+    `Unknown command /${name}. ${meant === undefined ? "Try /help." : `Did you mean /${meant}?`}`,
   commandFailed: (name: string, why: string) => `/${name} failed: ${why}`,
 
   commands: {
@@ -172,7 +173,8 @@ const zh: TerminalTexts = {
   },
   editorNone: "设置 VISUAL 或 EDITOR 即可使用自己的编辑器。",
   editorFailed: (why) => `编辑器出错：${why}`,
-  unknownCommand: (name) => `未知命令 /${name}。可用 /help 查看。`,
+  unknownCommand: (name, meant) =>
+    `未知命令 /${name}。${meant === undefined ? "可用 /help 查看。" : `是不是 /${meant}？`}`,
   commandFailed: (name, why) => `/${name} 失败：${why}`,
 
   commands: {

@@ -13,6 +13,7 @@ export function readTyped(text: string): Typed {
   const typed = text.trim();
   if (typed === "") return { type: "nothing" };
   if (/^(exit|quit)$/.test(typed)) return { type: "command", name: "exit", args: "" }; // as in every shell
+  if (/^[?？]$/.test(typed)) return { type: "command", name: "help", args: "" };
   const command = readSlash(typed);
   if (command) return { type: "command", ...command };
   if (/^[!！]/.test(typed)) {

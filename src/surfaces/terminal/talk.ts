@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
+  closest,
   modeWords,
   oneLine,
   reasonOf,
@@ -58,6 +59,18 @@ type Parts = {
 };
 
 const TOLD = 8_000;
+
+/** Names that other agents have for a command. */
+const otherNames: Readonly<Record<string, string>> = {
+  new: "clear",
+  reset: "clear",
+  undo: "rewind",
+  usage: "cost",
+  approvals: "mode",
+  "allowed-tools": "permissions",
+  bashes: "tasks",
+  ps: "tasks",
+};
 
 export function createTalk(parts: Parts): Talk {
   const { host, sender, options, t, tt, scroll, progress, redraw } = parts;
@@ -166,13 +179,18 @@ export function createTalk(parts: Parts): Talk {
     }
   };
 
-  const command = (name: string, args: string, text: string) => {
+  const command = (given: string, args: string, text: string) => {
+    const skills = options.skills ?? [];
+    const names = [...all, ...skills].map((one) => one.name);
+    const other = names.includes(given) ? undefined : names.find((one) => one === otherNames[given]);
+    const name = other ?? given;
     if (name === "exit") return parts.leave();
     if (name === "resume" && args === "" && progress.open && !progress.working) return resume();
     const found = all.find((one) => one.name === name);
     if (found) return void run(found, args);
-    if (args !== "" || (options.skills ?? []).some((one) => one.name === name)) return speak(text); // the host knows the skills
-    scroll.note("warn", tt.unknownCommand(oneLine(name)));
+    if (args !== "" || skills.some((one) => one.name === name)) return speak(text); // the host knows the skills
+    const meant = closest(name, names);
+    scroll.note("warn", tt.unknownCommand(oneLine(name), meant));
     redraw();
   };
 

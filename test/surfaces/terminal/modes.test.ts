@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { modeOf } from "../../../src/protocol/index.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
+import { until } from "../../support/until.ts";
 
 const SHIFT_TAB = "\x1b[Z";
 
@@ -93,4 +94,26 @@ suite("modes on a terminal", () => {
     assert.match(at.sage.result(0, 0), /先写测试/);
     assert.equal(modeOf(at.sage.facts()), "plan");
   });
+});
+
+test("commands are found under the names that other agents have for them, a slip is answered with what was meant, ? is help", async () => {
+  const ran: string[] = [];
+  const command = (name: string) => ({
+    name,
+    hint: name,
+    run: async (args: string) => void ran.push(`${name} ${args}`),
+  });
+  await using at = await sageOnScreen([], { commands: [command("rewind"), command("tasks")] });
+  await at.until("What would you like to do?");
+  at.enter("/undo t0");
+  await at.until("❯ /rewind t0");
+  at.enter("/taks");
+  await at.until("Unknown command /taks. Did you mean /tasks?");
+  at.enter("/xyzzyxyzzy");
+  await at.until("Unknown command /xyzzyxyzzy. Try /help.");
+  at.enter("?");
+  await at.until("Enter sends");
+  assert.deepEqual(ran, ["rewind t0"]);
+  at.enter("exit");
+  await until(() => at.ended()?.why === "left", "the end");
 });

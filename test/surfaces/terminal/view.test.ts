@@ -340,6 +340,7 @@ suite("what the person did", () => {
     });
     for (const word of ["exit", " quit "])
       assert.deepEqual(readTyped(word), { type: "command", name: "exit", args: "" });
+    assert.deepEqual(readTyped("？"), { type: "command", name: "help", args: "" });
     assert.deepEqual(readTyped("exit the loop"), { type: "say", text: "exit the loop" });
     assert.deepEqual(readTyped("/etc/hosts is wrong"), { type: "say", text: "/etc/hosts is wrong" });
     assert.deepEqual(readTyped("!npm test"), { type: "shell", command: "npm test" });
