@@ -55,8 +55,8 @@ function callOf(receipt: Receipt, cwd: string): PastCall {
 /** The answer to something that was asked in one or several rounds: a no in one of them is a no. */
 export function answerTo(rounds: readonly Asked[]): PastCall["asked"] {
   const answers = rounds.map(answerOf);
-  const said = (answer: "yes" | "no") => answers.findLast((one) => one.answer === answer);
-  return said("no") ?? said("yes") ?? answers[0];
+  const last = (answer: "yes" | "no") => answers.findLast((one) => one.answer === answer);
+  return last("no") ?? last("yes") ?? answers[0];
 }
 
 function answerOf({ request, resolution }: Asked): NonNullable<PastCall["asked"]> {

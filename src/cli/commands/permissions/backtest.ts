@@ -1,9 +1,9 @@
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
-import { oneLine, SageError, said, type Rule } from "../../../protocol/index.ts";
+import { oneLine, type Rule } from "../../../protocol/index.ts";
+import { errorBecause } from "../../../texts/error.ts";
 import { pastTexts } from "../../../texts/past.ts";
-import { sentence } from "../../../texts/reasons.ts";
 import { timeOf } from "../../../texts/resolution.ts";
 import { ideaLines, trialLines } from "../../../view/lines/past.ts";
 import { person } from "../../account.ts";
@@ -25,8 +25,7 @@ export async function backtest(args: string[]): Promise<number> {
   if (behavior !== "allow" && behavior !== "ask" && behavior !== "deny") throw usage(w.backtestHow);
   for (const text of positionals) {
     const reading = readRule(text, behavior);
-    if (!reading.ok)
-      throw new SageError("config-invalid", said(`${oneLine(text)}: ${sentence(reading.problem, lang)}`));
+    if (!reading.ok) throw errorBecause("config-invalid", reading.problem);
   }
   const { calls, trials, close, rules } = await open();
   const asked: readonly Pick<Rule, "text" | "behavior">[] =
