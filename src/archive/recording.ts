@@ -1,4 +1,5 @@
 import { NeedsInput } from "../input/ask.ts";
+import { asPersona, recordedPersona } from "../input/persona.ts";
 import { taskHash, type Script, type ScriptedTurn } from "../models/scripted.ts";
 import {
   agentOf,
@@ -80,14 +81,22 @@ export function replayAnswers(
   recorded: readonly RecordedAnswer[],
   { redaction }: { redaction?: Redaction } = {},
 ): AutoResponder {
-  const left = recorded.map((one) => ({ key: canonicalJson(one.asked), response: one.response, used: false }));
+  const left = recorded.map((one) => ({
+    key: canonicalJson(one.asked),
+    by: one.by,
+    response: one.response,
+    used: false,
+  }));
   return (request) => {
     const asked = askedOf(request);
     const key = canonicalJson(redaction ? fixed(redaction, asked) : asked);
     const found = left.find((one) => one.key === key && !one.used);
     if (!found) throw new NeedsInput(request.id);
     found.used = true;
-    const response = { ...found.response, requestId: request.id };
+    const recordedBy = recordedPersona(found.by);
+    const plain = { ...found.response, requestId: request.id };
+    // A persona's yes is one in a recording as well.
+    const response = recordedBy === undefined ? plain : asPersona(plain, recordedBy);
     if (response.type !== "granted") return response;
     const { rules, removeRules, ...granted } = response;
     const here = { destination: "session" } as const;

@@ -50,7 +50,7 @@ export type Sage = {
   /** The model that a session goes on with, as people call it. */
   modelOf(session: string): string;
   /** Loads the model now: what is wrong with it is thrown here, before a session is begun. */
-  ready(session?: string): Promise<unknown>;
+  ready(session?: string): Promise<Model>;
   /** From its next turn on, and whenever it is resumed. A model that cannot be loaded is refused; `checked`: also one that its provider does not have. */
   chooseModel(session: string, spec: string, sender: Sender, options?: { checked?: boolean }): Promise<void>;
   /** Asks the providers that are set up which models they have. */
@@ -76,8 +76,8 @@ export async function goOnIn(sage: Sage, session: string, mode: SessionMode | un
   await ask(sage.host, { type: "chooseMode", session, mode, by: person(), surface: "cli" });
 }
 
-export function openStore(home: Home): Store {
-  return sqliteStore(home.journal);
+export function openStore({ journal, test }: Home): Store {
+  return sqliteStore(journal, { test: test === true });
 }
 
 export type Run = {

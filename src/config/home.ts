@@ -16,7 +16,19 @@ export type Home = {
   anchors: string;
   surfaces: string;
   output: string;
+  /** Its journal is one for tests. */
+  test?: true;
 };
+
+/** The same state with a journal of its own for tests, and anchors of its own. */
+export function testHome(home: Home): Home {
+  return {
+    ...home,
+    journal: join(home.dir, "test-journal.db"),
+    anchors: join(home.dir, "test-anchors.jsonl"),
+    test: true,
+  };
+}
 
 export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
   const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");

@@ -21,6 +21,7 @@ import {
 } from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
+import { senderOf } from "./persona.ts";
 import { expired, respond, settle } from "./respond.ts";
 import { resolve, spellOut } from "./validate.ts";
 
@@ -156,12 +157,15 @@ async function consult(
   request: InputRequest,
   store: Store,
 ): Promise<void> {
+  let from = sender;
   try {
-    await respond(store, { ...(await auto(request)), requestId: request.id }, sender);
+    const given = await auto(request);
+    from = senderOf(given, sender).sender;
+    await respond(store, { ...given, requestId: request.id }, from);
   } catch (error) {
     if (error instanceof NeedsInput) throw error; // it leaves this one to a person: the turn stays open for them
     const why = reason("responder-failed", { problem: messageOf(error) });
-    const frame = { requestId: request.id, ...sender, at: Date.now() };
+    const frame = { requestId: request.id, ...from, at: Date.now() };
     await settle(store, request, { ...frame, outcome: "no_surface", reason: why });
   }
 }

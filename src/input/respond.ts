@@ -11,6 +11,7 @@ import {
   type SageError,
 } from "../protocol/index.ts";
 import { duesOf } from "./due.ts";
+import { checkPersona, senderOf } from "./persona.ts";
 import { resolve } from "./validate.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -41,11 +42,13 @@ export function needsPeople({ consent }: ConsentRequest): SageError {
 /** Everything but the writing: how it ended already, what would be written, or that it is one yes of those that the request takes. */
 export function prepare(
   store: Store,
-  response: InputResponse,
-  sender: { by: string; surface: string },
+  given: InputResponse,
+  from: { by: string; surface: string },
 ): Awaitable<
   Responded | { request: InputRequest; resolution: Resolution } | { request: ConsentRequest; yes: Granted }
 > {
+  const { response, sender } = senderOf(given, from);
+  checkPersona(store, sender);
   const found = store.find(response.requestId);
   if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: response.requestId }));
   if (found.resolution) return { won: false, resolution: found.resolution };

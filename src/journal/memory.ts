@@ -75,6 +75,7 @@ export function memoryStore(): LocalStore {
   const store: LocalStore = {
     hub,
     member: (make) => members(store, make),
+    test: true, // nothing outlives the process
     place: undefined,
     owner: () => undefined,
     create(id, opened) {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import type { Fact } from "../protocol/index.ts";
+import { reason, type Fact } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 import { createChildren } from "./children.ts";
 import { openDatabase, type Database, type DatabaseOptions } from "./database.ts";
 import { createFacts } from "./facts.ts";
@@ -10,9 +11,18 @@ import { createPoller, newestSeq } from "./poller.ts";
 import { createMembers, type SessionRow, type LocalStore } from "./store.ts";
 
 /** The journal of one machine: one database, any number of processes. */
-export function sqliteStore(path: string, options: DatabaseOptions = {}): LocalStore {
+export function sqliteStore(
+  path: string,
+  {
+    test = false,
+    ...options
+  }: DatabaseOptions & {
+    /** Makes a journal for tests; one that holds sessions of people is refused. */ test?: boolean;
+  } = {},
+): LocalStore {
   const database = openDatabase(path, options);
   const { all } = database;
+  const isTest = isMarked(database) || (test && markTest(database, path));
   const { hub, stop } = createPoller(database);
   const indexes = createIndexes(database);
   const children = createChildren(database);
@@ -29,6 +39,7 @@ export function sqliteStore(path: string, options: DatabaseOptions = {}): LocalS
     ...facts,
     hub,
     member: (make) => members(store, make),
+    test: isTest,
     place: { journal: resolve(path), process: lease.process, over: over.signal },
     claim: lease.claim,
     release: lease.release,
@@ -60,6 +71,26 @@ export function sqliteStore(path: string, options: DatabaseOptions = {}): LocalS
     },
   };
   return store;
+}
+
+/** The mark of a journal for tests: an empty table, which no other journal has. */
+function isMarked({ all }: Database): boolean {
+  return all("SELECT 1 FROM sqlite_master WHERE type='table' AND name='test_journal'").length > 0;
+}
+
+/** In one transaction with the look for sessions: a journal that people have used never becomes one for tests. */
+function markTest(database: Database, path: string): true {
+  try {
+    database.write(() => {
+      if (database.all("SELECT 1 FROM session LIMIT 1").length > 0)
+        throw errorBecause("config-invalid", reason("journal-not-for-tests", { path }));
+      database.q("CREATE TABLE IF NOT EXISTS test_journal(made INTEGER)").run();
+    });
+    return true;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 function summaries(all: Database["all"], lease: Lease, which: string, ...values: string[]): SessionRow[] {

@@ -69,6 +69,8 @@ export interface Store {
   member<T>(make: (store: Store) => T): T;
   /** Journal path and id under which other processes reach this one's socket; `over` aborts when it leaves. Undefined in memory. */
   readonly place: { journal: string; process: string; over: AbortSignal } | undefined;
+  /** Set on a journal for tests: in memory, or made as one. Personas answer there and nowhere else. */
+  readonly test?: boolean;
   /** Creates the session with its first fact; false when it is there already. */
   create(session: string, opened: FactData["session.opened"]): Awaitable<boolean>;
   /** Takes the lease: the epoch to commit under. Refused while another living process holds it. */

@@ -8,6 +8,7 @@ export type JournalReasonArgs = {
   "journal-damaged": { path: string; problem: string };
   "journal-is-folder": { path: string };
   "journal-foreign": { path: string };
+  "journal-not-for-tests": { path: string };
   "journal-newer": { path: string; format: number; knows: number };
   /** An older Sage that still runs would not understand what this one writes. */
   "journal-in-use": { path: string; pid: number };

@@ -75,6 +75,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   // A person without the role for it.
   "may-not-talk": { by: string };
   "may-not-approve": { by: string };
+  "persona-outside-test": { by: string };
 
   // Causes that stop a turn.
   "person-stopped": {};

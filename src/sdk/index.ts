@@ -164,6 +164,7 @@ export { openSession, type SessionLog } from "../journal/session.ts";
 export { sqliteStore } from "../journal/sqlite.ts";
 export type { Store } from "../journal/store.ts";
 export { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
+export { persona, type Persona } from "../archive/persona.ts";
 export { answersOf, replayAnswers, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
 export {
   addUsage,

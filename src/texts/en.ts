@@ -162,6 +162,7 @@ export const en = {
     tui: "in the terminal",
     cli: "on the command line",
     feishu: "in Feishu",
+    persona: "in a test",
   } as Record<string, string>,
   otherSurface: (surface: string) => `from ${surface}`,
   recorded: "Recorded",

@@ -66,6 +66,8 @@ Running
   --record <file>             save the model's replies for --replay <file>
   --record-answers <file>     save people's answers for -p --replay-answers <file>;
                               an unanswered request then exits with code 3
+  -p --persona <file>         for tests: a person described in words answers, played by
+                              the model, in a journal of its own
   --plain                     plain lines instead of a drawn screen
   --lang <en|zh>              language
   --version, --help
@@ -217,6 +219,8 @@ const zh: HelpTexts = {
   --record <文件>             保存模型的回复，供 --replay <文件> 重放
   --record-answers <文件>     保存人的回答，供 -p --replay-answers <文件> 使用；
                               没有回答的请求以退出码 3 结束
+  -p --persona <文件>         用于测试：由模型扮演文件中描述的人来回答，
+                              使用单独的日志
   --plain                     逐行文字，不绘制屏幕
   --lang <en|zh>              语言
   --version, --help

@@ -14,6 +14,7 @@ const en: Table = {
   "journal-is-folder": ({ path }) => `the journal should be a file, but ${path} is a directory; move it away`,
   "journal-foreign": ({ path }) =>
     `${path} belongs to another program; move it away, or set SAGE_HOME to another directory`,
+  "journal-not-for-tests": ({ path }) => `${path} holds sessions and is no test journal; use another file`,
   "journal-newer": ({ path, format, knows }) =>
     `${path} was written by a newer Sage (format ${format}, this one knows ${knows}); update Sage, or set SAGE_HOME to another directory`,
   "journal-in-use": ({ path, pid }) =>
@@ -46,6 +47,7 @@ const zh: Table = {
     `${path} 已损坏，或不是日志（${problem}）；请保留一份副本，并把 SAGE_HOME 设为另一个目录`,
   "journal-is-folder": ({ path }) => `日志应当是文件，而 ${path} 是目录；请把它移走`,
   "journal-foreign": ({ path }) => `${path} 是别的程序的数据库；请把它移走，或把 SAGE_HOME 设为另一个目录`,
+  "journal-not-for-tests": ({ path }) => `${path} 中有会话，不是测试日志；请换一个文件`,
   "journal-newer": ({ path, format, knows }) =>
     `${path} 由更新的 Sage 写成（格式 ${format}，本版本只懂 ${knows}）；请升级 Sage，或把 SAGE_HOME 设为另一个目录`,
   "journal-in-use": ({ path, pid }) =>

@@ -7,6 +7,7 @@ const en = {
   recordedAnswers: (path: string, answers: number) =>
     `recorded ${answers} ${answers === 1 ? "answer" : "answers"} in ${path}`,
   removed: (n: number) => `(${n} ${n === 1 ? "secret" : "secrets"} removed; those parts may not replay)`,
+  emptyPersona: (path: string) => `--persona: ${path} is empty; describe a person in it`,
   unanswered: (path: string, request: string, what: string) => `${path} has no answer to ${request}: ${what}`,
 };
 
@@ -18,6 +19,7 @@ const zh: RecordingTexts = {
   recorded: (path, turns) => `已将 ${turns} 次回复录入 ${path}`,
   recordedAnswers: (path, answers) => `已将 ${answers} 个回答录入 ${path}`,
   removed: (n) => `（已移除 ${n} 处机密；相关内容可能无法重放）`,
+  emptyPersona: (path) => `--persona：${path} 是空的，请在其中描述一个人`,
   unanswered: (path, request, what) => `${path} 中没有对 ${request} 的回答：${what}`,
 };
 

@@ -133,7 +133,7 @@ export const zh: Texts = {
   byAgent: "智能体",
   automatically: "系统自动",
   byWhom: (by, where) => `${by}（${where}）`,
-  surfaces: { plain: "终端", tui: "终端", cli: "命令行", feishu: "飞书" },
+  surfaces: { plain: "终端", tui: "终端", cli: "命令行", feishu: "飞书", persona: "测试中" },
   otherSurface: (surface) => surface,
   recorded: "已记录",
   allowed: "允许",

@@ -92,3 +92,23 @@ test("a rule that was given then holds for the replayed session alone, and wrong
   assert.equal(gone.code, 2);
   assert.match(gone.err, /there is no file .*none\.json/);
 });
+
+test("a persona answers in a journal of its own, its answers are recorded and played there, and the person's journal knows nothing of it", async () => {
+  using here = new Machine();
+  const script = join(here.dir, "played.json");
+  const allow = { calls: [{ tool: "respond", input: { decision: "allow", words: "quick" } }] };
+  writeFileSync(script, JSON.stringify({ "": [{ calls: [mark] }, { text: "done" }], persona: [allow] }));
+  const file = join(here.dir, "careful.md");
+  writeFileSync(file, "An impatient maintainer.\n");
+  const answers = join(here.dir, "answers.json");
+  const model = ["--model", `scripted/${script}`];
+  assert.equal((await here.sage(["go", "--persona", file, ...model])).code, 2, "only with -p");
+  const ran = await here.sage(["-p", "go", "--persona", file, "--record-answers", answers, ...model]);
+  assert.deepEqual([ran.code, ran.out], [0, "done\n"], ran.err);
+  const [answer] = JSON.parse(readFileSync(answers, "utf8")) as { by: string }[];
+  assert.equal(answer?.by, "persona careful");
+  const again = await here.sage(["-p", "go", "--replay-answers", answers, ...model]);
+  assert.equal(again.code, 0, again.err);
+  assert.equal(here.file("ran.txt"), "ran\nran\n");
+  assert.match((await here.sage(["sessions"])).out, /No sessions yet/);
+});

@@ -34,6 +34,10 @@ const expected: Record<string, RegExp> = {
   "turns.ts": /pending: question\nneeds input: true\nasked: Which port\?\nListening on 8080\./,
   "traces.ts":
     /^Said hello\.\ninvoke_agent sage\n  chat scripted\n  wait permission\n  execute_tool Bash\n  chat scripted\n$/,
+  "inquiry.ts":
+    /needs input: true\nreply: Because the file holds ideas[^]*still asked: true\nNot run: the person refused it[^]*Ada asked: "Why rename it\?" You replied: "Because/,
+  "persona.ts":
+    /success - Understood: nothing from the network\.\nNot run: the person refused it\. Their reason: "Nothing from the network\."/,
   "replay.ts": /success - released 2\.0\nneeds-input - 1 request/,
   "surface.ts": /asks: Bash .*node -p 1\+1.*\nended: answered by you\nsays: It works/,
 };

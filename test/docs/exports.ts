@@ -20,5 +20,5 @@ export const exported: Record<string, string> = {
     ToolScope Verdict WriteTarget builtinTools createToolRegistry`,
   "Models, stores, recordings": `AiSdkLanguageModel Call Finish Message Model ModelRequest ModelScope Part Price Prices ProviderMetadata
     RecordedAnswer Reply Script ScriptedTurn SessionLog StepOptions StepResult Store Usage addUsage aiSdkModel answersOf callsOf
-    memoryStore noUsage openSession replayAnswers scriptOf scripted sqliteStore stepsOf textOf`,
+    memoryStore noUsage openSession Persona persona replayAnswers scriptOf scripted sqliteStore stepsOf textOf`,
 };

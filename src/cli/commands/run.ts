@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { testHome } from "../../config/home.ts";
 import { readInstallation, type Installation } from "../../config/installation.ts";
 import {
   closest,
@@ -17,7 +18,7 @@ import { count, duration, readFlags, usage, type Flags } from "../flags.ts";
 import { formats, type Format } from "../run/format.ts";
 import { ask } from "../journal.ts";
 import { lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
-import { goOnIn, goOnWith, openSage, openStore } from "../wiring.ts";
+import { goOnIn, goOnWith, openSage, openStore, type Sage } from "../wiring.ts";
 import { asksTrust } from "../trust-prompt.ts";
 
 const options = {
@@ -41,6 +42,7 @@ const options = {
   replay: { type: "string" },
   "record-answers": { type: "string" },
   "replay-answers": { type: "string" },
+  persona: { type: "string" },
   plain: { type: "boolean" },
 } as const;
 
@@ -57,14 +59,19 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const recording = recordingOf(values) ? await import("../run/recording.ts") : undefined;
   recording?.checkFolders(values, lang);
   const replayed = values["replay-answers"];
+  const replay = replayed === undefined ? undefined : await recording?.replayMode(replayed, lang);
+  const stand = values.persona === undefined ? undefined : await import("../run/persona.ts");
+  const loading: { sage?: Sage } = {};
   const execution = {
     ...executionOptions(values, t),
-    ...(recording && replayed !== undefined && { mode: await recording.replayMode(replayed, lang) }),
+    ...(replay && { mode: replay.mode }),
+    ...(stand && { mode: stand.personaMode(values.persona ?? "", async () => loaded(loading).ready(), lang) }),
   };
   const cwd = directory(values.cwd, t);
   const again = values.continue === true || values.resume !== undefined;
 
-  const installation = readInstallation(process.env);
+  const isTest = stand !== undefined || replay?.test === true;
+  const installation = isTest ? forTests(readInstallation(process.env)) : readInstallation(process.env);
   const { home } = installation;
   const store = again ? openStore(home) : undefined;
   const wanted = values.resume === "" ? await chosenSession(values, cwd, lang) : values.resume;
@@ -92,6 +99,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     asked,
     onModelError: (error) => late.failed?.(error),
   });
+  loading.sage = sage;
   let begun: string | undefined;
   const session = async () => {
     // Where the first turn begins at once, one that cannot begin leaves no session behind.
@@ -122,6 +130,17 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   }
 }
 
+/** A run with a persona is a test: it has a journal of its own, in which nobody else's sessions are. */
+function forTests(installation: Installation): Installation {
+  return { ...installation, home: testHome(installation.home) };
+}
+
+/** The persona answers once the run has begun, and with its model. */
+function loaded({ sage }: { sage?: Sage }): Sage {
+  if (!sage) throw new Error("the persona was asked before the run had begun");
+  return sage;
+}
+
 function checkFlags(values: Values, t: CliTexts): void {
   if (values.plan && values.mode !== undefined) throw usage(t.conflict("--plan", "--mode"));
   if (values.yes && values.deny) throw usage(t.conflict("--yes", "--deny"));
@@ -131,6 +150,9 @@ function checkFlags(values: Values, t: CliTexts): void {
   for (const flag of ["yes", "deny"] as const)
     if (values[flag] && values["replay-answers"] !== undefined)
       throw usage(t.conflict(`--${flag}`, "--replay-answers"));
+  for (const flag of ["yes", "deny", "bypass", "replay-answers"] as const)
+    if (values[flag] && values.persona !== undefined) throw usage(t.conflict(`--${flag}`, "--persona"));
+  if (values.persona !== undefined && !values.print) throw usage(t.only("--persona", "-p"));
   if (values.replay !== undefined && values.model !== undefined) throw usage(t.conflict("--replay", "--model"));
   if (values["replay-answers"] !== undefined && !values.print) throw usage(t.only("--replay-answers", "-p"));
   if (values["output-format"] !== undefined && !values.print) throw usage(t.only("--output-format", "-p"));

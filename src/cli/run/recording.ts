@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { recordedPersona } from "../../input/persona.ts";
 import type { Store } from "../../journal/store.ts";
 import { messageOf, oneLine, type ExecutionMode, type InputRequest } from "../../protocol/index.ts";
 import { answersOf, fixed, parseAnswers, replayAnswers, scriptOf } from "../../archive/recording.ts";
@@ -27,7 +28,7 @@ export function checkFolders(values: RecordingFlags, lang: Lang): void {
 }
 
 /** Recorded answers stand in for the person; what they do not answer ends the run and stays open. */
-export async function replayMode(path: string, lang: Lang): Promise<ExecutionMode> {
+export async function replayMode(path: string, lang: Lang): Promise<{ mode: ExecutionMode; test: boolean }> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -35,8 +36,11 @@ export async function replayMode(path: string, lang: Lang): Promise<ExecutionMod
     throw usage(recordingTexts(lang).cannotRead("--replay-answers", path, messageOf(error)));
   }
   const redaction = ownRedaction(process.env);
-  const autoResponse = replayAnswers(parseAnswers(text, path), { redaction });
-  return { type: "nonInteractive", autoResponse, sender: { by: "replay", surface: "replay" } };
+  const recorded = parseAnswers(text, path);
+  const autoResponse = replayAnswers(recorded, { redaction });
+  // A persona's answers are for tests, recorded or not.
+  const test = recorded.some(({ by }) => recordedPersona(by) !== undefined);
+  return { mode: { type: "nonInteractive", autoResponse, sender: { by: "replay", surface: "replay" } }, test };
 }
 
 export function tellUnanswered(store: Store, session: string, path: string, lang: Lang): void {
