@@ -177,9 +177,9 @@ const loadedByCalls = ["node:child_process", "node:crypto"];
 
 function functionsOf(name: string, exported: readonly string[]): string {
   const functions = exported.filter((one) => /^[a-z]/.test(one));
-  return functions
-    .map((one) => `export function ${one}(...args) { return process.getBuiltinModule("${name}").${one}(...args); }`)
-    .join("\n");
+  const doors = functions.map((one) => `export function ${one}(...args) { return load().${one}(...args); }`);
+  const load = `let module; function load() { return (module ??= process.getBuiltinModule("${name}")); }`;
+  return [load, ...doors].join("\n");
 }
 
 function constantsOf(name: string, exported: readonly string[]): string {

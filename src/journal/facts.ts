@@ -16,7 +16,7 @@ import {
 } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
-import { chain, columns, firstBroken, inlineFor, rowOf, stored, whole, type HashedRow, type Row } from "./row.ts";
+import { chain, columns, columnsOfSession, factIn, firstBroken, inlineFor, type Cells } from "./row.ts";
 import type { Hub } from "./hub.ts";
 import type { Appended, InboundFact, LocalStore, Store } from "./store.ts";
 
@@ -42,7 +42,7 @@ type FactParts = Pick<Database, "q" | "all" | "cells" | "write"> & {
   /** In the transaction of each fact: what is kept beside it, to find it again. */
   index(fact: Fact): void;
   /** The facts of a session were read whole. */
-  mend(session: string, facts: readonly Row[]): void;
+  mend(session: string, facts: readonly Fact[]): void;
   /** Told once they are on disk. */
   hub: Pick<Hub, "tell">;
 };
@@ -72,14 +72,15 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
     if (!found) throw errorBecause("session-unknown", reason("session-missing", { session }));
     return found;
   };
-  const facts = (which: string, ...values: SQLInputValue[]): HashedRow[] =>
-    cells(`SELECT ${columns} FROM fact WHERE ${which}`, ...values).map(rowOf);
-  const read = (found: Row): Fact => stored(whole(all, found));
+  const facts = (which: string, ...values: SQLInputValue[]) =>
+    cells(`SELECT ${columns} FROM fact WHERE ${which}`, ...values) as unknown as Cells[];
+  const read = (found: Cells): Fact => factIn(all, found);
   const byKey = (session: string, key: string) => {
     const [found] = facts("session=? AND key=?", session, key);
     return found && read(found);
   };
-  const rowsOf = (session: string) => facts("session=? ORDER BY seq", session);
+  const rowsOf = (session: string) =>
+    cells(`SELECT ${columnsOfSession} FROM fact WHERE session=? ORDER BY seq`, session) as unknown as Cells[];
   const resolution = (id: string): Resolution | undefined => {
     const { session, key } = splitRequestId(id);
     return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
@@ -175,8 +176,9 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       const rows = rowsOf(session);
       const broken = verified ? firstBroken(all, session, rows, head) : undefined;
       if (broken) throw errorBecause("journal-damaged", reason("record-changed", { key: broken.key, session, path }));
-      if (verified) mend(session, rows);
-      return rows.map(read);
+      const found = rows.map((one) => factIn(all, one, session));
+      if (verified) mend(session, found);
+      return found;
     },
     head(session, upTo = Number.MAX_SAFE_INTEGER) {
       const newest = "SELECT seq, hash FROM fact WHERE session=? AND seq<=? ORDER BY seq DESC LIMIT 1";

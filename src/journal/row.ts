@@ -6,13 +6,29 @@ import type { Database } from "./database.ts";
 /** A fact as it lies in the database. */
 export type Row = { seq: number; session: string; key: string; type: FactType; at: number; data: string };
 
-export type HashedRow = Row & { hash: string };
-
-/** Columns of the `fact` table, in the order of `rowOf`. */
+/** Columns of the `fact` table, in the order of `Cells`. */
 export const columns = "seq, session, key, type, at, data, hash";
+/** The same where the session is known: not a string of its own for every row. */
+export const columnsOfSession = columns.replace("session", "''");
 
-export function rowOf([seq, session, key, type, at, data, hash]: readonly unknown[]): HashedRow {
-  return { seq, session, key, type, at, data, hash } as HashedRow;
+/** A row as an array: a session that is opened is thousands of them. */
+export type Cells = readonly [
+  ...[seq: number, session: string, key: string, type: FactType, at: number, data: string, hash: string],
+];
+
+/** The fact in a row, with its data wherever that lies. */
+export function factIn(all: Database["all"], cells: Cells, session = cells[1]): Fact {
+  const [seq, , key, type, at, data] = cells;
+  const text = isPointer(data) ? longData(all, { session, key }) : data;
+  return new Stored(seq, session, key, nameOf(type), at, text) as unknown as Fact;
+}
+
+/** SQLite gives every row strings of its own. One for all facts of a type takes less memory, and is compared at once. */
+const names = new Map<FactType, FactType>();
+function nameOf(type: FactType): FactType {
+  const known = names.get(type);
+  if (known === undefined) names.set(type, type);
+  return known ?? type;
 }
 
 /** Longer data lies in a table of its own; in its place stands its hash, behind a mark that no JSON begins with. */
@@ -33,16 +49,16 @@ export function whole<R extends Row>(all: Database["all"], row: R): R {
 export function firstBroken(
   all: Database["all"],
   session: string,
-  rows: readonly HashedRow[],
+  rows: readonly Cells[],
   head: string,
 ): { seq: number; key: string } | undefined {
   let hashed = session;
-  for (const row of rows) {
-    hashed = chain(hashed, row, row.data);
-    const isSound = hashed === row.hash && (!isPointer(row.data) || pointerTo(longData(all, row)) === row.data);
-    if (!isSound) return { seq: row.seq, key: row.key };
+  for (const [seq, , key, type, at, data, hash] of rows) {
+    hashed = link(hashed, key, type, at, data);
+    const isSound = hashed === hash && (!isPointer(data) || pointerTo(longData(all, { session, key })) === data);
+    if (!isSound) return { seq, key };
   }
-  return hashed === head ? undefined : { seq: (rows.at(-1)?.seq ?? 0) + 1, key: "(the last records are missing)" };
+  return hashed === head ? undefined : { seq: (rows.at(-1)?.[0] ?? 0) + 1, key: "(the last records are missing)" };
 }
 
 function pointerTo(data: string): string {
@@ -54,7 +70,7 @@ function isPointer(data: string): boolean {
 }
 
 /** Empty when it is gone, which is no JSON either. */
-function longData(all: Database["all"], { session, key }: Row): string {
+function longData(all: Database["all"], { session, key }: Pick<Row, "session" | "key">): string {
   const [found] = all<{ data: string }>("SELECT data FROM long WHERE session=? AND key=?", session, key);
   return found?.data ?? "";
 }
@@ -65,6 +81,10 @@ export function chain(
   { key, type, at }: { key: string; type: string; at: number },
   data: string,
 ): string {
+  return link(head, key, type, at, data);
+}
+
+function link(head: string, key: string, type: string, at: number, data: string): string {
   return hash("sha256", `${head}\n${key}\n${type}\n${at}\n${data}`, "base64url");
 }
 

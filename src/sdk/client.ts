@@ -41,6 +41,7 @@ import {
   type SubagentDefinition,
 } from "../protocol/index.ts";
 import type { Tool } from "../tools/tool.ts";
+import { newestSeq } from "./newest.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -222,7 +223,7 @@ export class SageAgentSDK {
   /** The session of a run, and its newest fact before the run. */
   #place({ session }: Pick<RunOptions, "session">): { session: string; after: number } {
     if (session === undefined) return { session: newSessionId(), after: 0 };
-    return { session, after: this.#store.since(session, 0).at(-1)?.seq ?? 0 };
+    return { session, after: newestSeq(this.#store, session) };
   }
 
   async #open(id: string, options: RunOptions): Promise<void> {

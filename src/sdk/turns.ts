@@ -21,6 +21,7 @@ import {
 } from "../protocol/index.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/alike.ts";
+import { newestSeq } from "./newest.ts";
 import { createRun, type Run, type RunEvent } from "./run.ts";
 
 /** `runTurn` returns with a question for a person, or with the outcome of the turn. */
@@ -93,7 +94,7 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
   /** The request that the caller was given last. */
   let shown: string | undefined;
   const announced = new Set<string>();
-  let told = store.since(session, 0).at(-1)?.seq ?? 0;
+  let told = newestSeq(store, session);
 
   const send = async (response: InputResponse, by: string): Promise<Resolution | Approved> => {
     const reply = await host.send({ type: "respond", response, ...sender, by });
