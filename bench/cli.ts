@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { median, sample, startModelServer, type Command, type ModelServer, type Row, type Sample } from "./measure.ts";
 
@@ -70,6 +70,38 @@ export async function cli(dir: string): Promise<Row[]> {
       ),
     ]),
     ...figures("peak memory at 20 steps", "MB", (program) => of(program, 20, (one) => one.peakMb), { atMost: 80 }),
+  ];
+}
+
+/** A run with three MCP servers that it does not need, beside the same run without; the first run of all has met them. */
+export async function mcp(dir: string): Promise<Row[]> {
+  await buildBundle();
+  await using server = await startModelServer();
+  const program = join(root, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+  const entry = { command: process.execPath, args: [program, "stdio"] };
+  const settings = { without: {}, with: { mcpServers: { one: entry, two: entry, three: entry }, mcpDeferAbove: 0 } };
+  const run = async (kind: keyof typeof settings): Promise<Measured> => {
+    const place = join(dir, kind);
+    mkdirSync(join(place, "bundle/.sage"), { recursive: true });
+    writeFileSync(join(place, "bundle/.sage/settings.json"), JSON.stringify(settings[kind]));
+    const found = await sample(command("bundle", "Take 0 steps", { dir: place, baseURL: server.baseURL }));
+    const { arrivals } = await server.stats();
+    return { ...found, startMs: arrivals[0]! - found.startedAt };
+  };
+  const found: Record<keyof typeof settings, Measured[]> = { without: [], with: [] };
+  for (const kind of ["without", "with"] as const) await run(kind); // fills the compile cache, and meets the servers
+  for (let turn = 0; turn < 15; turn++)
+    for (const kind of ["without", "with"] as const) found[kind].push(await run(kind));
+  const row = (figure: string, pick: (one: Measured) => number): Row => ({
+    figure: `${figure}, three idle MCP servers`,
+    unit: "ms",
+    sage: median(found.with.map(pick)),
+    floor: { name: "without", value: median(found.without.map(pick)) },
+    aim: { ratio: 1.1 },
+  });
+  return [
+    row("start to first request", ({ startMs }) => startMs),
+    row("CPU of a run without a step", ({ cpuMs }) => cpuMs),
   ];
 }
 

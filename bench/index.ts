@@ -1,11 +1,11 @@
 // npm run bench                  everything, in some five minutes
-// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, past, terminal, cli, long or sdk
+// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, past, terminal, cli, long, mcp or sdk
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approvals } from "./approvals.ts";
 import { blocked } from "./blocked.ts";
-import { cli, long } from "./cli.ts";
+import { cli, long, mcp } from "./cli.ts";
 import { context } from "./context.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { table, type Row } from "./measure.ts";
@@ -26,6 +26,7 @@ const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   terminal,
   cli,
   long,
+  mcp,
   sdk,
 };
 

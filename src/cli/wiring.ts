@@ -61,6 +61,8 @@ export type Sage = {
   config: Config;
   skills: Skill[];
   commands: readonly OwnCommand[];
+  /** Prompts of MCP servers, as commands. */
+  prompts(): Promise<readonly OwnCommand[]>;
   subagents: SubagentDefinition[];
 };
 
@@ -147,7 +149,8 @@ export async function openSage(run: Run): Promise<Sage> {
     cwd,
     config,
     skills,
-    commands: parts.outside ? [...commands, ...(await parts.outside.commands())] : commands,
+    commands,
+    prompts: async () => (await parts.outside?.commands()) ?? [],
     subagents,
   };
 }

@@ -50,7 +50,9 @@ const tools: Record<string, (input: Record<string, unknown>) => unknown> = {
   flood() {
     for (let n = 0; n < 5_000; n++) send({ method: "notifications/tools/list_changed" });
     for (let n = 0; n < 500; n++) process.stderr.write("e".repeat(1_000));
-    process.stdout.write("this is no message\n");
+    process.stdout.write("this is no message\nnull\n[]\n5\n{}\n");
+    for (const odd of [{ id: {}, result: 5 }, { id: 99 }, { method: 7 }, { id: 1, method: "sampling/createMessage" }])
+      send(odd);
     return text("survived");
   },
   changed() {

@@ -52,7 +52,14 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
   }
 }
 
-function optionsOf({ home, cwd, config, skills, commands, store }: Sage) {
+function optionsOf({ home, cwd, config, skills, commands, prompts, store }: Sage) {
+  const named = ({ name, description }: { name: string; description: string }) => ({ name, hint: description });
+  const invocable = [...commands, ...skills.filter(({ userInvocable }) => userInvocable)].map(named);
+  // The screen does not wait for them.
+  prompts().then(
+    (all) => invocable.push(...all.map(named)),
+    () => {}, // they can still be typed
+  );
   const { env } = process;
   const edit = ownEditor(env);
   const { notify, theme, editor, statusLine } = config.settings;
@@ -63,10 +70,7 @@ function optionsOf({ home, cwd, config, skills, commands, store }: Sage) {
     logDirectory: home.dir,
     history: createHistory(home, cwd),
     files: createFiles(cwd),
-    skills: [...commands, ...skills.filter(({ userInvocable }) => userInvocable)].map(({ name, description }) => ({
-      name,
-      hint: description,
-    })),
+    skills: invocable,
     shell: ownShell(cwd, env, ownRedaction(env).text),
     clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),
     place: createPlace(cwd, homedir()),
