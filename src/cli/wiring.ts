@@ -235,7 +235,7 @@ export function folderParts({
       ...(matchingSkill && { matchingSkill }),
       commands,
       subagents,
-      ...(config.servers.length > 0 && { outside: outsideOf(config, { home, env, cwd }) }),
+      ...(config.servers.length > 0 && { outside: outsideOf(config, { home, env }) }),
       saveRule,
       dropRule,
       ruleFiles,

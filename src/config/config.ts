@@ -138,7 +138,7 @@ function filesOf(home: Home, { state, root }: ProjectTrust): RuleFiles {
 
 /** Tools there are, or that a server or a later version may bring under these names. */
 export function knownTools(): Set<string> {
-  return new Set([...builtinTools().map(({ name }) => name), "Task", "Skill", "WebFetch", "WebSearch"]);
+  return new Set([...builtinTools().map(({ name }) => name), "Task", "Skill", "ToolSearch", "WebFetch", "WebSearch"]);
 }
 
 /** A deny rule for a tool that does not exist guards nothing: better said than found out. */

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import type { ContentFile } from "../context/content.ts";
 import { LONGEST_SERVER_NAME, serverNamePattern, type ServerDefinition } from "../mcp/server.ts";
 import { messageOf, misfits, reason, type Reason } from "../protocol/index.ts";
@@ -150,8 +151,19 @@ function definitionOf(
     transport:
       command === undefined
         ? { type: "http", url: given(url), headers: each(headers), ...(oauth && { oauth: known(oauth) }) }
-        : { type: "stdio", command: given(command), args: args.map(given), env: each(entry.env ?? {}) },
+        : {
+            type: "stdio",
+            command: programOf(given(command), place.file),
+            args: args.map(given),
+            env: each(entry.env ?? {}),
+          },
   };
+}
+
+/** A relative path means a file beside the settings, and never one of that name in the repository that somebody works in. */
+function programOf(command: string, file: string): string {
+  const own = command.startsWith("~/") ? join(homedir(), command.slice(2)) : command;
+  return own.includes("/") ? resolve(dirname(file), own) : own;
 }
 
 /** The command as people read it. */

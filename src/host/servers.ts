@@ -18,7 +18,7 @@ const DEFER_ABOVE = 40;
 /** Servers that settings no longer name are left to the calls that still use them. */
 const RETIRE_MS = 600_000;
 
-export type OutsideParts = { home: Home; env: NodeJS.ProcessEnv; cwd: string };
+export type OutsideParts = { home: Home; env: NodeJS.ProcessEnv };
 
 /** The MCP servers of a folder, as an agent uses them. Nothing is loaded or started before a turn begins or a message names one. */
 export type Outside = {
@@ -77,7 +77,7 @@ export function openServers({ servers: definitions, trust }: Config, parts: Outs
 async function makeServers(
   definitions: Config["servers"],
   root: string,
-  { home, env, cwd }: OutsideParts,
+  { home, env }: OutsideParts,
 ): Promise<Servers> {
   const [{ createServers }, { createServerMemory }] = await Promise.all([
     import("../mcp/servers.ts"),
@@ -87,7 +87,8 @@ async function makeServers(
   const memory = createServerMemory({ read: () => textOf(path), change: (edit) => changeFile(path, edit) });
   return createServers({
     definitions,
-    cwd,
+    // Where the files that were trusted lie, whichever folder of the project a session works in.
+    cwd: root,
     env: { ...childEnv(env, root), SAGE_INSIDE: "1" },
     version,
     memory,

@@ -14,6 +14,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { messageOf, reason, type Reason, type ToolInput } from "../protocol/index.ts";
+import { MOST_TOOLS } from "./definition.ts";
 import { ServerFailure } from "./failure.ts";
 import type { Known } from "./memory.ts";
 import type { ServerDefinition } from "./server.ts";
@@ -24,6 +25,8 @@ const NEVER_MS = 2 ** 31 - 1;
 const MOST_ELICITATIONS = 5;
 const SHOWN_EVERY_MS = 200;
 const MOST_PROMPTS = 200;
+const LONGEST_KEPT = 10_000;
+const LARGEST_KEPT = 128 * 1024;
 
 /** A program that listens to a call while it runs. */
 export type CallListener = {
@@ -113,15 +116,22 @@ export async function connect(
         prompts ? client.listPrompts(undefined, brief).catch(() => ({ prompts: [] })) : { prompts: [] },
       ]);
       return {
-        tools: listed.tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema })),
-        prompts: offered.prompts.slice(0, MOST_PROMPTS).map(({ name, description = "", arguments: args = [] }) => ({
-          name,
-          description,
-          arguments: args.map((one) => ({ name: one.name, required: one.required ?? false })),
-        })),
+        tools: fewest(
+          listed.tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema })),
+          MOST_TOOLS,
+        ),
+        prompts: fewest(
+          offered.prompts.map(({ name, description = "", arguments: args = [] }) => ({
+            name,
+            description,
+            arguments: args.map((one) => ({ name: one.name, required: one.required ?? false })),
+          })),
+          MOST_PROMPTS,
+        ),
       };
     },
     async call(tool, input, listener) {
+      if (ended) throw new ServerFailure(ended);
       using clock = createClock(timeoutMs);
       const call: InFlight = { listener, elicitations: 0, asking: false, pause: () => clock.pause() };
       inFlight.push(call);
@@ -156,6 +166,14 @@ export async function connect(
     resource: (uri, signal) => client.readResource({ uri }, { ...brief, signal }),
     close,
   };
+}
+
+/** What is kept of a list: not more of it, and nothing larger, than anybody will use. */
+function fewest<T extends { description: string }>(list: readonly T[], most: number): T[] {
+  return list
+    .slice(0, most)
+    .map((one) => ({ ...one, description: one.description.slice(0, LONGEST_KEPT).toWellFormed() }))
+    .filter((one) => JSON.stringify(one).length <= LARGEST_KEPT);
 }
 
 /** Only while a call of this server runs, one at a time, and not for ever: a server may ask for what its call needs, and no more. */

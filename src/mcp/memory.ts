@@ -35,7 +35,10 @@ export function createServerMemory(file: MemoryFile): ServerMemory {
     keep(server, known) {
       const id = identity(server);
       if (JSON.stringify(own(now().servers, id)) === JSON.stringify(known)) return;
-      change((before) => ({ ...before, servers: { ...before.servers, [id]: known } }));
+      // A memory that cannot be written is none; the server works all the same.
+      try {
+        change((before) => ({ ...before, servers: { ...others(before.servers, place(server)), [id]: known } }));
+      } catch {}
     },
     approved: (server, tool) => own(own(now().approved, place(server)), tool),
     approve(server, tool, { description, inputSchema }) {
@@ -58,6 +61,11 @@ function identity(server: ServerDefinition): string {
   const { transport } = server;
   const said = transport.type === "stdio" ? [transport.command, ...transport.args] : [transport.url];
   return `${place(server)} ${hash("sha256", JSON.stringify(said), "base64url").slice(0, 16)}`;
+}
+
+/** Without what the server of this place was before: another version, another command. */
+function others(servers: Record<string, Known> | undefined, at: string): Record<string, Known> {
+  return Object.fromEntries(Object.entries(servers ?? {}).filter(([id]) => id.slice(0, id.lastIndexOf(" ")) !== at));
 }
 
 /** A name may be called "constructor". */

@@ -153,7 +153,7 @@ function readMessages(
     if (now - since >= 1_000) [since, taken] = [now, 0];
     if (taken < MOST_MESSAGES) return;
     output?.pause();
-    setTimeout(() => output?.resume(), since + 1_000 - now);
+    setTimeout(() => output?.resume(), since + 1_000 - now).unref();
   };
 }
 

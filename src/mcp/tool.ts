@@ -72,6 +72,8 @@ async function run(
     return await resultOf(await connection.call(defined.own, input, listener), scope.keepDir);
   } catch (error) {
     if (scope.signal.aborted) return failed("Interrupted. The server was told so; it may have finished all the same.");
+    if (error instanceof ServerFailure && !error.sent)
+      return failed(`The MCP server "${server.name}" is not available: ${sentence(error.reason)}.`);
     if (!(error instanceof ServerFailure)) return failed(`The MCP server "${server.name}" says: ${messageOf(error)}`);
     return {
       ok: false,

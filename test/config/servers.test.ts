@@ -33,6 +33,7 @@ test("servers in settings: a command or an address, a name that rules can read, 
     remote: { type: "http", url: "https://mcp.example.com", headers: { Authorization: "Bearer ${MY_TOKEN}" } },
     poor: { command: "x", env: { A: "${MISSING}" } },
     off: { command: "x", disabled: true },
+    beside: { command: "./bin/x" },
   });
   using home = workspace();
   const env = { HERE: "/h", MY_TOKEN: "t0k", SAGE_HOME: home.dir };
@@ -51,6 +52,12 @@ test("servers in settings: a command or an address, a name that rules can read, 
         name: "remote",
         source: "user",
         transport: { type: "http", url: "https://mcp.example.com", headers: { Authorization: "Bearer t0k" } },
+        reads: [],
+      },
+      {
+        name: "beside",
+        source: "user",
+        transport: { type: "stdio", command: home.path("bin/x"), args: [], env: {} },
         reads: [],
       },
     ],

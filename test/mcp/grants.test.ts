@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ExecutionOptions } from "../../src/protocol/index.ts";
 import { describeRequest } from "../../src/view/describe.ts";
 import { calls, hostile, listNow, serversIn, tool } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
@@ -55,6 +56,61 @@ test("a definition that changed since the grant: the rule is suspended, the diff
     // The first was asked about, the second runs by the rule again.
     assert.deepEqual(calls(dir), ["echo", "echo", "echo"]);
   }
+});
+
+test("--yes lets a changed tool run, and confirms nothing in the person's place", async () => {
+  using folder = workspace();
+  const { dir } = folder;
+  const server = hostile(dir, [tool("echo")]);
+  const run = async (mode: ExecutionOptions["mode"]) => {
+    await using servers = serversIn(dir, server);
+    await using sage = await sageWith({
+      dir,
+      servers,
+      rules: [allow("mcp__bad")],
+      script: [echo, echo, { text: "done" }],
+      options: { mode },
+    });
+    await sage.say("go");
+    const requests = mode.type === "interactive" ? (await sage.open()).map(({ why }) => why.code) : [];
+    if (mode.type !== "interactive") assert.equal((await sage.outcome()).status, "success");
+    return requests;
+  };
+  const yes = { type: "nonInteractive", autoResponse: "alwaysAllow" } as const;
+  await run(yes);
+  listNow(dir, [tool("echo", { description: "another" })]);
+  await run(yes);
+  assert.deepEqual(calls(dir), ["echo", "echo", "echo"]);
+  assert.deepEqual(await run({ type: "interactive" }), ["tool-changed"]);
+});
+
+test("two sessions of one process never meet in one server", async () => {
+  using folder = workspace();
+  const { dir } = folder;
+  await using servers = serversIn(dir, hostile(dir, [tool("pid")]));
+  const pidIn = async () => {
+    await using sage = await sageWith({
+      dir,
+      servers,
+      rules: [allow("mcp__bad")],
+      script: [
+        {
+          calls: [
+            { tool: "mcp__bad__pid", input: {} },
+            { tool: "mcp__bad__pid", input: {} },
+          ],
+        },
+        { text: "done" },
+      ],
+    });
+    await sage.say("go");
+    await sage.outcome();
+    return [sage.result(0, 0), sage.result(0, 1)];
+  };
+  const [first, second] = await Promise.all([pidIn(), pidIn()]);
+  assert.equal(first[0], first[1]);
+  assert.equal(second[0], second[1]);
+  assert.notEqual(first[0], second[0]);
 });
 
 test("a definition that changes while the person looks at it: their yes is for what they saw, and they are asked again", async () => {

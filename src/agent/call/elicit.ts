@@ -34,7 +34,8 @@ export function createElicitations(
     const { request, server } = open.get(id) ?? {};
     open.delete(id);
     // Nothing can be recorded any more: the next process finds it.
-    if (durable.stopped instanceof Stopped && durable.stopped.why === "leaving") return;
+    const { stopped } = durable;
+    if (stopped !== undefined && !(stopped instanceof Stopped && stopped.why !== "leaving")) return;
     if (request && server !== undefined) durable.resolve(moot(request, reason("elicitation-moot", { server })));
   };
   return {
@@ -46,6 +47,7 @@ export function createElicitations(
       open.set(id, { request: opened.request, server });
       const withdrawn = () => supersede(id);
       signal.addEventListener("abort", withdrawn, { once: true });
+      if (signal.aborted) withdrawn();
       using _idle = idle();
       try {
         const resolution = await waitForPerson(context, opened);

@@ -5,6 +5,7 @@ import { Stopped } from "../../journal/session.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
 import {
   callKeys,
+  finishedKey,
   messageOf,
   reason,
   said,
@@ -59,11 +60,8 @@ export async function perform(
     );
   };
   const key = callKeys.run(run);
-  if (
-    tool.server !== undefined &&
-    !durable.known(startedKey(key)) &&
-    !isDefinedAs(context, tool, input, verdict.digest)
-  )
+  const begun = [startedKey(key), finishedKey(key), key].some((one) => durable.known(one));
+  if (tool.server !== undefined && !begun && !isDefinedAs(context, tool, input, verdict.digest))
     return durable.decide(callKeys.done, "call.finished", () => told(changedMeanwhile));
   switch (verdict.effect) {
     case "reads":

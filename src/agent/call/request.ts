@@ -106,7 +106,7 @@ export async function waitForAnswer(
   endTurnIfSaid(durable, resolution, request);
   const signed = isSigned(request, resolution);
   if ("response" in resolution && resolution.response?.type === "granted" && signed) {
-    if (!opened.resolution) approveTool(context, request);
+    if (!opened.resolution && resolution.by !== "auto") approveTool(context, request);
     await addRules(durable, context, resolution.response, {
       ...{ number, by: resolution.by, surface: resolution.surface },
       again: opened.resolution !== undefined,

@@ -79,7 +79,7 @@ export type Tried = { server: string; tools: string[]; prompts: number; ms: numb
 export async function tryServers(config: Config, lang: Lang, name?: string): Promise<Tried[]> {
   const home = sageHome(process.env);
   const chosen = { ...config, servers: config.servers.filter((one) => name === undefined || one.name === name) };
-  const servers = await openServers(chosen, { home, env: withKeys(process.env, home), cwd: process.cwd() });
+  const servers = await openServers(chosen, { home, env: withKeys(process.env, home) });
   try {
     return await Promise.all(
       servers.list.map(async (line) => {
