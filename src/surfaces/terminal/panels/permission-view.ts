@@ -54,17 +54,18 @@ export function permissionBody(
 /** Several requests that one answer is for: all of each, to be seen to the end. */
 export function togetherBody(all: readonly Description[], draw: Draw): Body {
   const lines = all.flatMap((asked, n) => [
-    ...own(draw.t.place(n + 1, all.length), draw, { paint: draw.theme.dim }),
-    ...actionLines(asked, draw),
+    ...actionLines(asked, draw, draw.t.place(n + 1, all.length)),
     ...agentLines(asked, draw),
   ]);
   return { lines };
 }
 
-function actionLines(asked: Description, draw: Draw): string[] {
+/** `place`: which of several it is. */
+function actionLines(asked: Description, draw: Draw, place: string): string[] {
   const { t, theme } = draw;
+  const title = unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool));
   return [
-    ...own(unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool)), draw, { paint: theme.bold }),
+    ...own(t.aside(title, place), draw, { paint: theme.bold }),
     ...asked.action.filter((block) => !isMinor(block)).flatMap((block) => blockLines(block, draw, pathOf(asked))),
   ];
 }
