@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { findContent } from "../context/content.ts";
 import { readContent, type Discovered } from "../context/discover.ts";
+import { reason } from "../protocol/index.ts";
 import type { Home } from "./home.ts";
 import type { Settings } from "./settings.ts";
 import type { ProjectTrust } from "./trust.ts";
@@ -16,5 +18,7 @@ export function loadContent(
     name.startsWith("~/") ? join(homedir(), name.slice(2)) : resolve(home.dir, name),
   );
   const own = findContent([home.dir, ...further]);
+  for (const path of further)
+    if (!existsSync(path)) own.problems.push(reason("file-left-out", { path, problem: reason("folder-missing", {}) }));
   return readContent(project.state === "trusted" ? [own, project.content] : [own]);
 }

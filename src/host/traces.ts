@@ -25,7 +25,7 @@ import {
 
 /**
  * Turns, model calls, tools and waits as spans, named by the semantic conventions for generative AI. They tell what, how long and how
- * it ended. Nothing that a person, the model or a tool wrote is in them, and no path or name.
+ * it ended. Nothing that a person, the model or a tool wrote is in them, no path, and no person's name.
  */
 export function createTraces(): Traces {
   const tracer = trace.getTracer("sage-agent", version);

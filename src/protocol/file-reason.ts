@@ -26,6 +26,7 @@ export type FileReasonArgs = {
   "subagent-model-ignored": {};
   "command-text-missing": {};
   "command-name-unfit": {};
+  "folder-missing": {};
   "name-taken": { kind: "skill" | "subagent" | "command" | "tool"; name: string };
 };
 

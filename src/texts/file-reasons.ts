@@ -39,6 +39,7 @@ const en: Table = {
   "subagent-text-missing": () => "the text that tells the subagent its task is missing below the front matter",
   "subagent-model-ignored": () => `"model" is ignored; a subagent uses its parent's`,
   "command-text-missing": () => "it holds nothing to say",
+  "folder-missing": () => "there is no such folder",
   "command-name-unfit": () => "the names of the file and its folders should be letters, digits, - and _",
   "name-taken": ({ kind, name }) => `there is a ${kind} "${name}" already`,
 };
@@ -79,6 +80,7 @@ const zh: Table = {
   "subagent-text-missing": () => "front matter 之下缺少给子智能体的说明",
   "subagent-model-ignored": () => "“model”不起作用；子智能体用上级的模型",
   "command-text-missing": () => "里面没有内容",
+  "folder-missing": () => "没有这个目录",
   "command-name-unfit": () => "文件名和目录名只能用字母、数字、- 和 _",
   "name-taken": ({ kind, name }) =>
     `已有名为“${name}”的${{ skill: "技能", subagent: "子智能体", command: "命令", tool: "工具" }[kind]}`,

@@ -61,11 +61,11 @@ const zh: ServeTexts = {
   uninstalled: (file) => `已移除：${file}；会话和设置保留`,
   silent: (url) => `${url}：无人应答`,
   runYourself: (commands) => `在这里没有成功，请自己运行：${commands.join(" && ")}`,
-  message: (who) => `${who}发来消息`,
+  message: (who) => `消息：${who}`,
   asks: (kind, tool, request) =>
     `提出请求 ${request}（${{ question: "提问", permission: "许可", text: "文字" }[kind]}${tool && `，${tool}`}）`,
-  answered: (request, who, how) => `请求 ${request} ${who}结束：${how}`,
-  interrupted: (who) => `${who}中断`,
+  answered: (request, who, how) => `请求 ${request} 结束：${how}，${who}`,
+  interrupted: (who) => `中断：${who}`,
   outcomes: {
     granted: "允许",
     denied: "拒绝",

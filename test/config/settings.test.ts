@@ -25,6 +25,7 @@ import { readProject, readSettings, settingsSchema } from "../../src/config/sett
 import { projectTrust, revoke, trust } from "../../src/config/trust.ts";
 import { version } from "../../src/config/version.ts";
 import { SageError } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { workspace } from "../support/sage.ts";
 
 test("settings that cannot be understood stop the start and say where and what", () => {
@@ -179,8 +180,10 @@ test("skills and subagents of a project are something to trust, to the letter; s
   assert.deepEqual(names(), ["mine"], "only the person's own");
   mkdirSync(here.path("other/agents"), { recursive: true });
   writeFileSync(here.path("other/agents/Elsewhere.md"), "---\ndescription: Of another agent\n---\nGo.");
-  content = [here.path("other")];
+  content = [here.path("other"), here.path("nowhere")];
   assert.deepEqual(names(), ["mine", "Elsewhere"], "and those that the person's settings name");
+  const { problems } = loadContent(home, projectTrust(home.trust, project), { content });
+  assert.match(sentence(problems[0]!, "en"), /nowhere is left out: there is no such folder/);
   content = [];
   trust(home.trust, projectTrust(home.trust, project));
   assert.deepEqual(names(), ["mine", "review", "Tester"]);
