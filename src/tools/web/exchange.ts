@@ -16,7 +16,6 @@ export type Limits = {
 /** `whole`: false when the body was longer than the limit and is cut there. */
 export type Answer = {
   status: number;
-  statusText: string;
   headers: IncomingMessage["headers"];
   body: Buffer;
   whole: boolean;
@@ -38,13 +37,13 @@ export async function exchange(url: URL, way: Way, limits: Limits, signal: Abort
   const late = AbortSignal.timeout(limits.totalMs);
   try {
     const incoming = await send(url, way, AbortSignal.any([signal, late]));
-    const { statusCode: status = 0, statusMessage: statusText = "", headers } = incoming;
+    const { statusCode: status = 0, headers } = incoming;
     // The body of a redirect or of an error is nobody's concern.
     if (status < 200 || status >= 300) {
       incoming.destroy();
-      return { status, statusText, headers, body: Buffer.alloc(0), whole: true };
+      return { status, headers, body: Buffer.alloc(0), whole: true };
     }
-    return { status, statusText, headers, ...(await take(incoming, limits.bytes)) };
+    return { status, headers, ...(await take(incoming, limits.bytes)) };
   } catch (error) {
     if (late.aborted && !signal.aborted)
       throw new Error(`no complete answer within ${limits.totalMs / 1000} seconds`, { cause: error });
@@ -109,7 +108,7 @@ function unpack(incoming: IncomingMessage): Readable {
     encoding === "br" ? createBrotliDecompress() : /^(x-)?gzip$|^deflate$/.test(encoding) ? createUnzip() : undefined;
   if (!unpacker) {
     incoming.destroy();
-    throw new Error(`the server packed its answer in a way that was not offered (${encoding.slice(0, 40)})`);
+    throw new Error("the server packed its answer in a way that was not offered");
   }
   return incoming.on("error", (error) => unpacker.destroy(error)).pipe(unpacker);
 }

@@ -9,7 +9,7 @@ type Raw = { url: string; type: string; body: Buffer; whole: boolean };
 /** A body as text for a model: HTML as Markdown, the text of a PDF, anything else that is text as it is. */
 export async function toText(raw: Raw, signal: AbortSignal): Promise<PageText | { problem: string }> {
   const { body, whole, url } = raw;
-  const type = raw.type.split(";")[0]!.trim().toLowerCase();
+  const type = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})\s*(;|$)/.exec(raw.type)?.[1]?.toLowerCase() ?? "";
   const named = { type: type || "unknown type", whole };
   if (imageKindOf(body)) return whole ? { ...named, image: body } : { problem: "the picture is too large" };
   if (isPdf(body) || type === "application/pdf") {

@@ -76,8 +76,7 @@ async function take(
 async function read(url: URL, answer: Answer, signal: AbortSignal): Promise<Kept | { problem: string }> {
   const to = locationOf(answer);
   if (to !== undefined) return { to };
-  if (answer.status < 200 || answer.status >= 300)
-    return { problem: `the server answers ${`${answer.status} ${printable(answer.statusText)}`.trim()}` };
+  if (answer.status < 200 || answer.status >= 300) return { problem: `the server answers ${nameOf(answer.status)}` };
   const text = await toText({ url: url.href, type: answer.headers["content-type"] ?? "", ...answer }, signal);
   return "problem" in text ? text : { page: { ...text, at: Date.now() } };
 }
@@ -92,16 +91,14 @@ function sizeOf(kept: Kept): number {
   return "text" in kept.page ? kept.page.text.length : kept.page.image.length;
 }
 
-/** Several addresses that all failed are one error with many inside. */
-function messageIn(error: unknown): string {
-  const { message = "", code, errors } = Object(error) as { message?: string; code?: string; errors?: Error[] };
-  return printable(message || errors?.[0]?.message || code || String(error));
+/** A status by its usual name. The server's own words for it would stand where the model takes them for ours. */
+function nameOf(status: number): string {
+  return `${status} ${process.getBuiltinModule("node:http").STATUS_CODES[status] ?? ""}`.trim();
 }
 
-/** Words of the other side, short and on one line. */
-function printable(text: string): string {
-  return text
-    .replace(/[^\x20-\x7e\u00a0-\ud7ff]+/g, " ")
-    .slice(0, 200)
-    .trim();
+/** Several addresses that all failed are one error with many inside. Errors of TLS quote the other side's certificate. */
+function messageIn(error: unknown): string {
+  const { message = "", code = "", errors } = Object(error) as { message?: string; code?: string; errors?: Error[] };
+  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_|UNABLE_)/.test(code)) return `its certificate is not good (${code})`;
+  return (message || errors?.[0]?.message || code || String(error)).replace(/\s+/g, " ").slice(0, 200);
 }
