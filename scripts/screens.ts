@@ -8,7 +8,8 @@ type Reply = { text?: string; calls?: { tool: string; input: Record<string, unkn
 type Scene = {
   name: string;
   label: string;
-  script: Reply[];
+  /** Replies of the agent, or by agent path. */
+  script: Reply[] | Record<string, Reply[]>;
   args?: string[];
   /** From the first frame to the one that is drawn. */
   play(screen: Shown): Promise<void>;
@@ -69,6 +70,24 @@ const scenes: Scene[] = [
     args: ["clean up"],
     script: [{ text: "The build folder is old.", calls: [bash("rm -rf dist && npm run build")] }],
     play: (screen) => screen.press(/Allow once/, "1"),
+  },
+  {
+    name: "inquiry",
+    label: "A question about the request, and the agent's reply; the request stays open",
+    args: ["clean up"],
+    script: {
+      "": [{ text: "The build folder is old.", calls: [bash("rm -rf dist && npm run build")] }],
+      inquiry: [
+        {
+          text: "dist holds files of modules that are gone, and the build only adds to it. I looked: nothing in there is kept by git.",
+        },
+      ],
+    },
+    async play(screen) {
+      await screen.press(/Allow once/, "?");
+      await screen.press(/Ask about it/, "why not build over it?\r");
+      await screen.press(/kept by git/);
+    },
   },
   {
     name: "diff",

@@ -2,9 +2,11 @@ import { oneLine } from "../protocol/index.ts";
 import type { Receipt } from "../archive/receipts.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { changeLine, headline, timeOf } from "../texts/resolution.ts";
+import type { Texts } from "../texts/texts.ts";
 import { consentLines } from "../view/consent.ts";
+import { madeNote, replyNote } from "../view/inquiry.ts";
 import { clipped, exact, fitted } from "../view/lines/safe.ts";
-import { isOpen, standingOfRun } from "../view/standing.ts";
+import { isOpen, standingOfRun, type Inquired } from "../view/standing.ts";
 import { summaryOf } from "../view/summary.ts";
 import type { WhyTexts } from "../texts/why.ts";
 
@@ -63,11 +65,18 @@ function decided(
 }
 
 function askedLines({ asked }: Receipt, { t }: Style, w: WhyTexts): string[] {
-  return asked.flatMap(({ request, approvals, resolution }) => [
+  return asked.flatMap(({ request, approvals, inquiries = [], resolution }) => [
     w.askedAt(timeOf(request.at), oneLine(t.because(request.why).replaceAll("\n", " "))),
     ...consentLines(request, approvals, t),
+    ...inquiries.flatMap((inquiry) => inquiryLines(inquiry, t)),
     ...(resolution ? [headline(resolution, t, undefined, request)] : []),
   ]);
+}
+
+/** A line each: the whole of a reply is in the exports. */
+function inquiryLines(inquiry: Inquired, t: Texts): string[] {
+  const notes = [madeNote(inquiry, t), replyNote(inquiry, t)].filter((note) => note !== undefined);
+  return notes.map(({ line, foreign }) => (foreign === undefined ? line : clipped(oneLine(`${line} ${foreign}`), 120)));
 }
 
 function runLines({ runs, effect, standing, decision }: Receipt, { t }: Style, w: WhyTexts): string[] {

@@ -24,7 +24,8 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
     if (!row || row.owned) continue;
     if (!row.open && !row.unheard) continue;
     const requests = store.pending(session);
-    if (requests.length > 0 && !store.leftCalls(session) && !isAskedBack(store, requests)) {
+    const waits = requests.length > 0 && !store.leftCalls(session);
+    if (waits && (!isAskedBack(store, requests) || isPaused(store, session))) {
       waiting++;
       stops.push(sleepOn(store, requests, session, () => void host.send({ type: "resume", session })));
     } else if (!isPaused(store, session)) {

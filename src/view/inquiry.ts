@@ -1,22 +1,19 @@
 import { oneLine, type Sender } from "../protocol/index.ts";
 import { whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
-import type { InquiryItem } from "./item.ts";
 import type { Note } from "./note.ts";
+import type { Inquired } from "./standing.ts";
 import { dollars } from "./summary.ts";
 
-/** The part of an inquiry that is told. */
-export type Told = Pick<InquiryItem, "made" | "reply" | "over">;
-
 /** The inquiry itself. */
-export function madeNote({ made }: Told, t: Texts, me?: Sender): Note {
+export function madeNote({ made }: Inquired, t: Texts, me?: Sender): Note {
   const [first = "", ...more] = made.text.trim().split("\n");
   const line = t.inquired(oneLine(first), whoOf(made, t, me));
   return { tone: "dim", line, ...(more.length > 0 && { foreign: more.join("\n") }) };
 }
 
 /** The reply, or why there is none; undefined while it is waited for. */
-export function replyNote({ reply, over }: Told, t: Texts): Note | undefined {
+export function replyNote({ reply, over }: Inquired, t: Texts): Note | undefined {
   if (!reply) return over && { tone: "dim", line: t.inquiryOver };
   if (reply.problem) return { tone: "warn", line: t.inquiryFailed(oneLine(t.because(reply.problem))) };
   return { tone: "dim", line: t.inquiryReply(dollars(reply.cost)), foreign: reply.text };

@@ -5,8 +5,6 @@ import type {
   FactData,
   InputChange,
   InputRequest,
-  InquiryMade,
-  InquiryReplied,
   ImagePart,
   Reason,
   Resolution,
@@ -17,7 +15,7 @@ import type {
   TurnEnd,
   Verdict,
 } from "../protocol/index.ts";
-import type { Asked, Run, Standing } from "./standing.ts";
+import type { Asked, Inquired, Run, Standing } from "./standing.ts";
 
 /** An event of a session, as people see it. Items keep their identity while they change. */
 export type Item =
@@ -132,11 +130,7 @@ export type InquiryItem = {
   within: readonly string[];
   /** What it is about. */
   request: InputRequest;
-  made: InquiryMade;
-  reply?: InquiryReplied & { at: number };
-  /** The request ended before there was a reply: there will be none. */
-  over?: true;
-};
+} & Inquired;
 
 /** A request that no call of this turn has made: a question of Sage's own, or one carried over from an earlier turn. */
 export type AskedItem = {

@@ -1,4 +1,13 @@
-import type { Approval, CallEnd, InputRequest, Resolution, ToolResult, Verdict } from "../protocol/index.ts";
+import type {
+  Approval,
+  CallEnd,
+  InputRequest,
+  InquiryMade,
+  InquiryReplied,
+  Resolution,
+  ToolResult,
+  Verdict,
+} from "../protocol/index.ts";
 
 /** How a call stands. Every surface, the export and the receipts use this definition and no other. */
 export type Standing =
@@ -12,7 +21,20 @@ export type Standing =
   | CallEnd;
 
 /** `approvals`: of a request that takes more than one yes, everybody who gave one. */
-export type Asked = { request: InputRequest; approvals?: Approval[]; resolution?: Resolution };
+export type Asked = {
+  request: InputRequest;
+  approvals?: Approval[];
+  /** Questions about it, and the replies. */
+  inquiries?: Inquired[];
+  resolution?: Resolution;
+};
+
+export type Inquired = {
+  made: InquiryMade;
+  reply?: InquiryReplied & { at: number };
+  /** The request ended before there was a reply: there will be none. */
+  over?: true;
+};
 
 export type Run = {
   startedAt?: number;

@@ -145,15 +145,13 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
 
   const resolved = ({ key, at, data }: Fact<"input.resolved">): Item[] => {
     const found = requests.get(data.requestId);
+    const unreplied = [...inquiries.values()]
+      .filter(({ request }) => request.id === data.requestId)
+      .flatMap((one) => (inquiries.delete(one.key), tell(one, { over: true })));
     requests.delete(data.requestId);
     if (data.outcome === "cancelled") stopped = true;
     if (!found) return [];
     found.asked.resolution = data;
-    const unreplied = [...inquiries.values()].filter(({ request }) => request.id === data.requestId);
-    for (const one of unreplied) {
-      inquiries.delete(one.key);
-      one.over = true;
-    }
     return [...unreplied, ...answered(found, { key, at, data })];
   };
 
@@ -171,15 +169,24 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     return [item, { type: "asked", key, at, within: item.within, request, resolution: data, call: item }];
   };
 
+  /** In the item, and with the request that it is about. */
+  const tell = (item: InquiryItem, more: Pick<InquiryItem, "reply" | "over">): Item[] => {
+    const { inquiries: all = [] } = requests.get(item.request.id)?.asked ?? {};
+    Object.assign(all.find(({ made }) => made.inquiry === item.made.inquiry) ?? {}, more);
+    return [Object.assign(item, more)];
+  };
+
   const inquired = (fact: Fact<"inquiry.made" | "inquiry.replied">): Item[] => {
     const { key, at } = fact;
     if (fact.type === "inquiry.replied") {
       const item = inquiries.get(withoutEnd(key));
       inquiries.delete(withoutEnd(key));
-      return item ? [Object.assign(item, { reply: { ...fact.data, at } })] : [];
+      return item ? tell(item, { reply: { ...fact.data, at } }) : [];
     }
-    const request = requests.get(fact.data.requestId)?.asked.request;
-    if (!request) return [];
+    const asked = requests.get(fact.data.requestId)?.asked;
+    if (!asked) return [];
+    const { request } = asked;
+    (asked.inquiries ??= []).push({ made: fact.data });
     const within = placeOfKey(key)?.within ?? [];
     const item: InquiryItem = { type: "inquiry", key, at, within, request, made: fact.data };
     inquiries.set(key, item);

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import type { Turns } from "../../src/models/scripted.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { Fact, InputRequest, Message } from "../../src/protocol/index.ts";
+import { receiptsOf } from "../../src/archive/receipts.ts";
 import { transcriptOf } from "../../src/view/transcript.ts";
 import { allow, askUser, bash, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -81,6 +82,11 @@ test("a question about a request is replied to below it, the request stays open,
   );
   const item = transcriptOf(sage.facts()).find(({ type }) => type === "inquiry");
   assert.ok(item?.type === "inquiry" && item.reply?.text === "It only prints a word.");
+  const [receipt] = receiptsOf(sage.facts(), () => undefined);
+  assert.deepEqual(
+    receipt?.asked[0]?.inquiries?.map(({ made, reply }) => [made.by, made.text, reply?.text]),
+    [["Ada", "what does it do?", "It only prints a word."]],
+  );
 });
 
 test("a later question knows the earlier ones; several people may ask; a refusal tells the agent what was said", async () => {

@@ -115,3 +115,24 @@ test("a clock that is set forward ends no request whose time a restarted process
   assert.equal(reply.ok && reply.resolution?.outcome, "answered");
   recovered.stop();
 });
+
+test("a question about a request that a killed process left without a reply is replied to, also where the turn only waits", async () => {
+  using here = workspace();
+  const path = here.path("journal.db");
+  const script = { "": [{ calls: [bash("make")] }, { text: "done" }], inquiry: [{ text: "because" }] };
+  const first = await sageWith({ script, dir: here.dir, store: sqliteStore(path) });
+  await first.say("go");
+  const [request] = await first.open();
+  await first.host.close();
+
+  await using next = await sageWith({ script, dir: here.dir, store: sqliteStore(path) });
+  const requestId = request!.id;
+  const asked = await next.host.send({ type: "inquire", requestId, text: "why?", by: "Ada", surface: "test" });
+  assert.equal(asked.ok && asked.running, false, "nothing runs it");
+  const recovered = await recover(next.store, next.host, [first.session]);
+  assert.deepEqual([recovered.resumed, recovered.waiting], [1, 0]);
+  await until(() => next.store.inquiries(requestId).length === 2);
+  assert.equal(next.store.resolution(requestId), undefined);
+  await next.host.send({ type: "respond", response: { type: "denied", requestId }, by: "Ada", surface: "test" });
+  await until(() => next.store.session(first.session)?.open === false);
+});

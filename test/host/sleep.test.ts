@@ -157,3 +157,19 @@ test("who speaks while a turn is being left is heard after it", async () => {
   assert.match(JSON.stringify(messages), /still there\?/);
   await host.close();
 });
+
+test("a question about its request wakes it, and it sleeps again once the agent has replied", async () => {
+  using here = workspace();
+  const script: Script = { "": [{ calls: [colour] }, { text: "done" }], inquiry: [{ text: "because" }] };
+  const { store, host, outcome, asleep } = await drowsy(here.dir, script);
+  await asleep();
+  const [request] = store.pending("s");
+  const asked = await host.send({ type: "inquire", requestId: request!.id, text: "why?", ...lin });
+  assert.equal(asked.ok && asked.running, true);
+  await until(() => store.inquiries(request!.id).length === 2);
+  await asleep();
+  assert.equal(store.resolution(request!.id), undefined);
+  await host.send(blue(request!.id));
+  assert.equal((await outcome).text, "done");
+  await host.close();
+});

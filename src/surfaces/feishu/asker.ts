@@ -5,7 +5,7 @@ import {
   type PermissionRequest,
   type Resolution,
 } from "../../protocol/index.ts";
-import type { Told } from "../../view/inquiry.ts";
+import type { Inquired } from "../../view/standing.ts";
 import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
 import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
 import type { Card } from "./cards/card.ts";
@@ -29,7 +29,7 @@ export type Asker = {
   /** Draws its cards anew: somebody approved it. */
   recount(request: InputRequest): Promise<void>;
   /** Tells the agent's replies below its cards, each once. */
-  reply(request: InputRequest, inquiries: readonly Told[]): Promise<void>;
+  reply(request: InputRequest, inquiries: readonly Inquired[]): Promise<void>;
   /** Calls those who were asked once more. */
   remind(request: InputRequest): Promise<void>;
   /** Calls somebody who was not asked yet, by the name of the settings. */
@@ -110,7 +110,7 @@ async function recount(asking: Asking, request: InputRequest): Promise<void> {
     await change(asking, record, askingCard(asking, request, record).card);
 }
 
-async function replyBelow(asking: Asking, request: InputRequest, inquiries: readonly Told[]): Promise<void> {
+async function replyBelow(asking: Asking, request: InputRequest, inquiries: readonly Inquired[]): Promise<void> {
   const { channel, records, home, speeches, redaction } = asking;
   for (const inquiry of redaction.value(inquiries).filter(({ reply }) => reply !== undefined))
     for (const { rid } of records.openCards(home().session, request.id)) {

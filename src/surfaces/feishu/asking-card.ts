@@ -2,7 +2,8 @@ import { basename } from "node:path";
 import { harmless, type InputRequest, type PermissionRequest, type Resolution } from "../../protocol/index.ts";
 import { consentLines } from "../../view/consent.ts";
 import { describeRequest } from "../../view/describe.ts";
-import { madeNote, replyNote, type Told } from "../../view/inquiry.ts";
+import { madeNote, replyNote } from "../../view/inquiry.ts";
+import type { Inquired } from "../../view/standing.ts";
 import type { Asking } from "./asker.ts";
 import { actionText } from "./cards/action.ts";
 import type { Card } from "./cards/card.ts";
@@ -95,7 +96,7 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
 }
 
 /** A question about a request and the reply, as a text below its card. */
-export function inquiryText({ made, ...inquiry }: Told, { t, words }: Speech): string {
+export function inquiryText({ made, ...inquiry }: Inquired, { t, words }: Speech): string {
   const named = { ...inquiry, made: { ...made, by: whoOf(made, t) } };
   const notes = [madeNote(named, words), replyNote(named, words)].filter((note) => note !== undefined);
   return notes

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import { isInquiry, messageOf, type Host, type InputRequest, type InquiryFact } from "../../protocol/index.ts";
-import type { Told } from "../../view/inquiry.ts";
+import type { Inquired } from "../../view/standing.ts";
 import { noticeText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { alikeTo } from "../../view/alike.ts";
@@ -51,7 +51,7 @@ type Following = {
   appointments: Appointments;
   last: { seq: number; at: number };
   /** Questions about requests and the replies to them, by request. */
-  inquiries: Map<string, Told[]>;
+  inquiries: Map<string, Inquired[]>;
   happen(happening: Happening): void;
   /** Lets the queue send: all facts so far are folded. */
   begin(): void;

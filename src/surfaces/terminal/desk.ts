@@ -13,7 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
-import type { Told } from "../../view/inquiry.ts";
+import type { Inquired } from "../../view/standing.ts";
 import { alikeTo } from "../../view/alike.ts";
 import type { AnswerAll } from "./panels/model.ts";
 import type { Panel, PanelOptions } from "./panels/panel.ts";
@@ -66,7 +66,7 @@ export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft,
   /** Requests that the person here has approved: they wait for somebody else, and make room for the next. */
   const signed = new Set<string>();
   /** The latest inquiry by request. */
-  const inquiries = new Map<string, Told>();
+  const inquiries = new Map<string, Inquired>();
 
   const close = () => {
     panel?.dispose();

@@ -10,7 +10,7 @@ import type {
 import { createPanel, type Panel, type PanelOptions, type Queue } from "../../../src/surfaces/terminal/panels/panel.ts";
 import { createTheme, type ColorDepth } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
-import type { Told } from "../../../src/view/inquiry.ts";
+import type { Inquired } from "../../../src/view/standing.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 
 const frame = { id: "s/t0/0/0/ask0", session: "s", at: 0, agent: [], why: said("no rule covers it"), digest: "" };
@@ -86,7 +86,7 @@ type Options = {
   color?: ColorDepth;
   queue?: Queue;
   at?: number;
-  inquiry?: () => Told | undefined;
+  inquiry?: () => Inquired | undefined;
   tryRule?: NonNullable<PanelOptions["tryRule"]>;
   /** Nobody waited for the panel to take keys. */ unarmed?: boolean;
 };

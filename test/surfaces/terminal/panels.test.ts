@@ -10,7 +10,7 @@ import type {
 } from "../../../src/protocol/index.ts";
 import { backgroundOf, colorOf, createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
-import type { Told } from "../../../src/view/inquiry.ts";
+import type { Inquired } from "../../../src/view/standing.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 
 const { up, down, left, right, enter, newline, esc, tab, space, erase, pageDown, paste } = keys;
@@ -718,7 +718,7 @@ suite("colours", () => {
 });
 
 test("? asks about the request: it stays open, the reply stands above the choices, and nothing that is typed there decides", () => {
-  let told: Told | undefined;
+  let told: Inquired | undefined;
   for (const request of [permission("Bash", { command: "make" }), questions(colour)]) {
     told = undefined;
     const panel = opened(request, { inquiry: () => told });

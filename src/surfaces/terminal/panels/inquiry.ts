@@ -1,6 +1,7 @@
 import type { Sender } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
-import { madeNote, replyNote, type Told } from "../../../view/inquiry.ts";
+import { madeNote, replyNote } from "../../../view/inquiry.ts";
+import type { Inquired } from "../../../view/standing.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";
 import { choiceRows, own, type Draw } from "./draw.ts";
 import { createField, edit, isBlank, type Field } from "./field.ts";
@@ -22,7 +23,7 @@ const MOST_ROWS = 8;
 /** Adds `?`: a question about the request, which stays as it is. `latest` is the last one that was asked. */
 export function withInquiry<S>(
   model: Model<S>,
-  { latest, wording, me }: { latest: () => Told | undefined; wording: PanelTexts; me: Sender | undefined },
+  { latest, wording, me }: { latest: () => Inquired | undefined; wording: PanelTexts; me: Sender | undefined },
 ): Model<Asking<S>> {
   const inside = (state: Asking<S>, { state: inner, ...step }: Step<S>): Step<Asking<S>> => ({
     ...step,
@@ -79,7 +80,7 @@ function isQuestionMark({ name, text = "" }: Key): boolean {
   return name !== "paste" && text.normalize("NFKC") === "?";
 }
 
-function inquiryLines(inquiry: Told, draw: Draw, me: Sender | undefined): string[] {
+function inquiryLines(inquiry: Inquired, draw: Draw, me: Sender | undefined): string[] {
   const { t, theme } = draw;
   const made = own(madeNote(inquiry, t, me).line, draw, { paint: theme.dim });
   const reply = replyNote(inquiry, t);

@@ -10,7 +10,7 @@ import type {
 import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";
-import type { Told } from "../../../view/inquiry.ts";
+import type { Inquired } from "../../../view/standing.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "./draw.ts";
@@ -44,7 +44,7 @@ export type PanelOptions = {
   saveDraft(draft: Draft): void;
   /** Asks about the request; what was asked last, and the reply, is in `inquiry`. */
   inquire(text: string): void;
-  inquiry(): Told | undefined;
+  inquiry(): Inquired | undefined;
   /** The person at this screen. */
   me?: Sender;
   /** Puts the panel aside; the request stays open. */
@@ -52,7 +52,7 @@ export type PanelOptions = {
   redraw(): void;
   /** Holds a rule that is offered against the past; undefined until that is known, then `ready` is called. */
   tryRule?: ((rule: string, ready: () => void) => RuleTrial | undefined) | undefined;
-  /** Told what was typed to somebody else: the sentence that the panel came into the middle of. */
+  /** Inquired what was typed to somebody else: the sentence that the panel came into the middle of. */
   early?(data: string): void;
 };
 
@@ -60,7 +60,7 @@ export type PanelOptions = {
 export interface Panel extends Component, Focusable {
   readonly requestId: string;
   handleInput(data: string): void;
-  /** Told when a response was refused: the panel stays, with the reason. */
+  /** Inquired when a response was refused: the panel stays, with the reason. */
   refused(message: string): void;
   update(queue: Queue): void;
   dispose(): void;
