@@ -109,11 +109,15 @@ export function createAgent(parts: AgentParts): Agent {
   const { env, output, skills = [], commands = [], matchingSkill: matching = "offer" } = parts;
   const home = homedir();
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
+  // An embedder may have had tools of these names before Sage did.
+  const web = [
+    createWebFetch({ proxy: (url) => proxyAgent(url, env) }),
+    ...(parts.search ? [createWebSearch(parts.search)] : []),
+  ].filter((tool) => !parts.tools?.some(({ name }) => name === tool.name));
   const tools = createToolRegistry([
     ...builtinTools(),
     createTask(subagents.list()),
-    createWebFetch({ proxy: (url) => proxyAgent(url, env) }),
-    ...(parts.search ? [createWebSearch(parts.search)] : []),
+    ...web,
     ...(skills.length > 0 ? [createSkill(skills)] : []),
     ...(parts.tools ?? []),
   ]);

@@ -440,7 +440,8 @@ suite("the rest of the command line", () => {
     );
     const model = machine.script({ text: "One." });
     await machine.sage(["-p", "first", "--model", model]);
-    const doctor = () => machine.sage(["doctor"], { env: { ANTHROPIC_API_KEY: "sk-test" } });
+    const doctor = () =>
+      machine.sage(["doctor"], { env: { ANTHROPIC_API_KEY: "sk-test", ANTHROPIC_BASE_URL: "http://127.0.0.1:9" } });
     const fine = await doctor();
     assert.match(
       fine.out,

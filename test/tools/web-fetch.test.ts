@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { createAgent } from "../../src/host/agent.ts";
 import type { PermissionMode, Rule } from "../../src/protocol/index.ts";
 import { createWebFetch, type WebFetchOptions } from "../../src/tools/web-fetch.ts";
 import { convert } from "../../src/tools/web/convert.ts";
@@ -335,6 +336,13 @@ test("text of a PDF; a page that would keep its reader busy for ever is given up
     convert({ kind: "html", text: deep, url: "http://a.test/" }, signal, { patienceMs: 300, memoryMb: 64 }),
     /could not be read/,
   );
+});
+
+test("an embedder's own WebFetch takes the place of ours", () => {
+  using dir = workspace();
+  const own = { ...createWebFetch(), description: "ours, behind a login" };
+  const parts = { rules: [], permissionMode: "default", env: {}, output: dir.path("output"), tools: [own] } as const;
+  createAgent({ ...parts, model: () => Promise.reject(new Error("none")) });
 });
 
 test("what is kept is kept for a while and within bounds", () => {

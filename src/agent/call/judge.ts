@@ -100,7 +100,8 @@ async function lookUp(
   if (behavior !== "allow" && !(behavior === "ask" && context.approved === true)) return;
   using _working = context.activity.begin();
   // What cannot be looked up now cannot be fetched either: running it will tell.
-  const addresses = await orAborted(tool.addresses!(input, signal), signal).catch(() => undefined);
+  const looked = (async () => tool.addresses!(input, signal))();
+  const addresses = await orAborted(looked, signal).catch(() => undefined);
   signal.throwIfAborted();
   if (addresses) context.memory.keepAddresses(input, addresses);
 }

@@ -29,6 +29,8 @@ export async function packageModel(name: string, given: Given): Promise<Model> {
     fetch: throughProxy(env),
     ...options,
   });
+  if (typeof made?.languageModel !== "function")
+    throw errorBecause("config-invalid", reason("provider-package-unfit", { package: name }));
   const model = made.languageModel(modelId);
   if (model.specificationVersion !== "v4")
     throw errorBecause(
