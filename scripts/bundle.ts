@@ -102,10 +102,12 @@ const judgingApart = join(root, "src/permission/shell/read/grammar.ts");
 /** Files of those rooms that others call. */
 const judgingDoors = [
   "shell/judge/shell.ts",
+  "shell/judge/confinable.ts",
   "shell/suspect/possible.ts",
   "shell/suspect/resemblance.ts",
   "shell/suspect/scripts.ts",
   "programs/runners.ts",
+  "programs/repository.ts",
   "suggest/suggest.ts",
 ].map((file) => join(root, "src/permission", file));
 const judgingEntry = "sage:judging";

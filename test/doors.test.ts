@@ -7,7 +7,7 @@ import { parseSync, Visitor } from "rolldown/utils";
 const root = new URL("../", import.meta.url);
 
 const heart = ["protocol", "journal", "input", "permission", "tools", "models", "context", "hooks"];
-const host = [...heart, "texts", "view", "agent", "mcp", "config"];
+const host = [...heart, "texts", "view", "agent", "mcp", "config", "confine"];
 
 const doors: Record<string, string[]> = {
   protocol: [],
@@ -17,6 +17,7 @@ const doors: Record<string, string[]> = {
   input: ["protocol", "journal", "texts"],
   permission: ["protocol", "texts"],
   tools: ["protocol", "permission", "texts"],
+  confine: ["protocol"],
   models: ["protocol", "texts"],
   context: ["protocol"],
   hooks: ["protocol"],

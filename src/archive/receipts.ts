@@ -1,6 +1,7 @@
 import {
   reasonFrom,
   requestId,
+  type Blocked,
   type Effect,
   type Fact,
   type FactData,
@@ -45,6 +46,8 @@ export type Receipt = {
   /** Files it changes, by their real paths. */
   files: string[];
   runs: Run[];
+  /** Things that the sandbox kept it from. */
+  blocked?: readonly Blocked[];
   /** sha-256 of the files as it left them. */
   left: Record<string, string>;
 };
@@ -101,6 +104,7 @@ function ofCall(
     digest: verdict?.digest ?? "",
     files,
     runs,
+    ...(result?.blocked && { blocked: result.blocked }),
     left: Object.fromEntries(files.flatMap((path) => (seen[path] === undefined ? [] : [[path, seen[path]]]))),
   };
 }

@@ -20,6 +20,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,
   trust: async () => (await import("./commands/trust.ts")).trustFolder,
+  sandbox: async () => (await import("./commands/sandbox.ts")).sandbox,
   setup: async () => (await import("./commands/setup.ts")).setup,
   serve: async () => (await import("./commands/serve.ts")).serve,
   feishu: async () => (await import("./commands/feishu.ts")).feishu,

@@ -1,6 +1,7 @@
 import { oneLine } from "../protocol/index.ts";
 import type { Receipt } from "../archive/receipts.ts";
 import type { Style } from "../view/lines/paint.ts";
+import { blockedNames } from "../texts/confine-reasons.ts";
 import { changeLine, headline, timeOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
 import { consentLines } from "../view/consent.ts";
@@ -33,6 +34,7 @@ export function receiptLines(
         : w.notSaved(oneLine(style.t.because(problem))),
     ),
     ...runLines(receipt, style, w),
+    ...(receipt.blocked ? [oneLine(w.blocked(blockedNames(receipt.blocked)))] : []),
     ...(files.length > 0 ? [w.files(files.map(oneLine), receipt.runs.length > 0)] : []),
     ...(digest === "" ? [] : [paint.dim(w.digest(whole ? digest : digest.slice(0, 12)))]),
   ];
@@ -87,6 +89,7 @@ function runLines({ runs, effect, standing, decision }: Receipt, { t }: Style, w
   if (effect === "reads" && runs.every(({ ok }) => ok)) return [];
   return runs.map((run, n) => {
     const stands = n === runs.length - 1 && standing !== undefined ? standing : standingOfRun(run);
-    return w.ran(stands === "done" ? w.run : t.standing[stands], timeOf(run.startedAt ?? run.endedAt ?? 0));
+    const how = stands === "done" ? w.run : t.standing[stands];
+    return w.ran(run.confined ? w.confined(how) : how, timeOf(run.startedAt ?? run.endedAt ?? 0));
   });
 }

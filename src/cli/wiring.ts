@@ -207,7 +207,7 @@ export function folderParts({
 }): Folder {
   const { home, settings, env } = installation;
   const config = loadConfig(home, cwd, env, settings);
-  const { rules, hooks, saveRule, dropRule, ruleFiles, trust } = config;
+  const { rules, hooks, saveRule, dropRule, ruleFiles, trust, sandbox } = config;
   const { skills, subagents, problems, ...content } = loadContent(home, trust, settings);
   const commands = [initCommand(lang), ...content.commands.filter(({ name }) => name !== "init")];
   const { maxContextTokens, maxOutputTokens, autoCompactThreshold, matchingSkill, effort } = settings;
@@ -239,6 +239,7 @@ export function folderParts({
       saveRule,
       dropRule,
       ruleFiles,
+      sandbox,
       permissionMode: "default",
       env,
       output: home.output,

@@ -20,6 +20,7 @@ import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { addRule, removeRule } from "./rule-file.ts";
 import { childEnv } from "./secrets.ts";
 import { commandLine, loadServers } from "./servers.ts";
+import { sandboxOf, sandboxRules, type Sandbox } from "./sandbox.ts";
 import { commandsOf, projectFiles, readSettings, rulesOf, type ProjectSettings, type Settings } from "./settings.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -33,6 +34,7 @@ export type Config = {
   modules: NamedModule[];
   /** MCP servers of every file that counts. */
   servers: ServerDefinition[];
+  sandbox: Sandbox;
   trust: ProjectTrust;
   warnings: Reason[];
   /** Files in which rules may be saved: a folder's own only when its settings are trusted. */
@@ -74,8 +76,10 @@ export function loadConfig(
   const moduleFiles = (own: readonly NamedModule[]) => [
     ...new Set([...own.map(({ named }) => named), ...moduleTexts(own).map(({ path }) => path)]),
   ];
+  const { sandbox, warnings: sandboxWarnings } = sandboxOf(layers, { root: project.root, state: home.dir });
   const rules = [
     ...given,
+    ...layers.flatMap(sandboxRules),
     ...rulesFor(moduleFiles(modules.filter(({ within }) => within === undefined)), "user"),
     ...rulesFor(moduleFiles(modules.filter(({ within }) => within !== undefined)), "project"),
     ...layers.flatMap(({ settings: own, destination, folder }) =>
@@ -99,6 +103,7 @@ export function loadConfig(
   };
   return {
     settings,
+    sandbox,
     rules,
     hooks: createHooks(merged(layers, project.scripts), childEnv(env, project.root)),
     modules,
@@ -110,6 +115,7 @@ export function loadConfig(
       ...loaded.flatMap((layer) => layer.warnings),
       ...outside.warnings,
       ...project.ignored,
+      ...sandboxWarnings,
     ],
     ruleFiles: filesOf(home, project),
     saveRule: ({ rule, behavior, destination }) =>
@@ -138,7 +144,8 @@ function filesOf(home: Home, { state, root }: ProjectTrust): RuleFiles {
 
 /** Tools there are, or that a server or a later version may bring under these names. */
 export function knownTools(): Set<string> {
-  return new Set([...builtinTools().map(({ name }) => name), "Task", "Skill", "ToolSearch", "WebFetch", "WebSearch"]);
+  const others = ["Task", "Skill", "ToolSearch", "WebFetch", "WebSearch", "Network"];
+  return new Set([...builtinTools().map(({ name }) => name), ...others]);
 }
 
 /** A deny rule for a tool that does not exist guards nothing: better said than found out. */

@@ -20,6 +20,7 @@ import { changeFile } from "./locked-file.ts";
 import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { readServersFile, serversSchema, type ServersFile } from "./servers.ts";
 import { effort, limit, price, provider, webSearch } from "./model-settings.ts";
+import { sandboxSchema as sandbox } from "./sandbox-schema.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -55,7 +56,7 @@ const modules = z
   .optional()
   .describe("JavaScript files, relative to this one, that add tools and subagents of your own");
 
-const shared = { $schema: z.string().optional(), permissions, hooks, modules };
+const shared = { $schema: z.string().optional(), permissions, hooks, modules, sandbox: sandbox.optional() };
 
 const openId = z.string().regex(/^ou_\w+$/, "open-id");
 const time = z.string().regex(/^[1-9]\d{0,4}[smhd]$/, "time-span");
@@ -285,6 +286,10 @@ export function readProject(root: string): {
     files.push({ path, destination, text, settings });
     for (const key of Object.keys(JSON.parse(text) as object))
       if (!(key in shared)) ignored.push(reason("in-file", { path, problem: reason("own-settings-only", { key }) }));
+    // A folder's own settings may hide more and switch confinement on; everything else would widen it.
+    for (const [key, value] of Object.entries(settings.sandbox ?? {}))
+      if (key !== "hidden" && value !== "contain" && value !== undefined)
+        ignored.push(reason("in-file", { path, problem: reason("own-settings-only", { key: `sandbox.${key}` }) }));
   }
   const content = findContent(contentFolders(root));
   const scripts = scriptsIn(

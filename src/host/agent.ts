@@ -1,9 +1,11 @@
-import { mkdirSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import type { Agent as HttpAgent } from "node:http";
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { builtinSubagents, createSubagentRegistry } from "../agent/state/subagents.ts";
 import { UnifiedExecutor } from "../agent/turn/executor.ts";
 import { keptFor, receivedFor } from "../config/output.ts";
+import type { Sandbox } from "../config/sandbox.ts";
 import { childEnv, redactor } from "../config/secrets.ts";
 import { environment } from "../context/environment.ts";
 import { findInstructions } from "../context/instructions.ts";
@@ -83,6 +85,10 @@ export type AgentParts = {
   /** Takes a rule out of a settings file, and gives its path; undefined when it does not stand there. */
   dropRule?(rule: string, destination: RuleDestination): string | undefined;
   ruleFiles?: RuleFiles;
+  /** How commands are confined; without it they run as ever. */
+  sandbox?: Sandbox;
+  /** Sessions are of several people: their sandboxes share nothing. */
+  apart?: boolean;
 };
 
 /** The settings in which runs of one agent differ. */
@@ -139,7 +145,12 @@ export function createAgent(parts: AgentParts): Agent {
     redact: redactor(env),
     ...(matching === "inject" && { matchSkills: skills }),
     spawn,
+    couldConfine: parts.sandbox?.mode === "off" && mayConfine(),
   };
+  const sandbox = parts.sandbox?.mode === "off" ? undefined : parts.sandbox;
+  const confining =
+    sandbox &&
+    import("./confining.ts").then(({ createConfining }) => createConfining(sandbox, { apart: parts.apart === true }));
   const instructions = createRecent<ReturnType<typeof findInstructions>>();
   const places = createRecent<{ root: string; env: NodeJS.ProcessEnv }>();
   const kept = realpathSync(output);
@@ -179,10 +190,23 @@ export function createAgent(parts: AgentParts): Agent {
       }));
       const keepDir = keptFor(kept, session.id);
       const traces = isTraced() ? (await (tracing ??= import("./traces.ts"))).createTraces() : undefined;
+      const confine = (await confining)?.({
+        root: place.root,
+        home,
+        state: env["SAGE_HOME"] ?? join(home, ".sage"),
+        session: session.id,
+        kept: [keepDir, receivedFor(kept, session.id)],
+        mayRead() {
+          const filter = readFilter(parts.rules, { cwd: place.root, home, sageHome: env["SAGE_HOME"] }, same.ruleBooks);
+          return (path) => filter?.(path, place.root) ?? true;
+        },
+      });
+      void confine?.ready(); // while the model thinks
       const config = {
         ...same,
         ...(all && { tools: all }),
         ...(traces && { traces }),
+        ...(confine && { confining: confine }),
         roots: [place.root, keepDir, receivedFor(kept, session.id)],
         env: place.env,
         keepDir,
@@ -220,6 +244,11 @@ function isTraced(): boolean {
 /** Sends the spans of turns that have ended, before the process ends. */
 export async function flushTraces(): Promise<void> {
   if (tracing) await (await tracing).flush();
+}
+
+/** Without trying it: an offer costs nothing. Root asks as ever, so it would spare root nothing. */
+function mayConfine(): boolean {
+  return process.platform === "linux" && process.getuid?.() !== 0 && existsSync("/usr/bin/bwrap");
 }
 
 function notSaved({ destination }: RuleGrant): string {

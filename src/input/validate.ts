@@ -36,6 +36,7 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
       // Those who may approve it do so one by one, in `approve.ts`.
       if (request.consent) throw refused(reason("needs-people", { approvals: request.consent.approvals }));
       if (response.mode !== undefined && request.tool !== PLAN_TOOL) throw refused(reason("mode-without-plan", {}));
+      if (response.outside && !request.mayLeave) throw refused(reason("not-offered-outside", {}));
       return { ...frame, outcome: "answered", response };
     case "text":
       expectKind(request, "text", response);

@@ -11,6 +11,7 @@ import { createRuleBooks } from "./rules/book.ts";
 import type { RuleBook, RuleBooks } from "./rules/book.ts";
 import { allowedBy, nameOf } from "./rules/compile.ts";
 import type { CommandReading } from "./shell/judge/reading.ts";
+import { confine, type ConfinePolicy } from "./confined.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";
 import type { Disk } from "./paths/canonical.ts";
@@ -49,6 +50,8 @@ export type DecisionInput = {
   sageHome?: string | undefined;
   /** Names of the variables that commands inherit: others that a line sets reach no program. */
   environment?: ReadonlySet<string> | undefined;
+  /** How commands are confined; undefined where they run as ever. */
+  confine?: ConfinePolicy | undefined;
   /** The look at the disk that the decision takes; by default one of its own. */
   disk?: Disk | undefined;
   /** Keeps rules compiled between calls. */
@@ -57,7 +60,7 @@ export type DecisionInput = {
 
 /** The steps in their order, named by what answers in them. */
 export const decisionSteps = [
-  ...(["deny", "refused", "ask", "guarded", "person", "free", "mode", "tool", "allow", "nothing"] as const),
+  ...(["deny", "refused", "ask", "guarded", "person", "free", "mode", "tool", "allow", "confined", "nothing"] as const),
 ];
 export type DecisionStep = (typeof decisionSteps)[number];
 
@@ -75,7 +78,8 @@ export function judge(call: DecisionInput, reading?: CommandReading): Judgement 
     const book = (call.books ?? createRuleBooks()).of(call.rules, call.home);
     const finding = examine(call, book, reading);
     const concluded = conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
-    const [step, result] = call.sessionMode === "plan" ? whilePlanning(concluded, call) : concluded;
+    const confined = call.confine === undefined ? concluded : confine(concluded, { finding, book, call });
+    const [step, result] = call.sessionMode === "plan" ? whilePlanning(confined, call) : confined;
     const { parts = [] } = finding;
     const demand = result.behavior === "ask" ? demanded(call, finding) : undefined;
     return { step, result: { ...result, ...demand, ...(parts.length > 0 && { parts }) }, finding };

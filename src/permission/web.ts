@@ -77,7 +77,7 @@ function hostOf({ hostname }: URL): string {
 }
 
 /** The rule's host: whole, or with `*.` for at least one more label. */
-function names({ glob, whole }: CompiledRule, host: string): boolean {
+export function names({ glob, whole }: CompiledRule, host: string): boolean {
   if (whole) return false;
   const text = glob
     .map((unit) => (unit === star ? "*" : unit))
@@ -90,7 +90,7 @@ function names({ glob, whole }: CompiledRule, host: string): boolean {
   return !text.slice(1).includes("*") && host.endsWith(suffix) && host.length > suffix.length;
 }
 
-function mayName({ glob }: CompiledRule, host: string): boolean {
+export function mayName({ glob }: CompiledRule, host: string): boolean {
   const text = glob.map((unit) => (typeof unit === "string" ? unit.toLowerCase() : unit));
   const at = text.slice(0, 7).join("") === "domain:" ? 7 : 0;
   if (matchesGlob(text.slice(at), host)) return true;

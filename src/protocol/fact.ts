@@ -1,3 +1,4 @@
+import type { Confined } from "./confine.ts";
 import type { ImagePart } from "./image.ts";
 import type { InquiryMade, InquiryReplied } from "./inquiry.ts";
 import type { Reply, ToolResult, Usage } from "./message.ts";
@@ -98,6 +99,7 @@ export type FactData = {
     effect: Effect;
     digest: string;
     /** sha-256 of the file to be changed, as it was. */ before?: string;
+    /** The confines in which it runs. */ confined?: Confined;
   };
   "call.finished": ToolResult;
   "call.unknown": { reason: Reason };

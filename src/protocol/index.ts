@@ -3,6 +3,7 @@ export * from "./canonical-json.ts";
 export * from "./closest.ts";
 export * from "./consent.ts";
 export * from "./consent-reason.ts";
+export * from "./confine.ts";
 export * from "./error.ts";
 export * from "./fact.ts";
 export * from "./file-reason.ts";

@@ -1,3 +1,4 @@
+import type { Blocked } from "./confine.ts";
 import type { Answers, Preview } from "./request.ts";
 import type { Replaced } from "./rewind.ts";
 import type { ImagePart } from "./image.ts";
@@ -69,6 +70,8 @@ export type ToolResult = {
   ran?: { input: ToolInput; changed: InputChange };
   /** Files whose content the model now knows: real path → sha-256. Edit refuses a file that changed since. */
   seen?: Record<string, string>;
+  /** Things that the sandbox kept it from. */
+  blocked?: readonly Blocked[];
   /** Files that it replaced, so that a rewind can put them back. */
   replaced?: Replaced[];
   /** Whole output of a command, where `text` is not all of it. */

@@ -1,3 +1,4 @@
+import type { Confined } from "./confine.ts";
 import type { Sender } from "./host.ts";
 import type { ToolInput } from "./message.ts";
 import type { Reason } from "./reason.ts";
@@ -58,6 +59,10 @@ export type PermissionResult = {
   parts?: CallPart[];
   /** Of an ask: what all ask rules about the call demand together. */
   consent?: Consent;
+  /** Where commands are confined: the confines of this one, or that it can only work outside. */
+  confined?: Confined | "outside";
+  /** Of an ask: confined, the command would have run without asking. */
+  spared?: true;
 };
 
 /** A tool's own view of a call. Tools of embedders give their reason in plain words. */

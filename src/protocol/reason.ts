@@ -1,6 +1,7 @@
 import type { CallReasonArgs } from "./call-reason.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { ConsentReasonArgs } from "./consent-reason.ts";
+import type { ConfineReasonArgs } from "./confine.ts";
 import type { FileReasonArgs } from "./file-reason.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
 import type { McpReasonArgs } from "./mcp-reason.ts";
@@ -21,7 +22,8 @@ export type ReasonArgs = PermissionReasonArgs &
   McpReasonArgs &
   ModelReasonArgs &
   TurnReasonArgs &
-  UseReasonArgs & {
+  UseReasonArgs &
+  ConfineReasonArgs & {
     /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
     said: { text: string };
   };

@@ -1,4 +1,5 @@
 import type { FieldForm } from "./mcp-reason.ts";
+import type { Confined } from "./confine.ts";
 import type { ToolInput } from "./message.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination } from "./permission.ts";
 import type { SessionMode } from "./mode.ts";
@@ -57,6 +58,12 @@ export type RequestBody =
       parts?: CallPart[];
       /** The change to the file, when the tool can tell. */
       preview?: Preview;
+      /** Where commands are confined: the confines it will run in, or that it can only work outside. */
+      confined?: Confined | "outside";
+      /** It may also be run outside of the sandbox, this once. */
+      mayLeave?: true;
+      /** Confined, it would have run without asking: that could be switched on. */
+      spared?: true;
       suggestions: PermissionSuggestion[];
       hard: boolean;
       /** Set where one yes of anybody is not enough. */
@@ -145,6 +152,7 @@ export type InputResponse =
       rules?: RuleGrant[];
       /** Rules to take back with this answer. With one in `rules`, that one takes the place of the other. */
       removeRules?: RuleRemoval[];
+      /** Runs it outside of the sandbox, this once; only where the request offers it. */ outside?: true;
       /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
     }
   /** On a question: the person chooses not to answer it. */

@@ -5,6 +5,7 @@ import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.t
 import { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 import { trajectory, writeLines } from "../archive/trajectory.ts";
 import { createRedaction } from "../config/redact.ts";
+import { noSandbox, type Sandbox } from "../config/sandbox.ts";
 import { discover } from "../context/discover.ts";
 import type { Skill, SkillMatching } from "../context/skills.ts";
 import { createAgent, type Agent, type RunSettings } from "../host/agent.ts";
@@ -67,6 +68,8 @@ export type SdkOptions = {
   matchingSkill?: SkillMatching;
   rules?: RuleLists;
   permissionMode?: PermissionMode;
+  /** Confines commands by the operating system. Where that is not possible no command runs; without it they run as ever. */
+  sandbox?: Partial<Sandbox>;
   /** The journal's file. Without one, and without a store, sessions live in memory and end with the process. */
   journal?: string;
   /** A store of one's own instead of a journal's file; `close` closes it. */
@@ -316,7 +319,7 @@ export class SageAgentSDK {
     const found = this.#options.discover ? discover(workingDirectory) : undefined;
     const skills = firstOfName(this.#options.skills, found?.skills);
     const subagents = firstOfName(this.#options.subagents, found?.subagents);
-    const { rules = {}, permissionMode = "default", env = process.env } = this.#options;
+    const { rules = {}, permissionMode = "default", env = process.env, sandbox } = this.#options;
     const { rules: loaded, warnings } = loadRules(rules, "user");
     if (warnings[0]) throw errorBecause("config-invalid", warnings[0]);
     return createAgent({
@@ -324,6 +327,7 @@ export class SageAgentSDK {
       ...(prices && { prices }),
       rules: loaded,
       permissionMode,
+      ...(sandbox && { sandbox: { ...noSandbox, ...sandbox } }),
       env,
       output: (this.#output ??= mkdtempSync(join(tmpdir(), "sage-output-"))), // nobody can guess it or have made it before
       ...(tools && { tools }),

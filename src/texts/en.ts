@@ -93,6 +93,7 @@ export const en = {
 
   // Answering
   once: "Allow once",
+  runOutside: "Run it outside the sandbox, once (with your files, keys and network)",
   always: (rules: number) =>
     rules > 1 ? `Always allow in this session (all ${rules} rules)` : "Always allow in this session (rule 1)",
   alwaysOther: "a 2: rule 2 instead",

@@ -37,6 +37,8 @@ const en: HelpTexts = {
   sage mcp …                  list, add, remove, test and import MCP servers; log in to them
   sage trust [--yes|--revoke] review and trust this folder's settings
   sage models [words]         list models: tokens in a prompt, price, pictures; --json
+  sage sandbox [off|contain|autoAllow|try -- command]
+                              commands confined by the operating system
   sage doctor [--rebuild]     check the installation; rebuild the index of open requests
   sage serve                  run as a service, for Feishu and waiting sessions
   sage feishu setup|doctor    set up Feishu or Lark, and check the setup
@@ -190,6 +192,8 @@ const zh: HelpTexts = {
   sage mcp …                  列出、添加、删除、测试和导入 MCP 服务器，登录服务器
   sage trust [--yes|--revoke] 查看并信任本目录的设置
   sage models [words]         列出模型：提示的词元数、价格、图片；--json
+  sage sandbox [off|contain|autoAllow|try -- 命令]
+                              由操作系统限制命令
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引
   sage serve                  作为服务运行，用于飞书和等待中的会话
   sage feishu setup|doctor    设置飞书或 Lark，并检查设置

@@ -63,6 +63,7 @@ const en = {
     mode: "the mode of the session, or bypass",
     tool: "the tool itself asks",
     allow: "allow rules cover every part",
+    confined: "runs confined, or was kept from something",
     nothing: "nothing else decided",
   },
 
@@ -137,6 +138,7 @@ const zh: PermissionTexts = {
     mode: "会话的模式，或 bypass",
     tool: "工具自身要求询问",
     allow: "allow 规则覆盖每一部分",
+    confined: "在沙箱中运行，或曾被挡住",
     nothing: "以上都未决定",
   },
 

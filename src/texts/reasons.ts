@@ -2,6 +2,7 @@ import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../pr
 import type { Lang } from "./language.ts";
 import { callReasons } from "./call-reasons.ts";
 import { consentReasons } from "./consent-reasons.ts";
+import { confineReasons } from "./confine-reasons.ts";
 import { fileReasons } from "./file-reasons.ts";
 import { journalReasons } from "./journal-reasons.ts";
 import { mcpReasons } from "./mcp-reasons.ts";
@@ -26,6 +27,7 @@ const tables: Record<Lang, Sentences> = {
     ...callReasons.en,
     ...permissionReasons.en,
     ...consentReasons.en,
+    ...confineReasons.en,
     ...fileReasons.en,
     ...journalReasons.en,
     ...mcpReasons.en,
@@ -38,6 +40,7 @@ const tables: Record<Lang, Sentences> = {
     ...callReasons.zh,
     ...permissionReasons.zh,
     ...consentReasons.zh,
+    ...confineReasons.zh,
     ...fileReasons.zh,
     ...journalReasons.zh,
     ...mcpReasons.zh,

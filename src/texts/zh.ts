@@ -74,6 +74,7 @@ export const zh: Texts = {
   inTime: (duration) => `还剩 ${duration}`,
 
   once: "允许一次",
+  runOutside: "在沙箱外运行一次（可用你的文件、密钥和网络）",
   always: (rules) => (rules > 1 ? `本会话内始终允许（全部 ${rules} 条规则）` : "本会话内始终允许（规则 1）"),
   alwaysOther: "a 2：改用规则 2",
   alwaysPlace: "a local：保存到该文件",

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneLine, reason, type ToolResult } from "../protocol/index.ts";
 import { failed } from "./result.ts";
 import { shellEnv } from "./shell-env.ts";
-import { spawnNoted } from "./spawn.ts";
+import { blockedNotes } from "./blocked.ts";
+import { spawnNoted, type LaunchEnd } from "./spawn.ts";
 import type { ToolScope } from "./tool.ts";
 
 const MOST_RUNNING = 10;
@@ -33,11 +34,31 @@ export async function startInBackground(command: string, scope: ToolScope): Prom
     await scope.spawned(pid);
     return (begins = !scope.signal.aborted);
   };
-  const place = { cwd: scope.cwd, env: shellEnv(scope), noted };
-  const { pid, child } = await spawnNoted(script, [command, file], place, "ignore");
+  const env = shellEnv(scope);
+  const launch = await scope.confine?.({ cwd: scope.cwd, env });
+  const place = { cwd: launch ? "/" : scope.cwd, env: launch?.env ?? env, noted, launch };
+  const shell = ["bash", "--noprofile", "--norc", "-c", command];
+  const { pid, child, ended } = launch
+    ? await spawnNoted(tied, [file, ...launch.words, ...shell], place, "ignore")
+    : await spawnNoted(script, [command, file], place, "ignore");
+  if (launch) void ended.then(async () => noteBlocked(file, await launch.over())).catch(() => {});
   if (!begins) return failed("Interrupted by the person before the command was started.");
   child.unref();
   const text = `Started in the background as ${id}. Its output goes to ${file}: Read it whenever you like. You will be told when it ends; KillShell stops it.`;
   const shown = { characters: 0, notes: [reason("task-started", { id })] };
   return { ok: true, text, shown, background: { id, command: oneLine(command), pid, started, file, at: Date.now() } };
+}
+
+/** As above, in a sandbox, with one more process that ends everything when Sage is gone. */
+const tied = `f=$1; shift
+  ( read -r x <&5; kill -KILL 0 ) 3>&- 6<&- 7<&- 8<&- & exec 5<&-
+  "$@" >"$f" 2>&1; echo $? >"$f.tmp" && mv "$f.tmp" "$f.end"; kill $!`;
+
+/** Nobody waits for the result any more: what the command was kept from is told where its output is. */
+function noteBlocked(file: string, { blocked, failed: why }: LaunchEnd): void {
+  const lines = [
+    ...(why === undefined ? [] : [`Not run: it could not be confined: ${why}.`]),
+    ...blockedNotes(blocked).map(([words]) => words),
+  ];
+  if (lines.length > 0) appendFileSync(file, `${lines.join("\n")}\n`);
 }

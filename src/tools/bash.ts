@@ -2,16 +2,18 @@ import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
-import { reason, type Reason, type ToolResult } from "../protocol/index.ts";
+import { reason, type ToolResult } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { startInBackground } from "./background.ts";
+import { blockedNotes, notConfined, withWrites } from "./blocked.ts";
 import { describe } from "./describe.ts";
+import type { Note } from "./result.ts";
 import { createExcerpt } from "./excerpt.ts";
 import { endGroup } from "./group.ts";
 import { watchForPrompt } from "./prompt.ts";
 import { failed } from "./result.ts";
 import { shellEnv } from "./shell-env.ts";
-import { spawnDirectly, type Ending, type Spawned } from "./spawn.ts";
+import { spawnDirectly, type Ending, type Launch, type Spawned } from "./spawn.ts";
 import type { Tool, ToolScope } from "./tool.ts";
 
 const graceMs = 2_000;
@@ -45,28 +47,32 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
         return !scope.signal.aborted;
       };
       let running: Spawned;
+      let launch: Launch | undefined;
       try {
         if (input.background) return await startInBackground(input.command, scope);
-        running = await (scope.spawn ?? spawnDirectly)({ line: input.command, cwd: scope.cwd, env, noted });
+        launch = await scope.confine?.({ cwd: scope.cwd, env });
+        const place = { cwd: scope.cwd, env: launch?.env ?? env, noted, launch };
+        running = await (scope.spawn ?? spawnDirectly)({ line: input.command, ...place });
       } catch (error) {
+        void launch?.over();
         if (!existsSync(scope.cwd)) return failed(`The working directory ${scope.cwd} does not exist.`);
         throw error;
       }
-      return watch(running, { ...input, quietMs }, scope);
+      return watch(running, { ...input, quietMs, launch }, scope);
     },
   };
 }
 
 async function watch(
   { pid, output, ended }: Spawned,
-  input: Input & { quietMs: number },
+  input: Input & { quietMs: number; launch: Launch | undefined },
   scope: ToolScope,
 ): Promise<ToolResult> {
   let stopped: "interrupted" | "timed out" | undefined;
   let ending: Promise<boolean> | undefined;
   const stop = (why: "interrupted" | "timed out") => {
     stopped ??= why;
-    ending ??= endGroup(pid, graceMs);
+    ending ??= endGroup(pid, graceMs, input.launch?.inner());
   };
   const interrupt = () => stop("interrupted");
   const timer = setTimeout(stop, input.timeout, "timed out");
@@ -89,6 +95,9 @@ async function watch(
   output.destroy();
   await drained;
   const { text, output: kept } = await excerpt.end();
+  const { blocked = [], failed: problem } = (await input.launch?.over()) ?? {};
+  if (problem !== undefined) return failed(notConfined(`${problem}. ${text}`.trimEnd()));
+  const missed = input.launch ? withWrites(blocked, text) : [];
 
   const ok = stopped === undefined && isSuccess(end);
   const printed = text.replace(/\n$/, "");
@@ -98,6 +107,7 @@ async function watch(
     ...(stopped === undefined ? (ok ? [] : [howItEnded(end)]) : [howItWasStopped(stopped, input.timeout)]),
     ...(stopped === undefined && leftOver ? [leftBehind] : []),
     ...(waitedFor === undefined ? [] : [unanswered(waitedFor)]),
+    ...blockedNotes(missed),
   ];
   const unknown = stopped === undefined && end === "unknown";
   return {
@@ -106,11 +116,9 @@ async function watch(
     ...(notes.length > 0 && { shown: { characters: printed.length, notes: notes.map(([, why]) => why) } }),
     ...(kept && { output: kept }),
     ...(unknown && { end }),
+    ...(missed.length > 0 && { blocked: missed }),
   };
 }
-
-/** The same for the model and for people. */
-type Note = readonly [words: string, why: Reason];
 
 const leftBehind: Note = ["Processes it had left in the background were ended.", reason("left-processes-ended", {})];
 

@@ -1,10 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Asks every process of the group to end, and after a while makes it. False when there was none. */
-export async function endGroup(group: number, graceMs: number): Promise<boolean> {
+/**
+ * Asks every process of the group to end, and after a while makes it. False when there was none. `inner`: the group to ask in its
+ * place, for a sandbox would end at once and take the command with it.
+ */
+export async function endGroup(group: number, graceMs: number, inner = group): Promise<boolean> {
   if (!groupRuns(group)) return false;
-  signalGroup(group, "SIGTERM");
+  signalGroup(inner, "SIGTERM");
   for (const from = performance.now(); performance.now() - from < graceMs; await sleep(20)) {
     if (!groupRuns(group)) return true;
   }
@@ -28,7 +31,7 @@ function isAliveIn(group: number, entry: string): boolean {
   }
 }
 
-function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-group, signal);
   } catch {

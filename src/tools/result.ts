@@ -1,5 +1,8 @@
 import { reason, type Reason, type ToolResult } from "../protocol/index.ts";
 
+/** A remark of a result: in words for the model, and for people. */
+export type Note = readonly [words: string, why: Reason];
+
 /** Why a call cannot work: in words for the model, and for people. */
 export type ToolProblem = { text: string; why: Reason };
 

@@ -1,5 +1,9 @@
 import { spawn as spawnChild, type ChildProcess } from "node:child_process";
+import { constants as system } from "node:os";
+import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import type { Blocked } from "../protocol/index.ts";
+import { signalGroup } from "./group.ts";
 
 /** A line for a fresh bash, with a process group of its own, no input, and both outputs in one pipe. */
 export type ShellCommand = {
@@ -8,7 +12,29 @@ export type ShellCommand = {
   env: NodeJS.ProcessEnv;
   /** Called with the leader of its group before the command begins: after a kill nothing runs that was not noted. False: it never begins. */
   noted(pid: number): Promise<boolean>;
+  /** The sandbox that it runs in. Its environment and working folder come with it. */
+  launch?: Launch | undefined;
 };
+
+/**
+ * A prepared start inside a sandbox. Whoever starts it opens descriptor 3 for the status, 6 and 8 on the two files, and 7, from which
+ * the sandbox reads one byte before the command begins.
+ */
+export type Launch = {
+  /** Words in front of the program and its arguments. */
+  words: readonly string[];
+  args: string;
+  filter: string;
+  env: NodeJS.ProcessEnv;
+  /** Takes a line of the status. True: the command may begin. False: it must be ended. */
+  heard(line: string): Promise<boolean | undefined>;
+  /** The group of the command itself, to be asked to end. */
+  inner(): number | undefined;
+  over(): Promise<LaunchEnd>;
+};
+
+/** The end of a confined command: what it was kept from, or why it did not run. */
+export type LaunchEnd = { blocked: Blocked[]; failed?: string };
 
 /** A command that was started. */
 export type Spawned = {
@@ -26,6 +52,12 @@ export type Spawn = (command: ShellCommand) => Promise<Spawned>;
 
 /** A child of this process. The kernel copies the page tables of all its memory for it: the larger it has grown, the longer that takes. */
 export const spawnDirectly: Spawn = async ({ line, ...place }) => {
+  const { launch } = place;
+  if (launch) {
+    const words = [...launch.words, "bash", "--noprofile", "--norc", "-c", line];
+    const { pid, child, ended } = await spawnNoted('exec "$@" 2>&1', words, { ...place, cwd: "/" }, "pipe");
+    return { pid, output: child.stdout as Readable, ended };
+  }
   // The outer shell only joins both outputs into one pipe, which keeps their order, and becomes the inner one.
   // It is the system's plain one: starting bash twice would cost half a millisecond a command.
   const join = 'exec bash --noprofile --norc -c "$1" 2>&1 </dev/null';
@@ -33,32 +65,68 @@ export const spawnDirectly: Spawn = async ({ line, ...place }) => {
   return { pid, output: child.stdout as Readable, ended };
 };
 
-/** A plain shell with a group of its own. It waits for a line on its input, so its script begins once its group is noted. */
+/**
+ * A plain shell with a group of its own. It waits for a line on its input, so its script begins once its group is noted. With a sandbox
+ * its first two arguments are the files of it, opened for the script.
+ */
 export async function spawnNoted(
   script: string,
   args: readonly string[],
-  { cwd, env, noted }: Omit<ShellCommand, "line">,
+  { cwd, env, noted, launch }: Omit<ShellCommand, "line">,
   stdout: "pipe" | "ignore",
 ): Promise<{ pid: number; child: ChildProcess; ended: Promise<Ending> }> {
-  const child: ChildProcess = spawnChild("sh", ["-c", `read -r go && { ${script}; }`, "sh", ...args], {
-    cwd,
-    env,
-    detached: true,
-    stdio: ["pipe", stdout, "ignore"],
-  });
+  const opens =
+    'for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ "$fd" -gt 5 ] && [ "$fd" != 255 ] && eval "exec $fd>&-"; done; ' +
+    'exec 6<"$1" 8<"$2" 7<&0 </dev/null; shift 2; ';
+  const files = launch ? [launch.args, launch.filter] : [];
+  const child: ChildProcess = spawnChild(
+    launch ? "bash" : "sh",
+    ["-c", `read -r go && { ${launch ? opens : ""}${script}; }`, "sh", ...files, ...args],
+    {
+      cwd,
+      env,
+      detached: true,
+      // 3: the status of a sandbox; 5: its end tells that this process is gone.
+      stdio: ["pipe", stdout, "ignore", ...(launch ? (["pipe", "ignore", "pipe"] as const) : [])],
+    },
+  );
   const ended = new Promise<Ending>((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, signal) => resolve(signal === null ? { code: code ?? 0 } : { signal }));
+    child.once("exit", (code, signal) => {
+      if (signal !== null) resolve({ signal });
+      else resolve(launch ? boxedEnding(code ?? 0) : { code: code ?? 0 });
+    });
   });
   const { pid } = child;
   // Where there are no descriptors left, it has no streams either.
   if (pid === undefined) return (await ended) as never;
   const input = child.stdin as Writable;
   input.on("error", () => {}); // it was ended before it began
+  let begins = false;
   try {
-    if (await noted(pid)) input.write("go\n");
+    begins = await noted(pid);
+    if (begins) input.write("go\n");
   } finally {
-    input.end(); // without its line it ends by itself
+    if (!launch || !begins) input.end(); // without its line it ends by itself
   }
+  if (launch && begins) void letBegin(child, pid, launch);
   return { pid, child, ended };
+}
+
+/** Lets a confined command begin once its sandbox is as planned, or ends it. */
+async function letBegin(child: ChildProcess, pid: number, launch: Launch): Promise<void> {
+  const [input, , , status, , life] = child.stdio as unknown as [Writable, ...(Readable & { unref(): void })[]];
+  life?.on("error", () => {});
+  life?.unref();
+  for await (const line of createInterface({ input: status! })) {
+    const may = await launch.heard(line);
+    if (may === true) input.end("\n");
+    if (may === false) signalGroup(pid, "SIGKILL");
+  }
+}
+
+/** A sandbox tells signals as shells do. */
+export function boxedEnding(code: number): Ending {
+  const [signal] = Object.entries(system.signals).find(([, number]) => number === code - 128) ?? [];
+  return signal === undefined || /^SIG(INT|PIPE|TERM)$/.test(signal) ? { code } : { signal: signal as NodeJS.Signals };
 }

@@ -5,8 +5,16 @@ import { constants as system, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { groupRuns } from "./group.ts";
-import { spawnDirectly, type Ending, type ShellCommand, type Spawn, type Spawned } from "./spawn.ts";
+import { groupRuns, signalGroup } from "./group.ts";
+import {
+  boxedEnding,
+  spawnDirectly,
+  type Ending,
+  type Launch,
+  type ShellCommand,
+  type Spawn,
+  type Spawned,
+} from "./spawn.ts";
 
 /** An argument of a program may have 128 kB; whatever comes near it is started directly, which says what is wrong. */
 const LONGEST_LINE = 30_000;
@@ -19,20 +27,45 @@ const REST_MS = 10_000;
  * The spawner: a bash that starts commands for Sage, one at a time, and stays as small as it was. Sage writes fields that end in NUL:
  * `run`, folder, line, and, once the group is noted, `go`. The command's own process waits for that `go`, so a command that was not
  * noted never begins; should Sage die, the end of input ends both. Descriptor 3 tells Sage: ready, s<pid> when started, e<code> when ended.
+ *
+ * A confined command has `confined` in front, its two files and the words of its sandbox, which an empty field ends. The sandbox writes
+ * its status to descriptor 3 and waits for one more byte of input. It ends with the spawner, and that with Sage: the end of descriptor 5,
+ * which nobody writes to, tells of it.
  */
 const PROGRAM = `
   mkfifo -m 600 -- "$1" || exit
   trap : PIPE  # Sage may be gone when a command ends: the folder still is to go; commands get back what it was
   exec 2>&3  # there bash says by which signal a command was ended
+  if [[ $2 == tied ]]; then
+    ( read -r -u 5; kill -KILL $$; rm -rf -- "\${1%/*}" ) </dev/null >/dev/null 3>&- 2>&1 &
+    exec 5<&-
+    for word in /proc/$$/fd/*; do  # descriptors that Sage itself was given
+      word=\${word##*/}
+      (( word > 5 && word != 255 )) && eval "exec $word>&-"
+    done
+  fi
   echo ready >&3
   while IFS= read -r -d '' word; do
+    box=()
+    if [[ $word == confined ]]; then
+      IFS= read -r -d '' args && IFS= read -r -d '' filter || break
+      while IFS= read -r -d '' word && [[ -n $word ]]; do box+=("$word"); done
+      IFS= read -r -d '' word
+    fi
     [[ $word == run ]] || continue  # a "go" for a command that was ended before it began
     IFS= read -r -d '' folder && IFS= read -r -d '' line || break
     set -m     # a process group of its own
-    (
-      cd -- "$folder" && unset OLDPWD && IFS= read -r -d '' word && [[ $word == go ]] &&
-        exec bash --noprofile --norc -c "$line" </dev/null
-    ) 3>&- 4<>"$1" >"$1" 4>&- 2>&1 &  # 4: opening a pipe that nobody reads any more would never return
+    if (( \${#box[@]} )); then
+      (
+        unset OLDPWD && IFS= read -r -d '' word && [[ $word == go ]] &&
+          exec "\${box[@]}" bash --noprofile --norc -c "$line" 6<"$args" 7<&0 8<"$filter" </dev/null
+      ) 4<>"$1" >"$1" 4>&- 2>&1 &
+    else
+      (
+        cd -- "$folder" && unset OLDPWD && IFS= read -r -d '' word && [[ $word == go ]] &&
+          exec bash --noprofile --norc -c "$line" </dev/null
+      ) 3>&- 4<>"$1" >"$1" 4>&- 2>&1 &  # 4: opening a pipe that nobody reads any more would never return
+    fi
     set +m     # a command that is only stopped for a while has not ended
     echo "s$!" >&3
     wait $!
@@ -46,12 +79,12 @@ export function createSpawner({ restMs = REST_MS } = {}): Spawn {
   // Elsewhere Node starts processes without a copy of itself.
   let restsUntil = process.platform === "linux" ? 0 : Infinity;
 
-  const laneFor = async (env: NodeJS.ProcessEnv, key: string): Promise<Lane | undefined> => {
+  const laneFor = async (env: NodeJS.ProcessEnv, key: string, tied: boolean): Promise<Lane | undefined> => {
     const at = idle.findLastIndex((one) => one.env === key);
     const [found] = at < 0 ? [] : idle.splice(at, 1);
     clearTimeout(found?.timer);
     if (found && found.lane.isAlive()) return found.lane;
-    const lane = await openLane(env).catch(() => undefined);
+    const lane = await openLane(env, tied).catch(() => undefined);
     if (!lane) restsUntil = performance.now() + restMs;
     return lane;
   };
@@ -67,8 +100,9 @@ export function createSpawner({ restMs = REST_MS } = {}): Spawn {
   return async (command) => {
     const fits = command.line.length <= LONGEST_LINE && !command.line.includes("\0") && existsSync(command.cwd);
     if (!fits || performance.now() < restsUntil) return spawnDirectly(command);
-    const key = JSON.stringify(command.env);
-    const lane = await laneFor(command.env, key);
+    const tied = command.launch !== undefined;
+    const key = `${tied ? "tied" : ""}${JSON.stringify(command.env)}`;
+    const lane = await laneFor(command.env, key, tied);
     const started = await lane?.start(command, () => keep(lane, key));
     return started ?? spawnDirectly(command);
   };
@@ -81,15 +115,15 @@ type Lane = {
   close(): void;
 };
 
-/** One spawner. Rejects when it cannot be started. */
-async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
+/** One spawner. `tied`: it ends with this process, whatever it runs. Rejects when it cannot be started. */
+async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
   const folder = mkdtempSync(join(tmpdir(), "sage-spawner-"));
   const pipe = join(folder, "output");
-  const child = spawn("bash", ["--noprofile", "--norc", "-c", PROGRAM, "sage-spawner", pipe], {
+  const child = spawn("bash", ["--noprofile", "--norc", "-c", PROGRAM, "sage-spawner", pipe, tied ? "tied" : ""], {
     cwd: "/",
     env,
     detached: true, // no terminal to ask on
-    stdio: ["pipe", "ignore", "ignore", "pipe"],
+    stdio: ["pipe", "ignore", "ignore", "pipe", "ignore", tied ? "pipe" : "ignore"],
   });
   let alive = true;
   let hear: Listener = () => {};
@@ -104,11 +138,17 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
   if (child.pid === undefined) throw new Error("the spawner did not start");
   const input = child.stdio[0] as Writable & Handle;
   const reports = child.stdio[3] as Readable & Handle;
+  const life = (child.stdio as unknown[])[5] as (Writable & Handle) | null;
+  life?.on("error", () => {});
+  life?.unref();
   input.on("error", () => {}); // it died; its exit says so
   readLines(reports, (line) => hear(line));
   /** While nothing runs, the spawner does not keep this process alive. */
   const hold = (on: boolean) => [child, input, reports].forEach((one) => (on ? one.ref() : one.unref()));
-  const close = () => void input.end();
+  const close = () => {
+    input.end();
+    life?.end();
+  };
 
   await new Promise<void>((resolve, reject) => {
     hear = (line) => (line === "ready" ? resolve() : reject(new Error("the spawner did not start")));
@@ -118,7 +158,7 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
   return {
     isAlive: () => alive,
     close,
-    async start({ line, cwd, noted }, free) {
+    async start({ line, cwd, noted, launch }, free) {
       const output = alive ? openOutput(pipe) : undefined;
       if (!output) {
         close();
@@ -129,6 +169,7 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
       const ended = Promise.withResolvers<Ending>();
       let remark = "";
       let isOver = false;
+      let isWhole = launch === undefined; // a sandbox that failed may have left its byte unread
       let wasAnswered = false; // before that, the next command would read the answer to this one
       /** Once the command is over and its output read. Somebody who still holds the pipe would write into the next command's output. */
       const settle = () => {
@@ -136,7 +177,7 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
         output.off("end", settle).off("close", settle);
         hear = () => {};
         hold(false);
-        if (alive && output.readableEnded) free();
+        if (alive && isWhole && output.readableEnded) free();
         else close();
       };
       output.on("end", settle).on("close", settle);
@@ -148,14 +189,17 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
         } else if (/^s\d+$/.test(said)) {
           started.resolve(Number(said.slice(1)));
         } else if (/^e\d+$/.test(said)) {
-          ended.resolve(endingOf(Number(said.slice(1)), remark));
+          ended.resolve(launch ? boxedEnding(Number(said.slice(1))) : endingOf(Number(said.slice(1)), remark));
           isOver = true;
+        } else if (launch && said.startsWith("{")) {
+          void begin(launch, said, started.promise, input).then((began) => (isWhole ||= began));
         } else {
           remark = said;
         }
         settle();
       };
-      input.write(`run\0${cwd}\0${line}\0`);
+      const box = launch ? ["confined", launch.args, launch.filter, ...launch.words, ""] : [];
+      input.write([...box, "run", cwd, line, ""].join("\0"));
       const pid = await started.promise;
       if (pid === undefined) {
         wasAnswered = true;
@@ -175,6 +219,20 @@ async function openLane(env: NodeJS.ProcessEnv): Promise<Lane> {
       return { pid, output, ended: ended.promise };
     },
   };
+}
+
+/** Lets a confined command begin once its sandbox is as planned, or ends it. */
+async function begin(
+  launch: Launch,
+  said: string,
+  started: Promise<number | undefined>,
+  input: Writable,
+): Promise<boolean> {
+  const may = await launch.heard(said);
+  const pid = await started;
+  if (may === true) input.write("\n");
+  if (may === false && pid !== undefined) signalGroup(pid, "SIGKILL");
+  return may === true;
 }
 
 type Handle = { ref(): void; unref(): void };

@@ -14,7 +14,7 @@ import type {
 } from "../protocol/index.ts";
 import type { Check } from "../protocol/schema.ts";
 import type { ToolProblem } from "./result.ts";
-import type { Spawn } from "./spawn.ts";
+import type { Launch, Spawn } from "./spawn.ts";
 
 /** Data for a tool's `checkPermissions`. A check has no side effects. */
 export type PermissionContext = ToolPlace & {
@@ -56,6 +56,8 @@ export type ToolScope = {
   };
   /** Starts a command line; without it the tool's own process does. */
   spawn?: Spawn;
+  /** Prepares the sandbox that a command of this call must run in. Rejects when there can be none: then the command must not run. */
+  confine?(command: { cwd: string; env: NodeJS.ProcessEnv }): Promise<Launch>;
   /** For a tool with `addresses`. */
   readonly web?: {
     /** Addresses that were judged with the call; it connects to these alone. Undefined: nobody looked them up. */

@@ -3,7 +3,7 @@ import { splitLines } from "../protocol/lines.ts";
 import { PLAN_TOOL } from "../protocol/mode.ts";
 import type { CallPart, PermissionSuggestion, RuleDestination, WriteTarget } from "../protocol/permission.ts";
 import type { PermissionRequest, Preview } from "../protocol/request.ts";
-import { reasonFrom, type Reason } from "../protocol/reason.ts";
+import { reason, reasonFrom, type Reason } from "../protocol/reason.ts";
 import { visible } from "../protocol/visible.ts";
 import { hunksFrom, hunksOf, pieceHunks, type Hunk } from "./change.ts";
 import { dangersOf, type Danger } from "./danger.ts";
@@ -23,6 +23,8 @@ export type Description = {
   writes: WriteTarget[];
   leavesWorkspace: boolean;
   why: Reason;
+  /** How it will run, where commands are confined or could be. */
+  runs?: Reason;
   dangers: Danger[];
   /** Only a person may allow it. */
   hard: boolean;
@@ -73,11 +75,18 @@ export function describeRequest(request: PermissionRequest, { cwd }: { cwd?: str
     writes: writes.map((target) => ({ ...target, path: visibleLine(near(target.path, cwd)) })),
     leavesWorkspace: writes.some(({ outside }) => outside),
     why: visibleReason(nearReason(why, cwd)),
+    ...runsOf(request),
     dangers: dangersOf(request),
     hard: hard && tool !== PLAN_TOOL, // every plan is: no warning
     agent: agent.map((name) => visibleLine(name)),
     ...(description !== undefined && { words: cut(description) }),
   };
+}
+
+function runsOf({ confined, spared }: PermissionRequest): { runs?: Reason } {
+  if (confined === "outside") return { runs: reason("will-run-outside", {}) };
+  if (confined) return { runs: visibleReason(reason("will-run-confined", confined)) };
+  return spared ? { runs: reason("could-run-confined", {}) } : {};
 }
 
 /** `raw` is what the counts are of. A field that no block is made for is shown as JSON: nothing of the input is left out. */

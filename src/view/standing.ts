@@ -1,6 +1,7 @@
 import type {
   Approval,
   CallEnd,
+  Confined,
   InputRequest,
   InquiryMade,
   InquiryReplied,
@@ -38,6 +39,8 @@ export type Inquired = {
 
 export type Run = {
   startedAt?: number;
+  /** The confines it ran in. */
+  confined?: Confined;
   endedAt?: number;
   ok?: boolean;
   /** Sage was stopped while it ran. */

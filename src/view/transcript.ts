@@ -274,7 +274,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return inquired(fact);
         case "call.started": {
           const item = calls.get(callOfKey(key) ?? "");
-          item?.runs.push({ startedAt: at });
+          item?.runs.push({ startedAt: at, ...(fact.data.confined && { confined: fact.data.confined }) });
           return change(item, { since: at });
         }
         case "call.finished":

@@ -152,7 +152,7 @@ test("which step answered is told, in the order in which they are asked", () => 
       step("Bash", { command: "npm test" }, {}, "+ Bash(npm test)"),
       step("Bash", { command: "npm test" }),
     ],
-    ["4 ask", "1 deny", "3 ask", "6 allow", "4 ask", "4 ask", "5 ask", "7 allow", "9 allow", "10 ask"],
+    ["4 ask", "1 deny", "3 ask", "6 allow", "4 ask", "4 ask", "5 ask", "7 allow", "9 allow", "11 ask"],
   );
 });
 

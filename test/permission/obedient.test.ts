@@ -7,7 +7,10 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { after, before, test } from "node:test";
 import { SageAgentSDK } from "../../src/sdk/index.ts";
+import { cannotConfine } from "../support/confine.ts";
 import { obedient, told, type Order } from "../support/obedient.ts";
+
+const skip = await cannotConfine();
 
 let root: string;
 let cwd: string;
@@ -142,11 +145,10 @@ function ordersAt(url: string): Order[] {
 }
 
 /** Runs the obedient model in a fresh repository; tells what left and what was written. */
-async function obey(rules: {
-  allow?: string[];
-  ask?: string[];
-  deny?: string[];
-}): Promise<{ left: string[]; written: string[] }> {
+async function obey(
+  rules: { allow?: string[]; ask?: string[]; deny?: string[] },
+  sandbox?: { mode: "autoAllow" },
+): Promise<{ left: string[]; written: string[] }> {
   cwd = realpathSync(mkdtempSync(join(root, "w-")));
   visited.length = 0;
   const orders = ordersAt(`http://127.0.0.1:${port}`);
@@ -182,7 +184,13 @@ async function obey(rules: {
     bash("cat src/index.ts"),
     bash("ls"),
   ];
-  const sage = new SageAgentSDK({ model: obedient(first), workingDirectory: cwd, rules });
+  const env = { ...process.env, npm_config_fetch_retries: "0" }; // in there nothing answers, and npm would try for a minute
+  const sage = new SageAgentSDK({
+    model: obedient(first),
+    workingDirectory: cwd,
+    rules,
+    ...(sandbox && { sandbox, env }),
+  });
   const outcome = await sage.run("Look at this repository.");
   await sage.close();
   assert.ok(outcome.toolHistory.length > orders.length / 2, `it read its orders: ${outcome.toolHistory.length}`);
@@ -193,12 +201,12 @@ async function obey(rules: {
 }
 
 /** Every file below a folder with its content; the insides of repositories, where looking leaves traces, by their settings and hooks alone. */
-function snapshot(folder: string): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
+function snapshot(folder: string, below = folder, found = new Map<string, string>()): Map<string, string> {
+  for (const entry of readdirSync(below, { withFileTypes: true })) {
+    const path = join(below, entry.name);
     const inGit = path.includes("/.git/") && !/\/\.git\/(config|hooks\/.*|HEAD|refs\/heads\/.*)$/.test(path);
-    if (entry.isFile() && !inGit) found.set(relative(folder, path), readFileSync(path, "utf8"));
+    if (entry.isDirectory()) snapshot(folder, path, found);
+    else if (entry.isFile() && !inGit) found.set(relative(folder, path), readFileSync(path, "utf8"));
     else if (entry.isSymbolicLink()) found.set(relative(folder, path), "link");
   }
   return found;
@@ -239,3 +247,22 @@ test("H1, H2 with broad rules what leaves and what is written is what they plain
   ])
     assert.equal(written.includes(path), false, path);
 });
+
+test(
+  "H1, H2 confined, with broad rules and without asking: nothing leaves, and nothing is written outside",
+  { skip },
+  async () => {
+    const allow = ["Bash", "Bash(git:*)", "Bash(npm:*)", "Bash(curl:*)", "Edit(./**)"];
+    const { left, written } = await obey({ allow }, { mode: "autoAllow" });
+    assert.deepEqual(left, []);
+    const outside = written.filter((path) => path.startsWith("../") && !path.startsWith("../home/.sage/confine/"));
+    assert.deepEqual(outside, []);
+    // What other programs would obey is as it was, whoever was told to write it.
+    for (const path of [".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", "AGENTS.md"])
+      assert.equal(written.includes(path), false, path);
+    assert.ok(
+      written.includes("heredoc.txt") && written.includes("loop.txt"),
+      "commands that no rule covers did run, in the workspace",
+    );
+  },
+);

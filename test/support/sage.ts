@@ -47,6 +47,8 @@ export type TestConfig = {
   tools?: Tool[];
   rules?: Rule[];
   permissionMode?: "default" | "bypass";
+  confining?: NonNullable<AgentConfig["confining"]>;
+  home?: string;
   hooks?: Parameters<typeof createHooks>[0];
   saveRule?: AgentConfig["saveRule"];
   dropRule?: NonNullable<AgentConfig["dropRule"]>;
@@ -71,6 +73,8 @@ export function config({
   tools = [],
   rules = [],
   permissionMode = "default",
+  confining,
+  home = dir,
   hooks = {},
   saveRule = () => "nowhere",
   dropRule,
@@ -98,7 +102,8 @@ export function config({
     rules,
     permissionMode,
     system: "You are a test.",
-    home: dir,
+    home,
+    ...(confining && { confining }),
     roots: [dir],
     env: env ? childEnv(env, dir) : process.env,
     keepDir: dir,

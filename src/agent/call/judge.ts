@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { StepScope } from "../../journal/durable.ts";
 import { judge } from "../../permission/decide.ts";
+import { couldRunConfined, type ConfinePolicy } from "../../permission/confined.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
 import type { Finding } from "../../permission/finding.ts";
 import { openDisk } from "../../permission/paths/canonical.ts";
@@ -25,7 +26,7 @@ import {
 import { sentence } from "../../texts/reasons.ts";
 import { jsonSchemaOf } from "../../tools/json-schema.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../tools/tool.ts";
-import type { ExecutionContext } from "../state/context.ts";
+import type { Confining, ExecutionContext } from "../state/context.ts";
 import { digestOf, hashFile } from "../state/digest.ts";
 import { driftBetween } from "./drift.ts";
 import { eventOf, weigh } from "./hooked.ts";
@@ -42,7 +43,7 @@ export async function judgeHooked(
   { scope, settled }: { scope: StepScope; settled: boolean },
 ): Promise<Verdict> {
   const { hooks } = context.config;
-  await readyToJudge(call);
+  await readyToJudge(call, context);
   if (context.memory.refused(call)) return refusedBefore;
   // An earlier call of the same reply may still make it work, so nobody can tell yet.
   const checked = (verdict: Verdict) => (settled ? withFailure(context, call, verdict) : verdict);
@@ -67,9 +68,9 @@ const refusedBefore: Verdict = {
   digest: "",
 };
 
-/** Loads what a command is judged with; judging itself never waits. */
-export async function readyToJudge({ tool }: Call): Promise<void> {
-  if (tool === "Bash") await loadShell();
+/** Loads what a command is judged with, and tries the sandbox; judging itself never waits. */
+export async function readyToJudge({ tool }: Call, { config }: Pick<ExecutionContext, "config">): Promise<void> {
+  if (tool === "Bash") await Promise.all([loadShell(), config.confining?.ready()]);
 }
 
 /** Judges a call once its tool has given its opinion. */
@@ -179,7 +180,7 @@ export async function judgeAgain(
   edited: ToolInput | undefined,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  await readyToJudge(call);
+  await readyToJudge(call, context);
   return withFailure(context, call, await judgeHeard(context, call, edited, signal));
 }
 
@@ -221,6 +222,9 @@ function judgeInput(
     ...(tool.addresses && addressesOf(context, input)),
     ...(file && { operand: file.path, before: file.hash }),
     ...(edited && { input: edited }),
+    ...(behavior === "ask" &&
+      context.config.couldConfine &&
+      couldRunConfined(judgement, tool.name, context.config.roots) && { spared: true as const }),
   };
   const granted = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
   return granted && isAsShown(verdict, granted.shown)
@@ -250,7 +254,8 @@ export function decisionInput(
   input: ToolInput,
   view: View = context.memory.opinion(input),
 ): DecisionInput {
-  const { permissionMode: mode, roots, ruleBooks: books, sageHome, env } = context.config;
+  const { config } = context;
+  const { permissionMode: mode, roots, ruleBooks: books, sageHome, env } = config;
   const place = toolPlace(context);
   const sessionMode = modeFor(context, tool);
   return {
@@ -274,7 +279,13 @@ export function decisionInput(
     environment: namesIn(env),
     books,
     sageHome,
+    ...(tool.name === "Bash" && config.confining && { confine: confinePolicy(context, config.confining, input) }),
   };
+}
+
+function confinePolicy({ memory }: ExecutionContext, confining: Confining, input: ToolInput): ConfinePolicy {
+  const { mode, outside, git } = confining;
+  return { mode, outside, git, problem: confining.problem(), blocked: memory.blockedIn(input["command"]) };
 }
 
 /** Names of the variables that commands inherit, made once for each environment: every call is judged with them. */

@@ -54,6 +54,7 @@ export async function runCalls(
   });
   const all = results[0] && results.length === 1 ? [await results[0]] : await allOf(results);
   context.memory.noteRefusals(calls, all);
+  context.memory.noteBlocked(calls, all);
   pauseIfRefused(durable, context);
   return all;
 }

@@ -2,6 +2,8 @@ import { ask, NeedsInput } from "../../input/ask.ts";
 import type { Durable, OnceOptions, StepScope } from "../../journal/durable.ts";
 import { startOf } from "../../journal/process.ts";
 import { Stopped } from "../../journal/session.ts";
+import { judgeHost } from "../../permission/network.ts";
+import { createRuleBooks } from "../../permission/rules/book.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
 import {
   callKeys,
@@ -11,10 +13,12 @@ import {
   said,
   startedKey,
   type Call,
+  type Confined,
   type ToolInput,
   type ToolResult,
   type Verdict,
 } from "../../protocol/index.ts";
+import type { Launch } from "../../tools/spawn.ts";
 import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { delegate } from "../subagent/delegate.ts";
@@ -27,7 +31,7 @@ import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
 import { endOfTask, endWithProcess, stopTask } from "../state/tasks.ts";
 import { redacted, withChange, withComment, withContext, withEnd, withTalk } from "./results.ts";
-import type { CallState } from "./state.ts";
+import type { Approval, CallState } from "./state.ts";
 
 /** Runs an allowed call in the way its effect permits. `rerun`: it was cut off, and a person wants it to run once more. */
 export async function perform(
@@ -52,10 +56,11 @@ export async function perform(
   const timed = async (scope: StepScope) => {
     using working = createPausable(() => context.activity.begin());
     using asked = tool.elicits ? createElicitations(durable, context, run, working.pause) : undefined;
+    const as = confinesOf(verdict, approval);
     return await afterCall(
       context,
       { ...call, input },
-      await execute(effectScope(context, scope, { web, asked })),
+      await execute(effectScope(context, scope, { web, asked, as })),
       scope,
     );
   };
@@ -75,7 +80,11 @@ export async function perform(
       return durable.decide(callKeys.done, "call.finished", () => result);
     }
     case "writes": {
-      const once = await durable.once(key, timed, onceOptions(context, tool, input, verdict));
+      const once = await durable.once(
+        key,
+        timed,
+        onceOptions(context, tool, input, verdict, confinesOf(verdict, approval)),
+      );
       if (once.ok) return noteTask(context, once.value);
       endLostElicitations(durable, run);
       const result = await recover(durable, context, { tool, input, verdict, round: run, ...once }).catch(endUnknown);
@@ -130,12 +139,17 @@ function onceOptions(
   tool: Tool,
   input: ToolInput,
   { digest, effect, before }: Verdict,
+  confined: Confined | undefined,
 ): OnceOptions<ToolResult> {
   const reconcile = tool.reconcile?.bind(tool);
   return {
     started() {
       context.tree.happened++;
-      return { tool: tool.name, effect, digest, ...(before !== undefined && { before }) };
+      return {
+        ...{ tool: tool.name, effect, digest },
+        ...(before !== undefined && { before }),
+        ...(confined && { confined }),
+      };
     },
     ...(reconcile && {
       reconcile: async (was) => {
@@ -161,10 +175,16 @@ function failureIn({ signal }: ToolScope): "stopped" | "failed" {
   return signal.aborted ? "stopped" : "failed";
 }
 
-type EffectParts = { web?: ToolScope["web"]; asked?: Elicitations | undefined };
+/** The confines in which a call runs; none where it can only work outside, or the person wants it there this once. */
+function confinesOf({ confined }: Verdict, approval: Approval): Confined | undefined {
+  if (confined === undefined || confined === "outside") return undefined;
+  return approval.by === "person" && approval.outside ? undefined : confined;
+}
+
+type EffectParts = { web?: ToolScope["web"]; asked?: Elicitations | undefined; as?: Confined | undefined };
 
 /** Surroundings of a tool that reads or writes. */
-export function effectScope(context: ExecutionContext, scope: StepScope, { web, asked }: EffectParts): ToolScope {
+export function effectScope(context: ExecutionContext, scope: StepScope, { web, asked, as }: EffectParts): ToolScope {
   return {
     get signal() {
       return scope.signal;
@@ -177,9 +197,24 @@ export function effectScope(context: ExecutionContext, scope: StepScope, { web, 
     ...(context.config.spawn && { spawn: context.config.spawn }),
     notice: (why) => scope.notice(why),
     ...(asked && { elicit: asked.elicit }),
+    ...(as && { confine: (command) => launchOf(context, { ...command, as }) }),
     delegate: notHere,
     requestInput: notHere,
   };
+}
+
+/** A verdict that says "confined" is never run otherwise, also when the setting is gone by now. */
+async function launchOf(
+  context: ExecutionContext,
+  command: { cwd: string; env: NodeJS.ProcessEnv; as: Confined },
+): Promise<Launch> {
+  const { confining, ruleBooks = createRuleBooks(), home } = context.config;
+  if (!confining) throw new Error("it was to run confined, and confinement is switched off now");
+  const reach = (host: string) => {
+    const { behavior, named } = judgeHost(host, ruleBooks.of(rulesOf(context), home));
+    return behavior === "allow" ? ({ allowed: true, named } as const) : ({ allowed: false } as const);
+  };
+  return confining.launch({ ...command, reach });
 }
 
 /** A reader or writer runs inside one step of the journal; asking and delegating are steps of their own. */

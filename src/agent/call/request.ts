@@ -48,6 +48,9 @@ export function openRequest(
     suggestions: [],
   };
   if (verdict.parts) request.parts = verdict.parts;
+  if (verdict.confined) request.confined = verdict.confined;
+  if (mayLeave(verdict, context)) request.mayLeave = true;
+  if (verdict.spared) request.spared = true;
   if (verdict.consent) request.consent = consentIn(verdict.consent, context);
   if (typeof input["description"] === "string") request.description = input["description"];
   if (!request.hard)
@@ -62,7 +65,7 @@ export function openRequest(
   if (!opened.resolution && !verdict.hooked) {
     const permit = { request: opened.request, judge: () => judgeCall(context, call, verdict.input) };
     context.tree.permits = [...context.tree.permits, permit];
-    void readyToJudge(call); // a rule may be added in a process that has not judged anything yet
+    void readyToJudge(call, context); // a rule may be added in a process that has not judged anything yet
   }
   return opened;
 }
@@ -70,6 +73,11 @@ export function openRequest(
 /** Whoever asked is named in the request: who they are is decided once, and holds after a restart. */
 function consentIn({ approvals, notAsker }: Consent, { askers }: ExecutionContext): RequestConsent {
   return { approvals, ...(notAsker && { except: askers() }) };
+}
+
+/** Only a person who was shown what the sandbox kept a command from may let it out, and never an unattended run. */
+function mayLeave({ reason: why }: Verdict, { config, asking }: ExecutionContext): boolean {
+  return why.code === "confined-blocked" && config.permissionMode !== "bypass" && asking.mode.type === "interactive";
 }
 
 /** For this session, and for each file in which the rule may be kept. */

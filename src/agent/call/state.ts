@@ -8,11 +8,11 @@ import type {
   Verdict,
 } from "../../protocol/index.ts";
 
-/** Additions to a yes: a remark for the agent, and the mode that follows an approved plan. */
-type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"] };
+/** Additions to a yes: a remark for the agent, the mode that follows an approved plan, a run outside of the sandbox. */
+type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"]; outside?: true };
 
 /** How a call came to be allowed. */
-type Approval =
+export type Approval =
   /** By rules, the mode or the tool itself. */
   | { by: "rules" }
   | { by: "hook" }
@@ -102,6 +102,7 @@ function resolved(
   const { by, surface } = resolution;
   const word: PersonsWord = {
     ...(grant.comment !== undefined && { comment: grant.comment }),
+    ...(grant.outside && { outside: true }),
     ...(verdict.reason.code === "plan-waits" && { plan: { mode: grant.mode ?? "ask", by, surface } }),
   };
   if (grant.input === undefined)
@@ -127,8 +128,8 @@ function judgedAgain(
   );
 }
 
-function wordIn({ comment, plan }: PersonsWord): PersonsWord {
-  return { ...(comment !== undefined && { comment }), ...(plan && { plan }) };
+function wordIn({ comment, plan, outside }: PersonsWord): PersonsWord {
+  return { ...(comment !== undefined && { comment }), ...(plan && { plan }), ...(outside && { outside }) };
 }
 
 function judgedState(

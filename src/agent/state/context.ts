@@ -7,6 +7,7 @@ import type { Prices } from "../../models/prices.ts";
 import type {
   AgentState,
   BackgroundTask,
+  Confined,
   ExecutionOptions,
   Fact,
   Heard,
@@ -14,6 +15,7 @@ import type {
   Message,
   OutcomeStatus,
   PermissionMode,
+  Reason,
   RuleChange,
   RuleFiles,
   RuleDestination,
@@ -25,9 +27,10 @@ import type {
   ToolUse,
   Usage,
 } from "../../protocol/index.ts";
+import type { ConfinePolicy } from "../../permission/confined.ts";
 import type { RuleBooks } from "../../permission/rules/book.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
-import type { Spawn } from "../../tools/spawn.ts";
+import type { Launch, Spawn } from "../../tools/spawn.ts";
 import type { Activity } from "./activity.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";
@@ -76,8 +79,26 @@ export type AgentConfig = {
   /** Skills of which the best match is put into the prompt, step by step; without them none is. */
   matchSkills?: readonly Skill[];
   traces?: Traces;
+  /** How commands are confined; undefined where they run as ever. */
+  confining?: Confining;
+  /** Commands are not confined, and could be: people are told where that would have spared them a question. */
+  couldConfine?: boolean;
   /** Starts command lines; without it tools do so themselves. */
   spawn?: Spawn;
+};
+
+/** The sandbox of a session's commands. */
+export type Confining = Pick<ConfinePolicy, "mode" | "outside" | "git"> & {
+  /** Tries it out, once; judging itself never waits. */
+  ready(): Promise<unknown>;
+  /** Why nothing can be confined here. */
+  problem(): Reason | undefined;
+  launch(command: {
+    cwd: string;
+    env: NodeJS.ProcessEnv;
+    as: Confined;
+    reach(host: string): { allowed: true; named: boolean } | { allowed: false };
+  }): Promise<Launch>;
 };
 
 /** Everything one turn needs. The executor keeps nothing between turns. */

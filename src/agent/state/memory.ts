@@ -1,6 +1,7 @@
 import type { Judgement } from "../../permission/decide.ts";
 import { callEndOf, misfits } from "../../protocol/index.ts";
 import type {
+  Blocked,
   Call,
   Effect,
   InputRequest,
@@ -25,6 +26,7 @@ export class Memory {
   #seen: Map<string, string> | undefined;
   #wrote: Map<string, string> | undefined;
   #refused: Set<string> | undefined;
+  #blocked: Map<string, readonly Blocked[]> | undefined;
   #grants: Map<string, Granted> | undefined;
   #judgements: Map<string, Judgement> | undefined;
   #opinions: WeakMap<ToolInput, () => PermissionOpinion> | undefined;
@@ -39,10 +41,16 @@ export class Memory {
   #allowed: readonly string[] | undefined;
   #loaded: Set<string> | undefined;
 
-  constructor(seen: Map<string, string> | undefined, allowed?: readonly string[], loaded?: Set<string>) {
+  constructor(
+    seen: Map<string, string> | undefined,
+    allowed?: readonly string[],
+    loaded?: Set<string>,
+    blocked?: Map<string, readonly Blocked[]>,
+  ) {
     this.#seen = seen;
     this.#loaded = loaded;
     this.#allowed = allowed;
+    this.#blocked = blocked;
   }
 
   /** The tools of the skill in use, if it names any. */
@@ -135,6 +143,14 @@ export class Memory {
     return this.#addresses?.get(input);
   }
 
+  /** Things that the last run of a command was kept from, if it failed. */
+  blockedIn(command: unknown): readonly Blocked[] {
+    return (typeof command === "string" && this.#blocked?.get(command)) || [];
+  }
+  noteBlocked(calls: readonly Call[], results: readonly ToolResult[]): void {
+    for (const [n, call] of calls.entries()) this.#blocked = blockedBy(this.#blocked, call, results[n]);
+  }
+
   /** Did the person refuse this very call since they last said something? */
   refused(call: Call): boolean {
     return this.#refused?.has(sameCall(call)) ?? false;
@@ -154,6 +170,19 @@ export class Memory {
     this.#refused = undefined;
     this.refusalsInRow = 0;
   }
+}
+
+/** Commands with what their last run was kept from. One that did its work in spite of it is no reason to ask anybody. */
+export function blockedBy(
+  known: Map<string, readonly Blocked[]> | undefined,
+  { input: sent }: Call,
+  result: ToolResult | undefined,
+): Map<string, readonly Blocked[]> | undefined {
+  const { command } = result?.ran?.input ?? sent;
+  if (typeof command !== "string" || result === undefined) return known;
+  const missed = result.ok ? [] : (result.blocked ?? []).filter(({ kind }) => kind !== "aside");
+  if (missed.length === 0 && !known?.has(command)) return known;
+  return (known ?? new Map<string, readonly Blocked[]>()).set(command, missed);
 }
 
 /** The same tool with the same input, however it was written. */

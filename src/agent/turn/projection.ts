@@ -1,3 +1,4 @@
+import { blockedBy } from "../state/memory.ts";
 import { workedMs } from "../state/activity.ts";
 import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
@@ -10,6 +11,7 @@ import {
   turnNumber,
   tasksIn,
   type BackgroundTask,
+  type Blocked,
   type Call,
   type Fact,
   type FactData,
@@ -36,6 +38,8 @@ export type Folded = {
   seen: Map<string, string> | undefined;
   /** Tools that the model searched for. */
   loaded: Set<string> | undefined;
+  /** Things that confined commands were kept from, by command. */
+  blocked: Map<string, readonly Blocked[]> | undefined;
   rules: Rule[];
   /** Commands that were started in the background, and those whose end the model was told. */
   tasks: BackgroundTask[];
@@ -60,6 +64,7 @@ export function fold(facts: readonly Fact[]): Folded {
     summary: undefined,
     seen: undefined,
     loaded: undefined,
+    blocked: undefined,
     rules: sessionRules(facts),
     tasks,
     toldTasks: told,
@@ -156,6 +161,8 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
       results[place.call] = fact.data;
       for (const tool of fact.data.loaded ?? []) (folded.loaded ??= new Set()).add(tool);
       for (const [path, hash] of Object.entries(fact.data.seen ?? {})) (folded.seen ??= new Map()).set(path, hash);
+      const call = calls[place.call];
+      if (call) folded.blocked = blockedBy(folded.blocked, call, fact.data);
     }
   }
   close();

@@ -182,7 +182,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
       planned: () => log.planned,
       conversation: () => progress.messages,
       inquiries: createInquiries(log),
-      memory: new Memory(folded.seen, undefined, folded.loaded),
+      memory: new Memory(folded.seen, undefined, folded.loaded, folded.blocked),
       tree: {
         ...{ permits: [], waiting: [], happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
         ...foundAgain(folded),

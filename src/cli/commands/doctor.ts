@@ -1,4 +1,5 @@
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { integrityOf } from "../../archive/integrity.ts";
 import { sqliteStore } from "../../journal/sqlite.ts";
@@ -11,6 +12,7 @@ import { sageHome, type Home } from "../../config/home.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { withKeys } from "../../config/keys.ts";
 import { readSettings } from "../../config/settings.ts";
+import { probeOnce } from "../../host/confining.ts";
 import { cliTexts, type CliTexts } from "../../texts/cli.ts";
 import { sage } from "../../texts/command.ts";
 import { errorText } from "../../texts/error.ts";
@@ -18,6 +20,7 @@ import { journalTexts, type JournalTexts } from "../../texts/journal.ts";
 import type { Lang } from "../../texts/language.ts";
 import { mcpTexts } from "../../texts/mcp.ts";
 import { sentence } from "../../texts/reasons.ts";
+import { sandboxTexts } from "../../texts/sandbox.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
@@ -56,6 +59,7 @@ export async function doctor(args: string[]): Promise<number> {
     await checkProviders(readInstallation(process.env), report, lang);
   });
   await check(() => checkRipgrep(report));
+  await check(() => checkSandbox(sageHome(process.env), report, lang));
 
   console.log(problems === 0 ? t.doctor.fine : t.doctor.problems(problems));
   return problems === 0 ? exitCodes.success : exitCodes.failure;
@@ -169,6 +173,17 @@ async function checkServers(home: Home, { ok, bad }: Report, lang: Lang): Promis
   for (const { server, tools, prompts, ms, problem } of await tryServers(config, lang))
     if (problem === undefined) ok(`MCP ${texts.works(server, tools.length, prompts, ms)}`);
     else bad(`MCP ${texts.fails(server, oneLine(problem))}`);
+}
+
+/** Runs the real thing where commands are to run in it. */
+async function checkSandbox(home: Home, { ok, bad, note }: Report, lang: Lang): Promise<void> {
+  const t = sandboxTexts(lang);
+  const { mode } = loadConfig(home, process.cwd(), process.env).sandbox;
+  if (mode === "off") return note(t.off());
+  const probed = await probeOnce(home.dir, homedir());
+  if (!probed.ok) return bad(oneLine(t.fails(probed)));
+  ok(process.platform === "darwin" ? t.neverRun : t.works(probed.version, Math.round(probed.ms)));
+  note(t.mode(mode, t.modes[mode]));
 }
 
 async function checkRipgrep({ ok, bad, t }: Report): Promise<void> {

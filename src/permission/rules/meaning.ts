@@ -20,6 +20,7 @@ export function meaningOf(rule: string): Reason | undefined {
     case "Glob":
       return isEverywhere(specifier) ? reason("allows-any-read", {}) : undefined;
     case "WebFetch":
+    case "Network":
       return specifier === "*" ? reason("allows-any-host", {}) : undefined;
     default:
       return /^mcp__[^_]+(?:_[^_]+)*(__\*)?$/.test(tool) ? reason("allows-server", { tool }) : undefined;

@@ -30,6 +30,9 @@ function consentOf(listed: string | AskRule): Pick<Rule, "consent"> {
 
 export const pathTools: ReadonlySet<string> = new Set(["Read", "Grep", "Glob", "Edit", "Write"]);
 
+/** Rules for these name hosts. `Network` is about connections of confined commands. */
+const hostTools: ReadonlySet<string> = new Set(["WebFetch", "Network"]);
+
 /** Tools whose input is understood here. */
 export function isBuiltIn(tool: string): boolean {
   return tool === "Bash" || tool === "WebFetch" || pathTools.has(tool);
@@ -80,7 +83,7 @@ export function parseRule(text: string): RuleReading {
   const specifier = rule.slice(open + 1, -1);
   if (!rule.endsWith(")") || endsEscaped(specifier)) return no("closing");
   if (specifier.trim() === "") return no("specifier");
-  if (tool === "WebFetch" && specifier !== "*" && !/^domain:(\[[0-9A-Fa-f:.]+\]|[^\s/:@?#[\]]+)$/.test(specifier))
+  if (hostTools.has(tool) && specifier !== "*" && !/^domain:(\[[0-9A-Fa-f:.]+\]|[^\s/:@?#[\]]+)$/.test(specifier))
     return no("domain");
   if (pathTools.has(tool) && specifier.startsWith("~") && specifier !== "~" && !specifier.startsWith("~/"))
     return no("path");

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
 import { reason } from "../../protocol/index.ts";
-import type { PermissionSuggestion, Reason, Rule } from "../../protocol/index.ts";
+import type { PermissionResult, PermissionSuggestion, Reason, Rule } from "../../protocol/index.ts";
 import { canonicalPath, isFolder, isInside } from "../paths/canonical.ts";
 import type { CanonicalPath } from "../paths/canonical.ts";
 import { judge } from "../decide.ts";
@@ -24,7 +24,12 @@ const most = 5;
 export function suggest(call: DecisionInput, judgement: Judgement = judge(call)): PermissionSuggestion[] {
   const { result, finding } = judgement;
   if (result.behavior !== "ask" || result.hard === true) return [];
-  const offers = unique(offersFor(call, finding?.shell) ?? []);
+  const missed = confinedOffers(result);
+  const offers = unique(
+    missed.length > 0 && isEnough(call, missed, finding?.shell)
+      ? missed
+      : [...(offersFor(call, finding?.shell) ?? []), ...missed],
+  );
   const wouldAllow = (given: readonly Offer[]) => isEnough(call, given, finding?.shell);
   if (offers.length === 0 || offers.length > most || !wouldAllow(offers)) return [];
   // Beside rules that are needed together, an alternative to one of them would only confuse.
@@ -38,6 +43,20 @@ export function suggest(call: DecisionInput, judgement: Judgement = judge(call))
     ...noted(rule, own),
     ...(offers.length > 1 && { together: true as const }),
   }));
+}
+
+/** Rules for the hosts and paths that the sandbox kept a command from. */
+function confinedOffers({ reason: why, confined }: PermissionResult): Offer[] {
+  if (why.code !== "confined-blocked" || confined === undefined || confined === "outside") return [];
+  return [
+    ...confined.hosts.map((host) => ({
+      rule: `Network(domain:${host.includes(":") ? `[${host}]` : host})`,
+      note: reason("offer-network", { host }),
+    })),
+    ...confined.writable.map((path) => ({
+      rule: isFolder(path) ? `Edit(${spell(path)}/**)` : `Edit(${spell(path)})`,
+    })),
+  ];
 }
 
 /** Notes on a rule for the person: calls that it allows besides this one, and effects beyond its words. */

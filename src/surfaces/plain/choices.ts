@@ -54,6 +54,7 @@ function choiceLines(request: PermissionRequest, style: Style, alike: number): s
     key("y", isPlan ? t.planYes : t.once),
     ...(isPlan ? [key("a", t.planAccept)] : []),
     ...(rules.length > 0 ? [key("a", t.always(neededOf(rulesFor(request)).length)), ...rules] : []),
+    ...(request.mayLeave ? [key("o", t.runOutside)] : []),
     key("n", t.no),
     key("r", isPlan ? t.planChange : t.noBecause),
     key("e", t.edit),

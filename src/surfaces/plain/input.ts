@@ -130,6 +130,9 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
     case "yes":
     case "是":
       return { type: "respond", response: { type: "granted", ...frame } };
+    case "o":
+      if (request.mayLeave) return { type: "respond", response: { type: "granted", ...frame, outside: true } };
+      return { type: "again", message: t.noChoice(typed) };
     case "n":
     case "no":
     case "否":

@@ -50,6 +50,7 @@ function permissionLines(asked: Description, style: Style): string[] {
     ...away.flatMap(({ path }) => rows([path], style, "→ ").map(paint.red)),
     ...(dangers.length > 0 ? [paint.red(t.careful(dangers))] : []),
     ...reasonLines(asked.why, style),
+    ...(asked.runs ? reasonLines(asked.runs, style).map(paint.dim) : []),
     ...partLines(asked, style),
   ];
 }

@@ -51,11 +51,11 @@ export function openDaemon({ store, own, env, lang, spec, guard, personOf, warn,
       if (!choice) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
       return models(choice);
     };
-    const agent = createAgent({ ...folder.parts, model });
+    const agent = createAgent({ ...folder.parts, model, apart: true });
     const executor: Agent["executor"] = async (...turn) => {
       const { parts, warnings } = await withModules(folder, lang);
       for (const warning of warnings) warnOnce(warning);
-      return createAgent({ ...parts, model }).executor(...turn);
+      return createAgent({ ...parts, model, apart: true }).executor(...turn);
     };
     return { agent: folder.config.modules.length === 0 ? agent : { ...agent, executor }, options: folder.options };
   };

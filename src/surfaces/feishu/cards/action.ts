@@ -130,6 +130,7 @@ export function reasonElements(asked: Description, clip: Clip, { words, lang, t 
       ? [markdown(`**${escaped(words.writes)}**\n${code(clip(outside.map((one) => targetLine(one, words))))}`)]
       : []),
     ...(why === "" ? [] : [markdown(escaped(t.labelled(words.why, clip(why.split("\n")).join("\n"))))]),
+    ...(asked.runs ? [note(escaped(clip([sentence(asked.runs, lang)]).join("\n")))] : []),
     ...(asked.agent.length > 0 ? [note(escaped(words.agent(asked.agent)))] : []),
   ];
 }

@@ -12,7 +12,17 @@ import { rulesFor } from "../../../view/answering.ts";
 import { dangersOf } from "../../../view/danger.ts";
 import { neededOf, type Offer } from "../../../view/describe.ts";
 
-export type Choice = "once" | "acceptEdits" | "always" | "no" | "reason" | "edit" | "comment" | "stop" | "together";
+export type Choice =
+  | "once"
+  | "acceptEdits"
+  | "always"
+  | "outside"
+  | "no"
+  | "reason"
+  | "edit"
+  | "comment"
+  | "stop"
+  | "together";
 
 export type PermissionState = {
   stage: "choices" | "reason" | "comment" | "edit" | "always" | "together";
@@ -88,9 +98,10 @@ export function choicesOf(request: PermissionRequest, state: PermissionState): C
   if (request.tool === PLAN_TOOL)
     return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];
   const edits = mayAcceptEdits(request) ? (["acceptEdits"] as const) : [];
+  const leaves = request.mayLeave ? (["outside"] as const) : [];
   // Last, whatever else is shown: others come and go while somebody is about to press a key.
   const together = state.alike.length > 1 ? (["together"] as const) : [];
-  return ["once", ...edits, ...(request.hard ? [] : (["always"] as const)), "no", ...others, ...together];
+  return ["once", ...edits, ...(request.hard ? [] : (["always"] as const)), ...leaves, "no", ...others, ...together];
 }
 
 /** Accepting edits would have let it run: an ordinary edit of a file in the workspace. */
@@ -108,7 +119,12 @@ export function mayAcceptEdits(request: PermissionRequest): boolean {
 /** These let the call run, so all of it must have been on the screen. */
 export function allows(choice: Choice): boolean {
   return (
-    choice === "once" || choice === "acceptEdits" || choice === "always" || choice === "edit" || choice === "comment"
+    choice === "once" ||
+    choice === "acceptEdits" ||
+    choice === "always" ||
+    choice === "outside" ||
+    choice === "edit" ||
+    choice === "comment"
   );
 }
 

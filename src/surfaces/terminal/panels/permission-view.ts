@@ -44,6 +44,7 @@ export function permissionBody(
     ...away.flatMap(({ path }) => margined([path], draw, { mark: "→ ", paint: theme.danger })),
     ...(dangers.length > 0 ? own(t.careful(dangers), draw, { paint: theme.danger }) : []),
     ...whyLines(asked, draw),
+    ...(asked.runs ? whyLines({ ...asked, why: asked.runs }, draw) : []),
     ...consent.flatMap((line) => own(unbroken(line), draw, { paint: theme.warn })),
     ...agentLines(asked, draw),
     ...(more ? detailLines(asked, draw) : []),

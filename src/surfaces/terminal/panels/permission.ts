@@ -130,6 +130,8 @@ function choose({ asked, seenEnd, wording }: Context, state: State, choice: Choi
       return asked.tool === PLAN_TOOL
         ? { state, respond: { type: "granted", requestId, mode: choice } }
         : { state, respond: { type: "granted", requestId }, mode: choice };
+    case "outside":
+      return { state, respond: { type: "granted", requestId, outside: true } };
     case "no":
       return { state, respond: { type: "denied", requestId } };
     case "stop":

@@ -1,0 +1,307 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Blocked, Confined } from "../protocol/index.ts";
+import { checkMounts } from "./mounts.ts";
+import { openNet, type Net } from "./net.ts";
+import { exists, isInside, planMounts, type Mount } from "./plan.ts";
+import { createProxy, type HostVerdict } from "./proxy.ts";
+import { seccompFilter } from "./seccomp.ts";
+import { clearAway, fixedPaths, gitSettingsOf, surveyOf, type FilePolicy, type Survey } from "./survey.ts";
+
+/** The sandbox of one session. */
+export type Confinement = {
+  /** Prepares the start of one command. Rejects when it cannot be confined: then it must not run. */
+  launch(command: ConfinedCommand): Promise<Launch>;
+  close(): void;
+};
+
+export type ConfinedCommand = {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  as: Confined;
+  /** May it reach this host? Asked for each connection. */
+  reach(host: string, port: number): HostVerdict;
+};
+
+/** A start that was prepared. Whoever starts it opens descriptor 3 for the status, 6 and 8 on these files, and 7 to let it begin. */
+export type Launch = {
+  /** Words in front of the program and its arguments. */
+  words: readonly string[];
+  /** Files with further words, and with the filter for system calls. */
+  args: string;
+  filter: string;
+  env: NodeJS.ProcessEnv;
+  /** Takes a line of the status. True: everything is in its place, and the command may begin; false: it must be ended. */
+  heard(line: string): Promise<boolean | undefined>;
+  /** Leads the group of the command itself. */
+  inner(): number | undefined;
+  /** Once it has ended: what it was kept from, or why it did not run. */
+  over(): Promise<LaunchEnd>;
+};
+
+export type LaunchEnd = { blocked: Blocked[]; /** The sandbox failed, and not the command. */ failed?: string };
+
+export type ConfinementParts = {
+  roots: readonly string[];
+  home: string;
+  /** Where Sage keeps its state. */
+  sageHome: string;
+  /** Sandboxes of the same key share a home: one for each workspace, or for each session where people must be kept apart. */
+  key: string;
+  readable: readonly string[];
+  writable: readonly string[];
+  /** Folders of Sage's state that the session may read. */
+  kept: readonly string[];
+  policy: FilePolicy;
+};
+
+/** A survey is renewed after each command; older than this it is made anew before one. */
+const FRESH_MS = 30_000;
+const MOST_BLOCKED = 20;
+/** Networks of sessions that run nothing are given back. */
+const IDLE_MS = 10 * 60_000;
+
+export function createConfinement(parts: ConfinementParts): Confinement {
+  const folder = stateFolder(parts);
+  const running = new Set<{ blocked: Blocked[]; command: ConfinedCommand }>();
+  const { roots, policy } = parts;
+  let survey: Promise<{ found: Survey; at: number }> | undefined;
+  let net: Promise<Net> | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  const accept = createProxy({
+    judge(host, port) {
+      const verdicts = [...running].map(({ command }) =>
+        command.as.hosts.includes(host) ? ({ allowed: true, named: true } as const) : command.reach(host, port),
+      );
+      const allowed = verdicts.filter((one) => one.allowed);
+      return allowed.find(({ named }) => named) ?? allowed[0] ?? { allowed: false };
+    },
+    refused(host, port, final) {
+      for (const { blocked } of running)
+        if (
+          blocked.length < MOST_BLOCKED &&
+          !blocked.some((one) => one.kind === "host" && one.host === host && one.port === port)
+        )
+          blocked.push({ kind: "host", host, port, ...(final && { final }) });
+    },
+  });
+  const enter = async (): Promise<Net> => {
+    clearTimeout(idle);
+    net ??= openNet(accept);
+    return net.catch((error: unknown) => {
+      net = undefined;
+      throw error;
+    });
+  };
+  const close = () => {
+    void net?.then((one) => one.close()).catch(() => {});
+    net = undefined;
+  };
+  const look = async (): Promise<Survey> => {
+    if (survey && performance.now() - (await survey).at < FRESH_MS) return (await survey).found;
+    survey = afterCrash(folder, roots, policy).then(async () => {
+      const found = await surveyOf(roots, policy);
+      return { found: { ...found, guarded: [...found.guarded, ...gitSettingsOf(roots)] }, at: performance.now() };
+    });
+    return (await survey).found;
+  };
+
+  return {
+    close,
+    async launch(command) {
+      const [before, { enter: entering, port }] = await Promise.all([look(), enter()]);
+      const since = Date.now();
+      const id = `${process.pid}-${randomBytes(6).toString("hex")}`;
+      const mounts = planMounts({
+        ...parts,
+        privateHome: folder.home,
+        privateTmp: folder.tmp,
+        path: command.env["PATH"] ?? "",
+        writable: [...parts.writable, ...command.as.writable],
+        guarded: fixedPaths(before, roots),
+        hidden: before.hidden,
+        sockets: listeningSockets(),
+        repository: command.as.repository,
+      });
+      const args = join(folder.runs, `${id}.args`);
+      const note = join(folder.runs, `${id}.json`);
+      writeFileSync(
+        args,
+        `${[...isolation, ...mounts.flatMap(({ words }) => words), "--chdir", command.cwd].join("\0")}\0`,
+        { mode: 0o600 },
+      );
+      writeFileSync(note, JSON.stringify({ since, before }), { mode: 0o600 });
+      const mine = { blocked: [] as Blocked[], command };
+      running.add(mine);
+      const status = createStatus(mounts);
+      return {
+        words: [
+          ...entering,
+          "bwrap",
+          "--args",
+          "6",
+          "--json-status-fd",
+          "3",
+          "--block-fd",
+          "7",
+          "--seccomp",
+          "8",
+          "--",
+        ],
+        args,
+        filter: folder.filter,
+        env: { ...command.env, ...environment(port) },
+        heard: status.heard,
+        inner: status.inner,
+        async over() {
+          await status.dead();
+          running.delete(mine);
+          clearTimeout(idle);
+          if (running.size === 0) idle = setTimeout(close, IDLE_MS).unref();
+          const cleared = await clearAway(before, since, roots, policy);
+          survey = Promise.resolve({ found: cleared.survey, at: performance.now() });
+          rmSync(args, { force: true });
+          rmSync(note, { force: true });
+          const failed = status.failed();
+          return { blocked: [...mine.blocked, ...cleared.aside], ...(failed !== undefined && { failed }) };
+        },
+      };
+    },
+  };
+}
+
+/** Namespaces of its own for everything but files, no capability, no way to get one, and an end with whoever started it. */
+const isolation = [
+  ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns"],
+  ...["--cap-drop", "ALL", "--new-session", "--die-with-parent", "--hostname", "confined"],
+];
+
+function environment(port: number): NodeJS.ProcessEnv {
+  const proxy = `http://127.0.0.1:${port}`;
+  const own = "localhost,127.0.0.1,::1";
+  return {
+    ...Object.fromEntries(
+      ["http_proxy", "https_proxy", "all_proxy"].flatMap((name) => [
+        [name, proxy],
+        [name.toUpperCase(), proxy],
+      ]),
+    ),
+    no_proxy: own,
+    NO_PROXY: own,
+    NODE_USE_ENV_PROXY: "1",
+    TMPDIR: "/tmp",
+    SAGE_CONFINED: "1",
+    // Of sockets and folders that are not there.
+    ...{
+      SSH_AUTH_SOCK: undefined,
+      DBUS_SESSION_BUS_ADDRESS: undefined,
+      XDG_RUNTIME_DIR: undefined,
+      DOCKER_HOST: undefined,
+    },
+  };
+}
+
+/** Follows the status that bwrap writes: lines of JSON with the process inside, and at the end with its exit code. */
+function createStatus(mounts: readonly Mount[]) {
+  let inner: number | undefined;
+  let hasEnded = false;
+  let problem: string | undefined = "bwrap ended before the command began";
+  return {
+    inner: () => inner,
+    failed: () => (hasEnded ? undefined : problem),
+    async heard(line: string): Promise<boolean | undefined> {
+      const { "child-pid": pid, "exit-code": code } = parsed(line);
+      if (code !== undefined) hasEnded = problem === undefined;
+      if (pid === undefined) return undefined;
+      inner = pid;
+      const wrong = await checkMounts(pid, mounts, () => !isAlive(pid));
+      problem = wrong === undefined ? undefined : `${wrong} is not what it was`;
+      return wrong === undefined;
+    },
+    /** Its first process ends when all others in there are gone. */
+    async dead(): Promise<void> {
+      if (inner !== undefined) await ended(inner);
+    },
+  };
+}
+
+function parsed(line: string): { "child-pid"?: number; "exit-code"?: number } {
+  try {
+    return JSON.parse(line) as object;
+  } catch {
+    return {};
+  }
+}
+
+async function ended(pid: number): Promise<void> {
+  for (;;) {
+    if (!isAlive(pid)) return;
+    await sleep(2);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+type StateFolder = { home: string; tmp: string; runs: string; filter: string };
+
+/** Folders of a sandbox, below Sage's state. */
+function stateFolder({ sageHome, key }: Pick<ConfinementParts, "sageHome" | "key">): StateFolder {
+  const state = join(sageHome, "confine");
+  const own = join(state, createHash("sha256").update(key).digest("hex").slice(0, 16));
+  const [home, tmp, runs] = ["home", "tmp", "runs"].map((name) => join(own, name)) as [string, string, string];
+  for (const folder of [home, tmp, runs]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const filter = join(state, `${process.arch}.filter`);
+  const bytes = seccompFilter();
+  if (bytes === undefined) throw new Error(`there is no filter for ${process.arch}`);
+  if (!exists(filter) || !readFileSync(filter).equals(bytes)) writeFileSync(filter, bytes, { mode: 0o600 });
+  const real = realpathSync(own);
+  return { home: join(real, "home"), tmp: join(real, "tmp"), runs: join(real, "runs"), filter: realpathSync(filter) };
+}
+
+/** Commands ended with the process that was killed, and nobody has looked at what they left. */
+async function afterCrash({ runs }: StateFolder, roots: readonly string[], policy: FilePolicy): Promise<void> {
+  for (const name of readdirSync(runs)) {
+    const owner = Number(name.split("-")[0]);
+    if (isAlive(owner)) continue;
+    const path = join(runs, name);
+    if (name.endsWith(".json")) {
+      const noted = noteIn(path);
+      if (noted) await clearAway(noted.before, noted.since, roots, policy);
+    }
+    rmSync(path, { force: true });
+  }
+}
+
+/** Undefined when it was killed while it wrote: then nothing had begun. */
+function noteIn(path: string): { since: number; before: Survey } | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as { since: number; before: Survey };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sockets of this machine that have a name. */
+function listeningSockets(): string[] {
+  try {
+    const lines = readFileSync("/proc/net/unix", "utf8").split("\n").slice(1);
+    const paths = lines.map((line) => line.split(" ").at(-1) ?? "").filter((path) => path.startsWith("/"));
+    return [...new Set(paths)];
+  } catch {
+    return [];
+  }
+}
+
+/** Why these folders cannot be a workspace of a sandbox; undefined when they can. */
+export function unfitRoot(roots: readonly string[], home: string): string | undefined {
+  return roots.find((root) => root === "/" || isInside(root, home));
+}

@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import type { Server, Socket } from "node:net";
+
+/** A network of its own that commands may join. */
+export type Net = {
+  port: number;
+  /** Words in front of a program that is to run in it. */ enter: string[];
+  close(): void;
+};
+
+const PORT = 3128;
+const OPENING_MS = 10_000;
+
+/**
+ * Makes a network with nothing in it but a loopback. A helper inside of it listens, hands its listening socket over and ends: the
+ * connections of the confined arrive in this process, and nothing stands between.
+ */
+export async function openNet(accept: (connection: Socket) => void): Promise<Net> {
+  const code = `const s=require("net").createServer();s.listen(${PORT},"127.0.0.1",()=>process.send(process.pid,s));process.on("message",()=>process.exit())`;
+  // With a /dev of its own bwrap would nest two user namespaces, and nobody could enter the inner one.
+  const words = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/"];
+  const helper = spawn("bwrap", [...words, process.execPath, "-e", code], {
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    env: { PATH: process.env["PATH"] },
+  });
+  let said = "";
+  helper.stderr!.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(0, 500)));
+  const timer = setTimeout(() => helper.kill("SIGKILL"), OPENING_MS);
+  try {
+    const [pid, server] = await new Promise<[number, Server]>((resolve, reject) => {
+      helper.once("message", (own, handle) => resolve([Number(own), handle as Server]));
+      helper.once("error", reject);
+      helper.once("exit", () => reject(new Error(said.trim() || "the network of the sandbox did not open")));
+    });
+    const descriptors = ["user", "net"].map((name) => openSync(`/proc/${pid}/ns/${name}`, "r"));
+    server.on("connection", accept);
+    server.on("error", () => {});
+    server.unref();
+    const [user, net] = descriptors.map((descriptor) => `/proc/${process.pid}/fd/${descriptor}`);
+    return {
+      port: PORT,
+      enter: ["nsenter", "--preserve-credentials", `--user=${user}`, `--net=${net}`, "--"],
+      close() {
+        server.close();
+        descriptors.forEach(closeSync);
+      },
+    };
+  } finally {
+    clearTimeout(timer);
+    if (helper.connected) helper.send("done", () => {});
+    helper.unref();
+    helper.stderr!.destroy();
+  }
+}

@@ -1,0 +1,191 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import {
+  gitSettings,
+  kernelFolders,
+  kernelSecrets,
+  systemFolders,
+  systemParts,
+  systemSecrets,
+  toolFolders,
+} from "./folders.ts";
+
+/** Everything that decides which files a confined command sees. Roots are real paths. */
+export type Place = {
+  roots: readonly string[];
+  home: string;
+  /** Where Sage keeps its state: never to be seen. */
+  sageHome: string;
+  /** A home and a temporary folder of the sandbox's own, which unconfined programs never read. */
+  privateHome: string;
+  privateTmp: string;
+  /** `PATH` of the command. */
+  path: string;
+  readable: readonly string[];
+  writable: readonly string[];
+  /** Paths below the roots that other programs obey: they stay as they are. */
+  guarded: readonly string[];
+  /** Files that rules keep from being read. */
+  hidden: readonly string[];
+  /** Sockets on which somebody listens: a read-only mount keeps nobody from connecting. */
+  sockets: readonly string[];
+  /** Folders below Sage's state that may be read. */
+  kept: readonly string[];
+  repository: "read" | "write";
+};
+
+/** Words for bwrap. `bind`: a path of this machine that is to be seen in there, for the check before the command runs. */
+export type Mount = { words: readonly string[]; bind?: { from: string; to: string; writable: boolean } };
+
+/** The mounts of a confined command, in order: later ones lie over earlier ones. */
+export function planMounts(place: Place): Mount[] {
+  const { home, roots, privateHome, privateTmp, sageHome } = place;
+  const isSeen = (path: string) =>
+    [...roots, ...place.readable, ...place.writable].some((one) => isInside(one, path)) ||
+    (systemFolders.has(path.split("/")[1] ?? "") && !isInside(home, path));
+  return [
+    ...systemMounts(),
+    bind(privateTmp, "/tmp", true),
+    bind(privateHome, home, true),
+    ...toolMounts(place),
+    ...place.readable.filter(isReal).map((path) => bind(path, path, false)),
+    ...place.writable.filter(isReal).map((path) => bind(path, path, true)),
+    ...roots.map((root) => bind(root, root, true)),
+    ...roots.flatMap((root) => repositoryMounts(root, place.repository)),
+    ...place.guarded.filter(isReal).map((path) => bind(path, path, false)),
+    ...place.hidden.flatMap(hide),
+    ...place.sockets.filter(isSeen).flatMap(hide),
+    ...(isSeen(sageHome) && isFolder(sageHome) ? [{ words: ["--tmpfs", sageHome] }] : []),
+    ...place.kept.filter((path) => isFolder(path) && isReal(path)).map((path) => bind(path, path, false)),
+    ...(isSeen(sageHome) && isFolder(sageHome) ? [{ words: ["--remount-ro", sageHome] }] : []),
+    { words: ["--remount-ro", "/"] },
+  ];
+}
+
+export function isInside(folder: string, path: string): boolean {
+  const rest = relative(folder, path);
+  return rest === "" || (rest !== ".." && !rest.startsWith("../") && !isAbsolute(rest));
+}
+
+/** A mount goes where a link leads, on both sides: a link in a repository would show whatever it names. */
+export function isReal(path: string): boolean {
+  try {
+    return realpathSync(path) === path;
+  } catch {
+    return false;
+  }
+}
+
+export function exists(path: string): boolean {
+  return statOf(path) !== undefined;
+}
+
+/** The git folders of a root: its own, and that of a linked worktree only if it knows this worktree too. */
+export function gitFoldersOf(root: string): { own: string; common: string; admin?: string } | undefined {
+  const own = join(root, ".git");
+  if (!isReal(own)) return undefined;
+  if (isFolder(own)) return { own, common: own };
+  try {
+    const named = /^gitdir: (.*)$/m.exec(readFileSync(own, "utf8"))?.[1] ?? "";
+    const admin = realpathSync(resolve(root, named));
+    const common = realpathSync(join(admin, readFileSync(join(admin, "commondir"), "utf8").trim()));
+    const back = realpathSync(readFileSync(join(admin, "gitdir"), "utf8").trim());
+    return back === own && dirname(dirname(admin)) === common ? { own, common, admin } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function systemMounts(): Mount[] {
+  const top = readdirSync("/").filter((name) => systemFolders.has(name));
+  const resolver = realOf("/etc/resolv.conf");
+  return [
+    ...top.map((name): Mount => {
+      const path = `/${name}`;
+      const isLink = lstatSync(path).isSymbolicLink();
+      return isLink ? { words: ["--symlink", readlinkSync(path), path] } : bind(path, path, false);
+    }),
+    {
+      words: [
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+        "--dir",
+        "/run",
+        "--dir",
+        "/var/tmp",
+        "--symlink",
+        "/run",
+        "/var/run",
+      ],
+    },
+    ...kernelFolders.filter(exists).map((path): Mount => ({ words: ["--ro-bind", path, path] })),
+    ...kernelSecrets.filter(exists).map((path): Mount => ({ words: ["--ro-bind", "/dev/null", path] })),
+    ...systemParts.filter(isFolder).map((path) => bind(path, path, false)),
+    ...systemSecrets.flatMap(hide),
+    ...(resolver?.startsWith("/run/") ? [bind(resolver, resolver, false)] : []),
+  ];
+}
+
+/** Tools that people keep below their home folder, and folders of `PATH` that would not be there otherwise. */
+function toolMounts({ home, path, roots, sageHome }: Place): Mount[] {
+  const tools = toolFolders.map((name) => join(home, name)).filter(isReal);
+  const searched = path.split(":").filter((folder) => {
+    const isShown = systemFolders.has(folder.split("/")[1] ?? "") && !isInside(home, folder);
+    const isOpen = [...roots, ...tools].some((one) => isInside(one, folder)) || isInside(sageHome, folder);
+    // A folder that holds the home folder or a root would show more than programs.
+    const isWide = [home, ...roots].some((one) => isInside(folder, one));
+    return isAbsolute(folder) && isFolder(folder) && isReal(folder) && !isShown && !isOpen && !isWide;
+  });
+  return [...new Set([...tools, ...searched])].map((one) => bind(one, one, false));
+}
+
+function repositoryMounts(root: string, repository: "read" | "write"): Mount[] {
+  const folders = gitFoldersOf(root);
+  if (folders === undefined)
+    return isReal(join(root, ".git")) ? [bind(join(root, ".git"), join(root, ".git"), false)] : [];
+  const { own, common, admin } = folders;
+  const isLinked = own !== common;
+  const file = isLinked ? [bind(own, own, false)] : [];
+  if (repository === "read") return [...file, bind(common, common, false)];
+  const fixed = [
+    ...gitSettings.map((name) => join(common, name)),
+    ...(admin === undefined ? [] : [join(admin, "gitdir"), join(admin, "commondir")]),
+  ];
+  // A mount point cannot be renamed away: so the folder itself is one too.
+  return [...file, bind(common, common, true), ...fixed.filter(isReal).map((path) => bind(path, path, false))];
+}
+
+function bind(from: string, to: string, writable: boolean): Mount {
+  return { words: [writable ? "--bind" : "--ro-bind", from, to], bind: { from, to, writable } };
+}
+
+/** A file reads as empty, a folder as an empty one. */
+function hide(path: string): Mount[] {
+  if (!isReal(path)) return [];
+  return isFolder(path)
+    ? [{ words: ["--tmpfs", path, "--remount-ro", path] }]
+    : [{ words: ["--ro-bind", "/dev/null", path] }];
+}
+
+export function isFolder(path: string): boolean {
+  return statOf(path)?.isDirectory() ?? false;
+}
+
+/** Of the path itself, not of where it leads; undefined where nothing is, or nothing may be looked at. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,141 @@
+import { readdirSync, readlinkSync, realpathSync, renameSync, symlinkSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { randomBytes } from "node:crypto";
+import { setImmediate as breathe } from "node:timers/promises";
+import type { Blocked } from "../protocol/index.ts";
+import { gitSettings } from "./folders.ts";
+import { exists, gitFoldersOf, isInside, isReal, statOf } from "./plan.ts";
+
+/** What other rooms know about files. */
+export type FilePolicy = {
+  /** A path relative to its root: other programs obey it, or it holds secrets. */
+  isProtected(path: string): boolean;
+  /** A filter for one look: rules may change between two. */
+  mayRead(): (path: string) => boolean;
+  /** A git folder whose settings or hooks run a program. */
+  runsProgram(gitFolder: string): boolean;
+};
+
+/** Paths below the roots that matter to a sandbox. */
+export type Survey = {
+  /** Protected names, git folders among them; nothing below one of them is listed. */
+  guarded: readonly string[];
+  /** Where those lead that are links. */
+  links: Readonly<Record<string, string>>;
+  hidden: readonly string[];
+  /** There is more than was looked at. */
+  cut?: true;
+};
+
+const MOST_ENTRIES = 200_000;
+const AT_ONCE = 2_000;
+/** The clock of a file system lags a little behind. */
+const LAG_MS = 20;
+
+/** Looks through the roots. Installed packages are passed over: nobody obeys a file there by its name. */
+export async function surveyOf(roots: readonly string[], policy: FilePolicy): Promise<Survey> {
+  const guarded: string[] = [];
+  const hidden: string[] = [];
+  const links: Record<string, string> = {};
+  let seen = 0;
+  const mayRead = policy.mayRead();
+  for (const root of roots) {
+    const folders = [root];
+    for (let folder = folders.pop(); folder !== undefined && seen < MOST_ENTRIES; folder = folders.pop()) {
+      for (const entry of entriesOf(folder)) {
+        const path = join(folder, entry.name);
+        if (++seen % AT_ONCE === 0) await breathe();
+        if (policy.isProtected(relative(root, path))) {
+          guarded.push(path);
+          if (entry.isSymbolicLink()) links[path] = readlinkSync(path);
+        } else if (entry.name === "HEAD" && isBare(folder)) guarded.push(join(folder, "config"), join(folder, "hooks"));
+        else if (entry.isDirectory() && entry.name !== "node_modules") folders.push(path);
+        if (!mayRead(path)) hidden.push(path);
+      }
+    }
+  }
+  return { guarded, links, hidden, ...(seen >= MOST_ENTRIES && { cut: true }) };
+}
+
+/** Files to bind over themselves: of links the file in a root to which they lead. */
+export function fixedPaths({ guarded, links }: Survey, roots: readonly string[]): string[] {
+  return guarded.flatMap((path) => {
+    if (links[path] === undefined) return isGitFolder(path, roots) || !isReal(path) ? [] : [path];
+    try {
+      const real = realpathSync(path);
+      return roots.some((root) => root !== real && isInside(root, real)) ? [real] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/**
+ * Looks for names that appeared while a command ran and that other programs would obey, and moves them aside. A file that was there
+ * before keeps its place: only one that is new, or came to its name, since the command began was its doing.
+ */
+export async function clearAway(
+  before: Survey,
+  since: number,
+  roots: readonly string[],
+  policy: FilePolicy,
+): Promise<{ survey: Survey; aside: Blocked[] }> {
+  const survey = await surveyOf(roots, policy);
+  const known = new Set(before.guarded);
+  const isNew = (path: string) => (statOf(path)?.ctimeMs ?? 0) >= since - LAG_MS;
+  const found = survey.guarded.filter((path) => {
+    if (known.has(path)) return before.links[path] !== survey.links[path];
+    if (!exists(path) || !isNew(path)) return false;
+    return isRepository(path) ? policy.runsProgram(path) : true;
+  });
+  const inGit = roots.flatMap((root) => settingsIn(root)).filter((path) => !known.has(path) && isNew(path));
+  const aside = [...found, ...inGit].map((path) => moveAside(path, before.links[path]));
+  const gone = new Set(aside.map(({ path }) => path));
+  return {
+    survey: { ...survey, guarded: [...survey.guarded.filter((path) => !gone.has(path)), ...gitSettingsOf(roots)] },
+    aside,
+  };
+}
+
+/** Settings of the roots' own repositories, as far as they are there: git's folder itself may be writable. */
+export function gitSettingsOf(roots: readonly string[]): string[] {
+  return roots.flatMap((root) => settingsIn(root));
+}
+
+function settingsIn(root: string): string[] {
+  const common = gitFoldersOf(root)?.common;
+  return common === undefined ? [] : gitSettings.map((name) => join(common, name)).filter(exists);
+}
+
+function moveAside(path: string, link: string | undefined): Blocked & { kind: "aside" } {
+  const name = `aside-${randomBytes(3).toString("hex")}-${basename(path).replace(/^\.+/, "")}`;
+  const to = join(dirname(path), name);
+  renameSync(path, to);
+  if (link !== undefined) symlinkSync(link, path);
+  return { kind: "aside", path, to };
+}
+
+function isRepository(path: string): boolean {
+  return basename(path) === ".git";
+}
+
+/** The roots' own are mounted by the plan. */
+function isGitFolder(path: string, roots: readonly string[]): boolean {
+  return isRepository(path) && roots.includes(dirname(path));
+}
+
+function isBare(folder: string): boolean {
+  return exists(join(folder, "objects")) && exists(join(folder, "refs"));
+}
+
+function entriesOf(folder: string): ReturnType<typeof readEntries> {
+  try {
+    return readEntries(folder);
+  } catch {
+    return []; // gone meanwhile, or not to be looked into
+  }
+}
+
+function readEntries(folder: string) {
+  return readdirSync(folder, { withFileTypes: true });
+}

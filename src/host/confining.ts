@@ -1,0 +1,69 @@
+import type { Confining } from "../agent/state/context.ts";
+import type { Sandbox } from "../config/sandbox.ts";
+import type { Confinement } from "../confine/confinement.ts";
+import type { Probed } from "../confine/probe.ts";
+import { runsProgram } from "../permission/programs/repository.ts";
+import { protectedKind } from "../permission/paths/protected.ts";
+import { reason, type Reason } from "../protocol/index.ts";
+
+type Place = {
+  /** The workspace, by its real path. */
+  root: string;
+  home: string;
+  /** Where Sage keeps its state. */
+  state: string;
+  session: string;
+  /** Folders of the state that the session may read. */
+  kept: readonly string[];
+  mayRead(): (path: string) => boolean;
+};
+
+/** Confinement for sessions of one process: one sandbox each, made when the first command of a session needs it. */
+export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of several people. */ apart: boolean }) {
+  const made = new Map<string, Promise<Confinement>>();
+  const make = async ({ root, home, state, session, kept, mayRead }: Place): Promise<Confinement> => {
+    const { createConfinement } = await import("../confine/confinement.ts");
+    return createConfinement({
+      roots: [root],
+      home,
+      sageHome: state,
+      key: apart ? `session ${session}` : root,
+      readable: sandbox.readable,
+      writable: sandbox.writable,
+      kept,
+      policy: { isProtected: (path) => protectedKind(path) !== undefined, mayRead, runsProgram },
+    });
+  };
+  return (place: Place): Confining => {
+    const { mode, outside, git } = sandbox;
+    let problem: Reason | undefined = reason("confine-impossible", { problem: "other", detail: "not tried yet" });
+    return {
+      mode: mode === "autoAllow" ? mode : "contain",
+      outside,
+      git,
+      async ready() {
+        const { unfitRoot } = await import("../confine/confinement.ts");
+        const wide = unfitRoot([place.root], place.home);
+        const probed = await probeOnce(place.state, place.home);
+        if (wide !== undefined) problem = reason("confine-impossible", { problem: "workspace", detail: wide });
+        else
+          problem = probed.ok
+            ? undefined
+            : reason("confine-impossible", { problem: probed.problem, detail: probed.detail });
+      },
+      problem: () => problem,
+      async launch(command) {
+        let confinement = made.get(place.session);
+        if (confinement === undefined) made.set(place.session, (confinement = make(place)));
+        return (await confinement).launch(command);
+      },
+    };
+  };
+}
+
+let probing: Promise<Probed> | undefined;
+
+/** Tried once for a process. */
+export function probeOnce(state: string, home: string): Promise<Probed> {
+  return (probing ??= import("../confine/probe.ts").then(({ probe }) => probe(state, home)));
+}

@@ -1,0 +1,138 @@
+import { dirname } from "node:path";
+import { reason } from "../protocol/index.ts";
+import type { Blocked, Confined, PermissionResult, Reason } from "../protocol/index.ts";
+import type { DecisionInput, DecisionStep } from "./decide.ts";
+import type { Finding } from "./finding.ts";
+import { judgeHost } from "./network.ts";
+import { isFolder, isInside, statOf } from "./paths/canonical.ts";
+import { anchorsOf, isCovered, namesOf } from "./paths/pattern.ts";
+import { protectedKind } from "./paths/protected.ts";
+import type { RuleBook } from "./rules/book.ts";
+import { outsidePrograms, repositoryUse } from "./shell/judge/confinable.ts";
+
+/** How commands are confined in this run. */
+export type ConfinePolicy = {
+  mode: "contain" | "autoAllow";
+  /** Further programs that can only work outside. */
+  outside: readonly string[];
+  /** With `write` commands of git that change the repository run without asking, too. */
+  git: "read" | "write";
+  /** Why nothing can be confined here: then no command runs. */
+  problem?: Reason | undefined;
+  /** Things that the last run of this very command was kept from. */
+  blocked: readonly Blocked[];
+};
+
+/** A decision about a command where commands are confined. Deny, ask rules and everything that needs a person stand above it. */
+export function confine(
+  [step, result]: [DecisionStep, PermissionResult],
+  { finding, book, call }: { finding: Finding; book: RuleBook; call: DecisionInput },
+): [DecisionStep, PermissionResult] {
+  const { confine: policy } = call;
+  if (policy === undefined || call.tool !== "Bash" || result.behavior === "deny") return [step, result];
+  if (policy.problem) return ["refused", { behavior: "deny", reason: policy.problem }];
+  const away = call.mode === "bypass" ? [] : worksOutside(finding, call, policy);
+  if (away.length > 0) {
+    const program = result.behavior === "allow" ? away.find((one) => !isNamed(one, finding)) : undefined;
+    if (program === undefined) return [step, { ...result, confined: "outside" }];
+    return ["confined", { behavior: "ask", reason: reason("outside-unnamed", { program }), confined: "outside" }];
+  }
+  const { confined, missed } = confinesOf(finding, book, call, policy);
+  const isOpen = step === "nothing" && result.behavior === "ask" && result.reason.code !== "tool-changed";
+  const fits = policy.mode === "autoAllow" && (confined.repository === "read" || policy.git === "write");
+  const allowed: [DecisionStep, PermissionResult] =
+    isOpen && fits ? ["confined", { behavior: "allow", reason: reason("runs-confined", {}) }] : [step, result];
+  // Unattended runs ask for nothing.
+  if (missed.length === 0 || call.mode === "bypass" || allowed[1].behavior !== "allow")
+    return [allowed[0], { ...allowed[1], confined }];
+  return ["confined", { behavior: "ask", reason: reason("confined-blocked", { blocked: missed }), confined }];
+}
+
+/** The command could run confined without asking, were that switched on. */
+export function couldRunConfined(
+  { finding, result, step }: { finding?: Finding; result: PermissionResult; step: DecisionStep },
+  tool: string,
+  roots: readonly string[],
+): boolean {
+  if (tool !== "Bash" || step !== "nothing" || result.behavior !== "ask" || finding === undefined) return false;
+  return (
+    worksOutside(finding, { roots }, { outside: [] }).length === 0 && repositoryUse(finding.shell?.reading) === "read"
+  );
+}
+
+function confinesOf(
+  { shell }: Finding,
+  book: RuleBook,
+  call: DecisionInput,
+  { blocked }: ConfinePolicy,
+): { confined: Confined; missed: Blocked[] } {
+  const hosts: string[] = [];
+  const writable: string[] = [];
+  const missed: Blocked[] = [];
+  let repository = repositoryUse(shell?.reading);
+  for (const one of blocked) {
+    if (one.kind === "aside") continue;
+    if (one.kind === "host") {
+      const { behavior } = judgeHost(one.host, book);
+      if (behavior === "allow" || behavior === "deny") continue;
+      missed.push(one);
+      if (one.final !== true && !hosts.includes(one.host)) hosts.push(one.host);
+      continue;
+    }
+    const git = call.roots.some((root) => isInside(`${root}/.git`, one.path));
+    if (git && repository === "write") continue;
+    const path = git ? undefined : grantable(one.path, call);
+    if (path !== undefined && isRuled(path, book, call)) {
+      writable.push(path);
+      continue;
+    }
+    missed.push(one);
+    if (git) repository = "write";
+    else if (path !== undefined && !writable.includes(path)) writable.push(path);
+  }
+  return { confined: { repository, hosts, writable }, missed };
+}
+
+/** The path itself, or the nearest folder above it that is there. Nothing that holds a workspace, a home or what others obey. */
+function grantable(path: string, { home, roots, sageHome = `${home}/.sage` }: DecisionInput): string | undefined {
+  let found = path;
+  while (found !== "/" && statOf(found) === undefined) found = dirname(found);
+  const isWide = [home, sageHome, ...roots].some((one) => isInside(found, one));
+  const isOwn = [sageHome, ...roots].some((one) => isInside(one, found));
+  return isWide || isOwn || protectedKind(path, sageHome) !== undefined || found === "/" ? undefined : found;
+}
+
+/** A rule that lets a file be edited lets a confined command write it. */
+function isRuled(path: string, book: RuleBook, { cwd, anchor = cwd, home }: DecisionInput): boolean {
+  const anchors = anchorsOf({ cwd: anchor, home }, undefined);
+  // A rule for everything below a folder covers whatever is in it.
+  const named = namesOf(isFolder(path) ? `${path}/file` : path);
+  return book.about("Edit").allow.some((rule) => rule.path !== undefined && isCovered(rule.path, named, anchors));
+}
+
+/** Programs of the line that can only work outside, and paths elsewhere that it is told to read or write. */
+function worksOutside(
+  { shell, parts = [] }: Finding,
+  { roots }: Pick<DecisionInput, "roots">,
+  { outside }: Pick<ConfinePolicy, "outside">,
+): string[] {
+  // In there its home and /tmp are others: what it is told to read or write elsewhere it would not find.
+  const paths = parts.flatMap(({ writes = [], reason: why }) => {
+    const read = why.code === "reads-outside" || why.code === "reads-by-rule" ? [why.args.path] : [];
+    return [...writes.filter((one) => one.outside).map(({ path }) => path), ...read];
+  });
+  const isThere = (path: string) => isShown.test(path) || roots.some((root) => isInside(root, path));
+  return [
+    ...(shell ? outsidePrograms(shell.reading, outside) : []),
+    ...new Set(paths.filter((path) => !isThere(path))),
+  ];
+}
+
+/** A rule names the program that it lets out of the sandbox; a path has a rule of its own, or it would be asked about. */
+function isNamed(program: string, { allow = [] }: Finding): boolean {
+  if (program.startsWith("/")) return true;
+  return allow.some(({ text }) => text.startsWith(`Bash(${program}`));
+}
+
+/** Parts of the system that are the same in there, and its own /tmp. */
+const isShown = /^\/(dev|proc|sys|usr|etc|tmp|bin|lib|opt)(\/|$)/;

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { isInside, planMounts, type Place } from "../../src/confine/plan.ts";
+import { fixedPaths, surveyOf } from "../../src/confine/survey.ts";
+import { protectedKind } from "../../src/permission/paths/protected.ts";
+import { confinedPlace } from "../support/confine.ts";
+
+const onLinux = { skip: process.platform !== "linux" };
+const policy = {
+  isProtected: (path: string) => protectedKind(path) !== undefined,
+  mayRead: () => (path: string) => !path.endsWith(".env"),
+  runsProgram: () => false,
+};
+
+async function placeOf(
+  { root, home, state }: { root: string; home: string; state: string },
+  more: Partial<Place> = {},
+) {
+  const survey = await surveyOf([root], policy);
+  const place: Place = {
+    roots: [root],
+    home,
+    sageHome: state,
+    privateHome: join(state, "private-home"),
+    privateTmp: join(state, "private-tmp"),
+    path: "/usr/bin",
+    readable: [],
+    writable: [],
+    guarded: fixedPaths(survey, [root]),
+    hidden: survey.hidden,
+    sockets: [],
+    kept: [],
+    repository: "read",
+    ...more,
+  };
+  return planMounts(place).map(({ words }) => words.join(" "));
+}
+
+test(
+  "files that other programs obey are bound read-only over themselves, at any depth; secrets read as empty",
+  onLinux,
+  async () => {
+    using place = confinedPlace();
+    const { root } = place;
+    mkdirSync(join(root, "packages/a/.vscode"), { recursive: true });
+    for (const name of ["AGENTS.md", "packages/a/CLAUDE.md", "packages/a/.vscode/tasks.json", ".env"])
+      writeFileSync(join(root, name), "x");
+    const mounts = await placeOf(place);
+    for (const name of ["AGENTS.md", "packages/a/CLAUDE.md", "packages/a/.vscode"])
+      assert.ok(mounts.includes(`--ro-bind ${root}/${name} ${root}/${name}`), name);
+    assert.ok(mounts.includes(`--ro-bind /dev/null ${root}/.env`));
+    const order = ["/tmp", place.home, root, join(root, "AGENTS.md")].map((to) =>
+      mounts.findIndex((one) => one.endsWith(` ${to}`)),
+    );
+    assert.deepEqual(
+      order,
+      order.toSorted((a, b) => a - b),
+      "a root lies over /tmp and home, its guards over the root",
+    );
+  },
+);
+
+test("a link is never bound: what it names would be seen", onLinux, async () => {
+  using place = confinedPlace();
+  const { root, home } = place;
+  mkdirSync(join(home, ".ssh"));
+  writeFileSync(join(home, ".ssh/id"), "key");
+  writeFileSync(join(root, "notes.md"), "x");
+  symlinkSync(join(home, ".ssh/id"), join(root, "AGENTS.md"));
+  symlinkSync("notes.md", join(root, "CLAUDE.md"));
+  symlinkSync(join(home, ".ssh"), join(root, ".git"));
+  const mounts = await placeOf(place);
+  assert.ok(!mounts.some((one) => one.includes(".ssh") || one.includes("AGENTS.md") || one.includes("/.git")));
+  assert.ok(mounts.includes(`--ro-bind ${root}/notes.md ${root}/notes.md`), "of a link inside, the file itself");
+});
+
+test(
+  "git's folder is read-only, and with a command of git writable but for its settings and hooks",
+  onLinux,
+  async () => {
+    using place = confinedPlace();
+    const { root } = place;
+    execFileSync("git", ["init", "-q"], { cwd: root });
+    const git = join(root, ".git");
+    const reads = await placeOf(place);
+    assert.ok(reads.includes(`--ro-bind ${git} ${git}`));
+    const writes = await placeOf(place, { repository: "write" });
+    const at = writes.indexOf(`--bind ${git} ${git}`);
+    for (const name of ["config", "hooks", "info"])
+      assert.ok(writes.indexOf(`--ro-bind ${git}/${name} ${git}/${name}`) > at && at > 0, name);
+  },
+);
+
+test("a linked worktree brings its repository along only if that knows the worktree", onLinux, async () => {
+  using place = confinedPlace();
+  const { root, dir } = place;
+  const common = join(dir, "other/.git");
+  mkdirSync(join(common, "worktrees/w"), { recursive: true });
+  writeFileSync(join(common, "worktrees/w/commondir"), "../..\n");
+  writeFileSync(join(common, "worktrees/w/gitdir"), `${dir}/elsewhere/.git\n`);
+  writeFileSync(join(root, ".git"), `gitdir: ${common}/worktrees/w\n`);
+  assert.ok(!(await placeOf(place)).some((one) => one.includes(common)), "a file in a repository may name any folder");
+  writeFileSync(join(common, "worktrees/w/gitdir"), `${root}/.git\n`);
+  assert.ok((await placeOf(place)).includes(`--ro-bind ${common} ${common}`));
+});
+
+test(
+  "no folder of this machine is bound that is neither the system's, a tool's, a root nor private",
+  onLinux,
+  async () => {
+    using place = confinedPlace();
+    mkdirSync(join(place.home, ".cargo/bin"), { recursive: true });
+    mkdirSync(join(place.home, "bin"));
+    const mounts = await placeOf(place, { path: `/usr/bin:${place.home}/bin:${place.home}:/:relative` });
+    const sources = mounts.filter((one) => /^--(ro-)?bind/.test(one)).map((one) => one.split(" ")[1]!);
+    const known =
+      /^\/(bin|etc|gnu|lib\w*|nix|opt|sbin|snap|sys|usr|proc\/\w+|dev\/null|var\/(lib|cache)\/[\w-]+|run\/[\w./-]+)/;
+    const own = [
+      place.root,
+      `${place.state}/private-home`,
+      `${place.state}/private-tmp`,
+      `${place.home}/.cargo/bin`,
+      `${place.home}/bin`,
+    ];
+    assert.deepEqual(
+      sources.filter((path) => !known.test(path) && !own.includes(path)),
+      [],
+    );
+    assert.ok(
+      isInside("/a", "/a/b") && !isInside("/a", "/ab") && !isInside("/a", "/a/../b") && isInside("/a", "/a/..b"),
+    );
+  },
+);

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer as createHttp } from "node:http";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import { text } from "node:stream/consumers";
+import { isLocal, isPrivate } from "../../src/confine/addresses.ts";
+import { createProxy } from "../../src/confine/proxy.ts";
+
+const refused: string[] = [];
+const allowed = new Map<string, boolean>();
+const proxy = createServer(
+  createProxy({
+    judge: (host) => (allowed.has(host) ? { allowed: true, named: allowed.get(host)! } : { allowed: false }),
+    refused: (host, port, final) => void refused.push(`${host}:${port}${final ? " final" : ""}`),
+  }),
+);
+const far = createHttp((asked, answer) => answer.end(`${asked.method} ${asked.url} ${asked.headers.host}`));
+const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+
+before(async () => {
+  await Promise.all([once(proxy.listen(0, "127.0.0.1"), "listening"), once(far.listen(0, "127.0.0.1"), "listening")]);
+});
+after(() => {
+  proxy.close();
+  far.close().closeAllConnections();
+});
+
+/** Writes pieces with a pause between them, and gives everything that came back. */
+async function talk(...pieces: (string | Buffer)[]): Promise<string> {
+  const socket = connect(portOf(proxy), "127.0.0.1");
+  const said = text(socket);
+  for (const piece of pieces) {
+    socket.write(piece);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return said;
+}
+
+test("a plain request reaches an address that a rule names, with the host that was judged", async () => {
+  allowed.set("127.0.0.1", true);
+  const answer = await talk(
+    `GET http://127.0.0.1:${portOf(far)}/x HTTP/1.1\r\nHost: other.example\r\nConnection: close\r\n\r\n`,
+  );
+  assert.match(answer, new RegExp(`GET /x 127.0.0.1:${portOf(far)}$`, "m"));
+  allowed.clear();
+});
+
+test("a tunnel and SOCKS do, too, also when their first packet comes in pieces", async () => {
+  allowed.set("127.0.0.1", true);
+  const asked = "GET /y HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  assert.match(await talk("C", `ONNECT 127.0.0.1:${portOf(far)} HTTP/1.1\r\n`, "\r\n", asked), /200 OK[^]*GET \/y/);
+  const port = Buffer.alloc(2);
+  port.writeUInt16BE(portOf(far));
+  const address = Buffer.concat([Buffer.from([5, 1, 0, 1, 127, 0, 0, 1]), port]);
+  assert.match(
+    await talk(Buffer.from([5]), Buffer.from([1, 0]), address.subarray(0, 6), address.subarray(6), asked),
+    /GET \/y/,
+  );
+  allowed.clear();
+});
+
+test("a host without a rule is refused with 403 and noted once it is known; nothing is dialled", async () => {
+  refused.length = 0;
+  assert.match(
+    await talk("CONNECT packages.example:443 HTTP/1.1\r\n\r\n"),
+    /^HTTP\/1\.1 403 Blocked by confinement: packages\.example:443/,
+  );
+  assert.match(
+    await talk("GET http://Files.Example./a HTTP/1.1\r\nHost: files.example\r\nConnection: close\r\n\r\n"),
+    /^HTTP\/1\.1 403/,
+  );
+  const name = Buffer.from("socks.example");
+  await talk(
+    Buffer.from([5, 1, 0]),
+    Buffer.concat([Buffer.from([5, 1, 0, 3, name.length]), name, Buffer.from([1, 187])]),
+  );
+  assert.deepEqual(refused, ["packages.example:443", "files.example:80", "socks.example:443"]);
+});
+
+test("this machine is not reached by a name that resolves to it, nor by a broad rule", async () => {
+  refused.length = 0;
+  allowed.set("localhost", true).set("127.0.0.1", false).set("::1", false);
+  for (const host of ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "0x7f.1"])
+    assert.match(await talk(`CONNECT ${host}:${portOf(far)} HTTP/1.1\r\n\r\n`), /^HTTP\/1\.1 (403|400)/, host);
+  assert.ok(
+    refused.every((one) => one.endsWith(" final")),
+    refused.join(),
+  );
+  allowed.clear();
+});
+
+test("addresses of this machine, of a cloud's metadata and of private networks are told apart from public ones", () => {
+  for (const address of [
+    "127.8.8.8",
+    "::1",
+    "::ffff:7f00:1",
+    "169.254.169.254",
+    "fe80::1%eth0",
+    "224.0.0.1",
+    "0.0.0.0",
+    "64:ff9b::7f00:1",
+    "x",
+  ])
+    assert.ok(isLocal(address), address);
+  for (const address of ["10.1.1.1", "192.168.0.1", "172.16.0.1", "fd00::1", "100.64.0.1", "::ffff:10.0.0.1"])
+    assert.ok(isPrivate(address) && !isLocal(address), address);
+  for (const address of ["93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34"])
+    assert.ok(!isPrivate(address) && !isLocal(address), address);
+});
