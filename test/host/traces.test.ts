@@ -151,6 +151,32 @@ test("a turn that goes on after a restart links to where it began, and the wait 
   assert.ok(!childrenOf(spans, began).includes("execute_tool Bash"), "it ran after the restart");
 });
 
+test("a session that is let out of memory while it waits tells of its wait once", async () => {
+  const { exporter } = await recorded();
+  using here = workspace();
+  const store = memoryStore();
+  const sage = new SageAgentSDK({ model: scripted(script), store, workingDirectory: here.dir, sleepAfterMs: 20 });
+  const opened = await sage.host.send({ type: "open", cwd: here.dir });
+  assert.ok(opened.ok);
+  const { session } = opened;
+  await sage.host.send({ type: "say", session, text: "go", by: "Lin", surface: "test" });
+  const turns = () => exporter.getFinishedSpans().filter(({ name }) => name === "invoke_agent sage");
+  await until(() => turns().length === 1, "it did not fall asleep");
+  const requestId = store.pending(session)[0]?.id ?? "";
+  await sage.host.send({ type: "respond", response: { type: "denied", requestId }, by: "Lin", surface: "test" });
+  await until(() => turns().length === 2, "it did not go on");
+  await sage.close();
+  const spans = exporter.getFinishedSpans();
+  const [slept, woken] = turns();
+  assert.equal(woken?.links[0]?.context.spanId, slept?.spanContext().spanId);
+  const waits = spans.filter(({ name }) => name === "wait permission");
+  assert.deepEqual(
+    waits.map(({ attributes }) => attributes["sage.request.answer"]),
+    ["denied"],
+  );
+  exporter.reset();
+});
+
 function open(store: Store, dir: string) {
   const host = assemble({
     ...{
