@@ -1,5 +1,6 @@
 import type { Store } from "../journal/store.ts";
-import { SageError, said, splitRequestId, type InquiryReplied } from "../protocol/index.ts";
+import { reason, splitRequestId, type InquiryReplied, type Resolution, type SageError } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** The reply to an inquiry, once it is there. Rejects when the request ends first, and when the signal aborts. */
 export function replyTo(
@@ -13,7 +14,8 @@ export function replyTo(
         .inquiries(requestId)
         .find(({ type, data }) => type === "inquiry.replied" && data.inquiry === inquiry);
       if (found?.type === "inquiry.replied") return finish(() => resolve(found.data));
-      if (store.resolution(requestId)) finish(() => reject(tooLate()));
+      const ended = store.resolution(requestId);
+      if (ended) finish(() => reject(tooLate(ended)));
     };
     const abort = () => finish(() => reject(signal?.reason as Error));
     const stop = store.hub.subscribe(splitRequestId(requestId).session, {
@@ -30,6 +32,6 @@ export function replyTo(
   });
 }
 
-function tooLate(): SageError {
-  return new SageError("request-resolved", said("the request ended before there was a reply"));
+function tooLate({ outcome, by, surface, at }: Resolution): SageError {
+  return errorBecause("request-resolved", reason("request-ended", { outcome, by, surface, at }));
 }

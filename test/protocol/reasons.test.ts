@@ -37,7 +37,6 @@ const forProgrammers: Record<string, number> = {
   "input/channel.ts": 7,
   "models/scripted.ts": 3,
   "sdk/client.ts": 3,
-  "sdk/inquire.ts": 1,
   "sdk/turns.ts": 1,
   "tools/registry.ts": 1,
 };
