@@ -193,7 +193,7 @@ test("nothing but a free read runs for a reply: not with rules that allow it, no
   await using sage = await sageWith({
     script: script(side, [{ calls: [read("/etc/hostname"), bash("make")] }, { text: "done" }]),
     dir: here.dir,
-    permissionMode: "default",
+    permissionMode: "bypass",
     rules: [
       ...["Read", "Bash", "Write", "Edit", `Read(/${outside.dir}/**)`].map(allow),
       { behavior: "deny", text: "Read(./denied)", source: "user" },
