@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { sqliteStore } from "../src/journal/sqlite.ts";
 import { begin, createAgent, grant, Run } from "./agent.ts";
 import { bareRead } from "./floors/bare-read.ts";
+import { checkLength, factsPerApproval } from "./facts.ts";
 import { median, removeDatabase, sample, type Row } from "./measure.ts";
 
 const lengths = [
   { facts: 200, aim: { atMost: 3 } },
   { facts: 5_000, aim: { atMost: 40 } },
 ];
-const factsPerApproval = 6;
 const times = 15;
 
 type Found = { resumed: number[]; read: number[] };
@@ -41,6 +41,7 @@ async function write(file: string, facts: number): Promise<void> {
   for (let n = factsPerApproval; n < facts; n += factsPerApproval) grant(store, (await run.next())!);
   await run.next();
   run.close();
+  checkLength(store.load("s").length, facts);
   store.close();
 }
 

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { buildBundle } from "./cli.ts";
+import { checkLength, factsPerApproval } from "./facts.ts";
 import { median, removeDatabase, sample, type Row } from "./measure.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -124,7 +125,6 @@ async function measureApprovals(): Promise<Found> {
 }
 
 async function measureResume(journal: string, facts: number): Promise<Found> {
-  const factsPerApproval = 6;
   if (!existsSync(journal)) {
     const sage = await createSdk(facts, { journal });
     const { handle, result } = sage.executeWithChannel("go", { maxSteps: facts, maxContextTokens: 1e9 });
@@ -139,6 +139,7 @@ async function measureResume(journal: string, facts: number): Promise<Found> {
   const { sqliteStore } = (await import(library)) as Sdk;
   const store = sqliteStore(journal);
   const session = store.sessions()[0]!.id;
+  checkLength(store.since(session, 0).length, facts);
   store.close();
   const times: number[] = [];
   for (let n = 0; n < 15; n++) {
