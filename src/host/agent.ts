@@ -32,7 +32,7 @@ import {
   type SubagentDefinition,
   type Reason,
 } from "../protocol/index.ts";
-import type { Outside } from "./servers.ts";
+import type { Outside } from "./outside.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
 import { createSpawner } from "../tools/spawner.ts";

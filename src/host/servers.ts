@@ -7,12 +7,11 @@ import { keptKey, saveKey } from "../config/keys.ts";
 import { changeFile } from "../config/locked-file.ts";
 import { childEnv } from "../config/secrets.ts";
 import { version } from "../config/version.ts";
-import type { OwnCommand } from "../context/commands.ts";
 import type { TokenStore } from "../mcp/oauth.ts";
 import type { ServerDefinition } from "../mcp/server.ts";
 import type { Servers } from "../mcp/servers.ts";
 import { sentence } from "../texts/reasons.ts";
-import type { ToolRegistry } from "../tools/registry.ts";
+import type { Outside } from "./outside.ts";
 
 const DEFER_ABOVE = 40;
 /** Servers that settings no longer name are left to the calls that still use them. */
@@ -20,16 +19,7 @@ const RETIRE_MS = 600_000;
 
 export type OutsideParts = { home: Home; env: NodeJS.ProcessEnv };
 
-/** The MCP servers of a folder, as an agent uses them. Nothing is loaded or started before a turn begins or a message names one. */
-export type Outside = {
-  /** Adds their tools to an agent's own. */
-  tools(base: ToolRegistry): Promise<ToolRegistry>;
-  /** Undefined where the message names no server; `message` is what the model would read without them. */
-  expand(text: string, message: string, place: { session: string; keepDir: string }): Promise<string> | undefined;
-  /** Their prompts, as far as they are known. */
-  commands(): Promise<OwnCommand[]>;
-};
-
+/** What an agent needs of the servers that its folder has. */
 export function outsideOf(config: Config, parts: OutsideParts): Outside {
   const { servers: definitions, settings } = config;
   return {
