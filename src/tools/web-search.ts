@@ -11,6 +11,8 @@ import type { Found, SearchEngine } from "./web/engines.ts";
 const LONGEST = 256;
 const MOST_FOUND = 10;
 const LONGEST_TEXT = 600;
+const LONGEST_ADDRESS = 2_000;
+const LONGEST_SUMMARY = 15_000;
 const PATIENCE_MS = 60_000;
 
 type Input = { query: string };
@@ -30,8 +32,9 @@ export function createWebSearch({ name, search }: SearchEngine): Tool<Input> {
     async execute({ query }, { signal }) {
       const late = AbortSignal.timeout(PATIENCE_MS);
       try {
-        const { found, summary = "" } = await search(query, AbortSignal.any([signal, late]));
-        const list = found.slice(0, MOST_FOUND).map(entry);
+        const { found, summary: words = "" } = await search(query, AbortSignal.any([signal, late]));
+        const summary = words.slice(0, LONGEST_SUMMARY).toWellFormed();
+        const list = found.filter(isPage).slice(0, MOST_FOUND).map(entry);
         if (list.length === 0 && summary === "") return { ok: true, text: `${name} found nothing for "${query}".` };
         const text = [...(summary === "" ? [] : [summary]), ...list].join("\n\n");
         return { ok: true, text: asData(`Results of ${name} for "${query}"`, text) };
@@ -44,11 +47,16 @@ export function createWebSearch({ name, search }: SearchEngine): Tool<Input> {
   };
 }
 
+function isPage({ url }: Found): boolean {
+  return url.length <= LONGEST_ADDRESS && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
+}
+
 function entry({ title, url, text }: Found, n: number): string {
-  const line = (words: string) =>
-    words
-      .replace(/<[^>]{0,40}>/g, "")
-      .replace(/\s+/g, " ")
-      .trim();
-  return `${n + 1}. ${line(title) || url}\n${url}\n${line(text).slice(0, LONGEST_TEXT).toWellFormed()}`.trim();
+  const { href } = new URL(url);
+  return `${n + 1}. ${line(title) || href}\n${href}\n${line(text)}`.trim();
+}
+
+function line(words: string): string {
+  const plain = words.slice(0, 4 * LONGEST_TEXT).replace(/<[^>]{0,40}>/g, "");
+  return plain.replace(/\s+/g, " ").trim().slice(0, LONGEST_TEXT).toWellFormed();
 }

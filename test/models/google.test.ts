@@ -133,6 +133,7 @@ test("effort goes to each format in its own words, and not to models that cannot
   });
   assert.deepEqual(await thinking("gemini-pro-latest"), { thinkingConfig: { includeThoughts: true } });
   assert.deepEqual(await thinking("gemini-2.0-flash", "high"), {});
+  assert.deepEqual(await thinking("gemma-3-27b-it", "high"), {});
 });
 
 test("a PDF goes to models that read it, as each format carries it; others are told", async () => {

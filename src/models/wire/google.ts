@@ -66,10 +66,10 @@ function generation(modelId: string, options: ModelRequest["options"]): object {
 
 const budgets: Record<Effort, number> = { low: 1_024, medium: 8_192, high: 24_576 };
 
-/** Gemini 2.5 takes a number of tokens, later ones a level; those before think not at all, and refuse to be told how. */
+/** Gemini 2.5 takes a number of tokens, later ones a level; those before and Gemma think not at all, and refuse to be told how. */
 function thinking(modelId: string, tokens: number | undefined, effort: Effort | undefined): object {
   const [, major = "", minor = "0"] = /gemini-(\d+)(?:\.(\d+))?/.exec(modelId) ?? [];
-  if (major !== "" && Number(major) < 3 && minor !== "5") return {};
+  if (!modelId.includes("gemini") || (major !== "" && Number(major) < 3 && minor !== "5")) return {};
   const budget = tokens ?? (effort && budgets[effort]);
   const told =
     major === "2"
