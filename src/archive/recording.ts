@@ -7,6 +7,7 @@ import {
   callsOf,
   canonicalJson,
   misfits,
+  needsConsent,
   parentCallOfKey,
   reason,
   reasonFrom,
@@ -92,6 +93,8 @@ export function replayAnswers(
     const key = canonicalJson(redaction ? fixed(redaction, asked) : asked);
     const found = left.find((one) => one.key === key && !one.used);
     if (!found) throw new NeedsInput(request.id);
+    // Signatures are given, not played.
+    if (found.response.type === "granted" && needsConsent(request)) throw new NeedsInput(request.id);
     found.used = true;
     const recordedBy = recordedPersona(found.by);
     const plain = { ...found.response, requestId: request.id };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createAnchors } from "../config/anchors.ts";
+import { silenceOptions } from "../config/silence.ts";
 import { loadConfig, type Config } from "../config/config.ts";
 import { loadContent } from "../config/content.ts";
 import type { Home } from "../config/home.ts";
@@ -245,6 +246,7 @@ export function folderParts({
       output: home.output,
     },
     options: {
+      ...silenceOptions(settings),
       ...(maxContextTokens !== undefined && { maxContextTokens }),
       llmOptions: { ...(maxOutputTokens !== undefined && { maxOutputTokens }), ...(effort && { effort }) },
       ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),

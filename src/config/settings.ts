@@ -21,6 +21,7 @@ import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { readServersFile, serversSchema, type ServersFile } from "./servers.ts";
 import { effort, limit, price, provider, webSearch } from "./model-settings.ts";
 import { sandboxSchema as sandbox } from "./sandbox-schema.ts";
+import { quietHours, silence, silenceOfRun, time, timeoutOf } from "./silence.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -30,6 +31,7 @@ const askRule = z.strictObject({
   rule: z.string(),
   approvals: z.number().int().min(1).max(9).optional().describe("People who have to approve it; one by default"),
   notAsker: z.boolean().optional().describe("None of them may be somebody who asked for it, by a message of the turn"),
+  silence: silence.optional().describe("What happens when nobody answers; in your own settings only"),
 });
 const permissions = z
   .strictObject({
@@ -59,7 +61,6 @@ const modules = z
 const shared = { $schema: z.string().optional(), permissions, hooks, modules, sandbox: sandbox.optional() };
 
 const openId = z.string().regex(/^ou_\w+$/, "open-id");
-const time = z.string().regex(/^[1-9]\d{0,4}[smhd]$/, "time-span");
 const chatSettings = {
   lang: z.enum(["en", "zh"]).optional().describe("Of texts for clients that speak neither, and of files"),
   promptTimeout: time.optional().describe("How long a request waits for an answer; 5m by default"),
@@ -120,6 +121,11 @@ const people = z
         .array(z.string().regex(/^(feishu:ou_\w+|account:\S+|device:\S+)$/, "person-id"))
         .describe("By which they are known: in Feishu, as a user of this machine, by a device of theirs"),
       roles: z.array(z.enum(roles)).default([]).describe("An approver may also give tasks"),
+      quiet: z
+        .string()
+        .regex(quietHours, "quiet-hours")
+        .optional()
+        .describe("Hours in which they are not called, such as 22:00-08:00, on this machine's clock"),
     }),
   )
   .superRefine((listed, context) => {
@@ -148,6 +154,7 @@ const userSchema = z.strictObject({
   ...shared,
   feishu: feishu.optional(),
   people: people.optional(),
+  silence: silenceOfRun.optional().describe("What happens to a request that nobody answers, and when"),
   mcpServers: serversSchema.optional().describe("MCP servers by name: tools from outside, see docs/mcp.md"),
   mcpDeferAbove: z
     .number()
@@ -222,11 +229,6 @@ const userSchema = z.strictObject({
 export function ageMs(age: string | undefined): number | undefined {
   if (age === undefined) return undefined;
   return Number.parseInt(age, 10) * { h: 3_600_000, d: 86_400_000, w: 604_800_000 }[age.at(-1) as "h" | "d" | "w"];
-}
-
-/** `30m` in ms. */
-export function timeMs(time: string): number {
-  return Number.parseInt(time, 10) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[time.at(-1) as "s"];
 }
 
 /** A project tightens, and grants only what the person has trusted. It never chooses who is asked, or where keys go. */
@@ -341,7 +343,9 @@ export function rulesOf(
   path: string,
 ): { rules: Rule[]; warnings: Reason[] } {
   try {
-    const loaded = loadRules(settings.permissions, source);
+    const { ask, ...others } = settings.permissions;
+    const listed = ask.map((one) => (typeof one === "string" ? one : { ...one, silence: timeoutOf(one.silence) }));
+    const loaded = loadRules({ ...others, ask: listed }, source);
     const warnings = loaded.warnings.map((problem) => reason("in-file", { path, problem }));
     return { rules: loaded.rules, warnings };
   } catch (error) {

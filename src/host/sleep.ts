@@ -28,7 +28,9 @@ export function fallAsleep(store: Store, session: string, newest: number): Aslee
     resolve(how);
   };
   try {
-    armed = store.pending(session).flatMap((request) => (request.deadline ? [arm(store, request)] : []));
+    armed = store
+      .pending(session)
+      .flatMap((request) => (request.deadline || request.remind ? [arm(store, request)] : []));
     if (store.since(session, newest).length > 0) end(true); // written between the last look and the subscription
   } catch (error) {
     end(false);

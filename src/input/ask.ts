@@ -14,6 +14,7 @@ import {
   type InputRequest,
   type InputResponse,
   type NewRequest,
+  type Quiet,
   type RequestTimeout,
   type Resolution,
   type Sender,
@@ -22,6 +23,7 @@ import {
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
 import { senderOf } from "./persona.ts";
+import { awakeAt, reminders } from "./quiet.ts";
 import { expired, respond, settle } from "./respond.ts";
 import { resolve, spellOut } from "./validate.ts";
 
@@ -33,6 +35,8 @@ export type Asking = {
   reject?: Set<string>;
   promptTimeout?: number;
   timeoutPolicy?: AskerPolicy;
+  remindEvery?: number;
+  quiet?: Quiet;
 };
 
 /** Batch: a person is needed. Everything else of the step runs to its end first; the turn stays open in the journal. */
@@ -44,7 +48,8 @@ export class NeedsInput extends Error {
 export function ask(durable: Durable, key: string, request: NewRequest & RequestTimeout, asking: Asking): Opened {
   const opened = durable.open(key, withDeadline(request, asking), (open) => settleAtOnce(open, asking));
   // The ordinary case waits for nothing but the answer; ten thousand of them may wait at once.
-  const plain = asking.mode.type === "interactive" && !opened.request.deadline && !asking.reject;
+  const { deadline, remind } = opened.request;
+  const plain = asking.mode.type === "interactive" && !deadline && !remind && !asking.reject;
   if (opened.resolution || plain) return opened;
   return { request: opened.request, resolution: undefined, wait: () => waitFor(opened, asking) };
 }
@@ -66,7 +71,7 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
     throw new NeedsInput(request.id);
   }
   const waiting = opened.wait();
-  const disarm = request.deadline && arm(store, request);
+  const disarm = request.deadline || request.remind ? arm(store, request) : undefined;
   const auto = isCustom(mode) ? mode : undefined;
   try {
     return await (auto ? Promise.race([waiting, consult(auto, request, store).then(() => waiting)]) : waiting);
@@ -76,8 +81,16 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   }
 }
 
-/** The asker's word goes before the run's. */
+/** When nobody answers: who is called, and what happens in the end, are decided as the request is opened. */
 function withDeadline(asked: NewRequest & RequestTimeout, asking: Asking): NewRequest {
+  const { remindEvery = asking.remindEvery, ...other } = asked;
+  const request = withEnd(other, asking);
+  const remind = reminders(request.deadline, remindEvery, asking.quiet);
+  return remind.length > 0 ? { ...request, remind } : request;
+}
+
+/** The asker's word goes before the run's. */
+function withEnd(asked: NewRequest & RequestTimeout, asking: Asking): NewRequest {
   const { timeoutMs = asking.promptTimeout, timeoutPolicy, ...request } = asked;
   const policy = timeoutPolicy ?? asking.timeoutPolicy ?? "fail";
   if (request.deadline) {
@@ -87,7 +100,7 @@ function withDeadline(asked: NewRequest & RequestTimeout, asking: Asking): NewRe
   if (timeoutMs === undefined || policy === "wait") return request;
   if (!(timeoutMs > 0)) throw new SageError("config-invalid", said(`timeoutMs should be above 0; got ${timeoutMs}`));
   if (typeof policy === "string" || "escalate" in policy)
-    return { ...request, deadline: deadlineOf(timeoutMs, policy) };
+    return { ...request, deadline: deadlineOf(timeoutMs, policy, asking.quiet) };
   const meant = timeoutPolicy !== undefined || fits(request, policy.default); // a run's default is not meant for every request
   return {
     ...request,
@@ -95,13 +108,17 @@ function withDeadline(asked: NewRequest & RequestTimeout, asking: Asking): NewRe
   };
 }
 
-/** People who are called later are known from the start: nothing is decided when the time has come, nor after a restart. */
-function deadlineOf(timeoutMs: number, policy: DeadlinePolicy | TimeoutPolicy): Deadline {
+/**
+ * People who are called later are known from the start: nothing is decided when the time has come, nor after a restart. Somebody who is
+ * not to be called then is called when their quiet hours end, and everything after that is as much later.
+ */
+function deadlineOf(timeoutMs: number, policy: DeadlinePolicy | TimeoutPolicy, quiet?: Quiet): Deadline {
   const now = Date.now();
   if (typeof policy === "string" || !("escalate" in policy)) return { at: now + timeoutMs, timeoutMs, policy };
-  const escalation = policy.escalate.map((to, n) => ({ to, at: now + timeoutMs * (n + 1) }));
-  const whole = timeoutMs * (escalation.length + 1);
-  return { at: now + whole, timeoutMs: whole, policy: policy.end, escalation };
+  let at = now;
+  const escalation = policy.escalate.map((to) => ({ to, at: (at = awakeAt(to, at + timeoutMs, quiet)) }));
+  at += timeoutMs;
+  return { at, timeoutMs: at - now, policy: policy.end, escalation };
 }
 
 type Given = InputResponse | DefaultAnswer;

@@ -1,5 +1,5 @@
-import type { Store } from "../journal/store.ts";
-import type { Deadline, InputRequest } from "../protocol/index.ts";
+import type { InboundFact, Store } from "../journal/store.ts";
+import { escalatedKey, remindedKey, splitRequestId, type Deadline, type InputRequest } from "../protocol/index.ts";
 import { bootNow } from "./boot-clock.ts";
 import { duesOf } from "./due.ts";
 import { expired, settle } from "./respond.ts";
@@ -8,7 +8,10 @@ import { expired, settle } from "./respond.ts";
 const LONGEST_TIMER = 30_000;
 const RETRY_MS = 1_000;
 
-type Armed = { due: number; request: InputRequest; store: Store };
+type Armed = { due: number; request: InputRequest; store: Store; calls: Call[] };
+
+/** Something that is due before the end: a fact of its own, written once whoever comes to write it. */
+type Call = { due: number; fact: InboundFact & { type: "input.reminded" | "input.escalated" } };
 
 // All requests of the process share a timer, set for the nearest deadline.
 const armed = new Set<Armed>();
@@ -20,13 +23,47 @@ export function arm(store: Store, request: InputRequest): () => void {
   const dues = duesOf(store);
   const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline);
   dues.set(request.id, due);
-  const one = { due, request, store };
+  const one = { due, request, store, calls: callsOf(store, request) };
   armed.add(one);
-  if (one.due < nearest) schedule(one.due);
+  const next = nextOf(one);
+  if (next < nearest) schedule(next);
   return () => {
     disarm(one);
-    if (isOver(store, request.id)) dues.delete(request.id);
+    if (!isOver(store, request.id)) return;
+    for (const name of dues.keys()) if (name === request.id || name.startsWith(`${request.id} `)) dues.delete(name);
   };
+}
+
+function nextOf({ due, calls }: Armed): number {
+  return Math.min(due, ...calls.map((call) => call.due));
+}
+
+/** Reminders and further people, by the clock of this process. Those that came while nobody counted are due at once. */
+function callsOf(store: Store, { id, at: opened, deadline, remind = [] }: InputRequest): Call[] {
+  const { key } = splitRequestId(id);
+  const dues = duesOf(store);
+  const due = (at: number) => {
+    const name = `${id} ${at}`;
+    const known = dues.get(name) ?? bootNow() + Math.min(Math.max(0, at - Date.now()), Math.max(0, at - opened));
+    dues.set(name, known);
+    return known;
+  };
+  return [
+    ...(deadline?.escalation ?? []).map(({ to, at }, n): Call => {
+      const data = { requestId: id, to };
+      return { due: due(at), fact: { key: escalatedKey(key, n), type: "input.escalated", at: 0, data } };
+    }),
+    ...remind.map((at, n): Call => {
+      const data = { requestId: id, n };
+      return { due: due(at), fact: { key: remindedKey(key, n), type: "input.reminded", at: 0, data } };
+    }),
+  ];
+}
+
+/** The key is the fence: a restart, or another process, neither repeats one nor loses one. Of a request that has ended nothing is written. */
+async function call({ store, request }: Armed, { fact }: Call): Promise<void> {
+  if (isOver(store, request.id)) return;
+  await store.append(splitRequestId(request.id).session, { ...fact, at: Date.now() });
 }
 
 /** The timer may come too early now, which costs a look and nothing else; the last one out stops it. */
@@ -67,7 +104,15 @@ function expire(): void {
       () => {},
     );
   }
+  for (const one of armed)
+    for (const due of one.calls.filter((each) => each.due <= now)) {
+      due.due = now + RETRY_MS; // until it is recorded
+      void call(one, due).then(
+        () => void (one.calls = one.calls.filter((each) => each !== due)),
+        () => {},
+      );
+    }
   let next = Infinity;
-  for (const { due } of armed) next = Math.min(next, due);
+  for (const one of armed) next = Math.min(next, nextOf(one));
   schedule(next);
 }

@@ -19,6 +19,8 @@ export type InboundType =
   | "user.said"
   | "message.withdrawn"
   | "input.approved"
+  | "input.reminded"
+  | "input.escalated"
   | "input.resolved"
   | "inquiry.made"
   | "turn.interrupted"

@@ -134,14 +134,16 @@ function demanded(call: DecisionInput, { shell }: Finding): Partial<PermissionRe
     const book = createRuleBooks().of([rule], call.home);
     return examine(call, book, shell?.reading).ask !== undefined;
   });
+  const silence = asking.find((rule) => rule.silence)?.silence;
+  const said = silence ? { silence } : {};
   const consent = strictest(asking.flatMap((rule) => rule.consent ?? []));
-  if (!consent) return {};
-  const first = asking.find((rule) => !isStricter(consent, rule.consent)) ?? asking[0]!;
-  return { consent, reason: reason("asked-by-rule", { rule: nameOf(first) }), ...by(first) };
+  if (!consent) return said;
+  const first = asking.find((rule) => rule.consent && !isStricter(consent, rule.consent)) ?? asking[0]!;
+  return { ...said, consent, reason: reason("asked-by-rule", { rule: nameOf(first) }), ...by(first) };
 }
 
 function demanding({ rules }: DecisionInput): Rule[] {
-  return rules.filter((rule) => rule.behavior === "ask" && demands(rule));
+  return rules.filter((rule) => rule.behavior === "ask" && (demands(rule) || rule.silence !== undefined));
 }
 
 /** Only what reads and needs no permission runs, and what is put before the person. Nobody is asked about anything else. */

@@ -90,6 +90,9 @@ export type FactData = {
   "input.requested": InputRequest;
   /** One yes of several that a request takes. The one that completes them is written together with `input.resolved`. */
   "input.approved": Approval;
+  /** Nobody has answered yet: those who were asked are reminded, for the `n`th time; or somebody else is called. Written once each. */
+  "input.reminded": { requestId: string; n: number };
+  "input.escalated": { requestId: string; to: string };
   "input.resolved": Resolution;
   /** A person asks about an open request, and the agent replies; the request stays as it is. */
   "inquiry.made": InquiryMade;

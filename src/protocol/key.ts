@@ -17,6 +17,7 @@ import { personName } from "./consent.ts";
  *   rewind/0                     session.rewound       rewind/0.ended          rewind.ended
  *   said/…  interrupt/…  draft/… what people and other processes write
  *   approved/t0/3/1/permit0/lin  input.approved, of that request, by that person
+ *   reminded/t0/3/1/permit0/0    input.reminded        escalated/…             input.escalated
  *   withdrawn/said/…             message.withdrawn, of the message with that key
  */
 export type KeyPlace = {
@@ -209,6 +210,9 @@ export const approvalKeys = (requestKey: string): { prefix: string; end: string 
 });
 export const approvalKey = (requestKey: string, person: string): string =>
   approvalKeys(requestKey).prefix + encodeURIComponent(personName(person));
+/** The `n`th reminder of a request, and the `n`th further person who was called. */
+export const remindedKey = (requestKey: string, n: number): string => `reminded/${requestKey}/${n}`;
+export const escalatedKey = (requestKey: string, n: number): string => `escalated/${requestKey}/${n}`;
 export const interruptKey = (id: string): string => `interrupt/${id}`;
 export const titleKey = (id: string): string => `title/${id}`;
 export const removedKey = (id: string): string => `removed/${id}`;

@@ -43,7 +43,18 @@ export type DefaultAnswer =
   | { type: "text"; text: string };
 
 /** How long one request waits, by the word of its asker; what is left out is as the run says. */
-export type RequestTimeout = { timeoutMs?: number; timeoutPolicy?: AskerPolicy };
+export type RequestTimeout = {
+  timeoutMs?: number;
+  timeoutPolicy?: AskerPolicy;
+  /** Those who were asked are reminded this often, in ms; at most ten times. */
+  remindEvery?: number;
+};
+
+/** Hours of the day in which a person is not called, in minutes after midnight on this machine's clock; `to` may be on the next day. */
+export type QuietHours = { from: number; to: number };
+
+/** People whose quiet hours count, and everybody who may approve, by their names in the settings. */
+export type Quiet = { hours: Record<string, QuietHours>; approvers: readonly string[] };
 
 /**
  * Time limits of the turn that a message begins. They are kept with the message and hold after a restart; what is left out
@@ -80,6 +91,12 @@ export type ExecutionOptions = {
   promptTimeout?: number;
   /** Policy for that moment; the turn fails by default. A request that a default answer does not fit is refused. */
   timeoutPolicy?: AskerPolicy;
+  /** Those who were asked are reminded this often, in ms; once, late in the wait, where nothing is said. */
+  remindEvery?: number;
+  /** The same for requests of single tools, by name: before the word of the run or of a chat, after that of the asker or a rule. */
+  silence?: Record<string, RequestTimeout>;
+  /** When people are not called. */
+  quiet?: Quiet;
   /** Tokens that fit into one prompt; by default the known window of the model. */
   maxContextTokens?: number;
   /** The share of it at which room is made. */

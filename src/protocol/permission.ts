@@ -1,6 +1,7 @@
 import type { Confined } from "./confine.ts";
 import type { Sender } from "./host.ts";
 import type { ToolInput } from "./message.ts";
+import type { RequestTimeout } from "./options.ts";
 import type { Reason } from "./reason.ts";
 
 /** A decision about a call. `passthrough` leaves it to the next step. */
@@ -19,6 +20,8 @@ export type Rule = {
   source: RuleDestination;
   /** Of an ask rule: people whose yes it takes; one, and anybody who may approve, where nothing is said. */
   consent?: Consent;
+  /** Of an ask rule: what happens when nobody answers. */
+  silence?: RequestTimeout;
 };
 
 /** How many people have to approve a call, and whether those who asked for it are left out. */
@@ -63,6 +66,8 @@ export type PermissionResult = {
   confined?: Confined | "outside";
   /** Of an ask: confined, the command would have run without asking. */
   spared?: true;
+  /** Of an ask: what happens when nobody answers, by the word of the rule. */
+  silence?: RequestTimeout;
 };
 
 /** A tool's own view of a call. Tools of embedders give their reason in plain words. */

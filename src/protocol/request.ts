@@ -124,6 +124,8 @@ export type NewRequest = RequestBody & {
   why: Reason;
   digest: string;
   deadline?: Deadline;
+  /** Wall times at which those who were asked are reminded, while it waits. */
+  remind?: number[];
 };
 
 /** An answer to one question: labels of its options, own words, or both. */

@@ -88,6 +88,10 @@ export const en = {
     `${given} of ${needed}: approved ${who.join(", ")}`,
   signed: (who: readonly string[]) => `approved ${who.join(", ")}`,
   approvedAgain: "You have approved this before; each person counts once.",
+  waitsForEver: "Waits until somebody answers.",
+  thenAsked: (who: string, time: string) => `If nobody answers, ${who} is asked at ${time}.`,
+  reminded: "Nobody has answered yet; those who were asked are reminded.",
+  escalated: (who: string) => `Nobody has answered yet; ${who} is asked now.`,
   overdue: "overdue",
   inTime: (duration: string) => `${duration} left`,
 

@@ -96,6 +96,7 @@ const formats: Record<string, Record<Lang, string>> = {
   url: { en: "an address (URL)", zh: "网址" },
   "open-id": { en: "the open id of a person, ou_…", zh: "人员的 open id（ou_…）" },
   "chat-id": { en: "the id of a chat, oc_…", zh: "群聊的 id（oc_…）" },
+  "quiet-hours": { en: "two times of the day, such as 22:00-08:00", zh: "一天中的两个时刻，如 22:00-08:00" },
   "time-span": { en: "seconds, minutes, hours or days, such as 30m", zh: "秒、分、时或天，如 30m" },
   "package-name": { en: "the name of a package, such as @ai-sdk/groq", zh: "包名，如 @ai-sdk/groq" },
   "bot-name": { en: "a short name, such as ops", zh: "短名，如 ops" },

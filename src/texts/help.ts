@@ -62,6 +62,8 @@ Running
   --timeout <d>               working time per turn; time spent waiting for you does not count
   --prompt-timeout <d>        how long a request waits (default: forever)
                               durations: 30s, 5m, 2h, or milliseconds
+  --if-silent <what>          when nobody answers: wait, fail, deny, or escalate to further
+                              people of the settings (after 10m unless something else is set)
   -c, --continue              resume the last session in this folder
   -r, --resume [id]           resume a session; the start of its id is enough, without one you choose
   --cwd <dir>                 work in this folder
@@ -217,6 +219,8 @@ const zh: HelpTexts = {
   --timeout <时长>            每轮的工作时间；等你的时间不计
   --prompt-timeout <时长>     请求等待多久（默认一直等）
                               时长：30s、5m、2h，或毫秒数
+  --if-silent <做法>          无人回答时：wait、fail、deny，或 escalate 询问设置中的其他人
+                              （未另行设置时为 10 分钟后）
   -c, --continue              继续本目录的上一个会话
   -r, --resume [编号]         继续一个会话；编号的开头即可，不写则从列表中选择
   --cwd <目录>                在该目录工作

@@ -70,6 +70,10 @@ export const zh: Texts = {
   consentGiven: (given, needed, who) => `已批准 ${given}/${needed}：${who.join("、")}`,
   signed: (who) => `批准人：${who.join("、")}`,
   approvedAgain: "你已批准过；每人只算一次。",
+  waitsForEver: "一直等到有人回答。",
+  thenAsked: (who, time) => `无人回答时，${time} 起询问 ${who}。`,
+  reminded: "还没有人回答，已再次提醒。",
+  escalated: (who) => `还没有人回答，现在询问 ${who}。`,
   overdue: "已过期",
   inTime: (duration) => `还剩 ${duration}`,
 

@@ -27,6 +27,8 @@ export type Item =
   | InquiryItem
   /** One yes of several that a request takes. The one that completes them is told by the request's end. */
   | { type: "approved"; at: number; request: InputRequest; approvals: Approval[]; needed: number }
+  /** Nobody has answered a request yet: those who were asked were reminded, or somebody else was asked. */
+  | { type: "silence"; at: number; requestId: string; to?: string }
   | ({ type: "rule"; at: number } & Pick<FactData["rule.added"], "rule" | "saved" | "problem" | "destination" | "by">)
   | ({ type: "ruleRemoved"; at: number; rule: string } & Sender)
   | { type: "compacted"; at: number; tokens: Compaction["tokens"] }

@@ -44,6 +44,8 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
       return item.resolution && { tone: "dim", line: headline(item.resolution, t, me, item.request) };
     case "inquiry":
       return inquiryNote(item, t, me);
+    case "silence":
+      return { tone: "warn", line: item.to === undefined ? t.reminded : t.escalated(oneLine(item.to)) };
     case "approved":
       return { tone: "good", line: consentSoFar(item, t, me) };
     case "end":

@@ -267,6 +267,10 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return requested(fact);
         case "input.approved":
           return approved(fact);
+        case "input.reminded":
+          return [{ type: "silence", at, requestId: fact.data.requestId }];
+        case "input.escalated":
+          return [{ type: "silence", at, ...fact.data }];
         case "input.resolved":
           return resolved(fact);
         case "inquiry.made":

@@ -158,7 +158,7 @@ suite("two people", () => {
     using here = workspace();
     const recorded = [
       {
-        asked: { kind: "permission" as const, tool: "Bash", input: { command: "touch done" } },
+        asked: { kind: "permission" as const, tool: "Bash", input: { command: "touch done", timeout: 120_000 } },
         by: "Wang",
         response: { type: "granted" as const },
       },

@@ -14,6 +14,7 @@ import type {
   Preview,
   Reason,
   RequestConsent,
+  RequestTimeout,
   Resolution,
   RuleGrant,
   RuleRemoval,
@@ -35,10 +36,12 @@ export function openRequest(
 ): Opened {
   const tool = toolFor(context, call);
   const input = inputOf(context, tool, call, verdict);
-  const frame = { agent: context.agent, why: verdict.reason, digest: verdict.digest };
+  // The word of the rule goes before that of the tool's settings; a tool's own request says for itself.
+  const silence: RequestTimeout = { ...context.options.silence?.[tool.name], ...verdict.silence };
+  const frame = { agent: context.agent, why: verdict.reason, digest: verdict.digest, ...silence };
   if (tool.request)
     return ask(durable, callKeys.ask(number), { ...frame, source: "tool", ...tool.request(input) }, context.asking);
-  const request: NewRequest = {
+  const request: NewRequest & RequestTimeout = {
     ...frame,
     source: "approval",
     kind: "permission",

@@ -52,6 +52,8 @@ const inbound: Readonly<Record<InboundType, true>> = {
   "user.said": true,
   "message.withdrawn": true,
   "input.approved": true,
+  "input.reminded": true,
+  "input.escalated": true,
   "input.resolved": true,
   "inquiry.made": true,
   "turn.interrupted": true,

@@ -41,12 +41,14 @@ export class UnifiedExecutor {
       ...(auto !== undefined && { mode: { type: "nonInteractive", autoResponse: auto } }),
       ...options,
     });
-    const { mode, promptTimeout = channel?.defaultTimeout, timeoutPolicy } = this.#options;
+    const { mode, promptTimeout = channel?.defaultTimeout, timeoutPolicy, remindEvery, quiet } = this.#options;
     this.#ask = {
       store: config.store,
       mode,
       ...(promptTimeout !== undefined && { promptTimeout }),
       ...(timeoutPolicy !== undefined && { timeoutPolicy }),
+      ...(remindEvery !== undefined && { remindEvery }),
+      ...(quiet && { quiet }),
     };
   }
 

@@ -2,6 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { testHome } from "../../config/home.ts";
 import { readInstallation, type Installation } from "../../config/installation.ts";
+import { silenceOptions } from "../../config/silence.ts";
 import {
   closest,
   modeWords,
@@ -12,6 +13,7 @@ import {
 import type { CliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { Late } from "../run/chat.ts";
+import { person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../find-session.ts";
 import { count, duration, readFlags, usage, type Flags } from "../flags.ts";
@@ -35,6 +37,7 @@ const options = {
   "max-tokens": { type: "string" },
   timeout: { type: "string" },
   "prompt-timeout": { type: "string" },
+  "if-silent": { type: "string" },
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r" },
   cwd: { type: "string" },
@@ -62,16 +65,18 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const replay = replayed === undefined ? undefined : await recording?.replayMode(replayed, lang);
   const stand = values.persona === undefined ? undefined : await import("../run/persona.ts");
   const loading: { sage?: Sage } = {};
-  const execution = {
-    ...executionOptions(values, t),
-    ...(replay && { mode: replay.mode }),
-    ...(stand && { mode: stand.personaMode(values.persona ?? "", async () => loaded(loading).ready(), lang) }),
-  };
+  const given = executionOptions(values, t);
   const cwd = directory(values.cwd, t);
   const again = values.continue === true || values.resume !== undefined;
 
   const isTest = stand !== undefined || replay?.test === true;
   const installation = isTest ? forTests(readInstallation(process.env)) : readInstallation(process.env);
+  const execution = {
+    ...given,
+    ...ifSilent(values["if-silent"], given, installation, t),
+    ...(replay && { mode: replay.mode }),
+    ...(stand && { mode: stand.personaMode(values.persona ?? "", async () => loaded(loading).ready(), lang) }),
+  };
   const { home } = installation;
   const store = again ? openStore(home) : undefined;
   const wanted = values.resume === "" ? await chosenSession(values, cwd, lang) : values.resume;
@@ -224,6 +229,33 @@ function executionOptions(values: Values, t: CliTexts): Partial<ExecutionOptions
     ...(executionTimeout !== undefined && { executionTimeout }),
     ...(promptTimeout !== undefined && { promptTimeout }),
   };
+}
+
+const silentWords = ["wait", "fail", "deny", "escalate"] as const;
+const SILENT_AFTER_MS = 10 * 60_000;
+
+/** What happens in this run when nobody answers; the settings say when, and who else is asked. */
+function ifSilent(
+  given: string | undefined,
+  { promptTimeout }: Partial<ExecutionOptions>,
+  { settings }: Installation,
+  t: CliTexts,
+): Partial<ExecutionOptions> {
+  if (given === undefined) return {};
+  const word = silentWords.find((one) => one === given);
+  if (word === undefined) throw usage(t.expected("--if-silent", t.oneOf(silentWords), given));
+  if (word === "wait") return { timeoutPolicy: word };
+  const said = silenceOptions(settings);
+  const after = { promptTimeout: promptTimeout ?? said.promptTimeout ?? SILENT_AFTER_MS };
+  if (word !== "escalate") return { ...after, timeoutPolicy: word };
+  const { timeoutPolicy } = said;
+  const named = typeof timeoutPolicy === "object" && "escalate" in timeoutPolicy ? timeoutPolicy.escalate : [];
+  const approvers = Object.entries(settings.people ?? {}).flatMap(([name, { roles }]) =>
+    roles.includes("approver") && name !== person(settings) ? [name] : [],
+  );
+  const escalate = named.length > 0 ? named : approvers;
+  if (escalate.length === 0) throw usage(t.nobodyElse);
+  return { ...after, timeoutPolicy: { escalate, end: "deny" } };
 }
 
 function modeOf({ yes, deny, print }: Values): ExecutionMode {

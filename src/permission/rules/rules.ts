@@ -4,6 +4,7 @@ import {
   type Consent,
   type FileReasonArgs,
   type Reason,
+  type RequestTimeout,
   type Rule,
   type RuleDestination,
 } from "../../protocol/index.ts";
@@ -15,17 +16,23 @@ export type RuleReading = ReadRule | { ok: false; problem: Reason };
 /** Rules as settings files list them. */
 export type RuleLists = { deny?: readonly string[]; ask?: readonly (string | AskRule)[]; allow?: readonly string[] };
 /** An ask rule that demands more than one yes of anybody. */
-export type AskRule = { rule: string; approvals?: number | undefined; notAsker?: boolean | undefined };
+export type AskRule = {
+  rule: string;
+  approvals?: number | undefined;
+  notAsker?: boolean | undefined;
+  silence?: RequestTimeout | undefined;
+};
 
-export function textOfRule(listed: string | AskRule): string {
+export function textOfRule(listed: string | Pick<AskRule, "rule">): string {
   return typeof listed === "string" ? listed : listed.rule;
 }
 
-function consentOf(listed: string | AskRule): Pick<Rule, "consent"> {
+/** Who is asked, and what happens without them, is for the person's own settings to say. */
+function demandsOf(listed: string | AskRule, source: RuleDestination): Pick<Rule, "consent" | "silence"> {
   if (typeof listed === "string") return {};
-  const { approvals = 1, notAsker = false } = listed;
+  const { approvals = 1, notAsker = false, silence } = listed;
   const consent: Consent = { approvals, ...(notAsker && { notAsker }) };
-  return demands({ consent }) ? { consent } : {};
+  return { ...(demands({ consent }) && { consent }), ...(silence && source === "user" && { silence }) };
 }
 
 export const pathTools: ReadonlySet<string> = new Set(["Read", "Grep", "Glob", "Edit", "Write"]);
@@ -49,7 +56,7 @@ export function loadRules(lists: RuleLists, source: RuleDestination): { rules: R
     for (const listed of lists[behavior] ?? []) {
       const text = textOfRule(listed);
       const reading = readRule(text, behavior);
-      if (reading.ok) rules.push({ behavior, text, source, ...consentOf(listed) });
+      if (reading.ok) rules.push({ behavior, text, source, ...demandsOf(listed, source) });
       else if (behavior === "allow")
         warnings.push(reason("rule-ignored", { rule: text, source, problem: reading.problem }));
       else

@@ -203,6 +203,13 @@ function perform(following: Following, effect: Effect): void {
       if (request) queue.beside(() => asker.reply(request, told));
       return;
     }
+    case "call": {
+      const { requestId, to } = effect;
+      const request = view.request(requestId)?.request;
+      const what = to === undefined ? ({ what: "remind" } as const) : ({ what: "escalate", to } as const);
+      if (request) queue.beside(() => keep(following, request, { at: 0, ...what }));
+      return;
+    }
     case "fold": {
       const request = view.request(effect.resolution.requestId)?.request;
       appointments.drop(effect.resolution.requestId);

@@ -47,6 +47,8 @@ export type Effect =
   | { do: "recount"; requestId: string }
   /** The agent replied to a question about it. */
   | { do: "reply"; requestId: string }
+  /** Nobody has answered it yet: those who were asked are reminded, or somebody else is called. */
+  | { do: "call"; requestId: string; to?: string }
   | { do: "fold"; resolution: Resolution }
   | { do: "conclude"; ending: Ending }
   | { do: "tell-refusal"; text: string; reason?: Reason }
@@ -140,6 +142,10 @@ function afterFact(phase: Following, fact: Fact, chat: ChatState): Step {
       return { phase, effects: [{ do: "reply", requestId: fact.data.requestId }] };
     case "input.approved":
       return { phase, effects: [{ do: "recount", requestId: fact.data.requestId }] };
+    case "input.reminded":
+      return { phase, effects: [{ do: "call", requestId: fact.data.requestId }] };
+    case "input.escalated":
+      return { phase, effects: [{ do: "call", ...fact.data }] };
     case "input.resolved": {
       // After an answer the turn may end at once: a card that says "working" for a moment is noise.
       const goesOn = phase.name === "working" && chat === "EXECUTING";

@@ -90,6 +90,10 @@ function happened(parts: Parts, fact: Fact): void {
   if (fact.type === "input.approved") parts.desk.approved(fact.data);
   if (isInquiry(fact)) parts.desk.inquired(fact);
   if (fact.type === "input.resolved") parts.desk.remove(fact.data.requestId);
+  if (fact.type === "input.reminded" || fact.type === "input.escalated") {
+    const waiting = parts.desk.open().find(({ request }) => request.id === fact.data.requestId);
+    if (waiting) announce(parts, waiting.request);
+  }
   if (fact.type !== "input.requested") return;
   parts.desk.add(fact.data);
   announce(parts, fact.data);

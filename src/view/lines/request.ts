@@ -1,8 +1,8 @@
 import { oneLine, type Approval, type InputRequest, type Question, type Reason } from "../../protocol/index.ts";
-import { leftOf, timeOf } from "../../texts/resolution.ts";
 import { whyOf } from "../answering.ts";
 import { consentLines } from "../consent.ts";
 import { describeRequest, isLong, type Block, type Description } from "../describe.ts";
+import { silenceLines } from "../silence.ts";
 import type { Style } from "./paint.ts";
 import { changeLines } from "./change.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
@@ -34,9 +34,7 @@ export function requestLines(request: InputRequest, style: Style, { place, cwd, 
     ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), style.width)] : []),
     ...(permission?.words ? wordLines(permission.words, style) : []),
     ...consentLines(request, approvals, t).map((line) => clipped(line, style.width)),
-    ...(request.deadline
-      ? [t.deadline(timeOf(request.deadline.at), leftOf(request.deadline.at, t), request.deadline.policy)]
-      : []),
+    ...silenceLines(request, t).map((line) => (request.deadline ? line : paint.dim(line))),
   ];
 }
 

@@ -32,7 +32,7 @@ function onScreen(request: InputRequest, size: { cols: number; rows: number }) {
 suite("on a terminal", () => {
   test("a question: chosen, answered in Chinese, and the terminal's cursor is at the caret for the input method", async () => {
     using screen = onScreen(questions(colour, extras), { cols: 60, rows: 24 });
-    assert.match(await screen.seen(), /^── Question ─+\n\[Colour\]│ Extras │ Review/);
+    assert.match(await screen.seen(), /^── Question ─+\nWaits until somebody answers\.\n\[Colour\]│ Extras │ Review/);
     screen.press("2", down, down, down, "加", "上", "测试");
     assert.match(await screen.seen(), /Colour ✓ │\[Extras ✓\]/);
     const { row, col } = await screen.caret();

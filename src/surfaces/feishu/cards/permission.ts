@@ -120,9 +120,9 @@ export function callElements({ called = [], for: name, from }: Asked, { t }: Spe
 export function deadlineElements(
   { deadline }: { deadline?: PermissionRequest["deadline"] },
   { now }: Asked,
-  { t }: Speech,
+  { t, words }: Speech,
 ): Element[] {
-  if (!deadline) return [];
+  if (!deadline) return [note(escaped(words.waitsForEver))];
   const calls = (deadline.escalation ?? []).filter(({ at }) => at > now);
   return [
     ...calls.map(({ to, at }) => note(withTime((time) => t.thenAsked(time, to), at, now))),

@@ -1,5 +1,6 @@
 import { oneLine, type InputRequest } from "../../../protocol/index.ts";
 import { whyOf } from "../../../view/answering.ts";
+import { silenceLines } from "../../../view/silence.ts";
 import { visibleWidth } from "../draw/tui.ts";
 import { framed, own, type Draw } from "./draw.ts";
 import type { Queue } from "./panel.ts";
@@ -27,18 +28,8 @@ export function headLines(request: InputRequest, { queue, now, draw, dangerous, 
     ...own(`── ${title}${line === "" ? "" : ` ${line}`}`, draw, {
       paint: (text) => theme.bold(dangerous ? theme.danger(text) : theme.warn(text)),
     }),
-    ...(request.deadline
-      ? own(deadlineText(request.deadline, now, draw), draw, { paint: urgent ? theme.danger : theme.dim })
-      : []),
+    ...silenceLines(request, t, now).flatMap((line) => own(line, draw, { paint: urgent ? theme.danger : theme.dim })),
   ];
-}
-
-function deadlineText({ at, policy }: NonNullable<InputRequest["deadline"]>, now: number, { t }: Draw): string {
-  const left = at <= now ? t.overdue : t.inTime(t.duration(Math.max(1_000, at - now)));
-  const date = new Date(at);
-  const time = date.toTimeString().slice(0, 5);
-  const today = date.toDateString() === new Date(now).toDateString();
-  return t.deadline(today ? time : `${date.toISOString().slice(0, 10)} ${time}`, left, policy);
 }
 
 /** Why, from where and by whom it is asked. */
