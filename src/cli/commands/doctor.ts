@@ -76,7 +76,8 @@ function checkModes(
   { dir, journal, settings, trust, keys, surfaces, anchors }: Home,
   { ok, bad, note, t }: Report,
 ): void {
-  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, trust, keys, surfaces, anchors];
+  const state = [trust, keys, surfaces, anchors, join(dir, "mcp.json")];
+  const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, ...state];
   const open = files.filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
   for (const path of open) {
     const mode = (statSync(path).mode & 0o777).toString(8);
