@@ -126,6 +126,19 @@ suite("two people", () => {
     assert.deepEqual([receipt?.input["command"], receipt?.changed?.by], ["touch other", "person"]);
   });
 
+  test("whoever edits a call has asked for it as well: where the asker may not approve, neither may the editor", async () => {
+    const { here, sage, request } = await asked([other]);
+    using _ = here;
+    await using __ = sage;
+    await sage.answer({ ...yes(request), input: { command: "touch other" } }, "Zhao");
+    const [next] = (await sage.open()) as [PermissionRequest];
+    assert.deepEqual(next.consent, { approvals: 1, except: ["Lin", "Zhao"] });
+    assert.match(outcomeOf(await sage.answer(yes(next), "Zhao")), /^not-permitted: Zhao asked for this/);
+    assert.ok(!facts(sage).includes("call.started"));
+    assert.equal(outcomeOf(await sage.answer(yes(next), "Wang")), "answered");
+    assert.equal((await sage.outcome()).status, "success");
+  });
+
   test("the same input sent with a yes is no edit", async () => {
     const { here, sage, request } = await asked([two]);
     using _ = here;

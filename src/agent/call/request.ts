@@ -54,7 +54,7 @@ export function openRequest(
   if (verdict.confined) request.confined = verdict.confined;
   if (mayLeave(verdict, context)) request.mayLeave = true;
   if (verdict.spared) request.spared = true;
-  if (verdict.consent) request.consent = consentIn(verdict.consent, context);
+  if (verdict.consent) request.consent = consentIn(verdict.consent, verdict, context);
   if (typeof input["description"] === "string") request.description = input["description"];
   if (!request.hard)
     request.suggestions = suggest(
@@ -73,9 +73,17 @@ export function openRequest(
   return opened;
 }
 
-/** Whoever asked is named in the request: who they are is decided once, and holds after a restart. */
-function consentIn({ approvals, notAsker }: Consent, { askers }: ExecutionContext): RequestConsent {
-  return { approvals, ...(notAsker && { except: askers() }) };
+/**
+ * Whoever asked is named in the request: who they are is decided once, and holds after a restart. An editor asks too: nobody may write
+ * a call and approve it alone.
+ */
+function consentIn(
+  { approvals, notAsker }: Consent,
+  { changed }: Verdict,
+  { askers }: ExecutionContext,
+): RequestConsent {
+  const editors = changed?.by === "person" ? [changed.who.by] : [];
+  return { approvals, ...(notAsker && { except: [...new Set([...askers(), ...editors])] }) };
 }
 
 /** Only a person who was shown what the sandbox kept a command from may let it out, and never an unattended run. */
