@@ -33,7 +33,7 @@ export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly
   const named = rules.allow.filter((rule) => names(rule, host));
   const allow = firstOf([...named, ...whole(rules.allow)]);
   const isNamed = named.some((rule) => !rule.glob.includes(star));
-  const mustAsk = nearness(host, addresses, isNamed) ?? concern(url);
+  const mustAsk = nearness(host, addresses, isNamed) ?? concern(url, isNamed);
   return {
     host,
     reason: reason("no-rule-host", { host }),
@@ -100,9 +100,11 @@ export function mayName({ glob }: CompiledRule, host: string): boolean {
   return spelled.replace(/\.+$/, "") === host;
 }
 
-function concern(url: URL): Reason | undefined {
+function concern(url: URL, isNamed: boolean): Reason | undefined {
   if (url.search.length > longestQuery) return reason("query-long", { length: url.search.length });
-  return looksSecret(decoded(url)) ? reason("address-secret", {}) : undefined;
+  // Looking a name up tells it to whoever answers for its domain; a host that a rule names whole was written by the person.
+  const carries = looksSecret(decoded(url)) || (!isNamed && looksSecret(url.hostname));
+  return carries ? reason("address-secret", {}) : undefined;
 }
 
 function decoded({ search, hash, pathname }: URL): string {

@@ -110,3 +110,12 @@ test("a name that resolves to this machine or its own network is asked about, un
   assert.equal(fetching(["10.1.2.3"], "+ WebFetch(domain:inner.example.org)").behavior, "allow");
   assert.equal(fetching(["93.184.216.34", "2606:2800:220:1::1"], "+ WebFetch").behavior, "allow");
 });
+
+test("a secret in the name of the host is asked about, unless the rule names that very host", () => {
+  for (const url of ["https://akiaiosfodnn7example.evil.com/", "https://6b2f9d01c4e87a35f0d2b961.evil.com/x"])
+    for (const rule of ["+ WebFetch", "+ WebFetch(domain:*.evil.com)"])
+      assert.equal(fetches(url, rule).behavior, "ask", `${rule} ${url}`);
+  const host = "6b2f9d01c4e87a35f0d2b961.cdn.org";
+  assert.equal(fetches(`https://${host}/`, `+ WebFetch(domain:${host})`).behavior, "allow");
+  assert.equal(fetches("https://raw.githubusercontent.com/a/b", "+ WebFetch").behavior, "allow");
+});
