@@ -49,10 +49,7 @@ export async function askFor(
   const fields = Object.entries(properties).map(([name, schema]) =>
     fieldOf(name, schema as Schema, server, required.includes(name)),
   );
-  const asksSecret = Object.entries(properties).find(
-    ([name, { title = "", ...schema }]) =>
-      secret.test(name) || secret.test(title) || ("format" in schema && String(schema.format) === "password"),
-  );
+  const asksSecret = Object.entries(properties).find(([name, schema]) => wantsSecret(name, schema as Schema, message));
   if (asksSecret) notice?.(reason("elicitation-secret", { server, field: oneLine(asksSecret[0]) }));
   if (asksSecret || fields.length > MOST_FIELDS) return { action: "decline" };
   if (fields.length === 0) {
@@ -73,6 +70,20 @@ export async function askFor(
     else if (field.otherwise !== undefined) content[field.name] = field.otherwise;
   }
   return { action: "accept", content };
+}
+
+/** Whatever people read beside a field says what to write there, and the message says it for every field that takes any words. */
+function wantsSecret(name: string, schema: Schema, message: string): boolean {
+  const { title, description, format } = schema;
+  const isFree =
+    choicesOf(schema).length === 0 && formOf(schema).type === "string" && formOf(schema).format === undefined;
+  const words = [name, title, description, ...(isFree ? [message] : [])].join("\n");
+  return format === "password" || secret.test(plain(words));
+}
+
+/** As it looks: wide letters are letters, and what shows as nothing is nothing. */
+function plain(text: string): string {
+  return text.normalize("NFKC").replaceAll(/[\p{Cf}\p{Mn}]/gu, "");
 }
 
 type Value = string | number | boolean | string[];

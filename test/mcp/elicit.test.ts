@@ -110,6 +110,17 @@ test("declined, an address, a secret, too many at once: the server hears no more
   assert.deepEqual(JSON.parse(sage.result(3, 0)), ["accept", ...Array(7).fill("decline")]);
 });
 
+test("a secret that is asked for beside the field, or in disguised letters, is declined for the person", async () => {
+  using folder = workspace();
+  await using sage = await asking(folder.dir, ["ask-secrets"]);
+  assert.equal((await sage.outcome()).status, "success");
+  assert.deepEqual(
+    JSON.parse(sage.result(0, 0)),
+    Array.from({ length: 4 }, () => ({ action: "decline" })),
+  );
+  assert.ok(!sage.facts().some(({ type }) => type === "input.requested"));
+});
+
 test("a server that dies while it asks: the request is superseded, and the call's end is unknown", async () => {
   using folder = workspace();
   await using sage = await asking(folder.dir, ["ask-and-die"]);
