@@ -58,8 +58,11 @@ function isThisMachine({ hostname }: URL): boolean {
 
 /** Written as such an address; names are the resolver's business. */
 function isPrivate(url: URL): boolean {
-  const { hostname } = url;
-  if (isThisMachine(url) || hostname.endsWith(".localhost") || hostname.endsWith(".internal")) return true;
-  if (/^\[(::|::ffff:.*|f[cd].*|fe[89ab].*)\]$/i.test(hostname)) return true;
-  return /^(0|10|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(hostname);
+  const hostname = url.hostname.replace(/\.$/, "");
+  // Only the global range is public, and of it not the parts that stand for an IPv4 address.
+  if (hostname.startsWith("[")) return !/^\[(?!2002:|2001:0?:)[23]/.test(hostname);
+  if (!hostname.includes(".") || /\.(localhost|internal|local|lan|home|corp|intranet)$/.test(hostname)) return true;
+  return /^(0|10|127|169\.254|192\.168|192\.0\.0|198\.1[89]|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))(\.\d+)+$/.test(
+    hostname,
+  );
 }

@@ -177,6 +177,11 @@ test("only https, or this machine; a server out there sends nobody into this net
     "https://localhost/x",
     "https://192.168.0.1/",
     "https://[::1]/",
+    "https://localhost./x",
+    "https://intranet/",
+    "https://[::7f00:1]/",
+    "https://[64:ff9b::7f00:1]/",
+    "https://[2002:7f00:1::]/",
     "http://127.0.0.1:1/",
   ])
     await assert.rejects(fetchFor(url), ServerFailure);
