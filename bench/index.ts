@@ -1,11 +1,12 @@
 // npm run bench                  everything, in some five minutes
-// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, past, terminal, cli, long, mcp or sdk
+// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, confined, past, terminal, cli, long, mcp or sdk
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approvals } from "./approvals.ts";
 import { blocked } from "./blocked.ts";
 import { cli, long, mcp } from "./cli.ts";
+import { confined } from "./confined.ts";
 import { context } from "./context.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { table, type Row } from "./measure.ts";
@@ -22,6 +23,7 @@ const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   resume,
   context,
   permission,
+  confined,
   past,
   terminal,
   cli,

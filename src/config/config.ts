@@ -178,12 +178,13 @@ type Layer = { path: string; destination: "user" | "project" | "local"; settings
 /** All hooks, each with the folder it runs in. One of a project runs only while the scripts it names are what was trusted. */
 function merged(layers: readonly Layer[], scripts: readonly ContentFile[]): Partial<Record<HookMoment, Hook[]>> {
   const hooks: Partial<Record<HookMoment, Hook[]>> = {};
-  for (const { settings, folder } of layers)
+  for (const { settings, folder, destination } of layers)
     for (const [moment, list] of Object.entries(settings.hooks) as [HookMoment, Hook[] | undefined][])
       for (const hook of list ?? []) {
         const named = filesIn(hook.command, folder);
         const trusted = scripts.filter(({ path }) => named.includes(path));
-        (hooks[moment] ??= []).push({ ...hook, folder, changed: () => changedScript(trusted, folder) });
+        const own = destination === "user" ? {} : { confined: true as const };
+        (hooks[moment] ??= []).push({ ...hook, ...own, folder, changed: () => changedScript(trusted, folder) });
       }
   return hooks;
 }

@@ -14,6 +14,8 @@ import { clearAway, fixedPaths, gitSettingsOf, surveyOf, type FilePolicy, type S
 export type Confinement = {
   /** Prepares the start of one command. Rejects when it cannot be confined: then it must not run. */
   launch(command: ConfinedCommand): Promise<Launch>;
+  /** A file that was written by somebody else while commands run. */
+  wrote(path: string): void;
   close(): void;
 };
 
@@ -67,6 +69,8 @@ export function createConfinement(parts: ConfinementParts): Confinement {
   const folder = stateFolder(parts);
   const running = new Set<{ blocked: Blocked[]; command: ConfinedCommand }>();
   const { roots, policy } = parts;
+  /** Files that others wrote while a command ran. */
+  const others = new Set<string>();
   let survey: Promise<{ found: Survey; at: number }> | undefined;
   let net: Promise<Net> | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -111,6 +115,7 @@ export function createConfinement(parts: ConfinementParts): Confinement {
 
   return {
     close,
+    wrote: (path) => void (running.size > 0 && others.add(path)),
     async launch(command) {
       const [before, { enter: entering, port }] = await Promise.all([look(), enter()]);
       const since = Date.now();
@@ -161,7 +166,9 @@ export function createConfinement(parts: ConfinementParts): Confinement {
           running.delete(mine);
           clearTimeout(idle);
           if (running.size === 0) idle = setTimeout(close, IDLE_MS).unref();
-          const cleared = await clearAway(before, since, roots, policy);
+          const known = { ...before, guarded: [...before.guarded, ...others] };
+          const cleared = await clearAway(known, since, roots, policy);
+          if (running.size === 0) others.clear();
           survey = Promise.resolve({ found: cleared.survey, at: performance.now() });
           rmSync(args, { force: true });
           rmSync(note, { force: true });

@@ -138,7 +138,8 @@ function toolMounts({ home, path, roots, sageHome }: Place): Mount[] {
     const isWide = [home, ...roots].some((one) => isInside(folder, one));
     return isAbsolute(folder) && isFolder(folder) && isReal(folder) && !isShown && !isOpen && !isWide;
   });
-  return [...new Set([...tools, ...searched])].map((one) => bind(one, one, false));
+  const secrets = [".config/git/credentials", ".nvm/.npmrc"].map((name) => join(home, name));
+  return [...[...new Set([...tools, ...searched])].map((one) => bind(one, one, false)), ...secrets.flatMap(hide)];
 }
 
 function repositoryMounts(root: string, repository: "read" | "write"): Mount[] {

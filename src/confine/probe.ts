@@ -13,7 +13,6 @@ export type Probed =
 
 /** Runs the real thing once: a command that must work, a write and two connections that must not. */
 export async function probe(sageHome: string, home: string): Promise<Probed> {
-  if (process.platform === "darwin") return { ok: true, version: "sandbox-exec", ms: 0 };
   if (process.platform !== "linux") return { ok: false, problem: "platform", detail: process.platform };
   const version = /(\d+)\.(\d+)\.\d+/.exec(await output("bwrap", ["--version"]));
   if (version === null) return { ok: false, problem: "bwrap-missing", detail: "" };
@@ -66,9 +65,9 @@ async function run(confinement: ReturnType<typeof createConfinement>, script: st
   const launch = await confinement.launch({ cwd: "/tmp", env, as, reach: () => ({ allowed: false }) });
   const child = startConfined(launch, ["bash", "--noprofile", "--norc", "-c", script]);
   let said = "";
-  for (const pipe of [child.stdout!, child.stderr!])
+  for (const pipe of [child.stdout, child.stderr])
     pipe.setEncoding("utf8").on("data", (text: string) => (said += text));
-  child.stdin!.end();
+  child.stdin.end();
   await new Promise<void>((resolve, reject) => child.once("close", () => resolve()).once("error", reject));
   const { failed } = await launch.over();
   if (failed !== undefined) throw new Error(said.trim() || failed);

@@ -1,16 +1,16 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { Launch } from "./confinement.ts";
 
 /** Starts a program in its sandbox as a child of this process, with pipes for input and both outputs. It ends with this process. */
-export function startConfined(launch: Launch, argv: readonly string[]): ChildProcess {
+export function startConfined(launch: Launch, argv: readonly string[]): ChildProcessWithoutNullStreams {
   const [program = "", ...words] = [...launch.words, ...argv];
   const [args, filter] = [openSync(launch.args, "r"), openSync(launch.filter, "r")];
   try {
     const own = ["pipe", "pipe", "pipe", "pipe", "ignore", "ignore", args, "pipe", filter] as const;
-    const child = spawn(program, words, {
+    const child: ChildProcess = spawn(program, words, {
       cwd: "/",
       env: launch.env,
       detached: true,
@@ -26,7 +26,7 @@ export function startConfined(launch: Launch, argv: readonly string[]): ChildPro
         if (may === false) child.kill("SIGKILL");
       });
     });
-    return child;
+    return child as ChildProcessWithoutNullStreams;
   } finally {
     closeSync(args);
     closeSync(filter);

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync, realpathSync, renameSync, symlinkSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Blocked } from "../protocol/index.ts";
@@ -40,16 +40,18 @@ export async function surveyOf(roots: readonly string[], policy: FilePolicy): Pr
   let seen = 0;
   const mayRead = policy.mayRead();
   for (const root of roots) {
-    const folders = [root];
+    const folders = [""];
     for (let folder = folders.pop(); folder !== undefined && seen < MOST_ENTRIES; folder = folders.pop()) {
-      for (const entry of entriesOf(folder)) {
-        const path = join(folder, entry.name);
+      for (const entry of entriesOf(`${root}/${folder}`)) {
+        const name = folder + entry.name;
+        const path = `${root}/${name}`;
         if (++seen % AT_ONCE === 0) await breathe();
-        if (policy.isProtected(relative(root, path))) {
+        if (policy.isProtected(name)) {
           guarded.push(path);
           if (entry.isSymbolicLink()) links[path] = readlinkSync(path);
-        } else if (entry.name === "HEAD" && isBare(folder)) guarded.push(join(folder, "config"), join(folder, "hooks"));
-        else if (entry.isDirectory() && entry.name !== "node_modules") folders.push(path);
+        } else if (entry.name === "HEAD" && isBare(dirname(path)))
+          guarded.push(join(dirname(path), "config"), join(dirname(path), "hooks"));
+        else if (entry.isDirectory() && entry.name !== "node_modules") folders.push(`${name}/`);
         if (!mayRead(path)) hidden.push(path);
       }
     }
@@ -85,7 +87,7 @@ export async function clearAway(
   const isNew = (path: string) => (statOf(path)?.ctimeMs ?? 0) >= since - LAG_MS;
   const found = survey.guarded.filter((path) => {
     if (known.has(path)) return before.links[path] !== survey.links[path];
-    if (!exists(path) || !isNew(path)) return false;
+    if (!exists(path) || !isNew(path) || before.guarded.some((one) => isInside(path, one))) return false;
     return isRepository(path) ? policy.runsProgram(path) : true;
   });
   const inGit = roots.flatMap((root) => settingsIn(root)).filter((path) => !known.has(path) && isNew(path));

@@ -1,3 +1,4 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Reason, ToolInput } from "../protocol/index.ts";
 
 /** When a person's own commands are called. */
@@ -8,6 +9,8 @@ export type Hook = {
   matcher: string;
   command: string;
   timeoutMs: number;
+  /** A folder's own hook: where commands are confined, it is as well. */
+  confined?: true;
   /** The folder it runs in: beside the settings it stands in. By default that of the session. */
   folder?: string;
   /** The file that the command names and that is not what the person trusted, if any: then it does not run. */
@@ -46,4 +49,12 @@ export type Hooks = {
     event: HookEvent & { tool?: string; input?: ToolInput },
     signal: AbortSignal,
   ): Promise<HookOutcome>;
+  /** The same hooks, those of a folder's own settings in a sandbox. */
+  within?(start: StartConfined): Hooks;
 };
+
+/** Starts a program in a sandbox, with pipes for input and both outputs. Rejects when there can be none: then it must not run. */
+export type StartConfined = (
+  argv: readonly string[],
+  place: { cwd: string; env: NodeJS.ProcessEnv },
+) => Promise<ChildProcessWithoutNullStreams>;

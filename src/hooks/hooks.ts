@@ -1,24 +1,30 @@
 import { reason, said, type ToolInput } from "../protocol/index.ts";
-import type { Hook, HookAnswer, HookEvent, HookMoment, HookOutcome, Hooks } from "./hook.ts";
+import type { Hook, HookAnswer, HookEvent, HookMoment, HookOutcome, Hooks, StartConfined } from "./hook.ts";
 import { callHook } from "./process.ts";
 
 /** No hooks at all. */
 export const noHooks: Hooks = {
   has: () => false,
   run: async () => noOutcome(),
+  within: () => noHooks,
 };
 
-export function createHooks(configured: Partial<Record<HookMoment, readonly Hook[]>>, env: NodeJS.ProcessEnv): Hooks {
+export function createHooks(
+  configured: Partial<Record<HookMoment, readonly Hook[]>>,
+  env: NodeJS.ProcessEnv,
+  start?: StartConfined,
+): Hooks {
   const of = (moment: HookMoment, tool: string | undefined) =>
     (configured[moment] ?? []).filter(({ matcher }) => tool === undefined || matches(matcher, tool));
   return {
+    within: (starting) => createHooks(configured, env, starting),
     has: (moment, tool) => of(moment, tool).length > 0,
     /** In order: each one sees the input that the one before it left. */
     async run(moment, event, signal) {
       const outcome = noOutcome();
       let seen: HookEvent & { input?: ToolInput } = event;
       for (const hook of of(moment, event.tool)) {
-        const answer = await callHook(hook, { moment, ...seen }, { cwd: event.cwd, env, signal });
+        const answer = await callHook(hook, { moment, ...seen }, { cwd: event.cwd, env, signal, start });
         if ("broken" in answer) outcome.problems.push(answer.broken);
         else {
           take(outcome, answer, hook);

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import * as z from "../protocol/z.ts";
-import { misfits, reason, said, type Reason } from "../protocol/index.ts";
-import type { HookAnswer, Hook } from "./hook.ts";
+import { messageOf, misfits, reason, said, type Reason } from "../protocol/index.ts";
+import type { HookAnswer, Hook, StartConfined } from "./hook.ts";
 
 const LONGEST = 1024 * 1024;
 const GRACE_MS = 200;
@@ -10,7 +10,7 @@ const GRACE_MS = 200;
 export async function callHook(
   hook: Hook,
   event: Record<string, unknown>,
-  place: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+  place: HookPlace,
 ): Promise<HookAnswer | { broken: Reason }> {
   const broken = (problem: Reason) => ({ broken: reason("hook-broken", { command: hook.command, problem }) });
   const changed = hook.changed?.();
@@ -24,21 +24,24 @@ export async function callHook(
   return "code" in answer ? broken(reason("hook-misspoke", { problem: answer })) : answer;
 }
 
+type HookPlace = { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal; start?: StartConfined | undefined };
+
 type Ended = { code: number | string; out: string; err: string };
 
-function run(
-  hook: Hook,
-  input: string,
-  { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
-): Promise<Ended | Reason> {
+async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookPlace): Promise<Ended | Reason> {
+  // A relative command means a file beside the settings, and never one of that name in the repository.
+  const place = { cwd: hook.folder ?? cwd, env: { ...env, SAGE_CWD: cwd } };
+  const shell = ["/bin/bash", "--noprofile", "--norc", "-c", hook.command] as const;
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child =
+      hook.confined && start
+        ? await start(shell, place)
+        : spawn(shell[0], shell.slice(1), { ...place, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  } catch (error) {
+    return reason("hook-not-started", { problem: messageOf(error) });
+  }
   return new Promise((done) => {
-    const child = spawn("/bin/bash", ["--noprofile", "--norc", "-c", hook.command], {
-      // A relative command means a file beside the settings, and never one of that name in the repository.
-      cwd: hook.folder ?? cwd,
-      env: { ...env, SAGE_CWD: cwd },
-      detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
-    });
     let out = "";
     let err = "";
     let why: Reason | undefined;

@@ -206,7 +206,7 @@ export function createAgent(parts: AgentParts): Agent {
         ...same,
         ...(all && { tools: all }),
         ...(traces && { traces }),
-        ...(confine && { confining: confine }),
+        ...(confine && { confining: confine, hooks: same.hooks.within?.(confine.start) ?? same.hooks }),
         roots: [place.root, keepDir, receivedFor(kept, session.id)],
         env: place.env,
         keepDir,

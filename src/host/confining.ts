@@ -1,10 +1,14 @@
+import { homedir } from "node:os";
 import type { Confining } from "../agent/state/context.ts";
 import type { Sandbox } from "../config/sandbox.ts";
 import type { Confinement } from "../confine/confinement.ts";
 import type { Probed } from "../confine/probe.ts";
 import { runsProgram } from "../permission/programs/repository.ts";
 import { protectedKind } from "../permission/paths/protected.ts";
-import { reason, type Reason } from "../protocol/index.ts";
+import { judgeHost } from "../permission/network.ts";
+import { createRuleBooks } from "../permission/rules/book.ts";
+import { reason, type Reason, type Rule } from "../protocol/index.ts";
+import { sentence } from "../texts/reasons.ts";
 
 type Place = {
   /** The workspace, by its real path. */
@@ -37,25 +41,40 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
   return (place: Place): Confining => {
     const { mode, outside, git } = sandbox;
     let problem: Reason | undefined = reason("confine-impossible", { problem: "other", detail: "not tried yet" });
+    const ready = async () => {
+      const { unfitRoot } = await import("../confine/confinement.ts");
+      const wide = unfitRoot([place.root], place.home);
+      const probed = await probeOnce(place.state, place.home);
+      if (wide !== undefined) problem = reason("confine-impossible", { problem: "workspace", detail: wide });
+      else
+        problem = probed.ok
+          ? undefined
+          : reason("confine-impossible", { problem: probed.problem, detail: probed.detail });
+    };
+    const launch: Confining["launch"] = async (command) => {
+      let confinement = made.get(place.session);
+      if (confinement === undefined) made.set(place.session, (confinement = make(place)));
+      return (await confinement).launch(command);
+    };
     return {
       mode: mode === "autoAllow" ? mode : "contain",
       outside,
       git,
-      async ready() {
-        const { unfitRoot } = await import("../confine/confinement.ts");
-        const wide = unfitRoot([place.root], place.home);
-        const probed = await probeOnce(place.state, place.home);
-        if (wide !== undefined) problem = reason("confine-impossible", { problem: "workspace", detail: wide });
-        else
-          problem = probed.ok
-            ? undefined
-            : reason("confine-impossible", { problem: probed.problem, detail: probed.detail });
-      },
+      ready,
       problem: () => problem,
-      async launch(command) {
-        let confinement = made.get(place.session);
-        if (confinement === undefined) made.set(place.session, (confinement = make(place)));
-        return (await confinement).launch(command);
+      launch,
+      wrote: (path) => void made.get(place.session)?.then((confinement) => confinement.wrote(path)),
+      async start(argv, { cwd, env }, reach = () => ({ allowed: false })) {
+        await ready();
+        if (problem) throw new Error(sentence(problem, "en"));
+        const as = { repository: "read", hosts: [], writable: [] } as const;
+        const [launched, { startConfined }] = await Promise.all([
+          launch({ cwd, env, as, reach }),
+          import("../confine/start.ts"),
+        ]);
+        const child = startConfined(launched, argv);
+        child.once("close", () => void launched.over().catch(() => {}));
+        return child;
       },
     };
   };
@@ -66,4 +85,19 @@ let probing: Promise<Probed> | undefined;
 /** Tried once for a process. */
 export function probeOnce(state: string, home: string): Promise<Probed> {
   return (probing ??= import("../confine/probe.ts").then(({ probe }) => probe(state, home)));
+}
+
+/** Starts servers that a folder's own settings name: confined as its commands are, with the hosts that rules allow. */
+export function startServers(
+  sandbox: Sandbox,
+  { root, state, rules }: { root: string; state: string; rules: readonly Rule[] },
+): Confining["start"] {
+  const place = { root, home: homedir(), state, session: "servers", kept: [], mayRead: () => () => true };
+  const confining = createConfining(sandbox, { apart: false })(place);
+  const books = createRuleBooks();
+  return (argv, where) =>
+    confining.start(argv, where, (host) => {
+      const { behavior, named } = judgeHost(host, books.of(rules, homedir()));
+      return behavior === "allow" ? { allowed: true, named } : { allowed: false };
+    });
 }

@@ -7,6 +7,7 @@ import { keptKey, saveKey } from "../config/keys.ts";
 import { changeFile } from "../config/locked-file.ts";
 import { childEnv } from "../config/secrets.ts";
 import { version } from "../config/version.ts";
+import { startServers } from "./confining.ts";
 import type { TokenStore } from "../mcp/oauth.ts";
 import type { ServerDefinition } from "../mcp/server.ts";
 import type { Servers } from "../mcp/servers.ts";
@@ -54,19 +55,19 @@ function mayMention(text: string, servers: readonly ServerDefinition[]): boolean
 const opened = new Map<string, { key: string; servers: Promise<Servers> }>();
 
 /** The servers of a folder; one for each definition in this process. */
-export function openServers({ servers: definitions, trust }: Config, parts: OutsideParts): Promise<Servers> {
-  const key = JSON.stringify([parts.home.dir, trust.digest, definitions]);
+export function openServers(config: Config, parts: OutsideParts): Promise<Servers> {
+  const { servers: definitions, trust } = config;
+  const key = JSON.stringify([parts.home.dir, trust.digest, definitions, config.sandbox]);
   const before = opened.get(trust.root);
   if (before?.key === key) return before.servers;
   if (before) setTimeout(() => void before.servers.then((old) => old.close()), RETIRE_MS).unref();
-  const servers = makeServers(definitions, trust.root, parts);
+  const servers = makeServers(config, parts);
   opened.set(trust.root, { key, servers });
   return servers;
 }
 
 async function makeServers(
-  definitions: Config["servers"],
-  root: string,
+  { servers: definitions, trust: { root }, sandbox, rules }: Config,
   { home, env }: OutsideParts,
 ): Promise<Servers> {
   const [{ createServers }, { createServerMemory }] = await Promise.all([
@@ -81,6 +82,7 @@ async function makeServers(
     cwd: root,
     env: { ...childEnv(env, root), SAGE_INSIDE: "1" },
     version,
+    ...(sandbox.mode !== "off" && { start: startServers(sandbox, { root, state: home.dir, rules }) }),
     memory,
     async http(definition) {
       const [{ httpTransport }, { keptLogin }] = await Promise.all([

@@ -18,7 +18,7 @@ import { MOST_TOOLS } from "./definition.ts";
 import { ServerFailure } from "./failure.ts";
 import type { Known } from "./memory.ts";
 import type { ServerDefinition } from "./server.ts";
-import { stdioTransport } from "./stdio.ts";
+import { stdioTransport, type StdioPlace } from "./stdio.ts";
 
 /** Longer than any timer of the library may be: time is measured here, where waiting for a person does not count. */
 const NEVER_MS = 2 ** 31 - 1;
@@ -51,21 +51,31 @@ export type Connection = {
   close(): Promise<void>;
 };
 
-export type Place = { cwd: string; env: NodeJS.ProcessEnv; version: string };
+export type Place = Omit<StdioPlace, "start"> & {
+  version: string;
+  /** Starts servers of a folder's own settings. */ start?: StdioPlace["start"];
+};
 
 type InFlight = { listener: CallListener; elicitations: number; asking: boolean; pause(): Disposable };
 
 /** Connects to a server and greets it. Rejects with a `ServerFailure`. */
 export async function connect(
   definition: ServerDefinition,
-  { cwd, env, version }: Place,
+  { cwd, env, version, start }: Place,
   on: { listChanged(): void; ended(): void },
   http?: () => Promise<Transport>,
 ): Promise<Connection> {
   const { transport: how, timeoutMs, startupTimeoutMs } = definition;
   const changed = definition.changed?.();
   if (changed !== undefined) throw new ServerFailure(reason("server-changed", { path: changed }));
-  const stdio = how.type === "stdio" ? stdioTransport(how, { cwd, env: { ...env, ...how.env } }) : undefined;
+  const stdio =
+    how.type === "stdio"
+      ? stdioTransport(how, {
+          cwd,
+          env: { ...env, ...how.env },
+          start: definition.source === "project" ? start : undefined,
+        })
+      : undefined;
   const inFlight: InFlight[] = [];
   let ended: Reason | undefined;
 

@@ -6,6 +6,7 @@ import { definitionHash, definitionsOf, type ToolDefinition } from "./definition
 import { ServerFailure } from "./failure.ts";
 import type { KnownPrompt, ServerMemory } from "./memory.ts";
 import type { ServerDefinition } from "./server.ts";
+import type { StdioPlace } from "./stdio.ts";
 import { serverTool } from "./tool.ts";
 
 /** A run that is over sooner pays nothing for servers that it did not need. */
@@ -23,6 +24,8 @@ export type ServersParts = {
   /** Environment of servers, without secrets. */
   env: NodeJS.ProcessEnv;
   version: string;
+  /** Starts servers of a folder's own settings in a sandbox; without it they are started as any other. */
+  start?: NonNullable<StdioPlace["start"]>;
   memory: ServerMemory;
   /** Opens the way to a server at an address. */
   http?(definition: ServerDefinition): Promise<Transport>;
@@ -112,7 +115,7 @@ export function createServers(parts: ServersParts): Servers {
 }
 
 function createLine(definition: ServerDefinition, parts: ServersParts, changed: () => void): ServerLine {
-  const { memory, cwd, env, version } = parts;
+  const { memory, cwd, env, version, start } = parts;
   let known = memory.known(definition);
   let tools: readonly ToolDefinition[] | undefined;
   let problem: Reason | undefined;
@@ -146,7 +149,7 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
     try {
       const http = parts.http && (() => parts.http!(definition));
       const on = { listChanged: () => refresh(() => made), ended: () => forget(made) };
-      made = await connect(definition, { cwd, env, version }, on, http);
+      made = await connect(definition, { cwd, env, version, ...(start && { start }) }, on, http);
       if (closed) await made.close();
       await learn(made);
       problem = undefined;

@@ -23,10 +23,19 @@ export type StdioTransport = Transport & {
   readonly ended: Reason | undefined;
 };
 
+/** `start`: starts it in a sandbox; it then ends with this process, too. */
+export type StdioPlace = {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  start?:
+    | ((argv: readonly string[], place: { cwd: string; env: NodeJS.ProcessEnv }) => Promise<ChildProcess>)
+    | undefined;
+};
+
 /** A server as a process: a message per line. It gets the given environment and nothing more. */
 export function stdioTransport(
   { command, args }: Pick<StdioServer, "command" | "args">,
-  { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
+  { cwd, env, start }: StdioPlace,
 ): StdioTransport {
   let child: ChildProcess | undefined;
   let ended: Reason | undefined;
@@ -37,12 +46,15 @@ export function stdioTransport(
     get ended() {
       return ended;
     },
-    start: () =>
-      new Promise((started, failed) => {
+    async start() {
+      const confined = await start?.([command, ...args], { cwd, env });
+      return new Promise((started, failed) => {
         const [program, given] =
           process.platform === "win32" ? [command, args] : ["sh", ["-c", watched, "sh", command, ...args]];
-        child = spawn(program, given, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
-        child.once("spawn", () => started());
+        child =
+          confined ?? spawn(program, given, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
+        if (confined) started();
+        else child.once("spawn", () => started());
         child.once("error", (error) => {
           ended = reason("server-not-started", { problem: error.message });
           failed(error);
@@ -64,7 +76,8 @@ export function stdioTransport(
             kill(child);
           },
         });
-      }),
+      });
+    },
     send: (message) =>
       new Promise((sent, failed) => {
         const input = child?.stdin;

@@ -21,6 +21,8 @@ export type ConfinePolicy = {
   problem?: Reason | undefined;
   /** Things that the last run of this very command was kept from. */
   blocked: readonly Blocked[];
+  /** Nobody will be asked: then nothing is given beyond the sandbox, whatever answers in a person's place. */
+  unattended?: boolean;
 };
 
 /** A decision about a command where commands are confined. Deny, ask rules and everything that needs a person stand above it. */
@@ -31,20 +33,19 @@ export function confine(
   const { confine: policy } = call;
   if (policy === undefined || call.tool !== "Bash" || result.behavior === "deny") return [step, result];
   if (policy.problem) return ["refused", { behavior: "deny", reason: policy.problem }];
-  const away = call.mode === "bypass" ? [] : worksOutside(finding, call, policy);
+  const unattended = call.mode === "bypass" || policy.unattended === true;
+  const away = unattended ? [] : worksOutside(finding, call, policy);
   if (away.length > 0) {
     const program = result.behavior === "allow" ? away.find((one) => !isNamed(one, finding)) : undefined;
     if (program === undefined) return [step, { ...result, confined: "outside" }];
     return ["confined", { behavior: "ask", reason: reason("outside-unnamed", { program }), confined: "outside" }];
   }
-  const { confined, missed } = confinesOf(finding, book, call, policy);
+  const { confined, missed } = confinesOf(finding, book, call, unattended ? [] : policy.blocked);
   const isOpen = step === "nothing" && result.behavior === "ask" && result.reason.code !== "tool-changed";
   const fits = policy.mode === "autoAllow" && (confined.repository === "read" || policy.git === "write");
   const allowed: [DecisionStep, PermissionResult] =
     isOpen && fits ? ["confined", { behavior: "allow", reason: reason("runs-confined", {}) }] : [step, result];
-  // Unattended runs ask for nothing.
-  if (missed.length === 0 || call.mode === "bypass" || allowed[1].behavior !== "allow")
-    return [allowed[0], { ...allowed[1], confined }];
+  if (missed.length === 0 || allowed[1].behavior !== "allow") return [allowed[0], { ...allowed[1], confined }];
   return ["confined", { behavior: "ask", reason: reason("confined-blocked", { blocked: missed }), confined }];
 }
 
@@ -64,7 +65,7 @@ function confinesOf(
   { shell }: Finding,
   book: RuleBook,
   call: DecisionInput,
-  { blocked }: ConfinePolicy,
+  blocked: readonly Blocked[],
 ): { confined: Confined; missed: Blocked[] } {
   const hosts: string[] = [];
   const writable: string[] = [];

@@ -13,8 +13,6 @@ const en = {
   } satisfies Record<ConfineMode, string>,
   mode: (mode: ConfineMode, what: string) => `sandbox ${mode}: ${what}`,
   works: (version: string, ms: number) => `commands can be confined (bubblewrap ${version}, ${ms} ms)`,
-  neverRun:
-    "commands are confined by a generated profile for sandbox-exec, which was never tried on a Mac by its makers",
   fails: (problem: Problem) => `commands cannot be confined: ${problemText(problem, "en")}`,
   off: () => `commands are not confined (\`${sage("sandbox autoAllow")}\` switches it on)`,
   saved: (mode: ConfineMode, path: string) => `${path} now says: sandbox ${mode}`,
@@ -24,8 +22,7 @@ const en = {
   aside: (path: string, to: string) => `Moved aside: ${path} to ${to}`,
   nothingBlocked: "Nothing was blocked.",
   usage: 'expected "off", "contain", "autoAllow" or "try -- <command>"',
-  offer: (command: string) => `Sandbox: with \`${command}\` commands run confined to the workspace, and far fewer ask.`,
-  status: { contain: "confined", autoAllow: "confined, asks less" },
+  offer: "The operating system can confine commands to the workspace. Switch that on?",
 };
 
 type SandboxTexts = typeof en;
@@ -38,7 +35,6 @@ const zh: SandboxTexts = {
   },
   mode: (mode, what) => `沙箱 ${mode}：${what}`,
   works: (version, ms) => `命令可以在沙箱中运行（bubblewrap ${version}，${ms} 毫秒）`,
-  neverRun: "命令由生成的 sandbox-exec 配置限制；作者从未在 Mac 上试过它",
   fails: (problem) => `命令无法在沙箱中运行：${problemText(problem, "zh")}`,
   off: () => `命令不在沙箱中运行（用 \`${sage("sandbox autoAllow")}\` 打开）`,
   saved: (mode, path) => `${path} 现在写着：沙箱 ${mode}`,
@@ -48,8 +44,7 @@ const zh: SandboxTexts = {
   aside: (path, to) => `已移开：${path} 移到 ${to}`,
   nothingBlocked: "没有挡住任何内容。",
   usage: "应为 off、contain、autoAllow 或 try -- <命令>",
-  offer: (command) => `沙箱：运行 \`${command}\` 后，命令限制在工作区内，询问会少很多。`,
-  status: { contain: "沙箱中运行", autoAllow: "沙箱中运行，少询问" },
+  offer: "操作系统可以把命令限制在工作区内。要打开吗？",
 };
 
 export function sandboxTexts(lang: Lang): SandboxTexts {

@@ -92,6 +92,7 @@ const en = {
   },
   modeIs: (mode: string, words: readonly string[]) =>
     `Mode: ${mode}. Change it with Shift-Tab or /mode ${words.join(" | ")}`,
+  confined: { contain: "confined", autoAllow: "confined, asks less" },
   inMode: { acceptEdits: "⏵ accept edits (Shift-Tab)", plan: "⏸ plan mode (Shift-Tab)" },
   help: [
     "Enter sends · Shift-Enter, Ctrl-J or \\ + Enter: new line · ↑ earlier messages",
@@ -196,6 +197,7 @@ const zh: TerminalTexts = {
     quit: "退出；会话已保存",
   },
   modeIs: (mode, words) => `模式：${mode}。用 Shift-Tab 或 /mode ${words.join(" | ")} 更换`,
+  confined: { contain: "沙箱中", autoAllow: "沙箱中，少询问" },
   inMode: { acceptEdits: "⏵ 接受编辑（Shift-Tab）", plan: "⏸ 计划模式（Shift-Tab）" },
   help: [
     "Enter 发送 · Shift-Enter、Ctrl-J 或 \\ + Enter：换行 · ↑ 之前的消息",

@@ -6,6 +6,7 @@ import { networkInterfaces } from "node:os";
 import { after, before, test } from "node:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createHooks } from "../../src/hooks/hooks.ts";
 import { createConfining } from "../../src/host/confining.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
 import { describeRequest } from "../../src/view/describe.ts";
@@ -144,3 +145,23 @@ test("a background command runs confined, and tells in its output what was block
   assert.match(said, /^\[1\]\nover\nBlocked by confinement: /);
   assert.equal(readFileSync(`${file}.end`, "utf8").trim(), "0");
 });
+
+test(
+  "hooks of the folder run confined, the person's own do not; one that cannot be confined does not run",
+  { skip },
+  async () => {
+    using place = confinedPlace({ mine: true });
+    const { confining } = confined(place, "contain");
+    const says = `cat >/dev/null; echo x >${place.dir}/\${SAGE_CONFINED:-own} 2>/dev/null; printf '{"context":"[%s]"}' "$SAGE_CONFINED"`;
+    const hook = { matcher: "*", command: says, timeoutMs: 20_000 };
+    const hooks = createHooks({ beforeCall: [{ ...hook, confined: true }, hook] }, { PATH: process.env["PATH"] });
+    const event = { session: "s", cwd: place.root, tool: "Bash", input: { command: "ls" } };
+    const signal = new AbortController().signal;
+    const { context, problems } = await hooks.within!(confining.start).run("beforeCall", event, signal);
+    assert.deepEqual([context, problems], [["[1]", "[]"], []]);
+    assert.ok(existsSync(join(place.dir, "own")) && !existsSync(join(place.dir, "1")));
+    const failing = hooks.within!(async () => assert.fail("no sandbox today"));
+    const outcome = await failing.run("beforeCall", event, signal);
+    assert.deepEqual([outcome.context, outcome.problems.length], [["[]"], 1]);
+  },
+);

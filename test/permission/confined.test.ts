@@ -85,6 +85,7 @@ test("programs that can only work outside run there once somebody allowed them b
   assert.deepEqual([broad.behavior, broad.reason.code], ["ask", "outside-unnamed"]);
   assert.equal(asked("git push", contain, ["+ Bash"]).behavior, "ask");
   assert.notEqual(asked("docker ps", contain, [], { mode: "bypass" }).confined, "outside");
+  assert.notEqual(asked("docker ps", { ...contain, unattended: true }).confined, "outside");
   assert.equal(asked("mytool x", { ...contain, outside: ["mytool"] }).confined, "outside");
 });
 
@@ -113,6 +114,12 @@ test("a command that was kept from a host asks for it the next time, and no long
     asked("npm ci", { ...contain, blocked }, [], { mode: "bypass" }).behavior,
     "allow",
     "unattended runs ask nothing",
+  );
+  const alone = asked("npm ci", { ...contain, blocked, unattended: true });
+  assert.deepEqual(
+    alone.confined,
+    { repository: "read", hosts: [], writable: [] },
+    "an answer that nobody gave gives nothing",
   );
   const machine: Blocked = { kind: "host", host: "127.0.0.1", port: 80, final: true };
   assert.deepEqual(asked("x", { ...autoAllow, blocked: [machine] }).confined, {

@@ -283,9 +283,11 @@ export function decisionInput(
   };
 }
 
-function confinePolicy({ memory }: ExecutionContext, confining: Confining, input: ToolInput): ConfinePolicy {
+function confinePolicy({ memory, asking }: ExecutionContext, confining: Confining, input: ToolInput): ConfinePolicy {
   const { mode, outside, git } = confining;
-  return { mode, outside, git, problem: confining.problem(), blocked: memory.blockedIn(input["command"]) };
+  const unattended = asking.mode.type === "nonInteractive" && typeof asking.mode.autoResponse !== "function";
+  const blocked = memory.blockedIn(input["command"]);
+  return { mode, outside, git, problem: confining.problem(), blocked, unattended };
 }
 
 /** Names of the variables that commands inherit, made once for each environment: every call is judged with them. */

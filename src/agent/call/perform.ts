@@ -116,7 +116,8 @@ function createPausable(begin: () => Disposable): Disposable & { pause: () => Di
 
 /** From here on its end is looked for, and it ends with this process. */
 function noteTask(context: ExecutionContext, result: ToolResult): ToolResult {
-  const { background } = result;
+  const { background, replaced = [] } = result;
+  for (const { path } of replaced) context.config.confining?.wrote(path);
   if (!background || context.tree.tasks.has(background.id)) return result;
   context.tree.tasks.set(background.id, background);
   endWithProcess(background);

@@ -1,3 +1,4 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Asking } from "../../input/ask.ts";
 import type { Skill } from "../../context/skills.ts";
 import type { Durable } from "../../journal/durable.ts";
@@ -93,6 +94,14 @@ export type Confining = Pick<ConfinePolicy, "mode" | "outside" | "git"> & {
   ready(): Promise<unknown>;
   /** Why nothing can be confined here. */
   problem(): Reason | undefined;
+  /** Starts a program that is no command of the agent: a hook of the folder, a server. Rejects when it cannot be confined. */
+  start(
+    argv: readonly string[],
+    place: { cwd: string; env: NodeJS.ProcessEnv },
+    reach?: (host: string) => { allowed: true; named: boolean } | { allowed: false },
+  ): Promise<ChildProcessWithoutNullStreams>;
+  /** A file that somebody allowed to be written meanwhile: it is not taken for the doing of a command that still runs. */
+  wrote(path: string): void;
   launch(command: {
     cwd: string;
     env: NodeJS.ProcessEnv;

@@ -79,9 +79,9 @@ async function tryOut(command: string, lang: "en" | "zh"): Promise<number> {
   });
   const { startConfined } = await import("../../confine/start.ts");
   const child = startConfined(launch, ["bash", "--noprofile", "--norc", "-c", command]);
-  child.stdin!.end();
-  child.stdout!.pipe(process.stdout, { end: false });
-  child.stderr!.pipe(process.stderr, { end: false });
+  child.stdin.end();
+  child.stdout.pipe(process.stdout, { end: false });
+  child.stderr.pipe(process.stderr, { end: false });
   const code = await new Promise<number | string>((resolve) =>
     child.once("close", (status, signal) => resolve(status ?? signal ?? 1)),
   );

@@ -1,9 +1,11 @@
+import { homedir } from "node:os";
 import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choice/choose.ts";
 import { listModels } from "../../models/wire/list.ts";
 import { messageOf, oneLine, reasonOf, type Reason } from "../../protocol/index.ts";
 import { sageHome, type Home } from "../../config/home.ts";
 import { saveKey, withKeys } from "../../config/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../../config/settings.ts";
+import { sandboxTexts } from "../../texts/sandbox.ts";
 import { firstRunTexts, type FirstRunTexts } from "../../texts/first-run.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
@@ -36,6 +38,7 @@ export async function setup(args: string[]): Promise<number> {
     console.log(words.nothing);
     return exitCodes.success;
   }
+  await offerSandbox(lang);
   if ((await asksTrust(sageHome(process.env), process.cwd(), lang)) === "go on") console.log(words.start);
   return exitCodes.success;
 }
@@ -48,9 +51,27 @@ export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave">
     const said = (await typed("s/d/q > "))?.toLowerCase();
     if (said === undefined || said === "q") return "leave";
     if (said === "" || said === "d") return "demo";
-    if (said === "s") return (await setUpModel(lang)) ? "set up" : "leave";
+    if (said === "s") {
+      if (!(await setUpModel(lang))) return "leave";
+      await offerSandbox(lang);
+      return "set up";
+    }
     say(t.noLetter(oneLine(said)));
   }
+}
+
+/** Where commands can be confined and nothing was said about it yet. Root would be asked as ever. */
+async function offerSandbox(lang: Lang): Promise<void> {
+  const home = sageHome(process.env);
+  if (readSettings(home.settings).sandbox?.mode !== undefined || process.getuid?.() === 0) return;
+  const { probeOnce } = await import("../../host/confining.ts");
+  if (!(await probeOnce(home.dir, homedir())).ok) return;
+  const t = sandboxTexts(lang);
+  say(t.offer, `  y  ${t.modes.autoAllow}`, `  n  ${t.modes.off}`);
+  const said = (await typed("y/n > "))?.toLowerCase();
+  if (said !== "y") return;
+  changeSettings(home.settings, (settings) => ({ ...settings, sandbox: { ...settings.sandbox, mode: "autoAllow" } }));
+  say(t.saved("autoAllow", home.settings));
 }
 
 /** True when a model was kept. */

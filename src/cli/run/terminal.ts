@@ -74,6 +74,7 @@ function optionsOf({ home, cwd, config, skills, commands, prompts, store }: Sage
     shell: ownShell(cwd, env, ownRedaction(env).text),
     clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),
     place: createPlace(cwd, homedir()),
+    ...(config.sandbox.mode !== "off" && { sandbox: config.sandbox.mode }),
     tryRule: createRuleTrials(store, cwd, () => config.rules),
     window: (model) => config.settings.maxContextTokens ?? contextWindow(model),
     ...(theme !== undefined && { theme }),

@@ -50,6 +50,7 @@ function statusOf({ options, progress }: Parts): StatusInfo {
   return {
     ...{ session: options.session, model, mode, title, contextTokens, usd, unpriced },
     contextWindow: options.window?.(model),
+    ...(options.sandbox && { sandbox: options.sandbox }),
     ...(folder !== undefined && { folder: oneLine(folder) }),
     ...(branch !== undefined && { branch: oneLine(branch) }),
   };

@@ -50,6 +50,8 @@ export type StatusInfo = Partial<Place> & {
   contextWindow: number | undefined;
   usd: number;
   unpriced: boolean;
+  /** How commands are confined; absent where they are not. */
+  sandbox?: "contain" | "autoAllow";
 };
 
 export type TerminalOptions = {
@@ -72,6 +74,8 @@ export type TerminalOptions = {
   /** Tokens that fit into a prompt of this model. */
   window?(model: string): number;
   /** The person's own foot; undefined until there is one. `changed` is called whenever it has become another. */
+  /** How commands are confined, where they are. */
+  sandbox?: "contain" | "autoAllow";
   statusLine?(info: StatusInfo, changed: () => void): string | undefined;
   /** The terminal of this process, unless another one is given. */
   device?: Device;

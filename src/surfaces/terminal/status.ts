@@ -83,9 +83,10 @@ function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): st
 
 /** Mode, context and money on the left; folder, model and session on the right, as far as there is room. */
 export function footRow(info: StatusInfo, { theme, tt, width }: Look): string {
-  const { mode, usd, unpriced, folder, branch, model, session } = info;
+  const { mode, usd, unpriced, folder, branch, model, session, sandbox } = info;
   const left = [
     ...(mode === "ask" ? [] : [tt.inMode[mode]]),
+    ...(sandbox ? [tt.confined[sandbox]] : []),
     ...contextOf(info, tt),
     ...(usd > 0 ? [unpriced ? `> ${dollars({ usd })}` : dollars({ usd })] : []),
   ].join(" · ");
