@@ -1,7 +1,7 @@
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
-import { oneLine, type Rule } from "../../../protocol/index.ts";
+import { oneLine, reason, type Rule } from "../../../protocol/index.ts";
 import { errorBecause } from "../../../texts/error.ts";
 import { pastTexts } from "../../../texts/past.ts";
 import { timeOf } from "../../../texts/resolution.ts";
@@ -25,7 +25,8 @@ export async function backtest(args: string[]): Promise<number> {
   if (behavior !== "allow" && behavior !== "ask" && behavior !== "deny") throw usage(w.backtestHow);
   for (const text of positionals) {
     const reading = readRule(text, behavior);
-    if (!reading.ok) throw errorBecause("config-invalid", reading.problem);
+    if (!reading.ok)
+      throw errorBecause("config-invalid", reason("rule-not-read", { rule: text, problem: reading.problem, behavior }));
   }
   const { calls, trials, close, rules } = await open();
   const asked: readonly Pick<Rule, "text" | "behavior">[] =
