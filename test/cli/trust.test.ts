@@ -187,15 +187,20 @@ suite("a folder's own settings", () => {
       model: "evil/x",
       providers: {},
       approvers: [],
-      sandbox: false,
     };
-    greedy(machine, { permissions: { deny: [] }, hooks: { waiting: [{ command: "true" }] }, ...own });
+    greedy(machine, {
+      permissions: { deny: [] },
+      hooks: { waiting: [{ command: "true" }] },
+      ...own,
+      sandbox: { mode: "off" },
+    });
     const model = machine.script({ calls: [mark] }, { text: "End." });
     for (const trusted of [false, true]) {
       if (trusted) await machine.sage(["trust", "--yes"]);
       const { code, err } = await machine.sage(["-p", "go", "--model", model]);
       assert.equal(code, 3);
-      for (const key of Object.keys(own)) assert.ok(err.includes(`"${key}" may only stand in your own settings`), key);
+      for (const key of [...Object.keys(own), "sandbox.mode"])
+        assert.ok(err.includes(`"${key}" may only stand in your own settings`), key);
     }
     assert.deepEqual(left(machine), nothing);
   });
