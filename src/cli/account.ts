@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { sageHome, type Home } from "../config/home.ts";
-import { accountHasRole, liveSettings, personWith } from "../config/people.ts";
+import { accountHasRole, liveSettings, peopleIn, personWith } from "../config/people.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import type { Act, Guard, PersonOf } from "../host/guard.ts";
 import { reason } from "../protocol/index.ts";
@@ -21,7 +21,11 @@ export function accountGuard({ settings: path }: Pick<Home, "settings">): Guard 
 /** The person of that account, if the settings name one. */
 export function accountPerson({ settings: path }: Pick<Home, "settings">): PersonOf {
   let settings: (() => Settings) | undefined;
-  return () => personWith((settings ??= liveSettings(path))(), `account:${accountName()}`)?.name;
+  return () => {
+    const now = (settings ??= liveSettings(path))();
+    if (peopleIn(now).length === 0) return undefined;
+    return personWith(now, `account:${accountName()}`)?.name ?? null;
+  };
 }
 
 export function accountMay(settings: Settings, act: Act): boolean {

@@ -111,7 +111,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
     },
     async say({ session, text, images: given = [], id = randomUUID(), limits, ...sender }) {
       const { by, surface } = sender;
-      const person = personOf?.(sender);
+      const name = personOf?.(sender);
       const row = existingSession(store, session);
       if (text.trim() === "" && given.length === 0) throw errorBecause("input-invalid", reason("message-empty", {}));
       if (limits) checkLimits(limits);
@@ -133,7 +133,7 @@ export function createCommands(parts: CommandParts): Host["send"] {
         at: Date.now(),
         data: {
           ...{ text, by, surface },
-          ...(person !== undefined && person !== by && { person }),
+          ...(name !== undefined && name !== by && { name }),
           ...(images.length > 0 && { images }),
           ...(expanded !== undefined && { expanded }),
           ...(limits && { limits }),
@@ -307,7 +307,7 @@ function withDraft(store: Store, request: InputRequest): PendingRequest {
 function approverOf(sender: Sender, personOf: PersonOf | undefined): Approver {
   const { by, surface } = sender;
   const name = personOf ? personOf(sender) : by;
-  if (name === undefined) throw errorBecause("not-permitted", reason("approver-unknown", { by }));
+  if (name === undefined || name === null) throw errorBecause("not-permitted", reason("approver-unknown", { by }));
   return { by: name, surface };
 }
 

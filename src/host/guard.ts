@@ -8,10 +8,11 @@ export type Act = "talk" | "approve";
 export type Guard = (sender: Sender, act: Act) => boolean;
 
 /**
- * The name under which the settings know a sender on every surface; undefined for somebody whom they do not name. Nobody can tell
- * whether such a sender is another person than the last one, so their yes does not count where more than one is needed.
+ * The name under which the settings know a sender on every surface; null for somebody whom they do not name, undefined where they name
+ * nobody. Nobody can tell whether such a sender is another person than the last one, so their yes does not count where more than one
+ * is needed.
  */
-export type PersonOf = (sender: Sender) => string | undefined;
+export type PersonOf = (sender: Sender) => string | null | undefined;
 
 /** Throws when the sender may not do this: nothing is written then, and an open request stays open. */
 export function checkSender(guard: Guard, command: Command, requestOf: (id: string) => InputRequest | undefined): void {

@@ -60,6 +60,8 @@ export async function approve(
 function check({ consent }: ConsentRequest, { rules = [], removeRules = [] }: Granted, by: string): void {
   if (consent.except?.some((one) => personName(one) === by))
     throw refused("not-permitted", reason("asker-may-not-approve", { by }));
+  const [unnamed] = consent.unnamed ?? [];
+  if (unnamed !== undefined) throw refused("not-permitted", reason("asker-unknown", { by: unnamed }));
   // One person's word would change what later calls need.
   if (rules.length + removeRules.length > 0) throw refused("request-invalid", reason("consent-takes-no-rules", {}));
 }

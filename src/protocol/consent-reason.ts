@@ -5,6 +5,7 @@ export type ConsentReasonArgs = {
   /** Nobody can tell which person of the settings this is. */
   "approver-unknown": { by: string };
   "asker-may-not-approve": { by: string };
+  "asker-unknown": { by: string };
   "consent-takes-no-rules": {};
   "edited-anew": { by: string };
   /** Of a request in a list that one answer was meant for. */

@@ -28,6 +28,7 @@ export function isStricter(now: Consent | undefined, then: Consent | undefined):
 
 /** Each person counts once, under one name; those who asked do not count at all, nor does a yes to another input. */
 export function isComplete({ consent, digest }: ConsentRequest, approvals: readonly Approval[]): boolean {
+  if ((consent.unnamed ?? []).length > 0) return false;
   const except = new Set((consent.except ?? []).map(personName));
   const people = new Set(approvals.filter((one) => one.digest === digest).map(({ by }) => personName(by)));
   return [...people].filter((one) => !except.has(one)).length >= consent.approvals;

@@ -74,7 +74,8 @@ export type FactData = {
     text: string;
     by: string;
     surface: string;
-    /** Name in the settings, where that is not what `by` says. */ person?: string;
+    /** Name in the settings, where that is not what `by` says; null for somebody whom they do not name. */
+    name?: string | null;
     /** Pictures that came with it, kept beside the journal. */ images?: readonly ImagePart[];
     /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
     /** Of the turn that it begins, if it begins one. */ limits?: TurnLimits;

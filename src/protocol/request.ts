@@ -71,8 +71,11 @@ export type RequestBody =
     }
   | { kind: "text"; prompt: string; lastResponse?: string };
 
-/** Number of people who have to approve. `except` names those who may not be among them: they asked for it. */
-export type RequestConsent = { approvals: number; except?: string[] };
+/**
+ * Number of people who have to approve. `except` names those who may not be among them: they asked for it. `unnamed` are those of them
+ * whom the settings do not name: nobody can tell whether somebody who approves is one of them, so nobody's yes counts.
+ */
+export type RequestConsent = { approvals: number; except?: string[]; unnamed?: string[] };
 
 /** A change to a file, whole; or to the definition of a tool, under its name. */
 export type Preview = {

@@ -238,6 +238,26 @@ test("whoever asks on one surface under another name is the same person when the
   await run;
 });
 
+test("somebody whom the settings do not name asks: nobody can tell who is somebody else, and nobody approves", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ script, dir: here.dir, rules: [other] });
+  const host = createHost({
+    ...{ store: sage.store, version: "test", executor: () => Promise.reject(new Error("runs nothing")) },
+    personOf: ({ person = "" }) => (person === "feishu:ou_1" ? "Lin" : null),
+  });
+  await host.send({ type: "say", session: sage.session, text: "go", by: "lin", surface: "tui" });
+  const run = sage.host.run(sage.session);
+  const [request] = (await sage.open()) as [PermissionRequest];
+  assert.deepEqual(request.consent, { approvals: 1, except: ["lin"], unnamed: ["lin"] });
+  const inChat = { by: "Lin (ou_1)", surface: "feishu", person: "feishu:ou_1" };
+  assert.match(
+    outcomeOf(await host.send({ type: "respond", response: yes(request), ...inChat })),
+    /^not-permitted: lin asked for this and is not in "people"/,
+  );
+  await sage.answer({ type: "denied", requestId: request.id });
+  await run;
+});
+
 test("two people say yes in the same moment from two threads with a journal each: every request ends once, by both", async () => {
   using here = workspace();
   const path = here.path("journal.db");

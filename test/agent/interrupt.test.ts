@@ -267,7 +267,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     asking: { store, mode: { type: "interactive" as const } },
     agent: ["explore"],
     asksRoot: false,
-    askers: () => [],
+    askers: () => ({ names: [], unnamed: [] }),
     sessionRules: [],
     mode: () => "ask" as const,
     planned: () => false,

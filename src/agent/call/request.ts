@@ -82,8 +82,10 @@ function consentIn(
   { changed }: Verdict,
   { askers }: ExecutionContext,
 ): RequestConsent {
+  if (!notAsker) return { approvals };
+  const { names, unnamed } = askers();
   const editors = changed?.by === "person" ? [changed.who.by] : [];
-  return { approvals, ...(notAsker && { except: [...new Set([...askers(), ...editors])] }) };
+  return { approvals, except: [...new Set([...names, ...editors])], ...(unnamed.length > 0 && { unnamed }) };
 }
 
 /** Only a person who was shown what the sandbox kept a command from may let it out, and never an unattended run. */

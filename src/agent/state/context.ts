@@ -121,7 +121,7 @@ export type ExecutionContext = {
   /** A subagent whose definition says so may put questions to the root's surfaces. */
   asksRoot: boolean;
   /** Names of the people who asked for what the turn does, by the messages that it has heard so far. */
-  askers(): string[];
+  askers(): { names: string[]; /** Those of them whom the settings do not name. */ unnamed: string[] };
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
   /** Rules that were given or taken back by hand since, until `sessionRules` tells so. */

@@ -195,10 +195,18 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
 }
 
 /** Nobody has spoken in a turn that goes on for another after an update: then everybody before it counts as having asked. */
-function askersOf(said: readonly Fact<"user.said">[], after: number, upTo: number): string[] {
+function askersOf(
+  said: readonly Fact<"user.said">[],
+  after: number,
+  upTo: number,
+): ReturnType<ExecutionContext["askers"]> {
   const spoken = said.filter(({ seq, data }) => seq <= upTo && data.surface !== "update");
   const own = spoken.filter(({ seq }) => seq > after);
-  return [...new Set((own.length > 0 ? own : spoken).map(({ data }) => data.person ?? data.by))];
+  const asked = own.length > 0 ? own : spoken;
+  return {
+    names: [...new Set(asked.map(({ data }) => data.name ?? data.by))],
+    unnamed: [...new Set(asked.flatMap(({ data }) => (data.name === null ? [data.by] : [])))],
+  };
 }
 
 /** The message that begins a turn says how long it may take; one that joins it says nothing about it. */

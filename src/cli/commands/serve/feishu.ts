@@ -76,7 +76,9 @@ export function botGuard(bots: readonly Pick<Bot, "team">[]): Guard {
 export function botPerson(bots: readonly Pick<Bot, "team">[]): PersonOf {
   return ({ person = "" }) => {
     const openId = /^feishu:(.+)$/.exec(person)?.[1] ?? "";
-    return bots.map(({ team }) => team().people.names?.[openId]).find((name) => name !== undefined);
+    const names = bots.map(({ team }) => team().people.names ?? {});
+    if (names.every((one) => Object.keys(one).length === 0)) return undefined;
+    return names.map((one) => one[openId]).find((name) => name !== undefined) ?? null;
   };
 }
 
