@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Blocked, Confined } from "../protocol/index.ts";
 import { checkMounts } from "./mounts.ts";
@@ -59,8 +59,8 @@ export type ConfinementParts = {
   policy: FilePolicy;
 };
 
-/** A survey is renewed after each command; older than this it is made anew before one. */
-const FRESH_MS = 30_000;
+/** A survey is renewed after each command; older than this it is made anew before one, so that it knows what others wrote meanwhile. */
+const FRESH_MS = 2_000;
 const MOST_BLOCKED = 20;
 /** Networks of sessions that run nothing are given back. */
 const IDLE_MS = 10 * 60_000;
@@ -71,6 +71,8 @@ export function createConfinement(parts: ConfinementParts): Confinement {
   const { roots, policy } = parts;
   /** Files that others wrote while a command ran. */
   const others = new Set<string>();
+  /** Notes of commands after which nobody could look. */
+  const unseen = new Set<string>();
   let survey: Promise<{ found: Survey; at: number }> | undefined;
   let net: Promise<Net> | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -106,11 +108,13 @@ export function createConfinement(parts: ConfinementParts): Confinement {
   };
   const look = async (): Promise<Survey> => {
     if (survey && performance.now() - (await survey).at < FRESH_MS) return (await survey).found;
-    survey = afterCrash(folder, roots, policy).then(async () => {
+    const looking = lookAfter(folder, unseen, roots, policy).then(async () => {
       const found = await surveyOf(roots, policy);
       return { found: { ...found, guarded: [...found.guarded, ...gitSettingsOf(roots)] }, at: performance.now() };
     });
-    return (await survey).found;
+    survey = looking;
+    looking.catch(() => (survey = survey === looking ? undefined : survey)); // the next command tries again
+    return (await looking).found;
   };
 
   return {
@@ -165,12 +169,18 @@ export function createConfinement(parts: ConfinementParts): Confinement {
           await status.dead();
           running.delete(mine);
           clearTimeout(idle);
-          if (running.size === 0) idle = setTimeout(close, IDLE_MS).unref();
+          if (running.size === 0) idle = setTimeout(() => running.size === 0 && close(), IDLE_MS).unref();
           const known = { ...before, guarded: [...before.guarded, ...others] };
-          const cleared = await clearAway(known, since, roots, policy);
-          if (running.size === 0) others.clear();
-          survey = Promise.resolve({ found: cleared.survey, at: performance.now() });
           rmSync(args, { force: true });
+          const cleared = await clearAway(known, since, roots, policy).catch((error: unknown) => {
+            survey = undefined;
+            unseen.add(basename(note));
+            throw error;
+          });
+          if (running.size === 0) others.clear();
+          // Things that were moved have other names now.
+          survey =
+            cleared.aside.length > 0 ? undefined : Promise.resolve({ found: cleared.survey, at: performance.now() });
           rmSync(note, { force: true });
           const failed = status.failed();
           return { blocked: [...mine.blocked, ...cleared.aside], ...(failed !== undefined && { failed }) };
@@ -274,17 +284,23 @@ function stateFolder({ sageHome, key }: Pick<ConfinementParts, "sageHome" | "key
   return { home: join(real, "home"), tmp: join(real, "tmp"), runs: join(real, "runs"), filter: realpathSync(filter) };
 }
 
-/** Commands ended with the process that was killed, and nobody has looked at what they left. */
-async function afterCrash({ runs }: StateFolder, roots: readonly string[], policy: FilePolicy): Promise<void> {
+/** Commands ended with the process that was killed, or could not be looked after: nobody has seen what they left. */
+async function lookAfter(
+  { runs }: StateFolder,
+  unseen: Set<string>,
+  roots: readonly string[],
+  policy: FilePolicy,
+): Promise<void> {
   for (const name of readdirSync(runs)) {
     const owner = Number(name.split("-")[0]);
-    if (isAlive(owner)) continue;
+    if (isAlive(owner) && !unseen.has(name)) continue;
     const path = join(runs, name);
     if (name.endsWith(".json")) {
       const noted = noteIn(path);
       if (noted) await clearAway(noted.before, noted.since, roots, policy);
     }
     rmSync(path, { force: true });
+    unseen.delete(name);
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync, realpathSync, renameSync, symlinkSync } from "node:fs";
+import { chmodSync, readdirSync, readlinkSync, realpathSync, renameSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
@@ -23,16 +23,17 @@ export type Survey = {
   /** Where those lead that are links. */
   links: Readonly<Record<string, string>>;
   hidden: readonly string[];
-  /** There is more than was looked at. */
-  cut?: true;
+  /** Of guarded paths and of the folders they are in: a path keeps its name when another folder is put in the place of its own. */
+  inodes: Readonly<Record<string, number>>;
 };
 
-const MOST_ENTRIES = 200_000;
+/** Whoever could hide a file behind so many others would be confined in name only: beyond them nothing runs. */
+const MOST_ENTRIES = 1_000_000;
 const AT_ONCE = 2_000;
 /** The clock of a file system lags a little behind. */
 const LAG_MS = 20;
 
-/** Looks through the roots. Installed packages are passed over: nobody obeys a file there by its name. */
+/** Looks through the roots. Installed packages are passed over: nobody obeys a file there by its name. Rejects when there is too much. */
 export async function surveyOf(roots: readonly string[], policy: FilePolicy): Promise<Survey> {
   const guarded: string[] = [];
   const hidden: string[] = [];
@@ -41,14 +42,15 @@ export async function surveyOf(roots: readonly string[], policy: FilePolicy): Pr
   const mayRead = policy.mayRead();
   for (const root of roots) {
     const folders = [""];
-    for (let folder = folders.pop(); folder !== undefined && seen < MOST_ENTRIES; folder = folders.pop()) {
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
       for (const entry of entriesOf(`${root}/${folder}`)) {
         const name = folder + entry.name;
         const path = `${root}/${name}`;
         if (++seen % AT_ONCE === 0) await breathe();
+        if (seen > MOST_ENTRIES) throw new Error(`there are more than ${MOST_ENTRIES} files to look through`);
         if (policy.isProtected(name)) {
           guarded.push(path);
-          if (entry.isSymbolicLink()) links[path] = readlinkSync(path);
+          if (entry.isSymbolicLink()) links[path] = linkAt(path);
         } else if (entry.name === "HEAD" && isBare(dirname(path)))
           guarded.push(join(dirname(path), "config"), join(dirname(path), "hooks"));
         else if (entry.isDirectory() && entry.name !== "node_modules") folders.push(`${name}/`);
@@ -56,7 +58,12 @@ export async function surveyOf(roots: readonly string[], policy: FilePolicy): Pr
       }
     }
   }
-  return { guarded, links, hidden, ...(seen >= MOST_ENTRIES && { cut: true }) };
+  return { guarded, links, hidden, inodes: inodesOf(guarded) };
+}
+
+function inodesOf(guarded: readonly string[]): Record<string, number> {
+  const paths = guarded.flatMap((path) => [path, dirname(path)]);
+  return Object.fromEntries(paths.map((path): [string, number] => [path, statOf(path)?.ino ?? 0]));
 }
 
 /** Files to bind over themselves: of links the file in a root to which they lead. */
@@ -85,13 +92,23 @@ export async function clearAway(
   const survey = await surveyOf(roots, policy);
   const known = new Set(before.guarded);
   const isNew = (path: string) => (statOf(path)?.ctimeMs ?? 0) >= since - LAG_MS;
+  // A file keeps its age when a folder above it is moved, or opened to be looked into.
+  const isNewHere = (path: string): boolean =>
+    !roots.includes(path) && path !== dirname(path) && (isNew(path) || isNewHere(dirname(path)));
+  const isSwapped = (path: string) => {
+    const folder = before.inodes[dirname(path)];
+    return folder !== undefined && folder !== survey.inodes[dirname(path)];
+  };
+  // Moved with its folder, and as it was: nobody could write it.
+  const moved = new Set(before.guarded.map((path) => before.inodes[path]).filter((inode) => inode !== undefined));
   const found = survey.guarded.filter((path) => {
-    if (known.has(path)) return before.links[path] !== survey.links[path];
-    if (!exists(path) || !isNew(path) || before.guarded.some((one) => isInside(path, one))) return false;
+    if (known.has(path)) return before.links[path] !== survey.links[path] || (isSwapped(path) && exists(path));
+    if (!exists(path) || !isNewHere(path) || moved.has(survey.inodes[path] ?? 0)) return false;
+    if (before.guarded.some((one) => isInside(path, one))) return false;
     return isRepository(path) ? policy.runsProgram(path) : true;
   });
   const inGit = roots.flatMap((root) => settingsIn(root)).filter((path) => !known.has(path) && isNew(path));
-  const aside = [...found, ...inGit].map((path) => moveAside(path, before.links[path]));
+  const aside = [...found, ...inGit].flatMap((path) => moveAside(path, before.links[path]));
   const gone = new Set(aside.map(({ path }) => path));
   return {
     survey: { ...survey, guarded: [...survey.guarded.filter((path) => !gone.has(path)), ...gitSettingsOf(roots)] },
@@ -109,12 +126,27 @@ function settingsIn(root: string): string[] {
   return common === undefined ? [] : gitSettings.map((name) => join(common, name)).filter(exists);
 }
 
-function moveAside(path: string, link: string | undefined): Blocked & { kind: "aside" } {
+function moveAside(path: string, link: string | undefined): (Blocked & { kind: "aside" })[] {
   const name = `aside-${randomBytes(3).toString("hex")}-${basename(path).replace(/^\.+/, "")}`;
   const to = join(dirname(path), name);
-  renameSync(path, to);
+  try {
+    renameSync(path, to);
+  } catch {
+    if (!exists(path)) return []; // moved for another command that ended at the same time
+    chmodSync(dirname(path), 0o700); // locked by the command
+    renameSync(path, to);
+  }
   if (link !== undefined) symlinkSync(link, path);
-  return { kind: "aside", path, to };
+  return [{ kind: "aside", path, to }];
+}
+
+/** Nothing when it is gone meanwhile. */
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
 }
 
 function isRepository(path: string): boolean {

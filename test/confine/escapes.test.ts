@@ -138,6 +138,7 @@ before(async () => {
     [`${root}/hidden.env`]: "hidden-canary",
     [`${root}/.vscode/settings.json`]: "{}",
     [`${root}/packages/a/CLAUDE.md`]: "x",
+    [`${root}/packages/b/CLAUDE.md`]: "x",
   };
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(join(path, ".."), { recursive: true });
@@ -187,6 +188,11 @@ before(async () => {
       {
         line: "cat /tmp/mine ~/mine; python3 -m http.server 8123 --bind 127.0.0.1 >/dev/null 2>&1 & for i in 1 2 3 4 5 6 7 8 9; do curl -sf http://127.0.0.1:8123/README.md && break; sleep 0.2; done",
       },
+      { line: "mv packages/b packages/c && mkdir packages/b && echo evil > packages/b/CLAUDE.md && echo SWAPPED" },
+      {
+        line: "mkdir locked && echo x > locked/.mcp.json && chmod 555 locked && mkdir free && echo x > free/.mcp.json; mkdir -p node_modules/p shut && echo x > node_modules/p/.mcp.json && echo x > shut/.mcp.json && chmod 000 shut",
+      },
+      { line: "sleep 0.1; mv node_modules/p p; chmod 700 shut" },
     ],
   });
   const parts = first!.said.split(/^@@ /m).slice(1);
@@ -220,6 +226,18 @@ test("files that other programs would obey are moved aside when the command has 
   );
   for (const path of moved) assert.ok(!existsSync(path), path);
 });
+
+test(
+  "a folder put in the place of another is looked at as a new one, and so is one that was hidden or locked",
+  { skip },
+  () => {
+    assert.match(later[5]!.said, /SWAPPED/);
+    assert.ok(!existsSync(join(root, "packages/b/CLAUDE.md")));
+    assert.equal(readFileSync(join(root, "packages/c/CLAUDE.md"), "utf8"), "x");
+    for (const name of ["locked", "free", "p", "shut"].map((folder) => `${folder}/.mcp.json`))
+      assert.ok(!existsSync(join(root, name)), name);
+  },
+);
 
 test("a new repository that names a program is moved aside, and one that does not stays", { skip }, () => {
   const moved = later[1]!.blocked.map((one) => (one.kind === "aside" ? one.path : ""));
