@@ -7,6 +7,7 @@ import { bash, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { check, show } from "./checker.ts";
 import { eventsOf, requestsOf, type History } from "./history.ts";
+import { virtualTime } from "./clock.ts";
 import { dice, roundsOf, seed, thorough, type Dice } from "./rounds.ts";
 import { reply, settle } from "./story.ts";
 import { createWorld, type Fault, type Process, type World } from "./world.ts";
@@ -189,4 +190,42 @@ test("killed before or after the commit of one answer to many: all of them have 
     await world.end();
     assert.deepEqual(show(check(world.history())), "");
   }
+});
+
+test("killed before and after the commit of a reminder or of a further person's call: each is there once, and nothing was granted", async () => {
+  const timeoutPolicy = { escalate: ["Wang"], end: "deny" as const };
+  const life = { options: { promptTimeout: 10 * 60_000, timeoutPolicy } };
+  for (const nth of [1, 2])
+    for (const side of ["before", "after"] as const) {
+      using here = workspace();
+      using time = virtualTime();
+      using world = createWorld({
+        dir: here.dir,
+        script: () => [{ calls: [act("one")] }, { text: "done" }],
+        now: time.now,
+      });
+      const first = world.boot(life);
+      await first.send({ type: "open", session: "s", cwd: world.dir });
+      await first.send({ type: "say", session: "s", text: "go", id: "first", by: "Lin", surface: "a" });
+      world.observe(first.name, { type: "said", session: "s" });
+      await settle(world);
+      first.trip({ point: "commit", nth, side });
+      await time.pass(19 * 60_000);
+      await settle(world);
+      assert.ok(first.dead, `${nth} ${side}`);
+      await first.bury();
+      const next = world.boot(life);
+      await next.send({ type: "resume", session: "s" });
+      await settle(world);
+      await time.pass(30_000);
+      await settle(world);
+      const called = world.facts("s").flatMap(({ type }) => (/remind|escalat/.test(type) ? [type] : []));
+      assert.deepEqual(called, ["input.escalated", "input.reminded"], `${nth} ${side}`);
+      await time.pass(2 * 60_000);
+      await settle(world);
+      await next.host.run("s").catch(() => {});
+      await world.end();
+      assert.deepEqual(show(check(world.history(false))), "");
+      assert.equal(eventsOf(world.history(false), "executed").length, 0);
+    }
 });
