@@ -47,7 +47,7 @@ export function noWords(command: string, [word]: readonly string[], t: CliTexts)
   if (word !== undefined) throw usage(t.noWords(command, word));
 }
 
-/** 30s, 5m, 2h, or milliseconds. */
+/** 30s, 5m, 2h, 7d, or milliseconds. */
 export function duration(flag: string, text: string | undefined, t: CliTexts): number | undefined {
   if (text === undefined) return undefined;
   const [, amount = "", unit = "ms"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim()) ?? [];

@@ -159,7 +159,7 @@ function rulesOf(request: InputRequest, { nth, to = "session", rule }: RuleFlags
   const offers = request.kind === "permission" && !request.hard ? rulesFor(request) : undefined;
   if (offers && rule !== undefined) return [{ rule, behavior: "allow", destination }];
   const chosen = nth === undefined ? neededOf(offers ?? []) : (offers?.slice(Number(nth) - 1, Number(nth)) ?? []);
-  if (chosen.length === 0) throw new SageError("request-invalid", said(t.noSuggestion(offers?.length ?? 0)));
+  if (chosen.length === 0) throw new SageError("request-invalid", said(t.noSuggestion(offers?.length)));
   const fits = (to: RuleDestination) => chosen.every(({ places }) => places.some((place) => place.destination === to));
   if (!fits(destination))
     throw new SageError("request-invalid", said(t.noPlace(destination, destinations.filter(fits))));

@@ -49,7 +49,7 @@ export function scripted(script: Script, id = "scripted"): Model {
         throw new SageError(
           "model-unavailable",
           said(
-            `the script has no turn ${step} for ${agent === "" ? "the root agent" : `agent "${agent}"`}: it has ${turns?.length ?? 0}, counted from 0`,
+            `the script has no turn ${step} for ${agent === "" ? "the root agent" : `agent "${agent}"`}: ${turns ? `it has ${turns.length}, counted from 0` : `it has none under "${agent}"`}`,
           ),
         );
       }

@@ -16,7 +16,7 @@ const en = {
   nobodyElse: '--if-silent escalate: name further people in "silence" of your settings, or approvers in "people"',
   expected: (flag: string, what: string, got: string) => `${flag} expects ${what}; got "${got}"`,
   count: "a whole number of at least 1",
-  duration: "a duration such as 30s, 5m, 2h or milliseconds",
+  duration: "a duration such as 30s, 5m, 2h or 7d, or milliseconds",
   oneOf: (values: readonly string[]) => `one of ${values.join(", ")}`,
   noDirectory: (path: string) => `no such directory: ${path}`,
   nothingToDo: "no task given: pass one as an argument or on stdin",
@@ -92,14 +92,17 @@ const en = {
   alsoQuestions:
     '  (question number=option, by text or number, or --other "1=your own answer"; or: --partial, --decline, --stop)',
   alsoText: "  or: --decline, --stop",
+  refusedBy: (who: string) => `refused by ${who}`,
   wasRefused: (how: string, call: string, why: string) => `${how}: ${call}${why && ` (${why})`}`,
   notAnswered: (question: string, why: string) => `not answered: ${question}${why && ` (${why})`}`,
   goOn: (args: string) => `Resume with:  ${sage(args)}`,
   goOnWords: "continue",
-  noSuggestion: (n: number) =>
-    n === 0
-      ? "no rule is offered for this request: omit --always, or write your own with --rule"
-      : `--always takes the number of an offered rule, 1 to ${n}`,
+  noSuggestion: (n: number | undefined) =>
+    n === undefined
+      ? "no rule can be saved for this request, it is asked about each time: use --yes or --no"
+      : n === 0
+        ? "no rule is offered for this request: omit --always, or write your own with --rule"
+        : `--always takes the number of an offered rule, 1 to ${n}`,
   noPlace: (place: string, places: readonly string[]) =>
     `rules for this request cannot be saved to "${place}", only to: ${places.join(", ")}. (Project files take rules in sessions started after \`${sage("trust")}\`.)`,
   whichQuestion: (choice: string, questions: readonly string[]) =>
@@ -156,7 +159,7 @@ const zh: CliTexts = {
   nobodyElse: '--if-silent escalate：请在设置的 "silence" 中写明还要询问谁，或在 "people" 中写明审批人',
   expected: (flag, what, got) => `${flag} 应为${what}；得到的是 "${got}"`,
   count: "不小于 1 的整数",
-  duration: "时长，如 30s、5m、2h，或毫秒数",
+  duration: "时长，如 30s、5m、2h、7d，或毫秒数",
   oneOf: (values) => `以下之一：${values.join("、")}`,
   noDirectory: (path) => `目录不存在：${path}`,
   nothingToDo: "没有任务：请作为参数或从标准输入给出",
@@ -225,14 +228,17 @@ const zh: CliTexts = {
   alsoQuestion: '  （选项的文字或编号，或 --other "自己的回答"；或：--decline、--stop）',
   alsoQuestions: '  （问题编号=选项的文字或编号，或 --other "1=自己的回答"；或：--partial、--decline、--stop）',
   alsoText: "  或：--decline、--stop",
+  refusedBy: (who) => `被 ${who} 拒绝`,
   wasRefused: (how, call, why) => `${how}：${call}${why && `（${why}）`}`,
   notAnswered: (question, why) => `未回答：${question}${why && `（${why}）`}`,
   goOn: (args) => `继续：  ${sage(args)}`,
   goOnWords: "继续",
   noSuggestion: (n) =>
-    n === 0
-      ? "这个请求没有可选的规则：请去掉 --always，或用 --rule 自己写"
-      : `--always 应为所列规则的编号，从 1 到 ${n}`,
+    n === undefined
+      ? "这个请求每次都要询问，不能保存规则：请用 --yes 或 --no"
+      : n === 0
+        ? "这个请求没有可选的规则：请去掉 --always，或用 --rule 自己写"
+        : `--always 应为所列规则的编号，从 1 到 ${n}`,
   noPlace: (place, places) =>
     `这个请求的规则不能保存到 "${place}"，只能保存到：${places.join("、")}。（项目文件只在 \`${sage("trust")}\` 之后开始的会话中接受规则。）`,
   whichQuestion: (choice, questions) =>

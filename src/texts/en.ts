@@ -27,6 +27,8 @@ export const en = {
     Bash: "Run this command?",
     Edit: "Edit this file?",
     Write: "Write this file?",
+    WebFetch: "Read this page?",
+    WebSearch: "Search the web for this?",
     ExitPlanMode: "Approve this plan?",
   } as Record<string, string>,
   otherTool: (tool: string) => `Run ${tool} with this input?`,

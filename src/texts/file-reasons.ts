@@ -30,7 +30,7 @@ const en: Table = {
   "search-without-address": () => "SearXNG needs the address of a server in baseURL",
   "search-key-missing": ({ engine, variable }) => `WebSearch is not offered: ${engine} needs a key in ${variable}`,
   "search-provider-unfit": ({ provider, providers }) =>
-    `WebSearch is not offered: ${provider === "" ? "no model is configured" : `${provider} has no search of its own`}; these have: ${providers.join(", ")}`,
+    `WebSearch is not offered: ${provider === "" ? "no model is configured" : `${provider} has no search of its own`}; name a model of ${providers.join(", ")} in "webSearch"`,
 
   "larger-than": ({ limitKb }) => `it is larger than ${limitKb} KB`,
   "front-matter-missing": () => 'it should begin with its front matter: lines like "name: …" between two lines of ---',
@@ -65,13 +65,13 @@ const zh: Table = {
   "rule-without-tool": ({ behavior, rule, source, tool, tools }) =>
     `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的工具“${tool}”不存在；现有 ${tools.join("、")}`,
   "rule-without-path": ({ behavior, rule, source, folder }) =>
-    `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的是 /${folder}，而它不存在；项目里的文件夹请写 ./${folder}`,
+    `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的是 /${folder}，而它不存在；项目里的目录请写 ./${folder}`,
   "own-settings-only": ({ key }) => `“${key}”只能写在你自己的设置里，这里的不算`,
   "id-of-two": ({ id, people: [first, second] }) => `${id} 同时属于 ${first} 和 ${second}`,
   "search-without-address": () => "SearXNG 需要在 baseURL 里写服务器的网址",
   "search-key-missing": ({ engine, variable }) => `没有提供 WebSearch：${engine} 需要 ${variable} 里的密钥`,
   "search-provider-unfit": ({ provider, providers }) =>
-    `没有提供 WebSearch：${provider === "" ? "没有配置模型" : `${provider} 自己没有搜索`}；有的是 ${providers.join("、")}`,
+    `没有提供 WebSearch：${provider === "" ? "没有配置模型" : `${provider} 自己没有搜索`}；请在“webSearch”里写明 ${providers.join("、")} 的一个模型`,
 
   "larger-than": ({ limitKb }) => `它超过 ${limitKb} KB`,
   "front-matter-missing": () => "开头应有 front matter：两行 --- 之间写“name: …”这样的行",

@@ -32,8 +32,7 @@ const en: HelpTexts = {
   sage why [what]             show who allowed what, when and by which rule
   sage stats                  show how often you were asked, by what, and how long you took
   sage export [session]       save a session as JSON lines or as a page
-  sage permissions …          list, add, remove, explain and import rules; backtest <rule>, suggest
-  sage permissions …          list, add, remove, explain and import rules
+  sage permissions …          list, add, remove, explain and import rules; try and suggest them
   sage mcp …                  list, add, remove, test and import MCP servers; log in to them
   sage trust [--yes|--revoke] review and trust this folder's settings
   sage models [words]         list models: tokens in a prompt, price, pictures; --json
@@ -61,7 +60,7 @@ Running
   --max-tokens <n>            tokens per reply (what the model is known to write)
   --timeout <d>               working time per turn; time spent waiting for you does not count
   --prompt-timeout <d>        how long a request waits (default: forever)
-                              durations: 30s, 5m, 2h, or milliseconds
+                              durations: 30s, 5m, 2h, 7d, or milliseconds
   --if-silent <what>          when nobody answers: wait, fail, deny, or escalate to further
                               people of the settings (after 10m unless something else is set)
   -c, --continue              resume the last session in this folder
@@ -189,8 +188,7 @@ const zh: HelpTexts = {
   sage why [对象]             查看谁在何时、依据哪条规则允许了什么
   sage stats                  查看询问过多少次、由什么引起、回答用了多久
   sage export [会话]          把会话保存为 JSON 行或网页
-  sage permissions …          列出、添加、删除、解释和导入规则；backtest <规则>、suggest
-  sage permissions …          列出、添加、删除、解释和导入规则
+  sage permissions …          列出、添加、删除、解释和导入规则；试用规则、给出建议
   sage mcp …                  列出、添加、删除、测试和导入 MCP 服务器，登录服务器
   sage trust [--yes|--revoke] 查看并信任本目录的设置
   sage models [words]         列出模型：提示的词元数、价格、图片；--json
@@ -218,7 +216,7 @@ const zh: HelpTexts = {
   --max-tokens <n>            每次回复的 token 数（默认为模型已知的上限）
   --timeout <时长>            每轮的工作时间；等你的时间不计
   --prompt-timeout <时长>     请求等待多久（默认一直等）
-                              时长：30s、5m、2h，或毫秒数
+                              时长：30s、5m、2h、7d，或毫秒数
   --if-silent <做法>          无人回答时：wait、fail、deny，或 escalate 询问设置中的其他人
                               （未另行设置时为 10 分钟后）
   -c, --continue              继续本目录的上一个会话

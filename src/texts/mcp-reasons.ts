@@ -12,8 +12,9 @@ const en: Table = {
   "server-taken": ({ server }) => `your own settings have a server "${server}", which is used`,
   "server-variable": ({ variable }) => `the environment variable ${variable} is not set`,
   "server-left-out": ({ server, problem }, say) => `the MCP server "${server}" is left out: ${say(problem)}`,
-  "server-missing": ({ server }) => `there is no MCP server "${server}"`,
-  "server-there": ({ server, path }) => `there is an MCP server "${server}" in ${path} already`,
+  "server-missing": ({ server }) => `there is no MCP server "${server}"; \`${sage("mcp list")}\` lists them`,
+  "server-there": ({ server, path }) =>
+    `there is an MCP server "${server}" in ${path} already; choose another name, or run \`${sage(`mcp remove ${server}`)}\` first`,
 
   "server-changed": ({ path }) => `${path} is not what you trusted; check it and run \`${sage("trust")}\``,
   "server-not-started": ({ problem }) => `it could not be started: ${problem}`,
@@ -44,8 +45,9 @@ const zh: Table = {
   "server-taken": ({ server }) => `你自己的设置里已有服务器“${server}”，以它为准`,
   "server-variable": ({ variable }) => `环境变量 ${variable} 没有设置`,
   "server-left-out": ({ server, problem }, say) => `没有采用 MCP 服务器“${server}”：${say(problem)}`,
-  "server-missing": ({ server }) => `没有名为“${server}”的 MCP 服务器`,
-  "server-there": ({ server, path }) => `${path} 里已有 MCP 服务器“${server}”`,
+  "server-missing": ({ server }) => `没有名为“${server}”的 MCP 服务器；可用 \`${sage("mcp list")}\` 列出`,
+  "server-there": ({ server, path }) =>
+    `${path} 里已有 MCP 服务器“${server}”；请换个名字，或先运行 \`${sage(`mcp remove ${server}`)}\``,
 
   "server-changed": ({ path }) => `${path} 与你信任的不同；请查看后运行 \`${sage("trust")}\``,
   "server-not-started": ({ problem }) => `无法启动：${problem}`,

@@ -7,6 +7,7 @@ const count = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? on
 const en = {
   backtestHow: `${sage("permissions backtest")} [rule…] [--behavior allow|ask|deny] [--json]: without a rule, those in force here`,
   noPast: "No calls in this project yet: nothing to compare with.",
+  noRules: `No rules are in force here. Name one to try it:  ${sage("permissions backtest")} 'Bash(npm test:*)'`,
   looked: (calls: number, since: string) => `The last ${count(calls, "call")} in this project, since ${since}`,
   none: {
     allow: "Would have spared no question.",
@@ -56,6 +57,7 @@ export type PastTexts = typeof en;
 const zh: PastTexts = {
   backtestHow: `${sage("permissions backtest")} [规则…] [--behavior allow|ask|deny] [--json]：不写规则时检验这里生效的规则`,
   noPast: "这个项目还没有调用记录，无从比较。",
+  noRules: `这里没有生效的规则。请写出要试的规则：  ${sage("permissions backtest")} 'Bash(npm test:*)'`,
   looked: (calls, since) => `本项目最近 ${calls} 次调用，自 ${since} 起`,
   none: { allow: "不会少问一次。", ask: "运行过的调用都不会因此询问。", deny: "运行过的调用都不会因此被拒绝。" },
   changed: {
@@ -80,7 +82,7 @@ const zh: PastTexts = {
     `${rules} 条规则可在 ${asked} 次询问中省去 ${spared} 次，且不会放行任何被拒绝过的调用：`,
   noIdeas: (asked) =>
     asked === 0
-      ? "这个项目还没有请求过权限。"
+      ? "这个项目还没有请求过许可。"
       : `在 ${asked} 次询问中，没有规则能省去一次以上而又不放行被拒绝过的调用。`,
   spared: (n) => `${n} 次询问`,
   keep: (rule) => `保留其中一条：  ${sage("permissions add allow")} ${rule}`,

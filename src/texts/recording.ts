@@ -3,6 +3,7 @@ import type { Lang } from "./language.ts";
 const en = {
   noFolder: (flag: string, path: string) => `${flag} cannot write ${path}: no such folder`,
   cannotRead: (flag: string, path: string, why: string) => `${flag} cannot read ${path}: ${why}`,
+  noFile: "there is no such file",
   recorded: (path: string, turns: number) => `recorded ${turns} ${turns === 1 ? "reply" : "replies"} in ${path}`,
   recordedAnswers: (path: string, answers: number) =>
     `recorded ${answers} ${answers === 1 ? "answer" : "answers"} in ${path}`,
@@ -16,6 +17,7 @@ export type RecordingTexts = typeof en;
 const zh: RecordingTexts = {
   noFolder: (flag, path) => `${flag} 无法写入 ${path}：目录不存在`,
   cannotRead: (flag, path, why) => `${flag} 无法读取 ${path}：${why}`,
+  noFile: "文件不存在",
   recorded: (path, turns) => `已将 ${turns} 次回复录入 ${path}`,
   recordedAnswers: (path, answers) => `已将 ${answers} 个回答录入 ${path}`,
   removed: (n) => `（已移除 ${n} 处机密；相关内容可能无法重放）`,

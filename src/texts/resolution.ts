@@ -21,10 +21,11 @@ export function whoOf({ by, surface }: Sender, t: Texts, me?: Sender): string {
   if (by === "auto" || by === "deadline") return t.automatically;
   if (by === "agent" && surface === "inquiry") return t.byAgent;
   if (by === me?.by && surface === me.surface) return t.byYou;
-  return t.byWhom(
-    oneLine(by),
-    Object.hasOwn(t.surfaces, surface) ? (t.surfaces[surface] ?? "") : t.otherSurface(oneLine(surface)),
-  );
+  return t.byWhom(oneLine(by), surfaceOf(surface, t));
+}
+
+export function surfaceOf(surface: string, t: Texts): string {
+  return Object.hasOwn(t.surfaces, surface) ? (t.surfaces[surface] ?? "") : t.otherSurface(oneLine(surface));
 }
 
 /** Names who changed the input of a call before it ran. */

@@ -179,7 +179,7 @@ const zh: Table = {
   "file-not-json": ({ path, problem, effect }) => `${path} 应是 JSON：${problem}${effect ? effectsZh[effect]() : ""}`,
   "file-unfit": ({ path, problem }, say) => `${path} 的内容不合要求：\n${say(reasonFrom(problem))}`,
   "file-not-object": ({ path }) => `${path} 应是一个 JSON 对象`,
-  "file-leads-out": ({ path }) => `${path} 指向它所在的文件夹之外；设置文件不能是指向别处的链接`,
+  "file-leads-out": ({ path }) => `${path} 指向它所在的目录之外；设置文件不能是指向别处的链接`,
   "file-not-regular": ({ path }) => `${path} 应是文件，却是目录、管道或设备`,
   "file-too-large": ({ path, limitMb }) => `${path} 超过 ${limitMb} MB；设置不会这么长`,
   "file-unusable": ({ path, problem }) => `${path} 无法使用（${problem}）；请把它移走，或检查它的权限`,
@@ -191,9 +191,9 @@ const zh: Table = {
   "not-regular": () => "它不是普通文件",
   "answers-unfit": ({ path, problem }, say) =>
     `${path} 应是 --record-answers 写出的那种回答列表：${say(reasonFrom(problem))}`,
-  "folder-too-wide": ({ folder }) => `${folder} 里不止一个项目，不能整个信任；请在它下面的某个文件夹里工作`,
+  "folder-too-wide": ({ folder }) => `${folder} 里不止一个项目，不能整个信任；请在它下面的某个目录里工作`,
   "home-relative": ({ given }) => `SAGE_HOME 应是绝对路径，收到的是“${given}”`,
-  "home-inside": ({ path }) => `SAGE_HOME 是 ${path}，在 Sage 工作的文件夹之内；请设到别处`,
+  "home-inside": ({ path }) => `SAGE_HOME 是 ${path}，在 Sage 工作的目录之内；请设到别处`,
   "home-impossible": ({ path }) => `${path} 无法创建；请把 SAGE_HOME 设为你可以写入的目录`,
   "subagent-name-unfit": ({ given }) =>
     `子智能体的名字应由字母、数字、- 和 _ 组成（最多 64 个字符），收到的是 ${JSON.stringify(given)}`,

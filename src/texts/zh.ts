@@ -15,6 +15,8 @@ export const zh: Texts = {
     Bash: "运行这条命令？",
     Edit: "修改这个文件？",
     Write: "写入这个文件？",
+    WebFetch: "读取这个网页？",
+    WebSearch: "在网上搜索？",
     ExitPlanMode: "允许按这个计划执行？",
   },
   otherTool: (tool) => `用以下输入运行 ${tool}？`,

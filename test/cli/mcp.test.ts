@@ -77,9 +77,11 @@ test("sage mcp: add, list, test, remove, import; doctor tells of servers", async
   assert.equal((await run("mcp", "add", "good", "--env", "A=b", "--", command, ...args)).code, 0);
   assert.match(
     (await run("mcp", "add", "good", "x")).told,
-    /there is an MCP server "good" in .*settings\.json already/,
+    /there is an MCP server "good" in .*settings\.json already; .*mcp remove good/,
   );
   assert.equal((await run("mcp", "add", "far", "https://127.0.0.1:1/mcp")).code, 0);
+  const insecure = await run("mcp", "add", "open", "http://mcp.example.com/mcp");
+  assert.deepEqual([insecure.code, /is not https/.test(insecure.told)], [2, true], "told before it is saved");
   const tested = await run("mcp", "test");
   assert.equal(tested.code, 1);
   assert.match(tested.told, /✓ good: 1 tool, 1 prompt .*\n {2}mcp__good__echo\n✗ far: it cannot be reached/s);

@@ -19,6 +19,7 @@ suite("sage permissions backtest, suggest; sage stats", () => {
       (await machine.sage(["permissions", "backtest", "Bash(make:*)"])).out,
       /^No calls in this project yet/,
     );
+    assert.match((await machine.sage(["permissions", "backtest"])).out, /^No rules are in force here\. Name one/);
     assert.match((await machine.sage(["stats"])).out, /^No calls yet\./);
     const task = machine.script({ calls: [bash("make a"), bash("make a"), bash("make b \u4e2d")] }, { text: "done" });
     await machine.sage(["-p", "--model", task, "go"]);
@@ -36,7 +37,10 @@ suite("sage permissions backtest, suggest; sage stats", () => {
       (await machine.sage(["permissions", "add", "allow", "Bash(make a:*)"])).out,
       /Saved to[^]*Would have allowed 2 calls/,
     );
-    assert.match((await machine.sage(["stats", "--lang", "zh"])).out, /询问了 3 次（100 %），拒绝 1 次/);
+    assert.match(
+      (await machine.sage(["stats", "--lang", "zh"])).out,
+      /询问了 3 次（100 %），拒绝 1 次[^]*你（命令行） +3 +2 +1/,
+    );
     const bad = await machine.sage(["permissions", "backtest", "Bash(make"]);
     assert.equal(bad.code, 2);
     assert.match(bad.err, /Bash\(make/);

@@ -111,4 +111,8 @@ test("a persona answers in a journal of its own, its answers are recorded and pl
   assert.equal(again.code, 0, again.err);
   assert.equal(here.file("ran.txt"), "ran\nran\n");
   assert.match((await here.sage(["sessions"])).out, /No sessions yet/);
+  const refuse = { calls: [{ tool: "respond", input: { decision: "deny", words: "no" } }] };
+  writeFileSync(script, JSON.stringify({ "": [{ calls: [mark] }, { text: "done" }], persona: [refuse] }));
+  const refused = await here.sage(["-p", "go", "--persona", file, ...model]);
+  assert.match(refused.err, /refused by persona careful: Bash/, "nobody takes it for a person");
 });

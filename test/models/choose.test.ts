@@ -93,7 +93,7 @@ test("a script that runs out says for whom and where", async () => {
   });
   await assert.rejects(play([{ text: "one" }], [hello], ["explore"]), {
     code: "model-unavailable",
-    message: 'the script has no turn 0 for agent "explore": it has 0, counted from 0',
+    message: 'the script has no turn 0 for agent "explore": it has none under "explore"',
   });
 });
 

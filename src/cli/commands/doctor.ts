@@ -36,11 +36,15 @@ export async function doctor(args: string[]): Promise<number> {
     problems++;
     console.log(`✗ ${text}`);
   };
+  const stopped = new Set<string>();
   const check = async (work: () => void | Promise<void>) => {
     try {
       await work();
     } catch (error) {
-      bad(prose(error instanceof SageError ? errorText(error, texts(lang)) : messageOf(error)));
+      const text = prose(error instanceof SageError ? errorText(error, texts(lang)) : messageOf(error));
+      // Settings that cannot be read stop several checks: one problem, told once.
+      if (!stopped.has(text)) bad(text);
+      stopped.add(text);
     }
   };
   const report = { ok, bad, note: (text: string) => console.log(`· ${text}`), t: t.doctor };

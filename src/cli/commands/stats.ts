@@ -2,7 +2,7 @@ import { statsOf, type Stats, type Tally } from "../../archive/stats.ts";
 import { projectRoot } from "../../config/trust.ts";
 import { oneLine } from "../../protocol/index.ts";
 import { pastTexts, type PastTexts } from "../../texts/past.ts";
-import { timeOf } from "../../texts/resolution.ts";
+import { surfaceOf, timeOf } from "../../texts/resolution.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { clipped, columns } from "../../view/lines/safe.ts";
 import { person } from "../account.ts";
@@ -47,7 +47,8 @@ function lines(stats: Stats, w: PastTexts, style: Style): string[] {
   if (stats.calls === 0) return [w.nothing];
   const me = person();
   const share = Math.round((100 * stats.asked) / stats.calls);
-  const by = (one: { by: string; surface: string }) => `${one.by === me ? w.you : oneLine(one.by)} (${one.surface})`;
+  const by = (one: { by: string; surface: string }) =>
+    style.t.aside(one.by === me ? w.you : oneLine(one.by), surfaceOf(one.surface, style.t));
   return [
     w.overall(stats.calls, timeOf(stats.since ?? 0), stats.sessions),
     w.askedOf(stats.asked, share, stats.no),
@@ -76,13 +77,18 @@ function table<T extends Tally>(
     time(row.p90Ms),
   ]);
   const head = [title, ...Object.values(w.columns)];
-  const widths = head.map((text, n) => Math.max(columns(text), ...cells.map((row) => columns(row[n]!))));
+  const widths = head.map((text, n) => Math.max(drawn(text), ...cells.map((row) => drawn(row[n]!))));
   const laid = (row: readonly string[]) =>
     row
       .map((text, n) => {
-        const gap = " ".repeat(widths[n]! - columns(text));
+        const gap = " ".repeat(widths[n]! - drawn(text));
         return n === 0 ? text + gap : gap + text;
       })
       .join("  ");
   return ["", paint.bold(laid(head)), ...cells.map(laid)];
+}
+
+/** The sign for what is left out is drawn in one column; `columns` allows for two. */
+function drawn(text: string): number {
+  return columns(text.replace(/…$/, "."));
 }

@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { persona } from "../../archive/persona.ts";
 import type { Model } from "../../models/model.ts";
-import { messageOf, type ExecutionMode } from "../../protocol/index.ts";
+import type { ExecutionMode } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import { recordingTexts } from "../../texts/recording.ts";
 import { usage } from "../flags.ts";
+import { unreadable } from "./recording.ts";
 
 /** A persona stands in for the person. Its name is that of the file, and the file describes it. */
 export function personaMode(path: string, model: () => Promise<Model>, lang: Lang): ExecutionMode {
@@ -13,7 +14,7 @@ export function personaMode(path: string, model: () => Promise<Model>, lang: Lan
   try {
     description = readFileSync(path, "utf8").trim();
   } catch (error) {
-    throw usage(recordingTexts(lang).cannotRead("--persona", path, messageOf(error)));
+    throw unreadable("--persona", path, error, lang);
   }
   if (description === "") throw usage(recordingTexts(lang).emptyPersona(path));
   const name = basename(path, extname(path));

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { recordedPersona } from "../../input/persona.ts";
 import type { Store } from "../../journal/store.ts";
-import { messageOf, oneLine, type ExecutionMode, type InputRequest } from "../../protocol/index.ts";
+import { messageOf, oneLine, type ExecutionMode, type InputRequest, type SageError } from "../../protocol/index.ts";
 import { answersOf, fixed, parseAnswers, replayAnswers, scriptOf } from "../../archive/recording.ts";
 import { ownRedaction } from "../redaction.ts";
 import type { Home } from "../../config/home.ts";
@@ -27,13 +27,20 @@ export function checkFolders(values: RecordingFlags, lang: Lang): void {
   }
 }
 
+/** A file that a flag names and that cannot be read. */
+export function unreadable(flag: string, path: string, error: unknown, lang: Lang): SageError {
+  const t = recordingTexts(lang);
+  const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? t.noFile : messageOf(error);
+  return usage(t.cannotRead(flag, path, why));
+}
+
 /** Recorded answers stand in for the person; what they do not answer ends the run and stays open. */
 export async function replayMode(path: string, lang: Lang): Promise<{ mode: ExecutionMode; test: boolean }> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw usage(recordingTexts(lang).cannotRead("--replay-answers", path, messageOf(error)));
+    throw unreadable("--replay-answers", path, error, lang);
   }
   const redaction = ownRedaction(process.env);
   const recorded = parseAnswers(text, path);

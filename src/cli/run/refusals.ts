@@ -30,9 +30,16 @@ export function createRefusals(tell: (line: string) => void, t: CliTexts, words:
       if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;
       const call = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, LONGEST);
       const why = [item.changed ? changeLine(item.changed, words) : "", oneLine(words.because(reasonOf(item)))];
-      once(item, t.wasRefused(words.standing[item.standing], call, why.filter((one) => one !== "").join(" · ")));
+      once(item, t.wasRefused(howOf(item, t, words), call, why.filter((one) => one !== "").join(" · ")));
     }
   };
+}
+
+/** Somebody who only stands in for a person is told by name. */
+function howOf({ standing, asked }: CallItem, t: CliTexts, words: Texts): string {
+  const end = asked.at(-1)?.resolution;
+  const stoodIn = standing === "refused-by-person" && end?.surface === "persona" && end.by !== undefined;
+  return stoodIn ? t.refusedBy(oneLine(end.by)) : words.standing[standing];
 }
 
 function reasonOf({ verdict, asked }: CallItem): Reason | string {

@@ -6,6 +6,7 @@ import { serversSchema } from "../../../config/servers.ts";
 import { changeSettings, readSettings } from "../../../config/settings.ts";
 import { readSmallFile } from "../../../config/small-file.ts";
 import { mayBeTrusted, projectTrust, trust } from "../../../config/trust.ts";
+import { ServerFailure } from "../../../mcp/failure.ts";
 import { messageOf, misfits, oneLine, reason } from "../../../protocol/index.ts";
 import { errorBecause } from "../../../texts/error.ts";
 import { mcpTexts } from "../../../texts/mcp.ts";
@@ -44,6 +45,7 @@ export async function add(args: string[]): Promise<number> {
   const entry: Entry = isAddress
     ? { type: "http", url: what, ...(values.header && { headers }) }
     : { command: what, ...(rest.length > 0 && { args: rest }), ...(values.env && { env }) };
+  if (isAddress) await checkAddress(what);
   const file = save(name, entry, place);
   console.log(texts.added(oneLine(name), oneLine(file)));
   return exitCodes.success;
@@ -63,6 +65,17 @@ export async function remove(args: string[]): Promise<number> {
   );
   console.log(texts.removed(oneLine(name), oneLine(file)));
   return exitCodes.success;
+}
+
+/** An address that no connection would ever go to is told before it is saved. One with a variable in it is known later. */
+async function checkAddress(url: string): Promise<void> {
+  if (url.includes("${")) return;
+  const { addressOf } = await import("../../../mcp/http.ts");
+  try {
+    addressOf({ url });
+  } catch (error) {
+    throw error instanceof ServerFailure ? errorBecause("config-invalid", error.reason) : error;
+  }
 }
 
 /** Saves a server under a name that is free there, and gives the file. */

@@ -38,7 +38,8 @@ export async function backtest(args: string[]): Promise<number> {
     return exitCodes.success;
   }
   const style = styleOf(process.stdout, lang);
-  if (calls.length === 0) console.log(w.noPast);
+  if (asked.length === 0) console.log(w.noRules);
+  else if (calls.length === 0) console.log(w.noPast);
   else console.log(w.looked(calls.length, timeOf(calls[0]!.at)));
   for (const trial of calls.length === 0 ? [] : results) {
     console.log(style.paint.bold(oneLine(trial.rule)));
