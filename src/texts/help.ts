@@ -191,7 +191,7 @@ const zh: HelpTexts = {
   sage permissions …          列出、添加、删除、解释和导入规则；试用规则、给出建议
   sage mcp …                  列出、添加、删除、测试和导入 MCP 服务器，登录服务器
   sage trust [--yes|--revoke] 查看并信任本目录的设置
-  sage models [words]         列出模型：提示的词元数、价格、图片；--json
+  sage models [words]         列出模型：提示的 token 数、价格、图片；--json
   sage sandbox [off|contain|autoAllow|try -- 命令]
                               由操作系统限制命令
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引

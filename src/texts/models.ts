@@ -20,7 +20,7 @@ const en = {
 export type ModelsTexts = typeof en;
 
 const zh: ModelsTexts = {
-  legend: "名称 · 提示的词元数 · 每百万词元的美元价格（输入、输出） · 能接收",
+  legend: "名称 · 提示的 token 数 · 每百万 token 的美元价格（输入、输出） · 能接收",
   unknown: "？",
   price: (input, output) => `$${input} / $${output}`,
   images: "图片",
