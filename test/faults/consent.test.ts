@@ -195,7 +195,7 @@ test("killed before or after the commit of one answer to many: all of them have 
 test("killed before and after the commit of a reminder or of a further person's call: each is there once, and nothing was granted", async () => {
   const timeoutPolicy = { escalate: ["Wang"], end: "deny" as const };
   const life = { options: { promptTimeout: 10 * 60_000, timeoutPolicy } };
-  for (const nth of [1, 2])
+  for (const kind of ["input.escalated", "input.reminded"] as const)
     for (const side of ["before", "after"] as const) {
       using here = workspace();
       using time = virtualTime();
@@ -209,10 +209,16 @@ test("killed before and after the commit of a reminder or of a further person's 
       await first.send({ type: "say", session: "s", text: "go", id: "first", by: "Lin", surface: "a" });
       world.observe(first.name, { type: "said", session: "s" });
       await settle(world);
-      first.trip({ point: "commit", nth, side });
+      const { append } = first.store;
+      first.store.append = (session, fact) => {
+        if (fact.type === kind && side === "before") first.crash();
+        const written = append(session, fact); // which a dead process cannot
+        if (fact.type === kind) first.crash();
+        return written;
+      };
       await time.pass(19 * 60_000);
       await settle(world);
-      assert.ok(first.dead, `${nth} ${side}`);
+      assert.ok(first.dead, `${kind} ${side}`);
       await first.bury();
       const next = world.boot(life);
       await next.send({ type: "resume", session: "s" });
@@ -220,7 +226,7 @@ test("killed before and after the commit of a reminder or of a further person's 
       await time.pass(30_000);
       await settle(world);
       const called = world.facts("s").flatMap(({ type }) => (/remind|escalat/.test(type) ? [type] : []));
-      assert.deepEqual(called, ["input.escalated", "input.reminded"], `${nth} ${side}`);
+      assert.deepEqual(called, ["input.escalated", "input.reminded"], `${kind} ${side}`);
       await time.pass(2 * 60_000);
       await settle(world);
       await next.host.run("s").catch(() => {});
