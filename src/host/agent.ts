@@ -201,7 +201,7 @@ export function createAgent(parts: AgentParts): Agent {
           return (path) => filter?.(path, place.root) ?? true;
         },
       });
-      void confine?.ready(); // while the model thinks
+      confine?.ready().catch(() => {}); // while the model thinks; whoever needs it meets the problem
       const config = {
         ...same,
         ...(all && { tools: all }),

@@ -11,6 +11,7 @@ import {
   type Span,
   type SpanContext,
 } from "@opentelemetry/api";
+import { isInbound } from "../agent/state/activity.ts";
 import type { Traces } from "../agent/state/traces.ts";
 import { version } from "../config/version.ts";
 import type { Model } from "../models/model.ts";
@@ -127,14 +128,9 @@ function openTurn(facts: readonly Fact[]): Fact<"turn.begun"> | undefined {
   return last?.type === "turn.begun" ? last : undefined;
 }
 
-const inbound = new Set<Fact["type"]>([
-  ...(["user.said", "message.withdrawn", "input.resolved", "turn.interrupted", "draft.saved"] as const),
-  ...(["model.chosen", "mode.chosen", "rule.added", "rule.removed", "session.titled"] as const),
-]);
-
 /** Answers after the last thing that an attempt did: they came while nobody ran the turn, so nobody has told of their waits. */
 function answeredMeanwhile(facts: readonly Fact[]): Fact<"input.resolved">[] {
-  const last = facts.findLastIndex(({ type }) => !inbound.has(type));
+  const last = facts.findLastIndex(({ type }) => !isInbound(type));
   return facts.slice(last + 1).filter((fact) => fact.type === "input.resolved");
 }
 

@@ -38,9 +38,13 @@ export async function startInBackground(command: string, scope: ToolScope): Prom
   const launch = await scope.confine?.({ cwd: scope.cwd, env });
   const place = { cwd: launch ? "/" : scope.cwd, env: launch?.env ?? env, noted, launch };
   const shell = ["bash", "--noprofile", "--norc", "-c", command];
-  const { pid, child, ended } = launch
-    ? await spawnNoted(tied, [file, ...launch.words, ...shell], place, "ignore")
-    : await spawnNoted(script, [command, file], place, "ignore");
+  const starting = launch
+    ? spawnNoted(tied, [file, ...launch.words, ...shell], place, "ignore")
+    : spawnNoted(script, [command, file], place, "ignore");
+  const { pid, child, ended } = await starting.catch(async (error: unknown) => {
+    await launch?.over(); // the sandbox would go on to reach its hosts for others
+    throw error;
+  });
   if (launch) void ended.then(async () => noteBlocked(file, await launch.over())).catch(() => {});
   if (!begins) return failed("Interrupted by the person before the command was started.");
   child.unref();

@@ -54,7 +54,7 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
         const place = { cwd: scope.cwd, env: launch?.env ?? env, noted, launch };
         running = await (scope.spawn ?? spawnDirectly)({ line: input.command, ...place });
       } catch (error) {
-        void launch?.over();
+        await launch?.over();
         if (!existsSync(scope.cwd)) return failed(`The working directory ${scope.cwd} does not exist.`);
         throw error;
       }

@@ -3,6 +3,7 @@ import { registerHooks } from "node:module";
 import { test } from "node:test";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-node";
 import { memoryStore } from "../../src/journal/memory.ts";
+import { remindedKey, splitRequestId } from "../../src/protocol/index.ts";
 import { loadRules } from "../../src/permission/rules/rules.ts";
 import { assemble, SageAgentSDK, scripted, type InputRequest, type Store } from "../../src/sdk/index.ts";
 import { bash, workspace } from "../support/sage.ts";
@@ -128,6 +129,12 @@ test("a turn that goes on after a restart links to where it began, and the wait 
   const later = open(store, here.dir);
   const requestId = (request as InputRequest).id;
   await later.send({ type: "respond", response: { type: "granted", requestId }, by: "Lin", surface: "test" });
+  // A call for another person that crossed the answer is no doing of an attempt.
+  const { key } = splitRequestId(requestId);
+  store.append(session, {
+    ...{ key: remindedKey(key, 0), type: "input.reminded", at: Date.now() },
+    data: { requestId, n: 0 },
+  });
   await later.run(session);
   await later.close();
   const spans = exporter.getFinishedSpans();

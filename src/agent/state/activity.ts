@@ -39,13 +39,18 @@ export function workedMs(ofTurn: readonly Fact[]): number {
   let working = false;
   let before: Fact | undefined;
   for (const fact of ofTurn) {
-    if (fact.type in inbound) continue; // somebody else wrote it, perhaps while no process ran the turn
+    if (isInbound(fact.type)) continue; // somebody else wrote it, perhaps while no process ran the turn
     const isNewAttempt = fact.type === "state.changed" && fact.data.from.state === "initializing";
     if (working && before && !isNewAttempt) worked += Math.max(0, fact.at - before.at);
     if (fact.type === "state.changed") working = fact.data.to.state === "executing";
     before = fact;
   }
   return worked;
+}
+
+/** Any process may write it, whoever runs the turn. */
+export function isInbound(type: Fact["type"]): boolean {
+  return Object.hasOwn(inbound, type);
 }
 
 const inbound: Readonly<Record<InboundType, true>> = {
