@@ -22,6 +22,7 @@ import { childEnv } from "./secrets.ts";
 import { commandLine, loadServers } from "./servers.ts";
 import { sandboxOf, sandboxRules, type Sandbox } from "./sandbox.ts";
 import { commandsOf, projectFiles, readSettings, rulesOf, type ProjectSettings, type Settings } from "./settings.ts";
+import { strangersIn } from "./silence.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -116,6 +117,7 @@ export function loadConfig(
       ...outside.warnings,
       ...project.ignored,
       ...sandboxWarnings,
+      ...strangersIn(settings).map((name) => reason("silence-stranger", { name })),
     ],
     ruleFiles: filesOf(home, project),
     saveRule: ({ rule, behavior, destination }) =>

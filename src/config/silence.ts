@@ -75,6 +75,19 @@ export function silenceOptions({
   };
 }
 
+/** Names that are to be asked when nobody answers, and that `people` does not have: nobody would hear of it. */
+export function strangersIn({ silence: said, people = {}, permissions }: Settings): string[] {
+  const all = [
+    said,
+    ...Object.values(said?.tools ?? {}),
+    ...permissions.ask.map((one) => (typeof one === "string" ? undefined : one.silence)),
+  ];
+  const named = all.flatMap((one) =>
+    typeof one?.policy === "object" && "escalate" in one.policy ? one.policy.escalate : [],
+  );
+  return [...new Set(named)].filter((name) => !Object.hasOwn(people, name));
+}
+
 function hoursIn(text: string): QuietHours | undefined {
   const [, fromHour, fromMinute, toHour, toMinute] = quietHours.exec(text) ?? [];
   if (toMinute === undefined) return undefined;

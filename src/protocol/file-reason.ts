@@ -13,6 +13,7 @@ export type FileReasonArgs = {
   "rule-without-tool": PlacedRule & { tool: string; tools: readonly string[] };
   "rule-without-path": PlacedRule & { folder: string };
   "own-settings-only": { key: string };
+  "silence-stranger": { name: string };
   "id-of-two": { id: string; people: readonly [string, string] };
   "search-without-address": {};
   "search-key-missing": { engine: string; variable: string };

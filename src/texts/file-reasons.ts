@@ -26,6 +26,8 @@ const en: Table = {
   "rule-without-path": ({ behavior, rule, source, folder }) =>
     `the ${behavior} rule "${rule}" (${source}) is about /${folder}, which does not exist; for a folder of the project write ./${folder}`,
   "own-settings-only": ({ key }) => `"${key}" may only stand in your own settings; it is ignored here`,
+  "silence-stranger": ({ name }) =>
+    `"silence" asks ${name}, whom "people" of your settings does not name: nobody will be called; add them there`,
   "id-of-two": ({ id, people: [first, second] }) => `${id} belongs to both ${first} and ${second}`,
   "search-without-address": () => "SearXNG needs the address of a server in baseURL",
   "search-key-missing": ({ engine, variable }) => `WebSearch is not offered: ${engine} needs a key in ${variable}`,
@@ -67,6 +69,8 @@ const zh: Table = {
   "rule-without-path": ({ behavior, rule, source, folder }) =>
     `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的是 /${folder}，而它不存在；项目里的目录请写 ./${folder}`,
   "own-settings-only": ({ key }) => `“${key}”只能写在你自己的设置里，这里的不算`,
+  "silence-stranger": ({ name }) =>
+    `“silence”要询问 ${name}，但设置的“people”里没有此人，到时不会询问任何人；请在那里添加`,
   "id-of-two": ({ id, people: [first, second] }) => `${id} 同时属于 ${first} 和 ${second}`,
   "search-without-address": () => "SearXNG 需要在 baseURL 里写服务器的网址",
   "search-key-missing": ({ engine, variable }) => `没有提供 WebSearch：${engine} 需要 ${variable} 里的密钥`,

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { loadConfig } from "../../src/config/config.ts";
+import { sageHome } from "../../src/config/home.ts";
 import { accountHasRole, hasRole, liveSettings } from "../../src/config/people.ts";
 import { readSettings, roles } from "../../src/config/settings.ts";
 import { workspace } from "../support/sage.ts";
@@ -22,6 +24,22 @@ test("roles are what the list says: every role may talk, approvers administer wh
   const administered = { ...people, Boss: { ids: ["account:boss"], roles: ["administrator" as const] } };
   assert.deepEqual(held(administered, "account:lin"), ["talker", "approver"]);
   assert.deepEqual(held(administered, "account:boss"), ["talker", "administrator"], "and no approver");
+});
+
+test("whoever is to be asked when nobody answers has to be in the list; a name that is not there is told", () => {
+  using here = workspace();
+  using state = workspace();
+  const env = { SAGE_HOME: state.dir };
+  const home = sageHome(env, here.dir);
+  const escalate = (...names: string[]) => ({ after: "1m", policy: { escalate: names } });
+  const ask = [{ rule: "Bash(make:*)", silence: escalate("Ai") }, "Bash(date)"];
+  const silence = { ...escalate("Lin", "Bo"), tools: { Bash: escalate("Cao", "Bo") } };
+  writeFileSync(home.settings, JSON.stringify({ people: { Lin: lin }, silence, permissions: { ask } }));
+  const { warnings } = loadConfig(home, here.dir, env);
+  assert.deepEqual(
+    warnings.map(({ args }) => args),
+    ["Bo", "Cao", "Ai"].map((name) => ({ name })),
+  );
 });
 
 test("an account may do everything until the list names one; then only what the list gives it", () => {

@@ -23,7 +23,7 @@ export async function sandbox(args: string[]): Promise<number> {
   const t = sandboxTexts(lang);
   const [word, ...rest] = positionals;
   const home = sageHome(process.env);
-  if (word === "try") return tryOut([...rest, ...(at < 0 ? [] : args.slice(at + 1))].join(" "), lang);
+  if (word === "try") return tryOut(lineOf([...rest, ...(at < 0 ? [] : args.slice(at + 1))]), lang);
   if (rest.length > 0 || (word !== undefined && !Object.hasOwn(t.modes, word))) throw usage(t.usage);
   if (word !== undefined) {
     forPeopleOnly(process.env);
@@ -41,6 +41,12 @@ export async function sandbox(args: string[]): Promise<number> {
 }
 
 /** Runs a command as an agent's command would run, and shows what it sees and what was blocked. */
+/** One word is a whole line of a shell; several are a program and its arguments, which stay as they were given. */
+function lineOf(words: readonly string[]): string {
+  if (words.length === 1) return words.join("");
+  return words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ");
+}
+
 async function tryOut(command: string, lang: "en" | "zh"): Promise<number> {
   const t = sandboxTexts(lang);
   if (command === "") throw usage(t.usage);
