@@ -57,6 +57,8 @@ export type ConfinementParts = {
   /** Folders of Sage's state that the session may read. */
   kept: readonly string[];
   policy: FilePolicy;
+  /** Told when it has run nothing for a while. */
+  rested?(): void;
 };
 
 /** A survey is renewed after each command; older than this it is made anew before one, so that it knows what others wrote meanwhile. */
@@ -67,7 +69,7 @@ const IDLE_MS = 10 * 60_000;
 
 export function createConfinement(parts: ConfinementParts): Confinement {
   const folder = stateFolder(parts);
-  const running = new Set<{ blocked: Blocked[]; command: ConfinedCommand }>();
+  const running = new Set<{ blocked: Blocked[]; command: ConfinedCommand; keep(): void }>();
   const { roots, policy } = parts;
   /** Files that others wrote while a command ran. */
   const others = new Set<string>();
@@ -106,6 +108,11 @@ export function createConfinement(parts: ConfinementParts): Confinement {
     void net?.then((one) => one.close()).catch(() => {});
     net = undefined;
   };
+  const rest = () => {
+    if (running.size > 0) return;
+    close();
+    parts.rested?.();
+  };
   const look = async (): Promise<Survey> => {
     if (survey && performance.now() - (await survey).at < FRESH_MS) return (await survey).found;
     const looking = lookAfter(folder, unseen, roots, policy).then(async () => {
@@ -119,7 +126,11 @@ export function createConfinement(parts: ConfinementParts): Confinement {
 
   return {
     close,
-    wrote: (path) => void (running.size > 0 && others.add(path)),
+    wrote(path) {
+      if (running.size === 0 || others.has(path) || !roots.some((root) => isInside(root, path))) return;
+      others.add(path);
+      for (const { keep } of running) keep(); // after a kill it is known too
+    },
     async launch(command) {
       const [before, { enter: entering, port }] = await Promise.all([look(), enter()]);
       const since = Date.now();
@@ -142,8 +153,10 @@ export function createConfinement(parts: ConfinementParts): Confinement {
         `${[...isolation, ...mounts.flatMap(({ words }) => words), "--chdir", command.cwd].join("\0")}\0`,
         { mode: 0o600 },
       );
-      writeFileSync(note, JSON.stringify({ since, before }), { mode: 0o600 });
-      const mine = { blocked: [] as Blocked[], command };
+      const known = (): Survey => ({ ...before, guarded: [...before.guarded, ...others] });
+      const keep = () => writeFileSync(note, JSON.stringify({ since, before: known() }), { mode: 0o600 });
+      keep();
+      const mine = { blocked: [] as Blocked[], command, keep };
       running.add(mine);
       const status = createStatus(mounts);
       return {
@@ -169,10 +182,9 @@ export function createConfinement(parts: ConfinementParts): Confinement {
           await status.dead();
           running.delete(mine);
           clearTimeout(idle);
-          if (running.size === 0) idle = setTimeout(() => running.size === 0 && close(), IDLE_MS).unref();
-          const known = { ...before, guarded: [...before.guarded, ...others] };
+          if (running.size === 0) idle = setTimeout(rest, IDLE_MS).unref();
           rmSync(args, { force: true });
-          const cleared = await clearAway(known, since, roots, policy).catch((error: unknown) => {
+          const cleared = await clearAway(known(), since, roots, policy).catch((error: unknown) => {
             survey = undefined;
             unseen.add(basename(note));
             throw error;

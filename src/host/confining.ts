@@ -22,10 +22,19 @@ type Place = {
   mayRead(): (path: string) => boolean;
 };
 
+/** A sandbox, with the rules of the newest turn. */
+type Made = { confinement: Promise<Confinement>; mayRead: Place["mayRead"] };
+
+/** Sandboxes of this process. A daemon reads settings anew for every turn, and what a turn started in the background goes on in its sandbox. */
+const made = new Map<string, Made>();
+
 /** Confinement for sessions of one process: one sandbox each, made when the first command of a session needs it. */
 export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of several people. */ apart: boolean }) {
-  const made = new Map<string, Promise<Confinement>>();
-  const make = async ({ root, home, state, session, kept, mayRead }: Place): Promise<Confinement> => {
+  const make = async (
+    { root, home, state, session, kept }: Place,
+    mayRead: Place["mayRead"],
+    rested: () => void,
+  ): Promise<Confinement> => {
     const { createConfinement } = await import("../confine/confinement.ts");
     return createConfinement({
       roots: [root],
@@ -36,6 +45,7 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
       writable: sandbox.writable,
       kept,
       policy: { isProtected: (path) => protectedKind(path) !== undefined, mayRead, runsProgram },
+      rested,
     });
   };
   return (place: Place): Confining => {
@@ -52,9 +62,18 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
           : reason("confine-impossible", { problem: probed.problem, detail: probed.detail });
     };
     const launch: Confining["launch"] = async (command) => {
-      let confinement = made.get(place.session);
-      if (confinement === undefined) made.set(place.session, (confinement = make(place)));
-      return (await confinement).launch(command);
+      const { root, home, state, session, kept, mayRead } = place;
+      const key = JSON.stringify([root, home, state, session, kept, apart, sandbox]);
+      const forget = () => void made.delete(key);
+      let own = made.get(key);
+      if (!own) {
+        const latest = () => (made.get(key)?.mayRead ?? mayRead)();
+        own = { confinement: make(place, latest, forget), mayRead };
+        made.set(key, own);
+        own.confinement.catch(forget); // the next command tries again
+      }
+      own.mayRead = mayRead;
+      return (await own.confinement).launch(command);
     };
     return {
       mode: mode === "autoAllow" ? mode : "contain",
@@ -63,7 +82,9 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
       ready,
       problem: () => problem,
       launch,
-      wrote: (path) => void made.get(place.session)?.then((confinement) => confinement.wrote(path)),
+      wrote(path) {
+        for (const { confinement } of made.values()) confinement.then((one) => one.wrote(path)).catch(() => {}); // one that could not be made runs nothing
+      },
       async start(argv, { cwd, env }, reach = () => ({ allowed: false })) {
         await ready();
         if (problem) throw new Error(sentence(problem, "en"));
