@@ -31,7 +31,7 @@ export const en = {
     WebSearch: "Search the web for this?",
     ExitPlanMode: "Approve this plan?",
   } as Record<string, string>,
-  otherTool: (tool: string) => `Run ${tool} with this input?`,
+  otherTool: (tool: string) => `Run ${tool}?`,
   size: (characters: number, lines: number) => `${plural(characters, "character")}, ${plural(lines, "line")}`,
   fromLine: (n: number) => `line ${n}`,
   omitted: {

@@ -19,7 +19,7 @@ export const zh: Texts = {
     WebSearch: "在网上搜索？",
     ExitPlanMode: "允许按这个计划执行？",
   },
-  otherTool: (tool) => `用以下输入运行 ${tool}？`,
+  otherTool: (tool) => `运行 ${tool}？`,
   size: (characters, lines) => `${number(characters)} 个字符，${number(lines)} 行`,
   fromLine: (n) => `第 ${n} 行`,
   omitted: {

@@ -179,7 +179,7 @@ suite("what may run is seen for what it is", () => {
       "  │ + one",
     ]);
     assert.deepEqual(body("mcp__x__y", { b: { d: 1, c: "x" }, a: [] }), [
-      "Run mcp__x__y with this input?",
+      "Run mcp__x__y?",
       "  │ a: []",
       "  │ b: {",
       '  │   "c": "x",',
