@@ -17,6 +17,7 @@ import { neededOf } from "../view/describe.ts";
 export const answerOptions = {
   yes: { type: "boolean" },
   "accept-edits": { type: "boolean" },
+  outside: { type: "boolean" },
   comment: { type: "string" },
   input: { type: "string" },
   always: { type: "boolean" },
@@ -70,6 +71,9 @@ export async function responseOf(
   if (second !== undefined) throw usage(t.conflict(String(way), second));
   if (way !== undefined) checkKind(request, values.always ? "--always" : way, t);
   checkCompanions(values, way, t);
+  // Let out is the command that was shown, and this once.
+  for (const flag of ["always", "input"] as const)
+    if (values.outside && values[flag] !== undefined) throw usage(t.conflict("--outside", `--${flag}`));
   const frame = { requestId: request.id };
   const reason = values.reason === undefined ? {} : { reason: values.reason };
   switch (way) {
@@ -80,6 +84,7 @@ export async function responseOf(
         ...(values.comment !== undefined && { comment: values.comment }),
         ...(values.input !== undefined && { input: jsonObject("--input", values.input, t) }),
         ...(values["accept-edits"] && { mode: "acceptEdits" as const }),
+        ...(values.outside && { outside: true as const }),
         ...(values.always && { rules: rulesOf(request, { ...values, nth }, t) }),
       };
     case "--no":
@@ -136,6 +141,7 @@ function checkCompanions(values: Values, way: string | undefined, t: CliTexts): 
   const goWith: [keyof Values, ...string[]][] = [
     ["comment", "--yes"],
     ["accept-edits", "--yes"],
+    ["outside", "--yes"],
     ["input", "--yes"],
     ["always", "--yes"],
     ["to", "--always"],

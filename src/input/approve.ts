@@ -57,13 +57,15 @@ export async function approve(
   return { ...approval, outcome: "approved", approvals, needed: request.consent.approvals, again: !won };
 }
 
-function check({ consent }: ConsentRequest, { rules = [], removeRules = [] }: Granted, by: string): void {
+function check({ consent }: ConsentRequest, { rules = [], removeRules = [], outside }: Granted, by: string): void {
   if (consent.except?.some((one) => personName(one) === by))
     throw refused("not-permitted", reason("asker-may-not-approve", { by }));
   const [unnamed] = consent.unnamed ?? [];
   if (unnamed !== undefined) throw refused("not-permitted", reason("asker-unknown", { by: unnamed }));
   // One person's word would change what later calls need.
   if (rules.length + removeRules.length > 0) throw refused("request-invalid", reason("consent-takes-no-rules", {}));
+  // The others approved a call that runs confined.
+  if (outside) throw refused("request-invalid", reason("not-offered-outside", {}));
 }
 
 /** The end of a request that everybody approved. It is in the name of the last of them. */

@@ -174,6 +174,7 @@ export const en = {
   otherSurface: (surface: string) => `from ${surface}`,
   recorded: "Recorded",
   allowed: "allowed",
+  outsideOnce: ", to run outside the sandbox",
   fromNowOn: (rules: string) => `, always with ${rules}`,
   destination: {
     session: "this session",

@@ -32,12 +32,14 @@ export const zh: FeishuTexts = {
   allowOnce: "允许一次",
   allowAlways: "本会话内允许",
   alwaysTitle: "在本会话结束前不再询问？",
+  allowOutside: "在沙箱外运行一次",
+  leaving: { title: "在沙箱外运行？", text: "它将可以使用 Sage 所在机器的文件、密钥和网络。" },
   alwaysRules: "本会话内允许：",
   comment: "给 Sage 的附言（可选）",
   deny: "拒绝",
   denyWhy: "Sage 应该改做什么？（可选）",
-  permissionByText: (typed, { always }) =>
-    `不用按钮：发送 ${typed("/allow")}${always ? `、${typed("/allow always")}` : ""}，或 ${typed("/deny")} 加理由。`,
+  permissionByText: (typed, { always, outside }) =>
+    `不用按钮：发送 ${typed("/allow")}${always ? `、${typed("/allow always")}` : ""}${outside ? `、${typed("/allow outside")}` : ""}，或 ${typed("/deny")} 加理由。`,
   askByText: (typed) => `想先追问：发送 ${typed("/ask")} 加问题。`,
   denyByText: (typed) => `不用按钮：发送 ${typed("/deny")} 加理由。`,
   openChat: "打开会话",
@@ -75,6 +77,7 @@ export const zh: FeishuTexts = {
     allowed: "已允许一次",
     always: "本会话内已允许",
     edited: "修改后允许",
+    outside: "已允许在沙箱外运行一次",
     denied: "已拒绝",
     answered: "已回答",
     partial: "部分已回答",
@@ -131,6 +134,7 @@ export const zh: FeishuTexts = {
   toast: {
     allowed: "已允许一次",
     always: "本会话内已允许",
+    outside: "已允许在沙箱外运行一次",
     denied: "已拒绝",
     answered: "回答已记录",
     declined: "选择不回答",

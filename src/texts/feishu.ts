@@ -37,12 +37,17 @@ const en = {
   allowOnce: "Allow once",
   allowAlways: "Allow for this session",
   alwaysTitle: "Allow this until the session ends?",
+  allowOutside: "Run outside the sandbox, once",
+  leaving: {
+    title: "Run it outside the sandbox?",
+    text: "It can then use the files, keys and network of the machine that Sage runs on.",
+  },
   alwaysRules: "Allowed for this session:",
   comment: "Comment for Sage (optional)",
   deny: "Deny",
   denyWhy: "What should Sage do instead? (optional)",
-  permissionByText: (typed: (words: string) => string, { always }: { always: boolean }) =>
-    `Without buttons: ${typed("/allow")}, ${always ? `${typed("/allow always")}, ` : ""}or ${typed("/deny")} and a reason.`,
+  permissionByText: (typed: (words: string) => string, { always, outside }: { always: boolean; outside: boolean }) =>
+    `Without buttons: ${typed("/allow")}, ${always ? `${typed("/allow always")}, ` : ""}${outside ? `${typed("/allow outside")}, ` : ""}or ${typed("/deny")} and a reason.`,
   askByText: (typed: (words: string) => string) => `To ask about it first: ${typed("/ask")} and your question.`,
   denyByText: (typed: (words: string) => string) => `Without buttons: ${typed("/deny")} and a reason.`,
   openChat: "Open the chat",
@@ -91,6 +96,7 @@ const en = {
     allowed: "allowed once",
     always: "allowed for this session",
     edited: "allowed with changes",
+    outside: "allowed once, outside the sandbox",
     denied: "denied",
     answered: "answered",
     partial: "partly answered",
@@ -150,6 +156,7 @@ const en = {
   toast: {
     allowed: "Allowed once",
     always: "Allowed for this session",
+    outside: "Allowed once, outside the sandbox",
     denied: "Denied",
     answered: "Answer recorded",
     declined: "Declined to answer",

@@ -77,6 +77,8 @@ Running
 
 Answering
   sage answer <id> --yes [--comment <text>] [--input <json>] [--accept-edits]
+  sage answer <id> --yes --outside
+                              run it outside the sandbox, once, where the request offers that
   sage answer <id> --always [n] [--to session|local|project|user] [--rule <text>]
                               always allow, with the nth offered rule or your own
   sage answer <id> --no [--reason <text>]
@@ -233,6 +235,8 @@ const zh: HelpTexts = {
 
 回答
   sage answer <编号> --yes [--comment <附言>] [--input <json>] [--accept-edits]
+  sage answer <编号> --yes --outside
+                              在沙箱外运行一次（仅当请求提供此选项时）
   sage answer <编号> --always [n] [--to session|local|project|user] [--rule <规则>]
                               始终允许：用所列第 n 条规则，或自己写的规则
   sage answer <编号> --no [--reason <理由>]

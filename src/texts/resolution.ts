@@ -65,7 +65,8 @@ function saidBy(response: InputResponse, t: Texts, request?: InputRequest): stri
     case "granted": {
       const rules = (response.rules ?? []).map(({ rule, destination }) => t.aside(rule, t.destination[destination]));
       const always = rules.length > 0 ? t.fromNowOn(rules.join(", ")) : "";
-      return `${response.input ? t.allowedEdited : t.allowed}${always}${words(response.comment)}`;
+      const outside = response.outside ? t.outsideOnce : "";
+      return `${response.input ? t.allowedEdited : t.allowed}${outside}${always}${words(response.comment)}`;
     }
     case "denied":
       return `${t.refused}${words(response.reason)}`;

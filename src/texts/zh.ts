@@ -144,6 +144,7 @@ export const zh: Texts = {
   otherSurface: (surface) => surface,
   recorded: "已记录",
   allowed: "允许",
+  outsideOnce: "，在沙箱外运行",
   fromNowOn: (rules) => `，始终允许 ${rules}`,
   destination: {
     session: "本会话",

@@ -52,9 +52,9 @@ export function openRequest(
   };
   if (verdict.parts) request.parts = verdict.parts;
   if (verdict.confined) request.confined = verdict.confined;
-  if (mayLeave(verdict, context)) request.mayLeave = true;
   if (verdict.spared) request.spared = true;
   if (verdict.consent) request.consent = consentIn(verdict.consent, verdict, context);
+  else if (mayLeave(verdict, context)) request.mayLeave = true;
   if (typeof input["description"] === "string") request.description = input["description"];
   if (!request.hard)
     request.suggestions = suggest(

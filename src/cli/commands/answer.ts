@@ -63,11 +63,11 @@ async function allLike(
   request: InputRequest,
   {
     response,
-    values: { always, input, seen, run, "accept-edits": acceptEdits },
+    values: { always, input, outside, seen, run, "accept-edits": acceptEdits },
     t,
   }: { response: InputResponse; values: Flags<typeof answerOptions>["values"]; t: CliTexts },
 ): Promise<number> {
-  for (const [flag, given] of Object.entries({ always, input, run, "accept-edits": acceptEdits }))
+  for (const [flag, given] of Object.entries({ always, input, outside, run, "accept-edits": acceptEdits }))
     if (given !== undefined) throw usage(t.conflict("--all-like", `--${flag}`));
   const { answerAllLike } = await import("./inbox/all-like.ts");
   const { requestId: _, ...answer } = response;

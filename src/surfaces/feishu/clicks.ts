@@ -185,11 +185,18 @@ function readValue(value: unknown): ReadValue | undefined {
   return typeof act === "string" && typeof g === "number" ? { rid, act, g } : undefined;
 }
 
-function toastOf(resolution: Resolution): "allowed" | "always" | "denied" | "answered" | "declined" | "stopped" {
+const told = ["allowed", "always", "outside", "denied", "declined"] as const;
+
+function toastOf(resolution: Resolution): (typeof told)[number] | "answered" | "stopped" {
   const end = endOf(resolution);
-  if (end === "cancelled") return "stopped";
-  return end === "allowed" || end === "always" || end === "denied" || end === "declined" ? end : "answered";
+  return end === "cancelled" ? "stopped" : (told.find((one) => one === end) ?? "answered");
 }
+
+const allowing: Readonly<Record<string, "once" | "always" | "outside">> = {
+  allow_once: "once",
+  allow_always: "always",
+  allow_outside: "outside",
+};
 
 function responseOf(request: InputRequest, record: AskRecord, act: string, form: Record<string, unknown>): Read {
   const requestId = request.id;
@@ -199,8 +206,8 @@ function responseOf(request: InputRequest, record: AskRecord, act: string, form:
     if (act === "deny") return { response: decided(request, { deny: comment }) };
     // A call that was not shown whole is not allowed before it was read, whatever a button claims.
     const unread = record.file !== undefined && record.file !== "read";
-    if (unread || (act !== "allow_once" && act !== "allow_always")) return wrong;
-    return { response: decided(request, { allow: act === "allow_always" ? "always" : "once", comment }) };
+    const allow = unread ? undefined : allowing[act];
+    return allow ? { response: decided(request, { allow, comment }) } : wrong;
   }
   if (act === "decline") return { response: { type: "denied", requestId } };
   if (act === "stop") return { response: { type: "cancelled", requestId } };

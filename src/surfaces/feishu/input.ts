@@ -22,7 +22,12 @@ export function decided(request: PermissionRequest, decision: Decision): InputRe
   if ("deny" in decision) return { type: "denied", requestId, ...(decision.deny !== "" && { reason: decision.deny }) };
   const { allow, comment = "" } = decision;
   const rules = allow === "always" ? rulesOf(request) : [];
-  return { type: "granted", requestId, ...(rules.length > 0 && { rules }), ...(comment !== "" && { comment }) };
+  return {
+    ...{ type: "granted", requestId },
+    ...(rules.length > 0 && { rules }),
+    ...(allow === "outside" && { outside: true }),
+    ...(comment !== "" && { comment }),
+  };
 }
 
 /** From a chat, a rule is kept for the session; files are for whoever sits at the machine. */

@@ -21,7 +21,7 @@ export type Said = {
   meant?: InputRequest | "closed";
 };
 
-export type Decision = { allow: "once" | "always"; comment?: string } | { deny: string };
+export type Decision = { allow: "once" | "always" | "outside"; comment?: string } | { deny: string };
 
 /** Fate of a message that is no command. Decided here and nowhere else. */
 export type Hint = "useCard" | "replyToCard" | "notThis" | "quoteCard";
@@ -77,6 +77,7 @@ export function decisionOf(text: string): Decision | undefined {
   const rest = found[2]?.trim() ?? "";
   if (found[1]?.toLowerCase() === "deny") return { deny: rest };
   if (rest === "") return { allow: "once" };
+  if (/^(outside|沙箱外)$/i.test(rest)) return { allow: "outside" };
   return /^(always|始终)$/i.test(rest) ? { allow: "always" } : undefined;
 }
 

@@ -146,7 +146,8 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
     case "s":
       return { type: "respond", response: { type: "cancelled", ...frame } };
     default: {
-      const letters = ["y", ...(isPlan || rulesFor(request).length > 0 ? ["a"] : []), "n", "r", "e", "c", "s", "?"];
+      const [rule, leave] = [isPlan || rulesFor(request).length > 0, request.mayLeave];
+      const letters = ["y", ...(rule ? ["a"] : []), ...(leave ? ["o"] : []), "n", "r", "e", "c", "s", "?"];
       return { type: "again", message: t.noChoice(typed, letters.join(", ")) };
     }
   }

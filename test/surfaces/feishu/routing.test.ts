@@ -65,6 +65,8 @@ test("decisions and codes are read to the letter", () => {
   assert.deepEqual(decisionOf("/allow"), { allow: "once" });
   assert.deepEqual(decisionOf(" /Allow Always "), { allow: "always" });
   assert.deepEqual(decisionOf("/allow 始终"), { allow: "always" });
+  assert.deepEqual(decisionOf("/allow Outside"), { allow: "outside" });
+  assert.deepEqual(decisionOf("/allow 沙箱外"), { allow: "outside" });
   assert.deepEqual(decisionOf("/deny 用 git rm\n而不是 rm"), { deny: "用 git rm\n而不是 rm" });
   for (const none of ["allow", "/allowed", "/allow it", "please /allow", "/denyx"])
     assert.equal(decisionOf(none), undefined);

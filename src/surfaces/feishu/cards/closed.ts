@@ -92,6 +92,7 @@ export function endOf(resolution: Resolution): End {
   const { response } = resolution;
   if (response.type === "denied") return "denied";
   if (response.type !== "granted") return "answered";
+  if (response.outside) return "outside";
   return response.input ? "edited" : (response.rules ?? []).length > 0 ? "always" : "allowed";
 }
 
@@ -99,6 +100,7 @@ const colours: Record<End, Template> = {
   allowed: "green",
   always: "green",
   edited: "green",
+  outside: "orange",
   answered: "green",
   partial: "green",
   denied: "red",

@@ -94,7 +94,7 @@ function layOut(request: PermissionRequest, asked: Asked, speech: Speech, { show
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
       ...(cut ? [markdown(`**${escaped(fileLine(asked, speech))}**`)] : []),
       ...consentLines(request, asked.approvals, speech.words).map((line) => markdown(`**${escaped(line)}**`)),
-      ...choices(asked, rules, cut, speech),
+      ...choices(asked, { rules, leave: request.mayLeave === true, cut }, speech),
       ...togetherElements(asked, speech),
       ...deadlineElements(request, asked, speech),
       detailPanel([...details, note(escaped(byHand)), note(escaped(t.session(asked.session)))], speech),
@@ -138,7 +138,11 @@ function fileLine(asked: Asked, speech: Speech): string {
 }
 
 /** Where the card shows less than all of it, allowing takes a step more: the file first. */
-function choices(asked: Asked, rules: readonly string[], cut: boolean, { t }: Speech): Element[] {
+function choices(
+  asked: Asked,
+  { rules, leave, cut }: { rules: readonly string[]; leave: boolean; cut: boolean },
+  { t }: Speech,
+): Element[] {
   const { rid, g, file } = asked;
   const value = (act: string) => ({ k: "perm" as const, rid, act, g });
   const mayAllow = !cut || file === "read";
@@ -146,6 +150,9 @@ function choices(asked: Asked, rules: readonly string[], cut: boolean, { t }: Sp
   const allow = [
     { id: "allow_once", text: t.allowOnce, type: "primary_filled", value: value("allow_once") },
     ...(rules.length > 0 ? [{ id: "allow_always", text: t.allowAlways, value: value("allow_always"), confirm }] : []),
+    ...(leave
+      ? [{ id: "allow_outside", text: t.allowOutside, value: value("allow_outside"), confirm: t.leaving }]
+      : []),
   ];
   const deny = { id: "deny", text: t.deny, type: "danger", value: value("deny") };
   const read = button({ id: "read", text: t.haveRead, type: "primary", value: value("read") });

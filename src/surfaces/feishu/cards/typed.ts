@@ -13,7 +13,10 @@ function answerHint(request: InputRequest, { typed, file }: Pick<Asked, "typed" 
   if (request.kind === "text") return t.textByText(typed);
   if (request.kind === "permission") {
     if (file === "sent") return t.denyByText(typed);
-    return t.permissionByText(typed, { always: neededOf(rulesFor(request)).length > 0 });
+    return t.permissionByText(typed, {
+      always: neededOf(rulesFor(request)).length > 0,
+      outside: request.mayLeave === true,
+    });
   }
   const { questions } = request;
   if (!takesOwnWords(request)) return t.pickByText(typed);
