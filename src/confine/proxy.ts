@@ -64,6 +64,10 @@ async function forward(asked: IncomingMessage, answer: ServerResponse, gate: Gat
     answer.writeHead(far === "refused" ? 403 : 502, text).end(`${text}\n`);
     return;
   }
+  if (answer.destroyed) {
+    far.destroy();
+    return;
+  }
   const { "proxy-authorization": _, "proxy-connection": __, ...headers } = asked.headers;
   const sent = request(
     // The host of the address that was judged, whatever the request says.
@@ -154,6 +158,7 @@ function phrase(why: "refused" | "unreachable", host: string, port: number): str
 }
 
 function join(near: Socket, far: Socket): void {
+  if (near.destroyed) far.destroy(); // it hung up while the other was dialled
   far.on("error", () => near.destroy());
   near.on("close", () => far.destroy());
   far.on("close", () => near.destroy());

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer as createHttp } from "node:http";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { text } from "node:stream/consumers";
 import { isLocal, isPrivate } from "../../src/confine/addresses.ts";
@@ -58,6 +58,25 @@ test("a tunnel and SOCKS do, too, also when their first packet comes in pieces",
     /GET \/y/,
   );
   allowed.clear();
+});
+
+test("nobody is left connected for a command that hung up while its host was dialled", async () => {
+  for (const line of ["CONNECT 127.0.0.1:PORT", "GET http://127.0.0.1:PORT/"]) {
+    let near: Socket | undefined;
+    const judge = () => {
+      near?.destroy();
+      return { allowed: true, named: true } as const;
+    };
+    const accept = createProxy({ judge, refused: () => {} });
+    const own = createServer((socket) => accept((near = socket)));
+    const silent = createServer();
+    await Promise.all([own, silent].map((one) => once(one.listen(0, "127.0.0.1"), "listening")));
+    const client = connect(portOf(own), "127.0.0.1").on("error", () => {});
+    client.write(`${line.replace("PORT", `${portOf(silent)}`)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const [dialled] = (await once(silent, "connection")) as [Socket];
+    await once(dialled.resume(), "close");
+    for (const one of [own, silent]) one.close();
+  }
 });
 
 test("a host without a rule is refused with 403 and noted once it is known; nothing is dialled", async () => {
