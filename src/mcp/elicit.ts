@@ -77,9 +77,13 @@ function wantsSecret(name: string, schema: Schema, message: string): boolean {
   const { title, description, format } = schema;
   const isFree =
     choicesOf(schema).length === 0 && formOf(schema).type === "string" && formOf(schema).format === undefined;
-  const words = [name, title, description, ...(isFree ? [message] : [])].join("\n");
+  // Beside a number, a warning against secrets is taken for one; beside a field for words it could be a trick.
+  const beside = formOf(schema).type === "string" ? description : description?.replaceAll(warning, "");
+  const words = [name, title, beside, ...(isFree ? [message] : [])].join("\n");
   return format === "password" || secret.test(plain(words));
 }
+
+const warning = /\b(?:do not|don't|never) (?:give|enter|share|send|provide|type)\b[^.!?;)\n]*/gi;
 
 /** As it looks: wide letters are letters, and what shows as nothing is nothing. */
 function plain(text: string): string {
