@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { probe } from "../../src/confine/probe.ts";
+import { createConfining } from "../../src/host/confining.ts";
+import { confinedPlace } from "../support/confine.ts";
+import { allow, bash, sageWith } from "../support/sage.ts";
+
+const skip = process.platform !== "linux" && "there is no bwrap elsewhere";
+const sandbox = { mode: "autoAllow", writable: [], readable: [], git: "write", outside: [] } as const;
+
+/** Ways in which a bwrap that is there may not do its work. */
+const broken = {
+  "fails whatever it is told": "exit 1",
+  "ends as if all were well": "exit 0",
+  "runs the program and no sandbox": 'while [ $# -gt 0 ] && [ "$1" != bash ]; do shift; done; exec "$@"',
+};
+
+test(
+  "a command never runs plain where bwrap is broken: neither known to be, nor broken since it was tried",
+  { skip },
+  async () => {
+    using place = confinedPlace({ mine: true });
+    const folder = join(place.dir, "bin");
+    const before = process.env["PATH"];
+    mkdirSync(folder);
+    process.env["PATH"] = `${folder}:${before}`;
+    try {
+      for (const [name, script] of Object.entries(broken)) {
+        const told = 'case "$1" in --version) echo "bubblewrap 0.11.0"; exit;; esac';
+        writeFileSync(join(folder, "bwrap"), `#!/bin/sh\n${told}\n${script}\n`);
+        chmodSync(join(folder, "bwrap"), 0o755);
+        assert.equal((await probe(place.state, place.home)).ok, false, name);
+        const confining = createConfining(sandbox, { apart: false })({
+          ...{ root: place.root, home: place.home, state: place.state, session: name, kept: [] },
+          mayRead: () => () => true,
+        });
+        for (const ready of [confining.ready, async () => {}]) {
+          await using sage = await sageWith({
+            ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
+            confining: {
+              ...confining,
+              ready,
+              problem: () => (ready === confining.ready ? confining.problem() : undefined),
+            },
+            script: [
+              { calls: [bash("touch made"), { tool: "Bash", input: { command: "touch made", background: true } }] },
+              { text: "done" },
+            ],
+          });
+          await sage.say("go");
+          assert.equal((await sage.outcome()).status, "success");
+          const results = sage.facts().flatMap((fact) => (fact.type === "call.finished" ? [fact.data.ok] : []));
+          assert.deepEqual(results, [false, false], name);
+          assert.ok(!existsSync(join(place.root, "made")), name);
+        }
+      }
+    } finally {
+      process.env["PATH"] = before;
+    }
+  },
+);
