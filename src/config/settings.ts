@@ -288,6 +288,11 @@ export function readProject(root: string): {
     files.push({ path, destination, text, settings });
     for (const key of Object.keys(JSON.parse(text) as object))
       if (!(key in shared)) ignored.push(reason("in-file", { path, problem: reason("own-settings-only", { key }) }));
+    for (const listed of settings.permissions.ask)
+      if (typeof listed !== "string" && listed.silence)
+        ignored.push(
+          reason("in-file", { path, problem: reason("own-settings-only", { key: `${listed.rule}: silence` }) }),
+        );
     // A folder's own settings may hide more and switch confinement on; everything else would widen it.
     for (const [key, value] of Object.entries(settings.sandbox ?? {}))
       if (key !== "hidden" && value !== "contain" && value !== undefined)

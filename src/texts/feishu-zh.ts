@@ -52,7 +52,7 @@ export const zh: FeishuTexts = {
   askedFor: (name) => `任务由 ${name} 下达。`,
   approversAsked: (names) => `只有审批人可以回答。已询问：${names}。`,
   noApprovers: "只有审批人可以回答，但没有设置审批人。请在终端中回答。",
-  reminder: (left, policy) => `还在等待回答。${left}内无人回答，${afterwards(policy)}。`,
+  reminder: "还在等待回答。",
   movedTitle: "已在下面重新询问",
   movedBody: "此卡片即将过期而无法回答。",
   haveRead: "我已阅读文件，显示选项",

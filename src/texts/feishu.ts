@@ -63,8 +63,7 @@ const en = {
   askedFor: (name: string) => `Task from ${name}.`,
   approversAsked: (names: string) => `Only an approver can answer this. Asked: ${names}.`,
   noApprovers: "Only an approver can answer this, and none is set. Answer it in the terminal.",
-  reminder: (left: string, policy: DeadlinePolicy) =>
-    `Still waiting for an answer. If nobody answers within ${left}, ${afterwards(policy)}.`,
+  reminder: "Still waiting for an answer.",
   movedTitle: "Asked again below",
   movedBody: "This card was about to expire.",
   haveRead: "I have read the file; show the choices",

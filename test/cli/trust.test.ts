@@ -189,7 +189,7 @@ suite("a folder's own settings", () => {
       approvers: [],
     };
     greedy(machine, {
-      permissions: { deny: [] },
+      permissions: { deny: [], ask: [{ rule: "Bash(ls:*)", silence: { after: "1h" } }] },
       hooks: { waiting: [{ command: "true" }] },
       ...own,
       sandbox: { mode: "off" },
@@ -199,7 +199,7 @@ suite("a folder's own settings", () => {
       if (trusted) await machine.sage(["trust", "--yes"]);
       const { code, err } = await machine.sage(["-p", "go", "--model", model]);
       assert.equal(code, 3);
-      for (const key of [...Object.keys(own), "sandbox.mode"])
+      for (const key of [...Object.keys(own), "Bash(ls:*): silence", "sandbox.mode"])
         assert.ok(err.includes(`"${key}" may only stand in your own settings`), key);
     }
     assert.deepEqual(left(machine), nothing);

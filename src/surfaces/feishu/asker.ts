@@ -30,8 +30,8 @@ export type Asker = {
   recount(request: InputRequest): Promise<void>;
   /** Tells the agent's replies below its cards, each once. */
   reply(request: InputRequest, inquiries: readonly Inquired[]): Promise<void>;
-  /** Calls those who were asked once more. */
-  remind(request: InputRequest): Promise<void>;
+  /** Calls those who were asked once more, for the `n`th time. */
+  remind(request: InputRequest, n: number): Promise<void>;
   /** Calls somebody who was not asked yet, by the name of the settings. */
   escalate(request: InputRequest, to: string): Promise<void>;
   /** Open requests that one answer may be meant for, this one included. */
@@ -73,7 +73,7 @@ export function createAsker(parts: AskerParts, home: () => Home, open: Pick<Aski
     present: (request) => present(asking, request),
     recount: (request) => recount(asking, request),
     reply: (request, inquiries) => replyBelow(asking, request, inquiries),
-    remind: (request) => remind(asking, request),
+    remind: (request, n) => remind(asking, request, n),
     escalate: (request, to) => escalate(asking, request, to),
     settle: (request, resolution) => settle(asking, request, resolution),
   };
@@ -126,18 +126,20 @@ async function replyBelow(asking: Asking, request: InputRequest, inquiries: read
     }
 }
 
-async function remind(asking: Asking, request: InputRequest): Promise<void> {
+async function remind(asking: Asking, request: InputRequest, n: number): Promise<void> {
   const { channel, records, home, now, speeches } = asking;
   const { deadline } = request;
-  if (!deadline) return;
-  const left = Math.max(1_000, deadline.at - now());
+  const left = Math.max(1_000, (deadline?.at ?? 0) - now());
   for (const record of records.openCards(home().session, request.id)) {
     const { message, chat, called = [] } = record;
-    if (record.watch || record.reminded || message === undefined) continue;
-    const text = inLocales(speeches(), ({ t, words }) => t.reminder(words.duration(left), deadline.policy));
+    if (record.watch || Number(record.reminded ?? 0) > n || message === undefined) continue;
+    const text = inLocales(speeches(), ({ t, words }) => {
+      const end = deadline ? [t.waitsFor(words.duration(left), deadline.policy)] : [];
+      return [t.reminder, ...end].join("\n");
+    });
     const target = { ...targetFor(asking, record), chat, replyTo: message };
-    await channel.sendText({ ...target, uuid: uuidOf(record.rid, "reminder"), text, mention: called });
-    records.saveCard({ ...record, reminded: true });
+    await channel.sendText({ ...target, uuid: uuidOf(record.rid, "reminder", n), text, mention: called });
+    records.saveCard({ ...record, reminded: n + 1 });
   }
 }
 

@@ -4,14 +4,13 @@ import type { Inquired } from "../../view/standing.ts";
 import { noticeText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { alikeTo } from "../../view/alike.ts";
-import { createAppointments, type Appointment, type Appointments } from "./appointments.ts";
 import { createAsker, type Asker, type AskerParts } from "./asker.ts";
 import { restartCard } from "./cards/closed.ts";
 import { plainWords } from "./cards/escape.ts";
 import { inLocales, type Speech } from "./cards/speech.ts";
 import { attachment, conclusionOf, type ConclusionParts } from "./conclusion.ts";
 import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
-import { nextPhase, type Effect, type Happening, type Pace, type Phase } from "./phase.ts";
+import { nextPhase, type Call, type Effect, type Happening, type Pace, type Phase } from "./phase.ts";
 import { createQueue, type Queue } from "./queue.ts";
 import { CARD_LIFE_MS, uuidOf, type Home } from "./records.ts";
 import { closeProgress, createStreamer, targetOf, type Streamer } from "./streamer.ts";
@@ -48,7 +47,8 @@ type Following = {
   streamer: Streamer;
   asker: Asker;
   queue: Queue;
-  appointments: Appointments;
+  /** The newest reminder of each request. */
+  reminders: Map<string, number>;
   last: { seq: number; at: number };
   /** Questions about requests and the replies to them, by request. */
   inquiries: Map<string, Inquired[]>;
@@ -82,9 +82,7 @@ export function followSession(
       alike: (request) => alikeTo(request, following.view.open()),
     }),
     queue: createQueue(session, ready, parts),
-    appointments: createAppointments(parts.now, (request, appointment) =>
-      following.queue.beside(() => keep(following, request, appointment)),
-    ),
+    reminders: new Map(),
     last: { seq: 0, at: 0 },
     inquiries: new Map(),
     happen(happening) {
@@ -100,7 +98,7 @@ export function followSession(
     },
     leave: () => leaving.abort(),
   };
-  const { view, asker, queue, appointments, happen } = following;
+  const { view, asker, queue, happen } = following;
   const look = setInterval(() => {
     const old = parts.now() - following.last.at > CARD_LIFE_MS;
     happen({ type: "look", chat: view.state(), old });
@@ -109,7 +107,6 @@ export function followSession(
     .catch((error: unknown) => log(`session ${session} is no longer watched: ${messageOf(error)}`))
     .finally(() => {
       happen({ type: "ended" });
-      appointments.stop();
       clearInterval(look);
       begin();
       left();
@@ -163,7 +160,7 @@ function noteInquiry({ inquiries }: Following, { type, data, at }: InquiryFact):
 }
 
 function perform(following: Following, effect: Effect): void {
-  const { parts, session, home, view, streamer, asker, queue, appointments, happen } = following;
+  const { parts, session, home, view, streamer, asker, queue, happen } = following;
   switch (effect.do) {
     case "new-card":
       return queue.next(() => streamer.reset());
@@ -177,17 +174,14 @@ function perform(following: Following, effect: Effect): void {
         if (view.state() === "EXECUTING") await streamer.show(view.progress());
       });
     case "ask":
-      appointments.plan(effect.request);
       return queue.next(() => ask(following, effect.request), effect.seq);
     case "ask-again":
-      for (const request of view.open()) {
+      for (const request of view.open())
         queue.next(async () => {
           if (!isOpen(view, request)) return;
           await asker.present(request);
           await asker.reply(request, following.inquiries.get(request.id) ?? []);
         });
-        appointments.plan(request);
-      }
       return;
     case "recount": {
       const request = view.request(effect.requestId)?.request;
@@ -203,18 +197,14 @@ function perform(following: Following, effect: Effect): void {
       if (request) queue.beside(() => asker.reply(request, told));
       return;
     }
-    case "call": {
-      const { requestId, to } = effect;
-      const request = view.request(requestId)?.request;
-      const what = to === undefined ? ({ what: "remind" } as const) : ({ what: "escalate", to } as const);
-      if (request) queue.beside(() => keep(following, request, { at: 0, ...what }));
-      return;
-    }
+    case "call":
+      if ("n" in effect) following.reminders.set(effect.requestId, effect.n);
+      return queue.beside(() => call(following, effect));
     case "fold": {
       const request = view.request(effect.resolution.requestId)?.request;
-      appointments.drop(effect.resolution.requestId);
       if (request) queue.beside(() => asker.settle(request, effect.resolution));
       following.inquiries.delete(effect.resolution.requestId);
+      following.reminders.delete(effect.resolution.requestId);
       return;
     }
     case "conclude":
@@ -242,10 +232,12 @@ function isOpen(view: SessionView, { id }: InputRequest): boolean {
   return view.open().some((one) => one.id === id);
 }
 
-async function keep({ view, asker }: Following, request: InputRequest, appointment: Appointment): Promise<void> {
-  if (!isOpen(view, request)) return;
-  if (appointment.what === "remind") await asker.remind(request);
-  else await asker.escalate(request, appointment.to);
+async function call({ view, asker, reminders }: Following, due: Call): Promise<void> {
+  await immediate(); // of reminders that are made up for together, the last one is enough
+  const request = view.open().find(({ id }) => id === due.requestId);
+  if (!request) return;
+  if ("to" in due) await asker.escalate(request, due.to);
+  else if (reminders.get(request.id) === due.n) await asker.remind(request, due.n);
 }
 
 function tellRefusal({ parts, session, home, queue, last }: Following, refusal: Effect & { do: "tell-refusal" }): void {

@@ -6,8 +6,11 @@ export type Ending = Fact<"turn.ended" | "turn.interrupted">;
 
 /** Where the following of one session is. */
 export type Phase =
-  /** Facts of before are being read; nothing is sent. `unsaid`: the newest ending that the chat has not been told. */
-  | { name: "catching-up"; told: number; unsaid?: Ending }
+  /**
+   * Facts of before are being read; nothing is sent. `unsaid`: the newest ending that the chat has not been told. `calls`: whatever
+   * was due while nobody followed, or was cut off; cards remember what they were told.
+   */
+  | { name: "catching-up"; told: number; unsaid?: Ending; calls?: Call[] }
   | { name: "resting" }
   /** A turn is under way. Its card is drawn anew when something happens, never twice at once. */
   | { name: "working"; draw: "none" | "scheduled" | "queued" }
@@ -32,6 +35,9 @@ export type Happening =
   | { type: "look"; chat: ChatState; old: boolean }
   | { type: "ended" };
 
+/** Nobody has answered it yet: those who were asked are reminded for the `n`th time, or somebody else is called. */
+export type Call = { do: "call"; requestId: string } & ({ n: number } | { to: string });
+
 export type Pace = "at-once" | "calm" | "usual";
 
 export type Effect =
@@ -47,8 +53,7 @@ export type Effect =
   | { do: "recount"; requestId: string }
   /** The agent replied to a question about it. */
   | { do: "reply"; requestId: string }
-  /** Nobody has answered it yet: those who were asked are reminded, or somebody else is called. */
-  | { do: "call"; requestId: string; to?: string }
+  | Call
   | { do: "fold"; resolution: Resolution }
   | { do: "conclude"; ending: Ending }
   | { do: "tell-refusal"; text: string; reason?: Reason }
@@ -71,10 +76,13 @@ function catchUp(phase: Phase & { name: "catching-up" }, happening: Happening): 
     case "fact": {
       const { fact } = happening;
       const unsaid = fact.seq > phase.told && isEnding(fact) ? { unsaid: fact } : {};
-      return { phase: { ...phase, ...unsaid }, effects: [] };
+      // Whoever begins to follow now sends a card that is a call in itself.
+      const call = phase.told < Infinity ? callOf(fact) : undefined;
+      const calls = call ? { calls: [...(phase.calls ?? []), call] } : {};
+      return { phase: { ...phase, ...unsaid, ...calls }, effects: [] };
     }
     case "ready": {
-      const { unsaid } = phase;
+      const { unsaid, calls = [] } = phase;
       const goesOn = happening.chat !== "IDLE" || unsaid !== undefined;
       const next = restOrWork(happening.chat);
       const drawn = schedule(next, "calm");
@@ -83,6 +91,7 @@ function catchUp(phase: Phase & { name: "catching-up" }, happening: Happening): 
         effects: [
           { do: "tidy", goesOn },
           { do: "ask-again" },
+          ...calls,
           ...(unsaid ? [{ do: "conclude" as const, ending: unsaid }] : []),
           ...drawn.effects,
         ],
@@ -122,7 +131,13 @@ function follow(phase: Following, happening: Exclude<Happening, { type: "ended" 
   }
 }
 
+function callOf(fact: Fact): Call | undefined {
+  return fact.type === "input.reminded" || fact.type === "input.escalated" ? { do: "call", ...fact.data } : undefined;
+}
+
 function afterFact(phase: Following, fact: Fact, chat: ChatState): Step {
+  const call = callOf(fact);
+  if (call) return { phase, effects: [call] };
   if (isEnding(fact))
     return {
       phase: { name: "resting" },
@@ -142,10 +157,6 @@ function afterFact(phase: Following, fact: Fact, chat: ChatState): Step {
       return { phase, effects: [{ do: "reply", requestId: fact.data.requestId }] };
     case "input.approved":
       return { phase, effects: [{ do: "recount", requestId: fact.data.requestId }] };
-    case "input.reminded":
-      return { phase, effects: [{ do: "call", requestId: fact.data.requestId }] };
-    case "input.escalated":
-      return { phase, effects: [{ do: "call", ...fact.data }] };
     case "input.resolved": {
       // After an answer the turn may end at once: a card that says "working" for a moment is noise.
       const goesOn = phase.name === "working" && chat === "EXECUTING";

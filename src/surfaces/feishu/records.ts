@@ -53,8 +53,8 @@ type AskPart = {
   called?: string[];
   /** The card lists these requests, to be answered together. */
   together?: string[];
-  /** They were reminded that it waits. */
-  reminded?: boolean;
+  /** Reminders that they had, the last one included; `true` in earlier versions, which sent one. */
+  reminded?: number | true;
   /** Inquiries whose replies were told below it. */
   replied?: string[];
 };

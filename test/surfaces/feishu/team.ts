@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { botPerson } from "../../../src/cli/commands/serve/feishu.ts";
 import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../../src/journal/sqlite.ts";
 import type { Script } from "../../../src/models/scripted.ts";
@@ -75,6 +76,7 @@ export async function team(given: TeamOptions) {
     const host = createHost({
       store,
       version: "test",
+      personOf: botPerson([{ team: () => settings }]),
       keepDir: ({ id }) => join(dir, "kept", id),
       executor: async (session) => new UnifiedExecutor(made, { workingDirectory: session.cwd }),
     });
