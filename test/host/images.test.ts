@@ -114,7 +114,7 @@ test("Read of a picture gives it to the model, whatever its name", async () => {
   assert.deepEqual(results, [
     [`(${here.path("photo.txt")} is a picture: photo.txt, 1 kB)`, [{ ...part, name: "photo.txt" }]],
     [
-      `${here.path("broken.png")} is a binary file (9 bytes). Read shows text, and pictures in PNG, JPEG, GIF or WebP format.`,
+      `${here.path("broken.png")} is a binary file (9 bytes). Read shows text, pictures in PNG, JPEG, GIF or WebP format, and the text of a PDF.`,
       undefined,
     ],
   ]);
