@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Blocked, Confined } from "../protocol/index.ts";
 import { checkMounts } from "./mounts.ts";
 import { openNet, type Net } from "./net.ts";
-import { exists, isInside, planMounts, type Mount } from "./plan.ts";
+import { exists, isFolder, isInside, planMounts, privatePoints, realOf, statOf, type Mount } from "./plan.ts";
 import { createProxy, type HostVerdict } from "./proxy.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { clearAway, fixedPaths, gitSettingsOf, surveyOf, type FilePolicy, type Survey } from "./survey.ts";
@@ -67,7 +67,10 @@ const MOST_BLOCKED = 20;
 /** Networks of sessions that run nothing are given back. */
 const IDLE_MS = 10 * 60_000;
 
-export function createConfinement(parts: ConfinementParts): Confinement {
+export function createConfinement(given: ConfinementParts): Confinement {
+  // By their real paths, as everything else is: a home folder may be a link.
+  const [home, sageHome] = [realOf(given.home) ?? given.home, realOf(given.sageHome) ?? given.sageHome];
+  const parts = { ...given, home, sageHome };
   const folder = stateFolder(parts);
   const running = new Set<{ blocked: Blocked[]; command: ConfinedCommand; keep(): void }>();
   const { roots, policy } = parts;
@@ -143,9 +146,10 @@ export function createConfinement(parts: ConfinementParts): Confinement {
         writable: [...parts.writable, ...command.as.writable],
         guarded: fixedPaths(before, roots),
         hidden: before.hidden,
-        sockets: listeningSockets(),
+        sockets: listeningSockets(before.sockets),
         repository: command.as.repository,
       });
+      prepare(mounts, parts.home, folder);
       const args = join(folder.runs, `${id}.args`);
       const note = join(folder.runs, `${id}.json`);
       writeFileSync(
@@ -175,7 +179,7 @@ export function createConfinement(parts: ConfinementParts): Confinement {
         ],
         args,
         filter: folder.filter,
-        env: { ...command.env, ...environment(port) },
+        env: { ...command.env, HOME: home, ...environment(port) },
         heard: status.heard,
         inner: status.inner,
         async over() {
@@ -325,18 +329,36 @@ function noteIn(path: string): { since: number; before: Survey } | undefined {
   }
 }
 
-/** Sockets of this machine that have a name. */
-function listeningSockets(): string[] {
-  try {
-    const lines = readFileSync("/proc/net/unix", "utf8").split("\n").slice(1);
-    const paths = lines.map((line) => line.split(" ").at(-1) ?? "").filter((path) => path.startsWith("/"));
-    return [...new Set(paths)];
-  } catch {
-    return [];
+/**
+ * Sockets of this machine that have a name. It is the one that its owner called it by, from wherever the owner was: so those that
+ * were found are compared by the last part of it.
+ */
+function listeningSockets(found: readonly string[]): string[] {
+  const lines = readFileSync("/proc/net/unix", "utf8").split("\n").slice(1);
+  const named = lines.flatMap((line) => /^(?:\S+\s+){7}(.+)$/.exec(line)?.[1] ?? []);
+  const names = new Set(named.map((path) => basename(path)));
+  const whole = named.filter((path) => path.startsWith("/")).map((path) => realOf(path) ?? path);
+  return [...new Set([...whole, ...found.filter((path) => names.has(basename(path)))])];
+}
+
+/** Where mounts go in the private folders nothing must lead elsewhere: bwrap would follow, and make what it does not find there. */
+function prepare(mounts: readonly Mount[], home: string, own: StateFolder): void {
+  const areas = [["/tmp", own.tmp] as const, [home, own.home] as const];
+  for (const to of [home, ...privatePoints(mounts)]) {
+    const [from, area] = areas.findLast(([one]) => one !== to && isInside(one, to)) ?? [];
+    if (from === undefined || area === undefined) continue;
+    const names = relative(from, to).split("/");
+    for (const at of names.keys()) {
+      const path = join(area, ...names.slice(0, at + 1));
+      const isLast = at === names.length - 1;
+      if (exists(path) && !isFolder(path) && (!isLast || statOf(path)!.isSymbolicLink())) rmSync(path);
+      if (!isLast) mkdirSync(path, { recursive: true, mode: 0o700 });
+    }
   }
 }
 
 /** Why these folders cannot be a workspace of a sandbox; undefined when they can. */
 export function unfitRoot(roots: readonly string[], home: string): string | undefined {
-  return roots.find((root) => root === "/" || isInside(root, home));
+  const real = realOf(home) ?? home;
+  return roots.find((root) => root === "/" || isInside(root, home) || isInside(root, real));
 }

@@ -40,26 +40,78 @@ export type Mount = { words: readonly string[]; bind?: { from: string; to: strin
 /** The mounts of a confined command, in order: later ones lie over earlier ones. */
 export function planMounts(place: Place): Mount[] {
   const { home, roots, privateHome, privateTmp, sageHome } = place;
-  const isSeen = (path: string) =>
-    [...roots, ...place.readable, ...place.writable].some((one) => isInside(one, path)) ||
-    (systemFolders.has(path.split("/")[1] ?? "") && !isInside(home, path));
-  return [
-    ...systemMounts(),
-    bind(privateTmp, "/tmp", true),
-    bind(privateHome, home, true),
+  const seen = [
     ...toolMounts(place),
     ...place.readable.filter(isReal).map((path) => bind(path, path, false)),
     ...place.writable.filter(isReal).map((path) => bind(path, path, true)),
     ...roots.map((root) => bind(root, root, true)),
+  ];
+  const own = [bind(privateTmp, "/tmp", true), bind(privateHome, home, true)];
+  const system = systemMounts();
+  const all = [...system, ...own, ...seen];
+  const isSeen = (path: string) => isShown(coverOf(path, all));
+  const hidden = place.hidden.filter((path) => !place.hidden.some((one) => one !== path && isInside(one, path)));
+  const points = [home, ...privatePoints(all)];
+  return [
+    ...system,
+    // Above a home below /tmp, too: so those of /tmp come before it.
+    ...own.flatMap((area) => [
+      area,
+      ...pins(
+        points.filter((path) => coverOf(path, own) === area || path === home),
+        [area],
+      ),
+    ]),
+    ...seen,
+    ...pins(
+      hidden,
+      roots.map((root) => bind(root, root, true)),
+    ),
     ...roots.flatMap((root) => repositoryMounts(root, place.repository)),
     ...place.guarded.filter(isReal).map((path) => bind(path, path, false)),
-    ...place.hidden.flatMap(hide),
+    ...hidden.flatMap(hide),
     ...place.sockets.filter(isSeen).flatMap(hide),
     ...(isSeen(sageHome) && isFolder(sageHome) ? [{ words: ["--tmpfs", sageHome] }] : []),
     ...place.kept.filter((path) => isFolder(path) && isReal(path)).map((path) => bind(path, path, false)),
     ...(isSeen(sageHome) && isFolder(sageHome) ? [{ words: ["--remount-ro", sageHome] }] : []),
     { words: ["--remount-ro", "/"] },
   ];
+}
+
+/** Places in the private folders where something of this machine is mounted. */
+export function privatePoints(mounts: readonly Mount[]): string[] {
+  const binds = mounts.filter(({ bind: one }) => one !== undefined);
+  return binds.flatMap((mount, at) => {
+    const cover = coverOf(mount.bind!.to, binds.slice(0, at));
+    return isShown(mount) && cover !== undefined && !isShown(cover) ? [mount.bind!.to] : [];
+  });
+}
+
+/** Mounts folders above these paths over themselves, each as writable as it is: a mount point cannot be renamed, and its folder can. */
+function pins(paths: readonly string[], within: readonly Mount[]): Mount[] {
+  const pinned = new Map<string, Mount>();
+  for (const path of paths) {
+    const { from, to } = coverOf(path, within)?.bind ?? {};
+    if (from === undefined || to === undefined || to === path) continue;
+    const names = relative(to, dirname(path))
+      .split("/")
+      .filter((name) => name !== "");
+    for (const at of names.keys()) {
+      const inner = names.slice(0, at + 1);
+      pinned.set(join(to, ...inner), bind(join(from, ...inner), join(to, ...inner), true));
+    }
+  }
+  return [...pinned.values()];
+}
+
+/** The last mount that holds a path. */
+function coverOf(path: string, mounts: readonly Mount[]): Mount | undefined {
+  return mounts.findLast(({ bind: one }) => one !== undefined && isInside(one.to, path));
+}
+
+/** It shows something of this machine, and is not a private folder. */
+function isShown(mount: Mount | undefined): boolean {
+  return mount?.bind !== undefined && mount.bind.from === mount.bind.to;
 }
 
 export function isInside(folder: string, path: string): boolean {
@@ -183,7 +235,7 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-function realOf(path: string): string | undefined {
+export function realOf(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {

@@ -5,7 +5,7 @@
 export function seccompFilter(arch: string = process.arch): Buffer | undefined {
   const table = tables[arch];
   if (table === undefined) return undefined;
-  const { audit, refused, foreignFrom } = table;
+  const { audit, refused, socket, foreignFrom } = table;
   const program: Instruction[] = [
     [LOAD, 0, 0, ARCH_OFFSET],
     [EQUAL, 1, 0, audit],
@@ -18,7 +18,11 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
           [AT_LEAST, 0, 1, foreignFrom],
           [RETURN, 0, 0, ENOSYS],
         ] as Instruction[])),
-    ...refused.map((number, at): Instruction => [EQUAL, refused.length - at, 0, number]),
+    ...refused.map((number, at): Instruction => [EQUAL, refused.length - at + families.length + 3, 0, number]),
+    [EQUAL, 0, families.length + 2, socket],
+    [LOAD, 0, 0, ARGUMENT_OFFSET],
+    ...families.map((family, at): Instruction => [EQUAL, families.length - at, 0, family]),
+    [RETURN, 0, 0, EAFNOSUPPORT],
     [RETURN, 0, 0, ALLOW],
     [RETURN, 0, 0, EPERM],
   ];
@@ -36,8 +40,11 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
 type Instruction = [number, number, number, number];
 
 const [LOAD, EQUAL, AT_LEAST, RETURN] = [0x20, 0x15, 0x35, 0x06];
-const [NUMBER_OFFSET, ARCH_OFFSET] = [0, 4];
-const [ALLOW, EPERM, ENOSYS] = [0x7fff0000, 0x00050001, 0x00050026];
+const [NUMBER_OFFSET, ARCH_OFFSET, ARGUMENT_OFFSET] = [0, 4, 16];
+const [ALLOW, EPERM, ENOSYS, EAFNOSUPPORT] = [0x7fff0000, 0x00050001, 0x00050026, 0x00050061];
+
+/** Unix, IPv4, IPv6 and netlink. Others, such as those to a virtual machine's host, do not end at the network namespace. */
+const families = [1, 2, 10, 16];
 
 /**
  * In this order: add_key request_key keyctl, bpf perf_event_open userfaultfd, io_uring_setup io_uring_enter io_uring_register,
@@ -45,15 +52,17 @@ const [ALLOW, EPERM, ENOSYS] = [0x7fff0000, 0x00050001, 0x00050026];
  */
 const tables: Record<
   string,
-  { audit: number; refused: readonly number[]; /** Calls of the x32 ABI. */ foreignFrom?: number }
+  { audit: number; refused: readonly number[]; socket: number; /** Calls of the x32 ABI. */ foreignFrom?: number }
 > = {
   x64: {
     audit: 0xc000003e,
     refused: [248, 249, 250, 321, 298, 323, 425, 426, 427, 304, 246, 320, 175, 313, 176, 103],
+    socket: 41,
     foreignFrom: 0x40000000,
   },
   arm64: {
     audit: 0xc00000b7,
     refused: [217, 218, 219, 280, 241, 282, 425, 426, 427, 265, 104, 294, 105, 273, 106, 116],
+    socket: 198,
   },
 };

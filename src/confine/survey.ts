@@ -22,7 +22,10 @@ export type Survey = {
   guarded: readonly string[];
   /** Where those lead that are links. */
   links: Readonly<Record<string, string>>;
+  /** Where they end, and in which folder: another link, or a folder on the way, may have been put in its place. */
+  ends: Readonly<Record<string, string>>;
   hidden: readonly string[];
+  sockets: readonly string[];
   /** Of guarded paths and of the folders they are in: a path keeps its name when another folder is put in the place of its own. */
   inodes: Readonly<Record<string, number>>;
 };
@@ -34,31 +37,38 @@ const AT_ONCE = 2_000;
 const LAG_MS = 20;
 
 /** Looks through the roots. Installed packages are passed over: nobody obeys a file there by its name. Rejects when there is too much. */
-export async function surveyOf(roots: readonly string[], policy: FilePolicy): Promise<Survey> {
+export async function surveyOf(
+  roots: readonly string[],
+  policy: FilePolicy,
+  /** Folders that a command may have closed are opened again. */ mayOpen: (path: string) => boolean = () => false,
+): Promise<Survey> {
   const guarded: string[] = [];
   const hidden: string[] = [];
+  const sockets: string[] = [];
   const links: Record<string, string> = {};
+  const ends: Record<string, string> = {};
   let seen = 0;
   const mayRead = policy.mayRead();
   for (const root of roots) {
     const folders = [""];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      for (const entry of entriesOf(`${root}/${folder}`)) {
+      for (const entry of entriesOf(join(root, folder), mayOpen)) {
         const name = folder + entry.name;
         const path = `${root}/${name}`;
         if (++seen % AT_ONCE === 0) await breathe();
         if (seen > MOST_ENTRIES) throw new Error(`there are more than ${MOST_ENTRIES} files to look through`);
         if (policy.isProtected(name)) {
           guarded.push(path);
-          if (entry.isSymbolicLink()) links[path] = linkAt(path);
+          if (entry.isSymbolicLink()) [links[path], ends[path]] = [linkAt(path), endOf(path)];
         } else if (entry.name === "HEAD" && isBare(dirname(path)))
           guarded.push(join(dirname(path), "config"), join(dirname(path), "hooks"));
         else if (entry.isDirectory() && entry.name !== "node_modules") folders.push(`${name}/`);
+        if (entry.isSocket()) sockets.push(path);
         if (!mayRead(path)) hidden.push(path);
       }
     }
   }
-  return { guarded, links, hidden, inodes: inodesOf(guarded) };
+  return { guarded, links, ends, hidden, sockets, inodes: inodesOf(guarded) };
 }
 
 function inodesOf(guarded: readonly string[]): Record<string, number> {
@@ -89,20 +99,22 @@ export async function clearAway(
   roots: readonly string[],
   policy: FilePolicy,
 ): Promise<{ survey: Survey; aside: Blocked[] }> {
-  const survey = await surveyOf(roots, policy);
   const known = new Set(before.guarded);
   const isNew = (path: string) => (statOf(path)?.ctimeMs ?? 0) >= since - LAG_MS;
   // A file keeps its age when a folder above it is moved, or opened to be looked into.
   const isNewHere = (path: string): boolean =>
     !roots.includes(path) && path !== dirname(path) && (isNew(path) || isNewHere(dirname(path)));
+  const survey = await surveyOf(roots, policy, (folder) => roots.includes(folder) || isNewHere(folder));
   const isSwapped = (path: string) => {
     const folder = before.inodes[dirname(path)];
     return folder !== undefined && folder !== survey.inodes[dirname(path)];
   };
+  const leadsElsewhere = (path: string) =>
+    before.links[path] !== survey.links[path] || before.ends?.[path] !== survey.ends[path];
   // Moved with its folder, and as it was: nobody could write it.
   const moved = new Set(before.guarded.map((path) => before.inodes[path]).filter((inode) => inode !== undefined));
   const found = survey.guarded.filter((path) => {
-    if (known.has(path)) return before.links[path] !== survey.links[path] || (isSwapped(path) && exists(path));
+    if (known.has(path)) return leadsElsewhere(path) || (isSwapped(path) && exists(path));
     if (!exists(path) || !isNewHere(path) || moved.has(survey.inodes[path] ?? 0)) return false;
     if (before.guarded.some((one) => isInside(path, one))) return false;
     return isRepository(path) ? policy.runsProgram(path) : true;
@@ -127,17 +139,26 @@ function settingsIn(root: string): string[] {
 }
 
 function moveAside(path: string, link: string | undefined): (Blocked & { kind: "aside" })[] {
-  const name = `aside-${randomBytes(3).toString("hex")}-${basename(path).replace(/^\.+/, "")}`;
+  const name = `aside-${randomBytes(3).toString("hex")}-${basename(path).replace(/^\.+/, "").slice(0, 60)}`;
   const to = join(dirname(path), name);
   try {
     renameSync(path, to);
   } catch {
     if (!exists(path)) return []; // moved for another command that ended at the same time
-    chmodSync(dirname(path), 0o700); // locked by the command
+    open(dirname(path)); // locked by the command
     renameSync(path, to);
   }
   if (link !== undefined) symlinkSync(link, path);
   return [{ kind: "aside", path, to }];
+}
+
+function endOf(path: string): string {
+  try {
+    const real = realpathSync(path);
+    return `${real} ${statOf(dirname(real))?.ino}`;
+  } catch {
+    return ""; // it leads nowhere
+  }
 }
 
 /** Nothing when it is gone meanwhile. */
@@ -162,12 +183,22 @@ function isBare(folder: string): boolean {
   return exists(join(folder, "objects")) && exists(join(folder, "refs"));
 }
 
-function entriesOf(folder: string): ReturnType<typeof readEntries> {
+function entriesOf(folder: string, mayOpen: (path: string) => boolean): ReturnType<typeof readEntries> {
   try {
     return readEntries(folder);
   } catch {
-    return []; // gone meanwhile, or not to be looked into
+    if (!mayOpen(folder)) return []; // gone meanwhile, or not to be looked into
   }
+  try {
+    open(folder);
+    return readEntries(folder);
+  } catch {
+    return [];
+  }
+}
+
+function open(folder: string): void {
+  chmodSync(folder, ((statOf(folder)?.mode ?? 0) & 0o777) | 0o700);
 }
 
 function readEntries(folder: string) {

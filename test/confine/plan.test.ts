@@ -127,7 +127,7 @@ test(
       `${place.home}/bin`,
     ];
     assert.deepEqual(
-      sources.filter((path) => !known.test(path) && !own.includes(path)),
+      sources.filter((path) => !known.test(path) && !own.includes(path) && !path.startsWith(`${place.state}/private-`)),
       [],
     );
     assert.ok(
