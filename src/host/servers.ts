@@ -60,9 +60,11 @@ export function openServers(config: Config, parts: OutsideParts): Promise<Server
   const key = JSON.stringify([parts.home.dir, trust.digest, definitions, config.sandbox]);
   const before = opened.get(trust.root);
   if (before?.key === key) return before.servers;
-  if (before) setTimeout(() => void before.servers.then((old) => old.close()), RETIRE_MS).unref();
+  if (before) setTimeout(() => void before.servers.then((old) => old.close()).catch(() => {}), RETIRE_MS).unref();
   const servers = makeServers(config, parts);
-  opened.set(trust.root, { key, servers });
+  const own = { key, servers };
+  opened.set(trust.root, own);
+  servers.catch(() => opened.get(trust.root) === own && opened.delete(trust.root)); // the next turn tries again
   return servers;
 }
 

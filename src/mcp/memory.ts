@@ -73,10 +73,11 @@ function own<T>(record: Record<string, T> | undefined, key: string): T | undefin
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** A memory that cannot be read is no memory: tools are learned again, and grants are confirmed again where a tool changed. */
+/** A memory that cannot be read is no memory: tools are learned again, and a grant holds for the definition that is met first. */
 function parse(text: string): Kept {
   try {
-    return text.trim() === "" ? {} : (JSON.parse(text) as Kept);
+    const kept: unknown = JSON.parse(text);
+    return typeof kept === "object" && kept !== null ? kept : {};
   } catch {
     return {};
   }

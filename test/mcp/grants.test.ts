@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { ExecutionOptions } from "../../src/protocol/index.ts";
 import { describeRequest } from "../../src/view/describe.ts";
@@ -56,6 +58,19 @@ test("a definition that changed since the grant: the rule is suspended, the diff
     // The first was asked about, the second runs by the rule again.
     assert.deepEqual(calls(dir), ["echo", "echo", "echo"]);
   }
+});
+
+test("a memory of servers that holds something else is none, and stops no turn", async () => {
+  using folder = workspace();
+  const server = hostile(folder.dir, [tool("echo")]);
+  for (const text of ["null", "7", '{"servers":7}', "{"]) {
+    writeFileSync(join(folder.dir, "mcp.json"), text);
+    await using servers = serversIn(folder.dir, server);
+    assert.deepEqual(servers.tools(), []);
+  }
+  await using servers = serversIn(folder.dir, server);
+  await ready(servers);
+  assert.equal(servers.tools().length, 1);
 });
 
 test("--yes lets a changed tool run, and confirms nothing in the person's place", async () => {
