@@ -1,6 +1,6 @@
 // Draws docs/pictures/screens/*.svg for docs/screens.md: Sage with a scripted model in a real pseudo-terminal. Run with `npm run screens`.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { show, type Shown } from "./terminal-picture.ts";
 
@@ -11,6 +11,8 @@ type Scene = {
   /** Replies of the agent, or by agent path. */
   script: Reply[] | Record<string, Reply[]>;
   args?: string[];
+  /** The person's own. */
+  settings?: object;
   /** From the first frame to the one that is drawn. */
   play(screen: Shown): Promise<void>;
   /** Afterwards, in a process of its own. */
@@ -28,6 +30,11 @@ export function total(order: Order): number {
   return sum + 4.9;
 }
 `;
+
+const people = {
+  Wang: { ids: [`account:${userInfo().username}`], roles: ["approver"] },
+  Li: { ids: ["feishu:ou_1a2b"], roles: ["approver"] },
+};
 
 const scenes: Scene[] = [
   {
@@ -87,6 +94,54 @@ const scenes: Scene[] = [
       await screen.press(/Allow once/, "?");
       await screen.press(/Ask about it/, "why not build over it?\r");
       await screen.press(/kept by git/);
+    },
+  },
+  {
+    name: "two-people",
+    label: "A command that two people have to approve, after the first yes",
+    args: ["ship it"],
+    settings: { people, permissions: { ask: [{ rule: "Bash(npm publish:*)", approvals: 2 }] } },
+    script: [{ text: "Everything is built and tested.", calls: [bash("npm publish --access public")] }],
+    async play(screen) {
+      await screen.press(/Allow once/, "1", "\r");
+      await screen.press(/1 of 2/, "\x12");
+      await screen.press(/1 of 2[^]*Allow once/);
+    },
+  },
+  {
+    name: "silence",
+    label: "A request says what happens without an answer: somebody else is asked, then it is refused",
+    args: ["tag the release"],
+    settings: { people, silence: { after: "10m", policy: { escalate: ["Li"], end: "deny" } } },
+    script: [{ text: "The release needs a tag.", calls: [bash("git tag v1.4.0")] }],
+    play: (screen) => screen.press(/If nobody answers[^]*Allow once/, "1"),
+  },
+  {
+    name: "alike",
+    label: "Three requests that are alike, listed whole, to be answered with one word",
+    args: ["test the parts"],
+    script: [
+      { text: "Three parts changed.", calls: ["cart", "price", "shipping"].map((part) => bash(`cargo test ${part}`)) },
+    ],
+    play: async (screen) => {
+      await screen.press(/Answer 3 alike/, "4", "\r");
+      await screen.press(/Allow all 3 once/);
+    },
+  },
+  {
+    name: "past",
+    label: "Under “Always allow…”, each rule with what it would have allowed in the past",
+    args: ["test the parts"],
+    script: [
+      { calls: [bash("cargo test cart")] },
+      { calls: [bash("cargo test -- --ignored")] },
+      { text: "Then without those that call the bank.", calls: [bash("cargo test price")] },
+    ],
+    async play(screen) {
+      await screen.press(/test cart[^]*Allow once/, "1", "\r");
+      await screen.press(/--ignored[^]*Allow once/, "3", "\r");
+      await screen.press(/test price[^]*Always allow/, "2", "\r");
+      await screen.press(/it would have/);
     },
   },
   {
@@ -156,19 +211,26 @@ const wanted = process.argv.slice(2);
 for (const scene of scenes) if (wanted.length === 0 || wanted.includes(scene.name)) await paint(scene);
 process.exit(0);
 
-async function paint({ name, label, script, args = [], play, after }: Scene): Promise<void> {
+async function paint({ name, label, script, args = [], settings = {}, play, after }: Scene): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), "sage-screens-"));
   const cwd = join(home, "shop");
   const file = join(tmpdir(), "shop.json"); // its path is on every picture
   mkdirSync(join(cwd, "dist"), { recursive: true });
   writeFileSync(join(cwd, "total.ts"), code);
   writeFileSync(file, JSON.stringify(script));
+  const sageHome = join(home, ".sage");
+  mkdirSync(sageHome, { mode: 0o700 });
+  writeFileSync(join(sageHome, "settings.json"), JSON.stringify(settings), { mode: 0o600 });
+  const bin = join(home, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "cargo"), "#!/bin/sh\necho test result: ok\n");
+  chmodSync(join(bin, "cargo"), 0o755);
   const started = (more: readonly string[]) =>
     show([join(root, "src/cli/main.ts"), "--model", `scripted/${file}`, ...more], {
       columns: 84,
       rows: 26,
       cwd,
-      env: { PATH: process.env["PATH"], HOME: home, SAGE_HOME: join(home, ".sage"), SAGE_LANG: "en", USER: "you" },
+      env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: home, SAGE_HOME: sageHome, SAGE_LANG: "en", USER: "you" },
     });
   let screen = started(args);
   await play(screen);
