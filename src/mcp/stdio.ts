@@ -40,6 +40,7 @@ export function stdioTransport(
   let child: ChildProcess | undefined;
   let ended: Reason | undefined;
   let closing = false;
+  let isConfined = false;
   let errors = "";
 
   const transport: StdioTransport = {
@@ -48,6 +49,7 @@ export function stdioTransport(
     },
     async start() {
       const confined = await start?.([command, ...args], { cwd, env });
+      isConfined = confined !== undefined;
       return new Promise((started, failed) => {
         const [program, given] =
           process.platform === "win32" ? [command, args] : ["sh", ["-c", watched, "sh", command, ...args]];
@@ -94,6 +96,8 @@ export function stdioTransport(
       child.stdin?.end();
       const late = new Promise<void>((done) => setTimeout(done, GRACE_MS).unref());
       await Promise.race([exited, late]);
+      // No watcher is with it: its sandbox, and all that runs in there, ends with the first process of the group.
+      if (isConfined && child.exitCode === null && child.signalCode === null) kill(child);
       release(child);
     },
   };

@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { createInterface } from "node:readline";
 
 /**
@@ -25,6 +26,14 @@ const ask = (params: object) =>
     send({ id, method: "elicitation/create", params });
   });
 
+const attempt = (act: () => string): string => {
+  try {
+    return act();
+  } catch (error) {
+    return String(error);
+  }
+};
+
 const form = {
   message: "Where to?",
   requestedSchema: {
@@ -45,6 +54,22 @@ const tools: Record<string, (input: Record<string, unknown>) => unknown> = {
   pid: () => text(String(process.pid)),
   crash: () => process.exit(7),
   hang: () => new Promise(() => {}),
+  read: ({ path }) => text(attempt(() => readFileSync(String(path), "utf8"))),
+  write: ({ path }) => text(attempt(() => (writeFileSync(String(path), "written"), "written"))),
+  /** Directly, or through the proxy that its environment names. */
+  reach: ({ address, proxied }) =>
+    new Promise((done) => {
+      const over = new URL(proxied ? (process.env["http_proxy"] ?? "") : `http://${String(address)}/`);
+      request({ hostname: over.hostname, port: over.port, path: `http://${String(address)}/` })
+        .on("response", ({ statusCode }) => done(text(String(statusCode))))
+        .on("error", ({ message }) => done(text(`failed: ${message}`)))
+        .end();
+    }),
+  stay() {
+    process.stdin.removeAllListeners("end");
+    setInterval(() => {}, 1_000);
+    return text("stays");
+  },
   fail: () => ({ ...text("it did not work"), isError: true }),
   big: ({ megabytes }) => text("x".repeat(Number(megabytes) * 1024 * 1024)),
   flood() {

@@ -6,7 +6,8 @@ import { httpTransport } from "../../src/mcp/http.ts";
 import { createServers, type Servers, type ServersParts } from "../../src/mcp/servers.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 
-const program = fileURLToPath(new URL("mcp-server.ts", import.meta.url));
+/** The code of our own server: one file that needs no other. */
+export const program = fileURLToPath(new URL("mcp-server.ts", import.meta.url));
 
 export type ListedTool = { name: string; description?: string; inputSchema?: unknown; annotations?: object };
 
@@ -22,12 +23,12 @@ export const tool = (name: string, more: Partial<ListedTool> = {}): ListedTool =
 export function hostile(
   dir: string,
   tools: readonly ListedTool[],
-  more: Partial<ServerDefinition> & { env?: Record<string, string> } = {},
+  more: Partial<ServerDefinition> & { env?: Record<string, string>; code?: string } = {},
 ): ServerDefinition {
-  const { env = {}, ...rest } = more;
+  const { env = {}, code = program, ...rest } = more;
   const list = `${dir}/${rest.name ?? "bad"}-tools.json`;
   writeFileSync(list, JSON.stringify(tools));
-  const args = ["--disable-warning=ExperimentalWarning", program, list, `${dir}/calls.log`];
+  const args = ["--disable-warning=ExperimentalWarning", code, list, `${dir}/calls.log`];
   return {
     name: "bad",
     source: "user",
@@ -57,10 +58,10 @@ export function calls(dir: string): string[] {
 /** Servers that remember in a file of this folder. */
 export function serversIn(
   dir: string,
-  ...given: (ServerDefinition | Pick<ServersParts, "http">)[]
+  ...given: (ServerDefinition | Pick<ServersParts, "http" | "start">)[]
 ): Servers & AsyncDisposable {
   const definitions = given.filter((one) => "transport" in one);
-  const http = given.flatMap((one) => ("http" in one && one.http ? [one.http] : []))[0];
+  const { http, start } = Object.assign({}, ...given.filter((one) => !("transport" in one))) as Partial<ServersParts>;
   const path = `${dir}/mcp.json`;
   const read = () => {
     try {
@@ -77,6 +78,7 @@ export function serversIn(
     env,
     version: "test",
     memory,
+    ...(start && { start }),
     http: http ?? (async (definition) => httpTransport(definition)),
     sentence: (why) => sentence(why, "en"),
   });
