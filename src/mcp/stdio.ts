@@ -61,12 +61,17 @@ export function stdioTransport(
           ended = reason("server-not-started", { problem: error.message });
           failed(error);
         });
+        const ending = (code: number | null, signal: string | null) =>
+          reason("server-ended", { code: code ?? signal ?? "?", output: lastLines(errors) });
         child.once("exit", (code, signal) => {
-          if (!closing) ended ??= reason("server-ended", { code: code ?? signal ?? "?", output: lastLines(errors) });
+          if (!closing) ended ??= ending(code, signal);
           release(child);
         });
-        // After its pipes: what it said last is heard.
-        child.once("close", () => transport.onclose?.());
+        // After its pipes: what it said last is heard, and told.
+        child.once("close", (code, signal) => {
+          if (ended?.code === "server-ended") ended = ending(code, signal);
+          transport.onclose?.();
+        });
         child.stdin?.on("error", () => {}); // it has ended; `close` tells
         child.stdio[3]?.on("error", () => {});
         child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-KEPT_ERRORS)));
