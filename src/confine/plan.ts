@@ -1,4 +1,13 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import {
   gitSettings,
@@ -121,8 +130,9 @@ export function isInside(folder: string, path: string): boolean {
 
 /** A mount goes where a link leads, on both sides: a link in a repository would show whatever it names. */
 export function isReal(path: string): boolean {
+  if (!exists(path)) return false; // asked for dozens of paths before each command: an error for each would be slow
   try {
-    return realpathSync(path) === path;
+    return realpathSync.native(path) === path;
   } catch {
     return false;
   }
@@ -173,9 +183,9 @@ function systemMounts(): Mount[] {
       ],
     },
     ...kernelFolders.filter(exists).map((path): Mount => ({ words: ["--ro-bind", path, path] })),
-    ...kernelSecrets.filter(exists).map((path): Mount => ({ words: ["--ro-bind", "/dev/null", path] })),
+    ...kernelSecrets.filter(isReadable).map((path): Mount => ({ words: ["--ro-bind", "/dev/null", path] })),
     ...systemParts.filter(isFolder).map((path) => bind(path, path, false)),
-    ...systemSecrets.flatMap(hide),
+    ...systemSecrets.filter(isReadable).flatMap(hide),
     ...(resolver?.startsWith("/run/") ? [bind(resolver, resolver, false)] : []),
   ];
 }
@@ -224,6 +234,19 @@ function hide(path: string): Mount[] {
 
 export function isFolder(path: string): boolean {
   return statOf(path)?.isDirectory() ?? false;
+}
+
+/** A secret that this user cannot open needs no mount: the confined are the same user, without any capability. */
+function isReadable(path: string): boolean {
+  if (!exists(path)) return false;
+  return [constants.R_OK, constants.X_OK].some((way) => {
+    try {
+      accessSync(path, way);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Of the path itself, not of where it leads; undefined where nothing is, or nothing may be looked at. */

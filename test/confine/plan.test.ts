@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants, accessSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isInside, planMounts, type Place } from "../../src/confine/plan.ts";
@@ -39,6 +39,24 @@ async function placeOf(
   };
   return planMounts(place).map(({ words }) => words.join(" "));
 }
+
+test(
+  "a secret of the system is hidden from whoever could open it, and costs nobody else a mount",
+  onLinux,
+  async () => {
+    using place = confinedPlace();
+    const mounts = await placeOf(place);
+    const mayOpen = (path: string) => {
+      try {
+        return (accessSync(path, constants.R_OK), true);
+      } catch {
+        return false;
+      }
+    };
+    for (const path of ["/etc/shadow", "/etc/gshadow", "/proc/kcore", "/proc/keys"])
+      assert.equal(mounts.includes(`--ro-bind /dev/null ${path}`), mayOpen(path), path);
+  },
+);
 
 test(
   "files that other programs obey are bound read-only over themselves, at any depth; secrets read as empty",
