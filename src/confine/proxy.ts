@@ -1,4 +1,4 @@
-import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
 import { isLocal, isPrivate } from "./addresses.ts";
@@ -68,17 +68,17 @@ async function forward(asked: IncomingMessage, answer: ServerResponse, gate: Gat
     far.destroy();
     return;
   }
-  const { "proxy-authorization": _, "proxy-connection": __, ...headers } = asked.headers;
   const sent = request(
     // The host of the address that was judged, whatever the request says.
     {
       createConnection: () => far,
       path: url.pathname + url.search,
       method: asked.method,
-      headers: { ...headers, host: url.host },
+      headers: { ...passedOn(asked.headers), host: url.host },
     },
     (reply) => {
-      answer.writeHead(reply.statusCode ?? 502, reply.headers);
+      const { statusCode: code = 502 } = reply;
+      answer.writeHead(code < 200 || code > 999 ? 502 : code, passedOn(reply.headers));
       reply.pipe(answer);
     },
   );
@@ -86,6 +86,15 @@ async function forward(asked: IncomingMessage, answer: ServerResponse, gate: Gat
   answer.on("close", () => far.destroy());
   asked.pipe(sent);
 }
+
+/** Without those that speak of one connection only: with some of them Node would refuse to send the others. */
+function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
+}
+
+const ofConnection: ReadonlySet<string> = new Set(
+  "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer upgrade".split(" "),
+);
 
 /** SOCKS 5 without a password: a name or an address, TCP only. */
 async function socks(socket: Socket, gate: Gate): Promise<void> {

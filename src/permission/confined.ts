@@ -6,7 +6,7 @@ import type { Finding } from "./finding.ts";
 import { judgeHost } from "./network.ts";
 import { isFolder, isInside, statOf } from "./paths/canonical.ts";
 import { anchorsOf, isCovered, namesOf } from "./paths/pattern.ts";
-import { protectedKind } from "./paths/protected.ts";
+import { holdsProtected, protectedKind } from "./paths/protected.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { outsidePrograms, repositoryUse } from "./shell/judge/confinable.ts";
 
@@ -100,7 +100,8 @@ function grantable(path: string, { home, roots, sageHome = `${home}/.sage` }: De
   while (found !== "/" && statOf(found) === undefined) found = dirname(found);
   const isWide = [home, sageHome, ...roots].some((one) => isInside(found, one));
   const isOwn = [sageHome, ...roots].some((one) => isInside(one, found));
-  return isWide || isOwn || protectedKind(path, sageHome) !== undefined || found === "/" ? undefined : found;
+  const isGuarded = protectedKind(path, sageHome) !== undefined || holdsProtected(found, home);
+  return isWide || isOwn || isGuarded || found === "/" ? undefined : found;
 }
 
 /** A rule that lets a file be edited lets a confined command write it. */

@@ -46,6 +46,29 @@ test("a plain request reaches an address that a rule names, with the host that w
   allowed.clear();
 });
 
+test("headers that speak of one connection only are not passed on, and an answer that cannot be passed on ends the request alone", async () => {
+  allowed.set("127.0.0.1", true);
+  const odd = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (asked) =>
+      socket.end(
+        `HTTP/1.1 ${String(asked).includes("/odd") ? "099 Odd" : "200 OK"}\r\nTrailer: x\r\n\r\n${String(asked)}`,
+      ),
+    );
+  });
+  await once(odd.listen(0, "127.0.0.1"), "listening");
+  const ask = (path: string) =>
+    talk(
+      `GET http://127.0.0.1:${portOf(odd)}${path} HTTP/1.1\r\nHost: a\r\nTrailer: x\r\nTE: trailers\r\nConnection: close\r\n\r\n`,
+    );
+  const answer = await ask("/plain");
+  assert.match(answer, /GET \/plain/);
+  assert.doesNotMatch(answer, /trailer/i);
+  assert.match(await ask("/odd"), /^HTTP\/1.1 502/);
+  odd.close();
+  allowed.clear();
+});
+
 test("a tunnel and SOCKS do, too, also when their first packet comes in pieces", async () => {
   allowed.set("127.0.0.1", true);
   const asked = "GET /y HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";

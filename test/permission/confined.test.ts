@@ -147,6 +147,11 @@ test("a path that it was kept from may be given where it is nobody's home, no wo
   for (const path of [home, "/", join(home, ".sage/x"), join(root, "AGENTS.md"), join(data, ".ssh/id")])
     assert.deepEqual(given(path), ["ask", [], "read"], path);
   assert.deepEqual(given(join(root, ".git/index.lock")), ["ask", [], "write"]);
+  // The folder that would be given holds more than the path that is named.
+  for (const folder of [join(home, ".config/gh"), join(home, ".local/share"), join(place.path("other"), ".git")])
+    mkdirSync(folder, { recursive: true });
+  for (const path of [join(home, ".config/new/file"), join(home, ".local/share/new"), join(place.path("other"), "new")])
+    assert.deepEqual(given(path), ["ask", [], "read"], path);
 });
 
 test("the rules that are offered for it would have let it run", () => {

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import type { ProtectedKind } from "../../protocol/index.ts";
 
 /**
@@ -27,6 +28,22 @@ export function isPrivate(path: string, sageHome?: string): boolean {
 /** Private files and folders as they lie below the home folder. */
 export function privatePlaces(): readonly string[] {
   return privateNames;
+}
+
+/** A folder below the home folder in which protected files have their place, or one with such files right in it. */
+export function holdsProtected(folder: string, home: string): boolean {
+  const within = fold(folder);
+  const base = fold(home);
+  const isPlace = Object.values(places).some((all) => all.some((place) => `${base}${place}`.startsWith(`${within}/`)));
+  return isPlace || namesIn(folder).some((name) => protectedKind(`${folder}/${name}`) !== undefined);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // a file, or not to be looked into
+  }
 }
 
 /** As `protectedKind`, for a path inside a folder that is removed: only kinds that cannot be restored, or that guard. */
