@@ -111,13 +111,34 @@ test("people are reminded once for each fact, the last one where several are mad
     });
   for (const n of [1, 2, 3]) remind(n);
   await until(() => reminders().length === 2);
+  await sage.surface.settled();
   for (const _again of [1, 2]) {
+    feishu.world.uuids.clear(); // the platform remembers for an hour what it was sent
     await sage.restart();
     await sage.surface.settled();
     assert.equal(reminders().length, 2);
   }
   await lin.click(card.id, "allow_once");
   await sage.sees(group, /the end/);
+});
+
+test("a request that waits for ever is reminded of without a word about its end", async () => {
+  await using sage = await team({
+    script: [{ calls: [mark] }, { text: "the end" }],
+    settings: { limits: { timeoutPolicy: "wait" } },
+  });
+  const { lin } = sage;
+  lin.say("run it");
+  await sage.card(lin.chat, "Allow once");
+  await sage.surface.settled();
+  const [request] = sage.facts("input.requested");
+  assert.equal(request?.data.deadline, undefined);
+  const { session = "", key = "", data } = request ?? {};
+  sage.store.append(session, {
+    ...{ key: remindedKey(key, 0), type: "input.reminded", at: Date.now() },
+    data: { requestId: data?.id ?? "", n: 0 },
+  });
+  await sage.sees(lin.chat, /Still waiting for an answer\.$/);
 });
 
 test("escalation: who comes later is called when nobody has answered, in the group or alone, once over restarts", async (t) => {

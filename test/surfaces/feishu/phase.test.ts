@@ -28,6 +28,11 @@ const usual: Effect = { do: "schedule", pace: "usual" };
 const calm: Effect = { do: "schedule", pace: "calm" };
 const stop: Effect = { do: "unschedule" };
 
+const reminded = fact("input.reminded", { requestId: request.id, n: 2 });
+const reminder: Effect & { do: "call" } = { do: "call", requestId: request.id, n: 2 };
+const escalated = fact("input.escalated", { requestId: request.id, to: "Wang" });
+const escalation: Effect & { do: "call" } = { do: "call", requestId: request.id, to: "Wang" };
+
 const table: [string, Phase, Happening, Phase, Effect[]][] = [
   ["what is known already is not told again", catching, heard(fact("turn.ended", {}, 5)), catching, []],
   ["the newest ending is kept for later", catching, heard(ended), { ...catching, unsaid: ended }, []],
@@ -39,6 +44,23 @@ const table: [string, Phase, Happening, Phase, Effect[]][] = [
     catching,
     [],
   ],
+  ["a reminder of before is kept for later", catching, heard(reminded), { ...catching, calls: [reminder] }, []],
+  ["further people of before, too", catching, heard(escalated), { ...catching, calls: [escalation] }, []],
+  [
+    "a new card is a call in itself",
+    { ...catching, told: Infinity },
+    heard(reminded),
+    { ...catching, told: Infinity },
+    [],
+  ],
+  [
+    "whatever was due is made up for, below its card",
+    { ...catching, calls: [reminder, escalation] },
+    { type: "ready", chat: "WAITING_CONFIRM" },
+    asking,
+    [{ do: "tidy", goesOn: true }, { do: "ask-again" }, reminder, escalation],
+  ],
+  ["people are called while it waits", asking, heard(escalated), asking, [escalation]],
   ["nothing is drawn before everything is known", catching, { type: "delta", chat: "EXECUTING" }, catching, []],
   [
     "a quiet session rests",
