@@ -5,7 +5,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Blocked, Confined } from "../protocol/index.ts";
 import { checkMounts } from "./mounts.ts";
 import { openNet, type Net } from "./net.ts";
-import { exists, isFolder, isInside, planMounts, privatePoints, realOf, statOf, type Mount } from "./plan.ts";
+import {
+  exists,
+  isFolder,
+  isInside,
+  planMounts,
+  privatePoints,
+  realOf,
+  statOf,
+  trustedPath,
+  type Mount,
+} from "./plan.ts";
 import { createProxy, type HostVerdict } from "./proxy.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { clearAway, fixedPaths, gitSettingsOf, surveyOf, type FilePolicy, type Survey } from "./survey.ts";
@@ -101,7 +111,7 @@ export function createConfinement(given: ConfinementParts): Confinement {
   });
   const enter = async (): Promise<Net> => {
     clearTimeout(idle);
-    net ??= openNet(accept);
+    net ??= openNet(accept, trustedPath(process.env["PATH"] ?? "", [...roots, ...parts.writable]));
     return net.catch((error: unknown) => {
       net = undefined;
       throw error;
@@ -154,7 +164,7 @@ export function createConfinement(given: ConfinementParts): Confinement {
       const note = join(folder.runs, `${id}.json`);
       writeFileSync(
         args,
-        `${[...isolation, ...mounts.flatMap(({ words }) => words), "--chdir", command.cwd].join("\0")}\0`,
+        `${[...isolation, ...mounts.flatMap(({ words }) => words), "--setenv", "PATH", command.env["PATH"] ?? "", "--chdir", command.cwd].join("\0")}\0`,
         { mode: 0o600 },
       );
       const known = (): Survey => ({ ...before, guarded: [...before.guarded, ...others] });
@@ -179,7 +189,12 @@ export function createConfinement(given: ConfinementParts): Confinement {
         ],
         args,
         filter: folder.filter,
-        env: { ...command.env, HOME: home, ...environment(port) },
+        env: {
+          ...command.env,
+          PATH: trustedPath(command.env["PATH"] ?? "", [...roots, ...parts.writable, ...command.as.writable]),
+          HOME: home,
+          ...environment(port),
+        },
         heard: status.heard,
         inner: status.inner,
         async over() {

@@ -16,13 +16,13 @@ const OPENING_MS = 10_000;
  * Makes a network with nothing in it but a loopback. A helper inside of it listens, hands its listening socket over and ends: the
  * connections of the confined arrive in this process, and nothing stands between.
  */
-export async function openNet(accept: (connection: Socket) => void): Promise<Net> {
+export async function openNet(accept: (connection: Socket) => void, path: string): Promise<Net> {
   const code = `const s=require("net").createServer();s.listen(${PORT},"127.0.0.1",()=>process.send(process.pid,s));process.on("message",()=>process.exit())`;
   // With a /dev of its own bwrap would nest two user namespaces, and nobody could enter the inner one.
   const words = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/"];
   const helper = spawn("bwrap", [...words, process.execPath, "-e", code], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
-    env: { PATH: process.env["PATH"] },
+    env: { PATH: path },
   });
   let said = "";
   helper.stderr!.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(0, 500)));

@@ -232,6 +232,16 @@ function hide(path: string): Mount[] {
     : [{ words: ["--ro-bind", "/dev/null", path] }];
 }
 
+/** Of `PATH` the folders in which no command could have put a program: the sandbox itself is started from there. */
+export function trustedPath(path: string, writable: readonly string[]): string {
+  const isTrusted = (folder: string) => {
+    const real = isAbsolute(folder) ? realOf(folder) : undefined;
+    if (real === undefined || real.split("/").includes("node_modules")) return false;
+    return !writable.some((one) => isInside(one, real));
+  };
+  return path.split(":").filter(isTrusted).join(":");
+}
+
 export function isFolder(path: string): boolean {
   return statOf(path)?.isDirectory() ?? false;
 }

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { ConfineReasonArgs } from "../protocol/index.ts";
 import { createConfinement } from "./confinement.ts";
+import { trustedPath } from "./plan.ts";
 import { startConfined } from "./start.ts";
 
 export type Probed =
@@ -85,7 +86,8 @@ function explained(message: string): Probed {
 }
 
 function output(program: string, args: readonly string[]): Promise<string> {
-  return new Promise((resolve) => execFile(program, args, (error, text) => resolve(error ? "" : text)));
+  const env = { PATH: trustedPath(process.env["PATH"] ?? "", [process.cwd()]) };
+  return new Promise((resolve) => execFile(program, args, { env }, (error, text) => resolve(error ? "" : text)));
 }
 
 function quoted(text: string): string {

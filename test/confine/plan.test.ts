@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { constants, accessSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isInside, planMounts, type Place } from "../../src/confine/plan.ts";
+import { isInside, planMounts, type Place, trustedPath } from "../../src/confine/plan.ts";
 import { seatbeltProfile } from "../../src/confine/seatbelt.ts";
 import { fixedPaths, surveyOf } from "../../src/confine/survey.ts";
 import { protectedKind } from "../../src/permission/paths/protected.ts";
@@ -124,6 +124,15 @@ test("a linked worktree brings its repository along only if that knows the workt
   assert.ok(!(await placeOf(place)).some((one) => one.includes(common)), "a file in a repository may name any folder");
   writeFileSync(join(common, "worktrees/w/gitdir"), `${root}/.git\n`);
   assert.ok((await placeOf(place)).includes(`--ro-bind ${common} ${common}`));
+});
+
+test("the sandbox itself is started from no folder that a command could have put a program in", () => {
+  using place = confinedPlace();
+  const [bin, packages] = [join(place.root, "bin"), join(place.home, "node_modules/.bin")];
+  for (const folder of [bin, packages]) mkdirSync(folder, { recursive: true });
+  symlinkSync(bin, join(place.home, "link"));
+  const path = `${bin}:${packages}:${place.home}/link:relative::/usr/bin:/bin`;
+  assert.equal(trustedPath(path, [place.root]), "/usr/bin:/bin");
 });
 
 test(
