@@ -1,8 +1,17 @@
+import { networkInterfaces } from "node:os";
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /** This machine and its nearest surroundings: reached only where a rule names the very address. */
 export function isLocal(address: string): boolean {
-  return isIn(local, address);
+  return isIn(local, address) || isIn(ownAddresses(), address);
+}
+
+/** By a public address of its own a machine reaches itself past its firewall. Networks come and go, so they are asked each time. */
+function ownAddresses(): BlockList {
+  const own = new BlockList();
+  for (const one of Object.values(networkInterfaces()).flatMap((all) => all ?? []))
+    own.addAddress(one.address, one.family === "IPv4" ? "ipv4" : "ipv6");
+  return own;
 }
 
 /** A network that is not the public one: reached only where a rule names the host. */

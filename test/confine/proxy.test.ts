@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer as createHttp } from "node:http";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { after, before, test } from "node:test";
 import { text } from "node:stream/consumers";
 import { isLocal, isPrivate } from "../../src/confine/addresses.ts";
@@ -149,4 +150,13 @@ test("addresses of this machine, of a cloud's metadata and of private networks a
     assert.ok(isPrivate(address) && !isLocal(address), address);
   for (const address of ["93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34"])
     assert.ok(!isPrivate(address) && !isLocal(address), address);
+});
+
+test("every address of this machine is this machine", () => {
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  for (const { address, family } of own) {
+    assert.ok(isLocal(address), address);
+    if (family === "IPv4") assert.ok(isLocal(`::ffff:${address}`), address);
+  }
+  assert.ok(!isLocal("192.0.2.1"));
 });
