@@ -3,15 +3,18 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /** This machine and its nearest surroundings: reached only where a rule names the very address. */
 export function isLocal(address: string): boolean {
-  return isIn(local, address) || isIn(ownAddresses(), address);
+  return isIn(local, address);
 }
 
-/** By a public address of its own a machine reaches itself past its firewall. Networks come and go, so they are asked each time. */
-function ownAddresses(): BlockList {
+/**
+ * An address that this machine has in a network: by it, it reaches itself past its firewall. A person may allow the address, which
+ * they see; a name that leads there is refused. Networks come and go, so they are asked each time.
+ */
+export function isOwn(address: string): boolean {
   const own = new BlockList();
   for (const one of Object.values(networkInterfaces()).flatMap((all) => all ?? []))
     own.addAddress(one.address, one.family === "IPv4" ? "ipv4" : "ipv6");
-  return own;
+  return isIn(own, address);
 }
 
 /** A network that is not the public one: reached only where a rule names the host. */

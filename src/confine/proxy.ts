@@ -1,7 +1,7 @@
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
-import { isLocal, isPrivate } from "./addresses.ts";
+import { isLocal, isOwn, isPrivate } from "./addresses.ts";
 
 /** `named`: a rule names this very host or address, and not a pattern that it fits. */
 export type HostVerdict = { allowed: true; named: boolean } | { allowed: false };
@@ -139,10 +139,10 @@ async function dial(host: string, port: number, gate: Gate): Promise<Socket | "r
       );
   if (addresses.length === 0) return "unreachable";
   const address = addresses.find((one) => {
-    if (isLocal(one)) return isAddress && verdict.named;
+    if (isLocal(one) || isOwn(one)) return isAddress && verdict.named;
     return verdict.named || !isPrivate(one);
   });
-  if (address === undefined) return refuse(addresses.every(isLocal));
+  if (address === undefined) return refuse(addresses.every((one) => isLocal(one) || isOwn(one)));
   return new Promise((resolve) => {
     const far = connect({ port, host: address, timeout: DIAL_MS });
     far.once("connect", () => resolve(far.setTimeout(0)));

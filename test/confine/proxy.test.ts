@@ -5,7 +5,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { after, before, test } from "node:test";
 import { text } from "node:stream/consumers";
-import { isLocal, isPrivate } from "../../src/confine/addresses.ts";
+import { isLocal, isOwn, isPrivate } from "../../src/confine/addresses.ts";
 import { createProxy } from "../../src/confine/proxy.ts";
 
 const refused: string[] = [];
@@ -155,8 +155,8 @@ test("addresses of this machine, of a cloud's metadata and of private networks a
 test("every address of this machine is this machine", () => {
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   for (const { address, family } of own) {
-    assert.ok(isLocal(address), address);
-    if (family === "IPv4") assert.ok(isLocal(`::ffff:${address}`), address);
+    assert.ok(isOwn(address), address);
+    if (family === "IPv4") assert.ok(isOwn(`::ffff:${address}`), address);
   }
-  assert.ok(!isLocal("192.0.2.1"));
+  assert.ok(!isOwn("192.0.2.1"));
 });
