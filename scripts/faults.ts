@@ -17,9 +17,12 @@ const root = join(import.meta.dirname, "..");
 const files =
   positionals.length > 0
     ? positionals
-    : globSync(["test/{faults,stories}/*.test.ts", "test/permission/{differential,injections,properties}.test.ts"], {
-        cwd: root,
-      }).toSorted();
+    : globSync(
+        ["test/{faults,stories}/*.test.ts", "test/permission/{awk,differential,injections,properties}.test.ts"],
+        {
+          cwd: root,
+        },
+      ).toSorted();
 console.log(`npm run test:faults -- --seed ${seed} --rounds ${values.rounds} plays this again`);
 const work =
   values.soak === undefined ? ["--test", "--test-concurrency=2", ...files] : ["test/faults/soak.ts", values.soak];

@@ -3,13 +3,18 @@
 // npm test -- --no-check         the tests alone
 // npm test -- --test-only        other flags are the runner's own
 import { spawn } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { bundle } from "./bundle.ts";
 import { check } from "./check.ts";
 
 const RUN_MINUTES = 20;
+
+/** Rooms whose tests look at values alone: nothing of theirs is left in the process for the next file. */
+const quiet = /^test\/(permission|view|texts|protocol|context|config|archive|input|models)\//;
+const FILES_TOGETHER = 8;
 
 const root = join(import.meta.dirname, "..");
 const started = performance.now();
@@ -37,16 +42,17 @@ function asGlob(filter: string): string {
 async function runTests(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), "sage-test-"));
   const bundled = files.some(startsPrograms) ? await bundleIn(home) : undefined;
+  const shared = filters.length === 0 ? grouped(files, home) : files;
   const child = spawn(
     process.execPath,
     [
       "--test",
-      `--test-concurrency=${availableParallelism() * 2}`, // half of them wait at any time: for a screen, a clock, a person
+      `--test-concurrency=${availableParallelism() * 3}`, // more than half of them wait at any time: for a screen, a clock, a person
       "--test-timeout=60000",
       `--import=${new URL("deadline.ts", import.meta.url).href}`,
       `--test-reporter=${process.stdout.isTTY ? "spec" : new URL("reporter.ts", import.meta.url).href}`,
       ...flags,
-      ...files,
+      ...shared,
     ],
     { cwd: root, stdio: "inherit", env: { ...isolated(home), ...(bundled && { SAGE_TEST_BUNDLE: bundled }) } },
   );
@@ -64,6 +70,20 @@ async function runTests(): Promise<boolean> {
 
 function startsPrograms(file: string): boolean {
   return /support\/(cli|tmux|process|bundled-sdk)\.ts/.test(readFileSync(join(root, file), "utf8"));
+}
+
+/** Several files of such rooms in one process: loading Sage anew takes longer than most of them. */
+function grouped(all: readonly string[], home: string): string[] {
+  const [together, alone] = [true, false].map((wanted) =>
+    all.filter((file) => (quiet.test(file) && !startsPrograms(file)) === wanted),
+  ) as [string[], string[]];
+  const groups = Array.from({ length: Math.ceil(together.length / FILES_TOGETHER) }, (_, n) => {
+    const file = join(home, `together-${n + 1}.test.mjs`);
+    const own = together.slice(n * FILES_TOGETHER, (n + 1) * FILES_TOGETHER);
+    writeFileSync(file, own.map((one) => `import ${JSON.stringify(pathToFileURL(join(root, one)).href)};\n`).join(""));
+    return file;
+  });
+  return [...alone, ...groups];
 }
 
 /** Tests that start Sage, an example or a runner of one session start a bundle: it is ready in a third of the time. */

@@ -190,7 +190,7 @@ test("a script that both readers understand has exactly the commands and the wor
     },
   );
   const texts = fc.sample(fc.array(piece, { minLength: 2, maxLength: 9 }), {
-    numRuns: thorough ? 12_000 : 5_000,
+    numRuns: thorough ? 12_000 : 2_500,
     seed: 11,
   });
   let compared = 0;
