@@ -23,8 +23,9 @@ const unchecked = process.argv.includes("--no-check");
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-") && argument !== "--no-check");
 const filters = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const found = globSync((filters.length > 0 ? filters : ["test"]).map(asGlob), { cwd: root });
-// The long ones first: none of them begins when everything else is over.
-const files = found.toSorted((a, b) => Number(startsPrograms(b)) - Number(startsPrograms(a)));
+// The long ones first, then those that wait for a screen or a clock: none of them begins when everything else is over.
+const weight = (file: string) => (startsPrograms(file) ? 2 : Number(file.startsWith("test/surfaces/")));
+const files = found.toSorted((a, b) => weight(b) - weight(a));
 
 const checked = unchecked || (await check());
 const tested = files.length > 0 && (await runTests());
