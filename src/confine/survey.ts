@@ -6,7 +6,7 @@ import type { Blocked } from "../protocol/index.ts";
 import { gitSettings } from "./folders.ts";
 import { exists, gitFoldersOf, isInside, isReal, statOf } from "./plan.ts";
 
-/** What other rooms know about files. */
+/** Knowledge of other rooms about files. */
 export type FilePolicy = {
   /** A path relative to its root: other programs obey it, or it holds secrets. */
   isProtected(path: string): boolean;

@@ -20,7 +20,7 @@ const RETIRE_MS = 600_000;
 
 export type OutsideParts = { home: Home; env: NodeJS.ProcessEnv };
 
-/** What an agent needs of the servers that its folder has. */
+/** The part of a folder's servers that an agent needs. */
 export function outsideOf(config: Config, parts: OutsideParts): Outside {
   const { servers: definitions, settings } = config;
   return {

@@ -62,7 +62,7 @@ function check({ consent }: ConsentRequest, { rules = [], removeRules = [], outs
     throw refused("not-permitted", reason("asker-may-not-approve", { by }));
   const [unnamed] = consent.unnamed ?? [];
   if (unnamed !== undefined) throw refused("not-permitted", reason("asker-unknown", { by: unnamed }));
-  // One person's word would change what later calls need.
+  // A rule by one of them would change what later calls need.
   if (rules.length + removeRules.length > 0) throw refused("request-invalid", reason("consent-takes-no-rules", {}));
   // The others approved a call that runs confined.
   if (outside) throw refused("request-invalid", reason("not-offered-outside", {}));

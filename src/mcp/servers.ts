@@ -89,7 +89,7 @@ export function createServers(parts: ServersParts): Servers {
         () => lines.forEach((line) => void line.start().catch(() => {})),
         BACKGROUND_MS,
       ).unref();
-      // One that failed is not waited for again; it joins when it can.
+      // A server that failed is not waited for again; it joins when it can.
       for (const line of lines) if (line.problem) line.start().catch(() => {});
       const unknown = lines.filter(({ isKnown, problem }) => !isKnown && !problem);
       if (unknown.length === 0) return;

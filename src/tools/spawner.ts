@@ -115,7 +115,7 @@ type Lane = {
   close(): void;
 };
 
-/** One spawner. `tied`: it ends with this process, whatever it runs. Rejects when it cannot be started. */
+/** A spawner. `tied`: it ends with this process, whatever it runs. Rejects when it cannot be started. */
 async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
   const folder = mkdtempSync(join(tmpdir(), "sage-spawner-"));
   const pipe = join(folder, "output");

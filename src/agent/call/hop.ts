@@ -5,7 +5,7 @@ import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { decisionInput } from "./judge.ts";
 
-/** What a running call that fetches a page may know of rules: nobody can be asked in its midst, so that "ask" is an objection. */
+/** The rules, for a running call that follows a redirect. Nobody can be asked in its midst, so an "ask" is an objection. */
 export function webScope(
   context: ExecutionContext,
   tool: Tool,

@@ -100,7 +100,7 @@ async function lookUp(
   const { behavior } = judge(decisionInput(context, tool, input, view)).result;
   if (behavior !== "allow" && !(behavior === "ask" && context.approved === true)) return;
   using _working = context.activity.begin();
-  // What cannot be looked up now cannot be fetched either: running it will tell.
+  // A name that cannot be looked up now cannot be fetched either: running it will tell.
   const looked = (async () => tool.addresses!(input, signal))();
   const addresses = await orAborted(looked, signal).catch(() => undefined);
   signal.throwIfAborted();

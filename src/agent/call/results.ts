@@ -158,7 +158,7 @@ export function withComment(result: ToolResult, comment: string | undefined): To
   return comment?.trim() ? advised(result, `The person approved this and said: "${comment}"`) : result;
 }
 
-/** What people asked about the call before it was decided, and what was replied. */
+/** Questions that people asked about the call before it was decided, with the replies. */
 export function withTalk(result: ToolResult, talk: string | undefined): ToolResult {
   return talk === undefined ? result : { ...result, text: `${result.text}\n${talk}` };
 }

@@ -77,7 +77,7 @@ function follow(state: CallState, event: CallEvent): CallState {
   if (state.at === "allowed" && event.type === "turn-came") return turnCame(state, event.fresh);
   if (state.at === "running" && event.type === "ended") {
     if (event.result !== "rerun") return { at: "over", end: { how: "ran", result: event.result } };
-    // One person's word to run it again does not stand for the signatures that it took: it is judged, and asked about, anew.
+    // A rerun is judged and asked about anew: the word of one person does not stand for the signatures that it took.
     const approval: Approval = state.verdict.consent ? { by: "rules" } : state.approval;
     return { ...state, at: "allowed", approval, waited: true, run: state.run + 1 };
   }

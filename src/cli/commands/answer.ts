@@ -57,7 +57,7 @@ export async function answer(args: string[]): Promise<number> {
   }
 }
 
-/** One answer for all that are alike takes no rule and no edit, and goes on with no session here. */
+/** An answer for all alike requests takes no rule and no edit, and resumes no session here. */
 async function allLike(
   parts: { host: Host; store: Store; lang: Lang },
   request: InputRequest,
@@ -129,7 +129,7 @@ async function tellAlsoDecided(store: Store, { requestId, at }: Resolution, lang
   }
 }
 
-/** One yes of several: the session goes on once the others are there. */
+/** The line after a yes that others must follow: the session goes on once they have. */
 function signed(request: InputRequest, approved: Approved, lang: Lang): number {
   const t = texts(lang);
   const name = clipped(nameOf(request, t), LONGEST_NAME);

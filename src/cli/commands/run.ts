@@ -234,7 +234,7 @@ function executionOptions(values: Values, t: CliTexts): Partial<ExecutionOptions
 const silentWords = ["wait", "fail", "deny", "escalate"] as const;
 const SILENT_AFTER_MS = 10 * 60_000;
 
-/** What happens in this run when nobody answers; the settings say when, and who else is asked. */
+/** The policy for requests of this run that nobody answers; the settings say when, and who else is asked. */
 function ifSilent(
   given: string | undefined,
   { promptTimeout }: Partial<ExecutionOptions>,

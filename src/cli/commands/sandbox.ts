@@ -41,7 +41,7 @@ export async function sandbox(args: string[]): Promise<number> {
 }
 
 /** Runs a command as an agent's command would run, and shows what it sees and what was blocked. */
-/** One word is a whole line of a shell; several are a program and its arguments, which stay as they were given. */
+/** A single word is a whole line of a shell; several are a program and its arguments, which stay as they were given. */
 function lineOf(words: readonly string[]): string {
   if (words.length === 1) return words.join("");
   return words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ");

@@ -156,7 +156,7 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-/** What may not be looked up counts as not there. */
+/** A path that may not be looked up counts as not there. */
 function isThere(path: string): boolean {
   try {
     return statOf(path) !== undefined;

@@ -1,7 +1,7 @@
 /** A page that was found. */
 export type Found = { title: string; url: string; text: string };
 
-/** Who searches, by the name that results give it. `summary`: words of its own about what it found. */
+/** A search engine, by the name that results give it. `summary`: words of its own about what it found. */
 export type SearchEngine = {
   name: string;
   search(query: string, signal: AbortSignal): Promise<{ found: readonly Found[]; summary?: string }>;

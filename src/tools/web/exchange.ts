@@ -32,7 +32,7 @@ export function locationOf({ status, headers }: Answer): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : headers.location;
 }
 
-/** One GET, without cookies, credentials or redirects. The body stays compressed on the wire and bounded in memory. */
+/** A GET, without cookies, credentials or redirects. The body stays compressed on the wire and bounded in memory. */
 export async function exchange(url: URL, way: Way, limits: Limits, signal: AbortSignal): Promise<Answer> {
   const late = AbortSignal.timeout(limits.totalMs);
   try {

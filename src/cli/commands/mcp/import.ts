@@ -55,7 +55,7 @@ export async function importServers(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-/** Those for every folder, and those that it keeps for this one. */
+/** Servers that Claude Code has for every folder, and those that it keeps for this one. */
 function serversOf(path: string): { found: Found[]; problems: Reason[] } {
   const text = readSmallFile(path, LARGEST);
   if (text === undefined) return { found: [], problems: [] };

@@ -251,7 +251,7 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
   }
 }
 
-/** One line: the whole of it is shown by `sage permissions backtest`. */
+/** The past in one line; `sage permissions backtest` shows all of it. */
 function pastLine({ calls, changed, against, surprising: [first] }: RuleTrial, { past }: Draw["wording"]): string {
   if (calls === 0) return "";
   const named = against > 0 && first ? clipped(summaryOf(first.input), LONGEST_NAMED) : "";
