@@ -1,4 +1,6 @@
-import { shortRequestId, type Approval, type InputRequest } from "../protocol/index.ts";
+import { shortRequestId, type Approval, type InputRequest, type Inquired } from "../protocol/index.ts";
+import { madeNote, replyNote } from "../view/inquiry.ts";
+import { noteLines } from "../view/lines/note.ts";
 import { offerLines } from "../view/lines/offers.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { wholeRequest } from "../view/lines/request.ts";
@@ -11,11 +13,25 @@ import { neededOf } from "../view/describe.ts";
 export function openLines(
   request: InputRequest,
   style: Style,
-  { lang, ...shown }: { lang: Lang; cwd?: string | undefined; approvals?: readonly Approval[] | undefined },
+  {
+    lang,
+    inquiries = [],
+    ...shown
+  }: {
+    lang: Lang;
+    cwd?: string | undefined;
+    approvals?: readonly Approval[] | undefined;
+    inquiries?: readonly Inquired[] | undefined;
+  },
 ): string[] {
   const t = cliTexts(lang);
   const how = t.howToAnswer(shortRequestId(request.id), flagsFor(request, t));
-  return [...wholeRequest(request, style, shown), how, ...howLines(request, style, t)];
+  const talk = inquiries.flatMap((one) => [
+    madeNote(one, style.t),
+    replyNote(one, style.t) ?? ({ tone: "dim", line: style.t.inquiryWaits } as const),
+  ]);
+  const asked = talk.flatMap((note) => noteLines(note, style));
+  return [...wholeRequest(request, style, shown), ...asked, how, ...howLines(request, style, t)];
 }
 
 function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {

@@ -1,4 +1,4 @@
-import { oneLine } from "../protocol/index.ts";
+import { oneLine, type Inquired } from "../protocol/index.ts";
 import type { Receipt } from "../archive/receipts.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { blockedNames } from "../texts/confine-reasons.ts";
@@ -7,7 +7,7 @@ import type { Texts } from "../texts/texts.ts";
 import { consentLines } from "../view/consent.ts";
 import { madeNote, replyNote } from "../view/inquiry.ts";
 import { clipped, exact, fitted } from "../view/lines/safe.ts";
-import { isOpen, standingOfRun, type Inquired } from "../view/standing.ts";
+import { isOpen, standingOfRun } from "../view/standing.ts";
 import { summaryOf } from "../view/summary.ts";
 import type { WhyTexts } from "../texts/why.ts";
 

@@ -26,6 +26,7 @@ import {
   splitRequestId,
   unseenMessages,
   withdrawnKey,
+  withInquiry,
   withoutRewound,
   type Command,
   type CommandReply,
@@ -260,7 +261,12 @@ export function createCommands(parts: CommandParts): Host["send"] {
     },
     request({ id }) {
       const { request, resolution } = existingRequest(store, id);
-      return { ok: true, ...withDraft(store, request), ...(resolution && { resolution }) };
+      const inquiries = store.inquiries(id).reduce(withInquiry, []);
+      return {
+        ...{ ok: true, ...withDraft(store, request) },
+        ...(inquiries.length > 0 && { inquiries }),
+        ...(resolution && { resolution }),
+      };
     },
     pending: ({ session, limit, after }) => ({
       ok: true,

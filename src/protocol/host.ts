@@ -3,6 +3,7 @@ import type { Delta, Fact } from "./fact.ts";
 import type { GivenImage } from "./image.ts";
 import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
+import type { Inquired } from "./inquiry.ts";
 import type { Reason } from "./reason.ts";
 import type { Approval, Approved, Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
 
@@ -49,7 +50,7 @@ export type Command =
   | ({ type: "saveDraft"; requestId: string; draft: Draft } & Sender)
   /** All sessions, newest first, or the one that is named. */
   | { type: "sessions"; session?: string }
-  /** A request by its id, open or ended. */
+  /** A request by its id, open or ended, with what people asked about it. */
   | { type: "request"; id: string }
   /** Open requests, of one session or of all, oldest first; a page of them where there may be many. */
   | {
@@ -107,7 +108,7 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
                   : C extends "pending"
                     ? { ok: true; requests: PendingRequest[] }
                     : C extends "request"
-                      ? { ok: true; resolution?: Resolution } & PendingRequest
+                      ? { ok: true; resolution?: Resolution; inquiries?: Inquired[] } & PendingRequest
                       : { ok: true });
 
 /** The answer was recorded. It ended the request, or it was one yes of several. */

@@ -1,8 +1,7 @@
-import { oneLine, type Sender } from "../protocol/index.ts";
+import { oneLine, type Inquired, type Sender } from "../protocol/index.ts";
 import { whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { Note } from "./note.ts";
-import type { Inquired } from "./standing.ts";
 import { dollars } from "./summary.ts";
 
 /** The inquiry itself. */

@@ -6,6 +6,7 @@ import type {
   InputChange,
   InputRequest,
   ImagePart,
+  Inquired,
   Reason,
   Resolution,
   Sender,
@@ -15,7 +16,7 @@ import type {
   TurnEnd,
   Verdict,
 } from "../protocol/index.ts";
-import type { Asked, Inquired, Run, Standing } from "./standing.ts";
+import type { Asked, Run, Standing } from "./standing.ts";
 
 /** An event of a session, as people see it. Items keep their identity while they change. */
 export type Item =

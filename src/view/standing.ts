@@ -3,8 +3,7 @@ import type {
   CallEnd,
   Confined,
   InputRequest,
-  InquiryMade,
-  InquiryReplied,
+  Inquired,
   Resolution,
   ToolResult,
   Verdict,
@@ -28,13 +27,6 @@ export type Asked = {
   /** Questions about it, and the replies. */
   inquiries?: Inquired[];
   resolution?: Resolution;
-};
-
-export type Inquired = {
-  made: InquiryMade;
-  reply?: InquiryReplied & { at: number };
-  /** The request ended before there was a reply: there will be none. */
-  over?: true;
 };
 
 export type Run = {

@@ -3,7 +3,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { requestId, resolvedKey, shortRequestId, splitRequestId, type InputRequest } from "../../src/protocol/index.ts";
+import {
+  requestId,
+  resolvedKey,
+  shortRequestId,
+  splitRequestId,
+  type InputRequest,
+  type Inquired,
+} from "../../src/protocol/index.ts";
 import { Machine, bash, mark } from "../support/cli.ts";
 
 test("inbox --watch shows requests of every session as they open and end", async () => {
@@ -146,6 +153,19 @@ test("answer --ask: the agent replies, here with --run or in the process that ru
     [id],
   );
   assert.equal(here.file("ran.txt"), undefined);
+  const shown = (await here.sage(["inbox", id])).out;
+  assert.match(
+    shown,
+    /Inquiry[^\n]*why\?[^]*因为 sed 不够用[^]*Inquiry[^\n]*为什么？[^]*因为 sed 不够用[^]*sage answer/,
+  );
+  const { inquiries } = JSON.parse((await here.sage(["inbox", id, "--json"])).out) as { inquiries: Inquired[] };
+  assert.deepEqual(
+    inquiries.map(({ made, reply }) => [made.text, reply?.text]),
+    [
+      ["why?", "因为 sed 不够用"],
+      ["为什么？", "因为 sed 不够用"],
+    ],
+  );
 
   const running = here.start(["--resume", request?.session ?? "", "--model", model]);
   await running.until(/Allow\?/);

@@ -1,5 +1,5 @@
 import type { Store } from "../../journal/store.ts";
-import { type InputRequest } from "../../protocol/index.ts";
+import { withInquiry, type InputRequest } from "../../protocol/index.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -25,9 +25,11 @@ export async function inbox(args: string[]): Promise<number> {
   const { host, store } = openJournal(process.env, { looks: true });
   const style = styleOf(process.stdout, lang);
   const isDamaged = createLook(store);
+  const inquiriesOf = ({ id }: InputRequest) => store.inquiries(id).reduce(withInquiry, []);
   const show = (request: InputRequest) => {
     const session = store.session(request.session);
-    const shown = { lang, cwd: session?.cwd, approvals: store.approvals(request.id) };
+    const [approvals, inquiries] = [store.approvals(request.id), inquiriesOf(request)];
+    const shown = { lang, cwd: session?.cwd, approvals, inquiries };
     const lines = [...openLines(request, style, shown), whereLine(request, session, lang)];
     if (isDamaged(request.session)) lines.push(t.damagedSession);
     console.log(fitted(lines, style.width).join("\n"));
@@ -44,7 +46,7 @@ export async function inbox(args: string[]): Promise<number> {
         console.error(`sage: ${headline(found, texts(lang), { by: person(), surface: "cli" })}`);
         return exitCodes.failure;
       }
-      if (values.json) toStdout(`${JSON.stringify(found, undefined, 2)}\n`);
+      if (values.json) toStdout(`${JSON.stringify({ ...found, inquiries: inquiriesOf(found) }, undefined, 2)}\n`);
       else show(found);
       const alike = values.json ? [] : alikeTo(found, store.pending());
       if (alike.length > 0) {

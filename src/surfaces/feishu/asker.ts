@@ -2,10 +2,10 @@ import {
   messageOf,
   type Approval,
   type InputRequest,
+  type Inquired,
   type PermissionRequest,
   type Resolution,
 } from "../../protocol/index.ts";
-import type { Inquired } from "../../view/standing.ts";
 import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
 import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
 import type { Card } from "./cards/card.ts";

@@ -1,9 +1,14 @@
 import { basename } from "node:path";
-import { harmless, type InputRequest, type PermissionRequest, type Resolution } from "../../protocol/index.ts";
+import {
+  harmless,
+  type InputRequest,
+  type Inquired,
+  type PermissionRequest,
+  type Resolution,
+} from "../../protocol/index.ts";
 import { consentLines } from "../../view/consent.ts";
 import { describeRequest } from "../../view/describe.ts";
 import { madeNote, replyNote } from "../../view/inquiry.ts";
-import type { Inquired } from "../../view/standing.ts";
 import type { Asking } from "./asker.ts";
 import { actionText } from "./cards/action.ts";
 import type { Card } from "./cards/card.ts";

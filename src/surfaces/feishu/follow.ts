@@ -1,6 +1,12 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import { isInquiry, messageOf, type Host, type InputRequest, type InquiryFact } from "../../protocol/index.ts";
-import type { Inquired } from "../../view/standing.ts";
+import {
+  isInquiry,
+  messageOf,
+  withInquiry,
+  type Host,
+  type InputRequest,
+  type Inquired,
+} from "../../protocol/index.ts";
 import { noticeText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { alikeTo } from "../../view/alike.ts";
@@ -120,7 +126,10 @@ async function watch(following: Following, handle: ExecutionHandle): Promise<voi
     switch (event.type) {
       case "fact":
         following.last = event.fact;
-        if (isInquiry(event.fact)) noteInquiry(following, event.fact);
+        if (isInquiry(event.fact)) {
+          const { requestId } = event.fact.data;
+          following.inquiries.set(requestId, withInquiry(following.inquiries.get(requestId) ?? [], event.fact));
+        }
         view.fact(event.fact);
         happen({ type: "fact", fact: event.fact, chat: view.state() });
         break;
@@ -148,15 +157,6 @@ async function watch(following: Following, handle: ExecutionHandle): Promise<voi
         event satisfies never;
     }
   }
-}
-
-function noteInquiry({ inquiries }: Following, { type, data, at }: InquiryFact): void {
-  const before = inquiries.get(data.requestId) ?? [];
-  const after =
-    type === "inquiry.made"
-      ? [...before, { made: data }]
-      : before.map((one) => (one.made.inquiry === data.inquiry ? { ...one, reply: { ...data, at } } : one));
-  inquiries.set(data.requestId, after);
 }
 
 function perform(following: Following, effect: Effect): void {

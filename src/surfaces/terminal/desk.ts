@@ -10,10 +10,10 @@ import {
   type Refused,
   type SessionMode,
   type SharedAnswer,
+  type Inquired,
 } from "../../protocol/index.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
-import type { Inquired } from "../../view/standing.ts";
 import { alikeTo } from "../../view/alike.ts";
 import type { AnswerAll } from "./panels/model.ts";
 import type { Panel, PanelOptions } from "./panels/panel.ts";

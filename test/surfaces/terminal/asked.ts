@@ -1,4 +1,4 @@
-import { said } from "../../../src/protocol/index.ts";
+import { said, type Inquired } from "../../../src/protocol/index.ts";
 import type {
   Draft,
   InputRequest,
@@ -10,7 +10,6 @@ import type {
 import { createPanel, type Panel, type PanelOptions, type Queue } from "../../../src/surfaces/terminal/panels/panel.ts";
 import { createTheme, type ColorDepth } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
-import type { Inquired } from "../../../src/view/standing.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 
 const frame = { id: "s/t0/0/0/ask0", session: "s", at: 0, agent: [], why: said("no rule covers it"), digest: "" };

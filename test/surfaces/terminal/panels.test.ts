@@ -1,4 +1,4 @@
-import { said } from "../../../src/protocol/index.ts";
+import { said, type Inquired } from "../../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type {
@@ -10,7 +10,6 @@ import type {
 } from "../../../src/protocol/index.ts";
 import { backgroundOf, colorOf, createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
-import type { Inquired } from "../../../src/view/standing.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 
 const { up, down, left, right, enter, newline, esc, tab, space, erase, pageDown, paste } = keys;

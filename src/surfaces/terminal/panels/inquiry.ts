@@ -1,7 +1,6 @@
-import type { Sender } from "../../../protocol/index.ts";
+import type { Sender, Inquired } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import { madeNote, replyNote } from "../../../view/inquiry.ts";
-import type { Inquired } from "../../../view/standing.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";
 import { choiceRows, own, type Draw } from "./draw.ts";
 import { createField, edit, isBlank, type Field } from "./field.ts";

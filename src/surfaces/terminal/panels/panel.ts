@@ -6,11 +6,11 @@ import type {
   RuleTrial,
   SessionMode,
   Sender,
+  Inquired,
 } from "../../../protocol/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";
-import type { Inquired } from "../../../view/standing.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "./draw.ts";
