@@ -12,9 +12,9 @@ import { check } from "./check.ts";
 
 const RUN_MINUTES = 20;
 
-/** Rooms whose tests look at values alone: nothing of theirs is left in the process for the next file. */
-const quiet = /^test\/(permission|view|texts|protocol|context|config|archive|input|models)\//;
-const FILES_TOGETHER = 8;
+/** Files that need a process of their own: they start programs by hand, load mutants, or ask what this process has loaded. */
+const alone = /^test\/(cli|stories|faults|docs|scripts|confine)\/|^test\/(doors|agent\/grammar)\.test\.ts$/;
+const FILES_TOGETHER = 6;
 
 const root = join(import.meta.dirname, "..");
 const started = performance.now();
@@ -73,18 +73,17 @@ function startsPrograms(file: string): boolean {
   return /support\/(cli|tmux|process|bundled-sdk)\.ts/.test(readFileSync(join(root, file), "utf8"));
 }
 
-/** Several files of such rooms in one process: loading Sage anew takes longer than most of them. */
+/** Several files in one process: loading Sage anew takes longer than most of them. */
 function grouped(all: readonly string[], home: string): string[] {
-  const [together, alone] = [true, false].map((wanted) =>
-    all.filter((file) => (quiet.test(file) && !startsPrograms(file)) === wanted),
-  ) as [string[], string[]];
+  const isAlone = (file: string) => alone.test(file) || startsPrograms(file);
+  const together = all.filter((file) => !isAlone(file));
   const groups = Array.from({ length: Math.ceil(together.length / FILES_TOGETHER) }, (_, n) => {
     const file = join(home, `together-${n + 1}.test.mjs`);
     const own = together.slice(n * FILES_TOGETHER, (n + 1) * FILES_TOGETHER);
     writeFileSync(file, own.map((one) => `import ${JSON.stringify(pathToFileURL(join(root, one)).href)};\n`).join(""));
     return file;
   });
-  return [...alone, ...groups];
+  return [...all.filter(isAlone), ...groups];
 }
 
 /** Tests that start Sage, an example or a runner of one session start a bundle: it is ready in a third of the time. */

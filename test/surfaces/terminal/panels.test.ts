@@ -543,7 +543,7 @@ suite("a permission", () => {
 
   test("an edit is shown as the lines it changes, in colour, with the file it really is", () => {
     const preview: Preview = {
-      path: "/real/a.ts",
+      path: "/real/a.txt",
       firstLine: 7,
       lines: [
         { mark: " ", text: "same" },
@@ -553,12 +553,12 @@ suite("a permission", () => {
     };
     const request = permission(
       "Edit",
-      { file_path: "/link/a.ts", old_string: "old", new_string: "new\x1b[31m" },
+      { file_path: "/link/a.txt", old_string: "old", new_string: "new\x1b[31m" },
       { preview },
     );
     assert.match(
       opened(request).seen(),
-      /│ \/link\/a\.ts\n│ → \/real\/a\.ts\n│ 7 {3}same\n│ 8 - old\n│ 8 \+ new‹U\+001B›\[31m/,
+      /│ \/link\/a\.txt\n│ → \/real\/a\.txt\n│ 7 {3}same\n│ 8 - old\n│ 8 \+ new‹U\+001B›\[31m/,
     );
     const painted = opened(request, { color: "16" }).painted();
     assert.match(painted, /\x1b\[91m8 - \x1b\[39m\x1b\[91mold\x1b\[39m/);
