@@ -6,7 +6,7 @@ import { parseSync, Visitor } from "rolldown/utils";
 
 const root = new URL("../", import.meta.url);
 
-const heart = ["protocol", "journal", "input", "permission", "tools", "models", "context", "hooks"];
+const heart = ["protocol", "journal", "input", "permission", "tools", "models", "context", "hooks", "guest"];
 const host = [...heart, "texts", "view", "agent", "mcp", "config", "confine"];
 
 const doors: Record<string, string[]> = {
@@ -21,6 +21,7 @@ const doors: Record<string, string[]> = {
   models: ["protocol", "texts"],
   context: ["protocol"],
   hooks: ["protocol"],
+  guest: ["protocol"],
   agent: [...heart, "texts"],
   mcp: ["protocol", "tools"],
   config: ["protocol", "texts", "permission", "tools", "context", "hooks", "mcp"],
@@ -70,7 +71,7 @@ test("a file fits on a few screens, the loop and one call on one each", () => {
 });
 
 test("a trespass is named with what the room may import, whatever form the import takes", () => {
-  const may = "agent may import: protocol, journal, input, permission, tools, models, context, hooks, texts";
+  const may = "agent may import: protocol, journal, input, permission, tools, models, context, hooks, guest, texts";
   const source = `
     import { host } from "../../host/host.ts";
     import type { Panel } from "../../surfaces/terminal/view.ts";

@@ -15,6 +15,7 @@ import {
   type RuleDestination,
 } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
+import { guestName, guests } from "./guests.ts";
 import { scriptsIn } from "./hook-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
@@ -168,6 +169,8 @@ const userSchema = z.strictObject({
     .describe("Folders by name; /bind gives a chat one of them"),
   serve: serve.optional(),
   model: z.string().optional().describe("provider/name, as for --model"),
+  agent: guestName.optional().describe("The agent that runs new sessions in Sage's place, as for --agent"),
+  agents: guests.optional(),
   smallModel: z
     .string()
     .optional()

@@ -3,6 +3,7 @@ import type { Agent as HttpAgent } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { builtinSubagents, createSubagentRegistry } from "../agent/state/subagents.ts";
+import type { Executor } from "../agent/turn/execution.ts";
 import { UnifiedExecutor } from "../agent/turn/executor.ts";
 import { keptFor, receivedFor } from "../config/output.ts";
 import type { Sandbox } from "../config/sandbox.ts";
@@ -105,7 +106,7 @@ export type Agent = {
   readonly outside?: Outside;
   /** Folder of a session's kept files. */
   keepDir(session: string): string;
-  executor(session: SessionRow, run: RunSettings, scope: AgentScope): Promise<UnifiedExecutor>;
+  executor(session: SessionRow, run: RunSettings, scope: AgentScope): Promise<Executor>;
 };
 
 type AgentScope = { store: Store; /** Tells whoever watches the session. */ warn(why: Reason): void };

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { UnifiedExecutor } from "../agent/turn/executor.ts";
+import type { Executor } from "../agent/turn/execution.ts";
 import { approve, type Approver } from "../input/approve.ts";
 import { ended, endOf, prepare } from "../input/respond.ts";
 import { openSession, Stopped } from "../journal/session.ts";
@@ -67,7 +67,7 @@ export type CommandParts = {
   /** Folder of the session's kept files. */
   keepDir(session: SessionRow): string | undefined;
   runner: Runner;
-  executor(session: SessionRow): Promise<UnifiedExecutor>;
+  executor(session: SessionRow): Promise<Executor>;
   guard: Guard | undefined;
   personOf: PersonOf | undefined;
   /** Is a surface of this process attached to the session? */
@@ -100,14 +100,14 @@ export function createCommands(parts: CommandParts): Host["send"] {
   const handlers: {
     [C in Command["type"]]: (command: Extract<Command, { type: C }>) => Reply<C> | Promise<Reply<C>>;
   } = {
-    async open({ session, cwd, model }) {
+    async open({ session, cwd, model, agent }) {
       if (session !== undefined && !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(session))
         throw errorBecause("input-invalid", reason("session-id-unfit", { given: session }));
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
       for (;;) {
         const id = session ?? newSessionId();
-        if (await store.create(id, { cwd, version, ...(model !== undefined && { model }) }))
-          return { ok: true, session: id, created: true };
+        const named = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };
+        if (await store.create(id, { cwd, version, ...named })) return { ok: true, session: id, created: true };
       }
     },
     async say({ session, text, images: given = [], id = randomUUID(), limits, ...sender }) {

@@ -1,4 +1,4 @@
-import type { UnifiedExecutor } from "../agent/turn/executor.ts";
+import type { Executor } from "../agent/turn/execution.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
@@ -29,7 +29,7 @@ export type HostParts = {
   store: Store;
   version: string;
   /** Makes the executor of a session's turns, when a turn begins. */
-  executor(session: SessionRow): Promise<UnifiedExecutor>;
+  executor(session: SessionRow): Promise<Executor>;
   supervision?: Supervision;
   expand?(session: SessionRow, text: string): Awaitable<string | undefined>;
   /** Folder of a session's kept files. Without one no picture can be sent. */

@@ -1,4 +1,4 @@
-import type { UnifiedExecutor } from "../agent/turn/executor.ts";
+import type { Executor } from "../agent/turn/execution.ts";
 import { journaledLifecycle } from "../agent/state/states.ts";
 import { isRetryable } from "../journal/retry.ts";
 import { openSession, type SessionLog, type Stopped } from "../journal/session.ts";
@@ -28,7 +28,7 @@ const RETRY_MS = 1_000;
 export type RunParts = {
   store: Store;
   /** Makes what runs a session's turns, when its first one begins. */
-  executor(session: SessionRow): Promise<UnifiedExecutor>;
+  executor(session: SessionRow): Promise<Executor>;
   supervision: Supervision;
   blocks: Blocks;
   moments: Moments;
@@ -170,7 +170,7 @@ export class SessionRun {
     await clock.sleep(ms, this.#resting.signal).catch(() => {});
   }
 
-  async #attempt(agent: UnifiedExecutor, supervised: boolean): Promise<"again" | Round> {
+  async #attempt(agent: Executor, supervised: boolean): Promise<"again" | Round> {
     const { store, blocks, moments, titles, turnEnded } = this.#scope;
     const log = openSession(store, this.session);
     const stop = this.#phase.name === "preparing" ? this.#phase.stop : undefined;

@@ -22,7 +22,17 @@ import type { Appended, InboundFact, LocalStore, Store } from "./store.ts";
 
 type Reading = Pick<
   Store,
-  "load" | "pending" | "resolution" | "find" | "draft" | "approvals" | "inquiries" | "since" | "head" | "verify"
+  | "opened"
+  | "load"
+  | "pending"
+  | "resolution"
+  | "find"
+  | "draft"
+  | "approvals"
+  | "inquiries"
+  | "since"
+  | "head"
+  | "verify"
 >;
 type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll" | "approve">;
 
@@ -171,6 +181,7 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       return { won, approvals: given, ...(ended && { ended }) };
     },
     approvals,
+    opened: (session) => byKey(session, "session")?.data as FactData["session.opened"] | undefined,
     load(session, { verified = false } = {}) {
       const { head } = row(session);
       const rows = rowsOf(session);

@@ -12,6 +12,7 @@ import {
   withoutEnd,
   type Approval,
   type Fact,
+  type FactData,
   type Resolution,
   type InquiryFact,
 } from "../protocol/index.ts";
@@ -94,6 +95,7 @@ export function memoryStore(): LocalStore {
       const session = sessionOf(id);
       if (session.epoch === epoch) session.owned = false;
     },
+    opened: (id) => sessions.get(id)?.facts[0]?.data as FactData["session.opened"] | undefined,
     load: (id) => [...sessionOf(id).facts],
     commit(id, epoch, facts) {
       const session = sessionOf(id);

@@ -75,6 +75,8 @@ export interface Store {
   readonly test?: boolean;
   /** Creates the session with its first fact; false when it is there already. */
   create(session: string, opened: FactData["session.opened"]): Awaitable<boolean>;
+  /** The first fact of a session, without reading the others. */
+  opened(session: string): FactData["session.opened"] | undefined;
   /** Takes the lease: the epoch to commit under. Refused while another living process holds it. */
   claim(session: string): number;
   release(session: string, epoch: number): Awaitable<void>;

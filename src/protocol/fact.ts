@@ -22,6 +22,7 @@ export type FactData = {
     cwd: string;
     version: string;
     /** The model it was begun with, if one was named. */ model?: string;
+    /** The guest that runs its turns. Fixed: a guest's conversation is its own. */ agent?: string;
     /** The session it was copied from, up to this fact. */ forkedFrom?: { session: string; seq: number };
   };
   /** Remains of a session that was deleted: who did what in it is told for as long as receipts are kept. */
@@ -70,6 +71,13 @@ export type FactData = {
     /** Span of the attempt that began the turn (`traceparent`): attempts after it link to it. */
     trace?: string;
   };
+  /**
+   * A guest runs the turn: its own session, by which it is resumed. Written before anything is said to it, and again where the session
+   * or the version is another one.
+   */
+  "guest.joined": { agent: string; session: string; version: string; model?: string };
+  /** The guest was left with calls that wait for a person, by their ids. It keeps them, and meets them again when it is resumed. */
+  "guest.parked": { calls: string[] };
   "user.said": {
     text: string;
     by: string;

@@ -15,8 +15,11 @@ export type Sender = { by: string; surface: string; person?: string };
 
 /** The commands that a host takes. */
 export type Command =
-  /** Opens a new session, or finds one. A new one goes on with `model` whenever nobody names another. */
-  | { type: "open"; session?: string; cwd: string; model?: string }
+  /**
+   * Opens a new session, or finds one. A new one goes on with `model` whenever nobody names another; where `agent` is named, that guest
+   * runs its turns, for good.
+   */
+  | { type: "open"; session?: string; cwd: string; model?: string; agent?: string }
   /** `id` makes a redelivered message harmless. `limits` are those of the turn that this message begins. */
   | ({
       type: "say";

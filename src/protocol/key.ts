@@ -4,6 +4,7 @@ import { personName } from "./consent.ts";
  * The grammar of fact keys. Nobody else builds or takes apart one.
  *
  *   t0                           turn.begun            t0.ended                turn.ended
+ *   t0/joined0                   guest.joined          t0/parked0              guest.parked, of a turn that a guest runs
  *   t0/3/model                   model.replied         t0/3/judged             calls.judged, of the whole step
  *   t0/3/1/permit0               input.requested       t0/3/1/permit0.resolved input.resolved
  *   t0/3/1/permit0/inquiry/…     inquiry.made          ….replied               inquiry.replied
@@ -145,6 +146,12 @@ export const turnEndedKey = (turn: string): string => `${turn}.ended`;
 export const startedKey = (key: string): string => `${key}.started`;
 export const finishedKey = (key: string): string => `${key}.finished`;
 export const resolvedKey = (key: string): string => `${key}.resolved`;
+
+/** Keys below the turn of a guest, for the branch that stands there: each time it joined, and each time it was left with a call. */
+export const guestKeys = {
+  joined: (number: number) => `joined${number}`,
+  parked: (number: number) => `parked${number}`,
+} as const;
 
 /** Keys below a step, for the branch that stands there. */
 export const stepKeys = {

@@ -26,6 +26,7 @@ export type RewindPoint = { turn: number; text: string; at: number };
 const conversation: readonly FactType[] = [
   ...(["turn.begun", "model.replied", "calls.judged", "input.requested", "input.resolved", "turn.ended"] as const),
   ...(["call.started", "call.finished", "call.unknown", "context.compacted", "turn.interrupted"] as const),
+  ...(["guest.joined", "guest.parked"] as const),
 ];
 
 /** The facts of the conversation as it is now. Nothing is ever taken out of the journal itself. */

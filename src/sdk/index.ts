@@ -101,7 +101,8 @@ export {
 } from "../protocol/index.ts";
 
 // ## The executor, strategies, subagents
-export { UnifiedExecutor, type Execution } from "../agent/turn/executor.ts";
+export { UnifiedExecutor } from "../agent/turn/executor.ts";
+export type { Execution, Executor } from "../agent/turn/execution.ts";
 export type { TaskMetadata } from "../agent/turn/task.ts";
 export type { AgentConfig } from "../agent/state/context.ts";
 export {

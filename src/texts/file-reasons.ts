@@ -104,6 +104,7 @@ const formats: Record<string, Record<Lang, string>> = {
   "time-span": { en: "seconds, minutes, hours or days, such as 30m", zh: "秒、分、时或天，如 30m" },
   "package-name": { en: "the name of a package, such as @ai-sdk/groq", zh: "包名，如 @ai-sdk/groq" },
   "bot-name": { en: "a short name, such as ops", zh: "短名，如 ops" },
+  "agent-name": { en: "the short name of an agent, such as claude", zh: "智能体的短名，如 claude" },
   "person-id": { en: "feishu:ou_…, account:… or device:…", zh: "feishu:ou_…、account:… 或 device:…" },
   "tool-name": {
     en: "a name of letters, digits, - and _ (at most 64) that begins with a letter and not with mcp__",

@@ -312,6 +312,8 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
         case "session.opened":
         case "session.titled":
         case "session.removed":
+        case "guest.joined":
+        case "guest.parked":
         case "state.changed":
         case "draft.saved":
           return [];

@@ -11,7 +11,7 @@ export const exported: Record<string, string> = {
     WatchEvent assemble`,
   "What is seen": `Block Compaction Delta DescribedPart Description Fact FactData FactType Offer Progress Summary createProgress
     describeRequest neededOf offersOf oneLine prose visible`,
-  "The executor, strategies, subagents": `AgentConfig AgentState BatchStrategy Discovered Execution ExecutionPhase ExecutionStrategy HookEvent
+  "The executor, strategies, subagents": `AgentConfig AgentState BatchStrategy Discovered Execution ExecutionPhase ExecutionStrategy Executor HookEvent
     HookMoment HookOutcome Hooks InterruptAction LifecycleManager OwnCommand Skill SkillMatching StandardStrategy StateTransition StreamingStrategy
     SubagentDefinition SubagentRegistry SubagentType TaskMetadata ToolAccess UnifiedExecutor WorkingDirectory builtinSubagents
     createSubagentRegistry discover drain noHooks`,

@@ -2,28 +2,20 @@ import { bridge } from "../../input/bridge.ts";
 import type { Asking } from "../../input/ask.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { InputChannel } from "../../input/channel.ts";
-import { openSession, type SessionLog } from "../../journal/session.ts";
+import { openSession } from "../../journal/session.ts";
 import type { Store } from "../../journal/store.ts";
 import type { AgentOutcome, Delta, ExecutionMode, ExecutionOptions, Fact } from "../../protocol/index.ts";
 import type { AgentConfig } from "../state/context.ts";
+import type { Execution, Executor } from "./execution.ts";
 import { follow } from "./follow.ts";
-import type { LifecycleManager } from "../state/lifecycle.ts";
 import { executionOptions } from "../state/options.ts";
 import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
 import { journaledLifecycle, stopOnInterrupt } from "../state/states.ts";
 import { sayTask, type TaskMetadata } from "./task.ts";
 import { compactTurn, runTurn, type TurnInput } from "./turn.ts";
 
-/** Runs an attempt at a session's turn. */
-export type Execution = {
-  log: SessionLog;
-  lifecycle?: LifecycleManager;
-  /** A mistake of ours leaves the turn open and is thrown: the caller begins again, or ends it. */
-  supervised?: boolean;
-};
-
 /** Runs turns. It keeps nothing between them: everything a turn needs is in the session's facts. */
-export class UnifiedExecutor {
+export class UnifiedExecutor implements Executor {
   readonly #config: AgentConfig & { store: Store };
   readonly #options: ExecutionOptions;
   readonly #channel: InputChannel | undefined;

@@ -1,10 +1,10 @@
 import type { AgentOutcome, Delta, ExecutionMode, Fact } from "../../protocol/index.ts";
-import type { Execution, UnifiedExecutor } from "./executor.ts";
+import type { Execution, Executor } from "./execution.ts";
 
 /** A way to run a turn. The loop is the same in all of them: a strategy decides who hears what, and who may be asked. */
 export interface ExecutionStrategy {
   readonly name: string;
-  execute(executor: UnifiedExecutor, execution: Execution): Promise<AgentOutcome>;
+  execute(executor: Executor, execution: Execution): Promise<AgentOutcome>;
 }
 
 /** Runs the turn to its end in silence. */

@@ -63,7 +63,7 @@ const limits = z.strictObject({
 type Shape<C> = { [K in keyof Required<Omit<C, "type">>]: z.Schema };
 /** Every field of every command: the compiler asks for those that come later. */
 const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } = {
-  open: { session: text.optional(), cwd: text, model: text.optional() },
+  open: { session: text.optional(), cwd: text, model: text.optional(), agent: text.optional() },
   say: {
     session: text,
     text,

@@ -1,0 +1,27 @@
+import type { Hooks } from "../../hooks/hook.ts";
+import type { SessionLog } from "../../journal/session.ts";
+import type { AgentOutcome, Delta, ExecutionMode, Fact } from "../../protocol/index.ts";
+import type { LifecycleManager } from "../state/lifecycle.ts";
+
+/** Runs an attempt at a session's turn. */
+export type Execution = {
+  log: SessionLog;
+  lifecycle?: LifecycleManager;
+  /** A mistake of ours leaves the turn open and is thrown: the caller begins again, or ends it. */
+  supervised?: boolean;
+};
+
+/** Runs turns: our own loop, or another agent in its place. It keeps nothing between them. */
+export interface Executor {
+  readonly hooks: Hooks;
+  /** A turn of it that waits for people may be let out of memory: nothing here but the journal knows what it waits for. */
+  readonly maySleep: boolean;
+  /** Runs the session's open turn, or begins one with what was said. Whoever wants to see it happen subscribes to the store's hub. */
+  run(execution: Execution): Promise<AgentOutcome>;
+  /** The same, and yields every fact and delta on the way. */
+  execute(execution: Execution): AsyncGenerator<Fact | Delta, AgentOutcome>;
+  /** Makes room in an idle session's conversation, by hand. */
+  compact(execution: Execution): Promise<AgentOutcome>;
+  /** The same agent, asking in another way. */
+  withMode(mode: ExecutionMode): Executor;
+}

@@ -1,0 +1,89 @@
+import type { Answers, Call, Part, Question, ToolInput, Usage } from "../protocol/index.ts";
+
+/** A prompt of a guest: it would like to run a call, or to know something. */
+export type GuestAsk = {
+  /** The guest's own name of this prompt. Another one after a restart: a call is met again by its id and its input. */
+  id: string;
+  /** As the guest and its model name it. */
+  call: Call;
+  /**
+   * The same in Sage's tools and fields, for its rules; several where one call does several things, each of which has to be allowed.
+   * Empty where no rule can speak about it: a person is asked.
+   */
+  judged: readonly { tool: string; input: ToolInput }[];
+  /** Set where it is a question to the person, and no permission. */
+  questions?: readonly Question[];
+  /** Subagents of the guest around it, outermost first; empty for the guest itself. */
+  agent: readonly string[];
+  /** The guest's own words on why it asks. */
+  why?: string;
+  /** The guest asks although a rule of Sage allowed this call: a person decides. */
+  insists?: true;
+};
+
+/** Everything that a guest is told about a prompt. `words` are for its model. */
+export type GuestAnswer =
+  /** `input` replaces the call's own. `by`: a rule let it through, or a person did. */
+  | { type: "allowed"; by: "rule" | "person"; input?: ToolInput }
+  | { type: "refused"; by: "rule" | "person"; words: string }
+  | { type: "answers"; answers: Answers; remark?: string };
+
+export type GuestEvent =
+  /** One message of its model, or a piece of one. `usage` once per message. */
+  | { type: "said"; parts: readonly Part[]; usage?: Usage; model: string; agent: readonly string[] }
+  /** Something happening: a token, or a line of output of the call that is named. */
+  | { type: "delta"; kind: "text" | "reasoning" | "output"; text: string; call?: string }
+  | { type: "asks"; ask: GuestAsk }
+  /** It does not want to know any more: answered elsewhere, or the call is gone. */
+  | { type: "withdrawn"; id: string }
+  | { type: "result"; call: string; ok: boolean; text: string }
+  /** The last event. `parked`: it waits with a call that it keeps. `failed` carries its own words on what went wrong. */
+  | { type: "ended"; how: "done" | "interrupted" | "parked" }
+  | { type: "ended"; how: "failed"; words: string };
+
+/** One run of a guest, from its start to its end. It has joined when `start` returns, and does nothing before it is spoken to or listened to. */
+export type Guest = {
+  /** Its own name of the conversation; not the one that was to be resumed where that could not be found. */
+  session: string;
+  version: string;
+  /** Set where it tells before it has said anything. */
+  model?: string;
+  /** It has something to do without being spoken to: a parked call, or a turn that went on. */
+  goesOn: boolean;
+  /** Ends with `ended`, and always does. Read once. */
+  events: AsyncIterable<GuestEvent>;
+  /** Begins a turn of it, or joins the one that runs. Returns when the guest has it. */
+  say(text: string): Promise<void>;
+  answer(ask: GuestAsk, answer: GuestAnswer): void;
+  /**
+   * Leaves it with these prompts, so that it meets them again by itself when it is resumed: `ended` follows. False: it cannot, and
+   * they are held for as long as this run lasts.
+   */
+  park(asks: readonly GuestAsk[]): Promise<boolean>;
+  /** Stops the turn; `ended` follows. */
+  interrupt(): void;
+  /** Ends the run at once. Safe to call twice. */
+  close(): Promise<void>;
+};
+
+export type GuestStart = {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** The guest's own session to go on with. One that is not found begins anew, under another name. */
+  resume?: string;
+  /** Told of each process group that must not outlive Sage's hold on the session. */
+  spawned(pid: number): void;
+  signal: AbortSignal;
+};
+
+/** Speaks one guest's protocol. */
+export type GuestDriver = {
+  /** As the settings and `--agent` name it. */
+  name: string;
+  /**
+   * `at once`: nothing is held while a person thinks. `on leaving`: held while Sage is there, kept by the guest when it leaves. `never`:
+   * carried, when Sage leaves or the guest dies.
+   */
+  parks: "at once" | "on leaving" | "never";
+  start(options: GuestStart): Promise<Guest>;
+};
