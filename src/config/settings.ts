@@ -22,6 +22,7 @@ import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { readServersFile, serversSchema, type ServersFile } from "./servers.ts";
 import { effort, limit, price, provider, webSearch } from "./model-settings.ts";
 import { sandboxSchema as sandbox } from "./sandbox-schema.ts";
+import { serve } from "./serve-settings.ts";
 import { quietHours, silence, silenceOfRun, time, timeoutOf } from "./silence.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -119,8 +120,10 @@ const people = z
     z.string().min(1).max(60),
     z.strictObject({
       ids: z
-        .array(z.string().regex(/^(feishu:ou_\w+|account:\S+|device:\S+)$/, "person-id"))
-        .describe("By which they are known: in Feishu, as a user of this machine, by a device of theirs"),
+        .array(z.string().regex(/^(feishu:ou_\w+|account:\S+|device:\S+|proxy:\S+)$/, "person-id"))
+        .describe(
+          "By which they are known: in Feishu, as a user of this machine, by a device of theirs, by the name that a proxy gives them",
+        ),
       roles: z.array(z.enum(roles)).default([]).describe("An approver may also give tasks"),
       quiet: z
         .string()
@@ -140,12 +143,6 @@ const people = z
       }
   })
   .describe("Who people are, by the name that receipts give them, for every surface");
-const serve = z
-  .strictObject({
-    host: z.string().optional().describe("Where `sage serve` listens; 127.0.0.1 by default"),
-    port: z.number().int().min(0).max(65_535).optional().describe("8787 by default"),
-  })
-  .describe("The daemon");
 const age = z
   .string()
   .regex(/^[1-9]\d{0,4}[hdw]$/, "expected hours, days or weeks, such as 90d")

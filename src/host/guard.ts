@@ -4,6 +4,9 @@ import { errorBecause } from "../texts/error.ts";
 /** `talk`: give tasks, stop them, answer questions about them. `approve`: let something run. */
 export type Act = "talk" | "approve";
 
+/** Right that a command takes. `answer`: of whoever began the session, and of approvers. */
+export type Right = "look" | "answer" | Act;
+
 /** Decides what a sender may do. A surface may demand more than the guard, never less. */
 export type Guard = (sender: Sender, act: Act) => boolean;
 
@@ -16,37 +19,42 @@ export type PersonOf = (sender: Sender) => string | null | undefined;
 
 /** Throws when the sender may not do this: nothing is written then, and an open request stays open. */
 export function checkSender(guard: Guard, command: Command, requestOf: (id: string) => InputRequest | undefined): void {
-  const act = actOf(command, requestOf);
-  if (act === undefined || !("by" in command)) return;
+  if (!("by" in command)) return; // whoever lets people in from elsewhere has checked those: see `guarded`
+  const right = rightOf(command, requestOf);
+  if (right === "look") return;
+  // The session's beginner is known to the surface; here, whoever may talk may answer.
+  const act = right === "answer" ? "talk" : right;
   const { by, surface, person } = command;
   if (guard({ by, surface, ...(person !== undefined && { person }) }, act)) return;
   throw errorBecause("not-permitted", reason(act === "talk" ? "may-not-talk" : "may-not-approve", { by }));
 }
 
-function actOf(command: Command, requestOf: (id: string) => InputRequest | undefined): Act | undefined {
+/** The one table of rights: every command, and the right it takes. */
+export function rightOf(command: Command, requestOf: (id: string) => InputRequest | undefined): Right {
   switch (command.type) {
     case "say":
     case "withdraw":
     case "interrupt":
     case "saveDraft":
     case "inquire": // it looks where the agent may look without asking, and decides nothing
+    case "resume":
+    case "compact":
       return "talk";
+    case "open":
+      return command.model === undefined ? "talk" : "approve"; // a model costs money, and is told everything
     case "respond": {
       const request = requestOf(command.response.requestId);
       // A permission, or the repetition of an interrupted command, lets something run.
-      return request?.kind === "permission" || request?.source === "recovery" ? "approve" : "talk";
+      return request?.kind === "permission" || request?.source === "recovery" ? "approve" : "answer";
     }
     case "respondAll":
       return "approve";
     case "chooseMode":
       return command.mode === "plan" ? "talk" : "approve";
-    case "open":
-    case "resume":
-    case "compact":
     case "sessions":
     case "request":
     case "pending":
-      return undefined; // they carry no sender
+      return "look";
     default:
       return command satisfies never;
   }

@@ -8,6 +8,7 @@ export type SageErrorCode =
   | "input-invalid"
   | "journal-damaged"
   | "journal-locked"
+  | "key-unknown"
   | "lease-lost"
   | "model-unavailable"
   | "no-surface"

@@ -37,3 +37,4 @@ export * from "./turn-reason.ts";
 export * from "./unseen.ts";
 export * from "./use-reason.ts";
 export * from "./visible.ts";
+export * from "./web-reason.ts";

@@ -9,6 +9,7 @@ import type { ModelReasonArgs } from "./model-reason.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
 import type { TurnReasonArgs } from "./turn-reason.ts";
 import type { UseReasonArgs } from "./use-reason.ts";
+import type { WebReasonArgs } from "./web-reason.ts";
 
 /**
  * Arguments of each reason, by its code. Sentences are made from them where they are read, in the reader's language, by
@@ -23,6 +24,7 @@ export type ReasonArgs = PermissionReasonArgs &
   ModelReasonArgs &
   TurnReasonArgs &
   UseReasonArgs &
+  WebReasonArgs &
   ConfineReasonArgs & {
     /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
     said: { text: string };

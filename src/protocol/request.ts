@@ -106,6 +106,11 @@ export type InputRequest = NewRequest & {
   /** Session and key: the same after every restart. */ id: string;
   session: string;
   at: number;
+  /**
+   * Secrets that were taken out for a reader who is elsewhere; never in the journal. The input that they see is not the one that will
+   * run, so it cannot be edited there.
+   */
+  masked?: number;
 };
 
 /** A request to allow a call. */

@@ -105,7 +105,12 @@ const formats: Record<string, Record<Lang, string>> = {
   "package-name": { en: "the name of a package, such as @ai-sdk/groq", zh: "包名，如 @ai-sdk/groq" },
   "bot-name": { en: "a short name, such as ops", zh: "短名，如 ops" },
   "agent-name": { en: "the short name of an agent, such as claude", zh: "智能体的短名，如 claude" },
-  "person-id": { en: "feishu:ou_…, account:… or device:…", zh: "feishu:ou_…、account:… 或 device:…" },
+  "person-id": { en: "feishu:ou_…, account:…, device:… or proxy:…", zh: "feishu:ou_…、account:…、device:… 或 proxy:…" },
+  "web-origin": {
+    en: "an https address without a path, such as https://sage.example.org",
+    zh: "不带路径的 https 地址，如 https://sage.example.org",
+  },
+  "header-name": { en: "the name of a header", zh: "请求头的名称" },
   "tool-name": {
     en: "a name of letters, digits, - and _ (at most 64) that begins with a letter and not with mcp__",
     zh: "由字母、数字、- 和 _ 组成的名字（最多 64 个字符），以字母开头，且不以 mcp__ 开头",

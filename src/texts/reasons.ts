@@ -10,6 +10,7 @@ import { modelReasons } from "./model-reasons.ts";
 import { permissionReasons } from "./permission-reasons.ts";
 import { turnReasons } from "./turn-reasons.ts";
 import { useReasons } from "./use-reasons.ts";
+import { webReasons } from "./web-reasons.ts";
 
 /** A reason in the reader's language. Facts of version 0.1.0 hold sentences in its place; they are read as they are. */
 export function sentence(stored: Reason | string, lang: Lang): string {
@@ -34,6 +35,7 @@ const tables: Record<Lang, Sentences> = {
     ...modelReasons.en,
     ...turnReasons.en,
     ...useReasons.en,
+    ...webReasons.en,
     said: ({ text }) => text,
   },
   zh: {
@@ -47,6 +49,7 @@ const tables: Record<Lang, Sentences> = {
     ...modelReasons.zh,
     ...turnReasons.zh,
     ...useReasons.zh,
+    ...webReasons.zh,
     said: ({ text }) => text,
   },
 };

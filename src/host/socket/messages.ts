@@ -14,7 +14,7 @@ import * as z from "../../protocol/z.ts";
 
 const text = z.string();
 /** Nobody says through a socket which person of the settings they are. */
-const sender = { by: text, surface: text, person: z.undefined().optional() };
+const sender = { by: text, surface: text, person: z.undefined().optional(), device: z.undefined().optional() };
 const requestId = text;
 const named = { rule: text, destination: z.enum(["session", "local", "project", "user"]) };
 const rule = z.strictObject({ ...named, behavior: z.enum(["allow", "deny", "ask"]) });
