@@ -1,16 +1,17 @@
 import type { Executor } from "../agent/turn/execution.ts";
+import { existingSession } from "../journal/existing-session.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
-import { createBlocks } from "./blocks.ts";
-import { createCommands, pending } from "./commands.ts";
-import type { Guard, PersonOf } from "./guard.ts";
-import { createMoments } from "./moments.ts";
-import { createRunner } from "./runner.ts";
-import { existingSession } from "./session-run.ts";
-import type { Supervision } from "./supervisor.ts";
+import { createBlocks } from "./run/blocks.ts";
+import { createCommands } from "./commands/commands.ts";
+import { pending } from "./commands/request.ts";
+import { checkSender, type Guard, type PersonOf } from "./guard.ts";
+import { createMoments } from "./run/moments.ts";
+import { createRunner } from "./run/runner.ts";
+import type { Supervision } from "./run/supervisor.ts";
 import { peersOf, type Peers } from "./socket/peers.ts";
-import { createTitles } from "./titles.ts";
+import { createTitles } from "./run/titles.ts";
 import { watch } from "./watch.ts";
 
 const LEAVING_MS = 5_000;
@@ -48,7 +49,7 @@ export type HostParts = {
 
 /** Commands in, facts and deltas out. */
 export function createHost(parts: HostParts): LocalHost {
-  const { store, version, executor, supervision = {}, expand = () => undefined, namer } = parts;
+  const { store, version, executor, supervision = {}, expand = () => undefined, namer, guard } = parts;
   const watchers = new Map<string, number>();
   const blocks = createBlocks();
   const leaving = new AbortController();
@@ -75,7 +76,7 @@ export function createHost(parts: HostParts): LocalHost {
     keepDir: (session) => parts.keepDir?.(session),
     runner,
     executor,
-    guard: parts.guard,
+    check: guard && ((command) => checkSender(guard, command, (id) => store.find(id)?.request)),
     personOf: parts.personOf,
     watched: (session) => watchers.has(session),
     leaving: leaving.signal,

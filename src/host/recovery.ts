@@ -1,6 +1,6 @@
 import type { Store } from "../journal/store.ts";
 import { unrepliedIn, type Host, type InputRequest } from "../protocol/index.ts";
-import { fallAsleep } from "./sleep.ts";
+import { fallAsleep } from "./run/sleep.ts";
 
 export type Recovered = {
   /** Turns that go on now. */

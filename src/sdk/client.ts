@@ -10,7 +10,7 @@ import { discover } from "../context/discover.ts";
 import type { Skill, SkillMatching } from "../context/skills.ts";
 import { createAgent, type Agent, type RunSettings } from "../host/agent.ts";
 import { assembleEach, loadOnce } from "../host/assemble.ts";
-import { newSessionId } from "../host/commands.ts";
+import { newSessionId } from "../journal/session-id.ts";
 import type { LocalHost } from "../host/host.ts";
 import { bridge } from "../input/bridge.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";

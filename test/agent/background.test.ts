@@ -7,7 +7,7 @@ import { forkOf } from "../../src/archive/fork.ts";
 import { rewindSession } from "../../src/archive/rewind.ts";
 import { deleteSession } from "../../src/archive/sessions.ts";
 import { tasksText } from "../../src/cli/tasks.ts";
-import { existingSession } from "../../src/host/session-run.ts";
+import { existingSession } from "../../src/journal/existing-session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { groupLives, startOf } from "../../src/journal/process.ts";
 import { tasksIn, type Message } from "../../src/protocol/index.ts";

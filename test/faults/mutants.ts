@@ -127,7 +127,7 @@ export const mutants: Mutant[] = [
     name: "says recorded without recording",
     changes: [
       {
-        file: "src/host/batched-appends.ts",
+        file: "src/host/commands/batched-appends.ts",
         from: "store.appendAll(batch);",
         to: "batch.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
-import { interruptOf, standingOf, type Standing } from "../../src/host/interrupt.ts";
-import { nextPhase, type RunEvent, type RunPhase } from "../../src/host/run-phase.ts";
-import { goesOn, type SessionRun } from "../../src/host/session-run.ts";
+import { interruptOf, standingOf, type Standing } from "../../src/host/run/interrupt.ts";
+import { nextPhase, type RunEvent, type RunPhase } from "../../src/host/run/run-phase.ts";
+import { goesOn, type SessionRun } from "../../src/host/run/session-run.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
 import { said, noUsage, type AgentOutcome, type AgentState } from "../../src/protocol/index.ts";

@@ -8,7 +8,7 @@ import type { Clock } from "../../src/models/sleep.ts";
 import { SageError, said, type Reason } from "../../src/protocol/index.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { createHost } from "../../src/host/host.ts";
-import { createSupervisor } from "../../src/host/supervisor.ts";
+import { createSupervisor } from "../../src/host/run/supervisor.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { z } from "zod";
 import { allow, config, workspace } from "../support/sage.ts";

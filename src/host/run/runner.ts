@@ -1,5 +1,6 @@
-import { reasonOf } from "../protocol/index.ts";
-import { existingSession, SessionRun, type RunParts } from "./session-run.ts";
+import { existingSession } from "../../journal/existing-session.ts";
+import { reasonOf } from "../../protocol/index.ts";
+import { SessionRun, type RunParts } from "./session-run.ts";
 import { createTurnstile } from "./sleep.ts";
 
 /** The sessions whose turns run in this process. */

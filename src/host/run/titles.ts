@@ -1,7 +1,7 @@
-import type { SessionLog } from "../journal/session.ts";
-import type { Store } from "../journal/store.ts";
-import type { Model } from "../models/model.ts";
-import { textOf, titleKey } from "../protocol/index.ts";
+import type { SessionLog } from "../../journal/session.ts";
+import type { Store } from "../../journal/store.ts";
+import type { Model } from "../../models/model.ts";
+import { textOf, titleKey } from "../../protocol/index.ts";
 
 const PATIENCE_MS = 30_000;
 const LONGEST = 60;

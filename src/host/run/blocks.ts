@@ -1,4 +1,4 @@
-import { withoutEnd, type Delta, type Fact } from "../protocol/index.ts";
+import { withoutEnd, type Delta, type Fact } from "../../protocol/index.ts";
 
 /** Text that is being streamed right now, whole: for a surface that attaches in the middle of a reply. */
 export type Blocks = {

@@ -1,9 +1,10 @@
-import type { Executor } from "../agent/turn/execution.ts";
-import { journaledLifecycle } from "../agent/state/states.ts";
-import { isRetryable } from "../journal/retry.ts";
-import { openSession, type SessionLog, type Stopped } from "../journal/session.ts";
-import type { SessionRow, Store } from "../journal/store.ts";
-import { realClock } from "../models/sleep.ts";
+import type { Executor } from "../../agent/turn/execution.ts";
+import { journaledLifecycle } from "../../agent/state/states.ts";
+import { existingSession } from "../../journal/existing-session.ts";
+import { isRetryable } from "../../journal/retry.ts";
+import { openSession, type SessionLog, type Stopped } from "../../journal/session.ts";
+import type { SessionRow, Store } from "../../journal/store.ts";
+import { realClock } from "../../models/sleep.ts";
 import {
   reason,
   reasonOf,
@@ -13,15 +14,14 @@ import {
   type Reason,
   type SageError,
   type SageErrorCode,
-} from "../protocol/index.ts";
-import { sentence } from "../texts/reasons.ts";
+} from "../../protocol/index.ts";
+import { sentence } from "../../texts/reasons.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";
 import { fallAsleep } from "./sleep.ts";
 import { createSupervisor, type Supervision } from "./supervisor.ts";
 import type { Titles } from "./titles.ts";
-import { errorBecause } from "../texts/error.ts";
 
 const RETRY_MS = 1_000;
 
@@ -236,12 +236,6 @@ export class SessionRun {
 
 function isOfJournal(error: unknown): error is SageError {
   return isRetryable(error) && (error.code === "journal-locked" || error.code === "disk-full");
-}
-
-export function existingSession(store: Store, id: string): SessionRow {
-  const session = store.session(id);
-  if (!session) throw errorBecause("session-unknown", reason("session-missing", { session: id }));
-  return session;
 }
 
 /**

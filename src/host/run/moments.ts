@@ -1,7 +1,7 @@
-import type { HookMoment, Hooks } from "../hooks/hook.ts";
-import type { SessionRow, Store } from "../journal/store.ts";
-import type { Fact } from "../protocol/index.ts";
-import { sentence } from "../texts/reasons.ts";
+import type { HookMoment, Hooks } from "../../hooks/hook.ts";
+import type { SessionRow, Store } from "../../journal/store.ts";
+import type { Fact } from "../../protocol/index.ts";
+import { sentence } from "../../texts/reasons.ts";
 
 const LEAVING_MS = 5_000;
 const moments: readonly HookMoment[] = ["sessionStart", "waiting", "sessionEnd"];

@@ -1,5 +1,5 @@
-import type { LifecycleManager } from "../agent/state/lifecycle.ts";
-import type { SessionLog, Stopped } from "../journal/session.ts";
+import type { LifecycleManager } from "../../agent/state/lifecycle.ts";
+import type { SessionLog, Stopped } from "../../journal/session.ts";
 import type { Asleep } from "./sleep.ts";
 
 /** How far the run of one session has come in this process. */

@@ -1,5 +1,5 @@
-import { ended, endOf, prepare } from "../input/respond.ts";
-import type { Store } from "../journal/store.ts";
+import { ended, endOf, prepare } from "../../input/respond.ts";
+import type { Store } from "../../journal/store.ts";
 import {
   reason,
   refusalOf,
@@ -9,9 +9,9 @@ import {
   type Resolution,
   type Sender,
   type SharedAnswer,
-} from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
-import { likenessOf } from "../view/alike.ts";
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { likenessOf } from "../../view/alike.ts";
 
 type Parts = {
   store: Store;

@@ -1,5 +1,5 @@
-import { realClock, type Clock } from "../models/sleep.ts";
-import { messageOf, reason, SageError, type Reason } from "../protocol/index.ts";
+import { realClock, type Clock } from "../../models/sleep.ts";
+import { messageOf, reason, SageError, type Reason } from "../../protocol/index.ts";
 
 export type Supervision = {
   /** Restarts allowed per window. One more attempt follows unsupervised and ends the turn however it goes. */

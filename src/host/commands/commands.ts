@@ -1,0 +1,46 @@
+import { existingSession } from "../../journal/existing-session.ts";
+import { untilWritten } from "../../journal/retry.ts";
+import { refusalOf, type Command, type CommandReply, type Host, type SageError } from "../../protocol/index.ts";
+import type { CommandParts, Handlers } from "./parts.ts";
+import { requestCommands } from "./request.ts";
+import { sayCommands } from "./say.ts";
+import { sessionCommands } from "./session.ts";
+import { turnCommands } from "./turn.ts";
+
+/** For so long a command is tried on a journal that another process keeps busy. */
+const BUSY_MS = 30_000;
+
+type Given = Omit<CommandParts, "isRunning"> & {
+  /** Throws when the sender may not do this. */
+  check: ((command: Command) => void) | undefined;
+};
+
+/** Handlers, by command of a surface. */
+export function createCommands({ check, ...given }: Given): Host["send"] {
+  const { store, runner, leaving } = given;
+  const parts: CommandParts = {
+    ...given,
+    isRunning: (session) => runner.of(session) !== undefined || existingSession(store, session).owned,
+  };
+  const handlers: Handlers<Command["type"]> = {
+    ...sessionCommands(parts),
+    ...sayCommands(parts),
+    ...requestCommands(parts),
+    ...turnCommands(parts),
+  };
+
+  return async (command) => {
+    try {
+      check?.(command);
+      const handle = handlers[command.type] as unknown as (
+        c: typeof command,
+      ) => Promise<CommandReply<(typeof command)["type"]>>;
+      const giveUp = performance.now() + BUSY_MS;
+      // Nothing of it was recorded: on a busy journal it is simply tried again. A full disk is for a person to know about.
+      const failed = ({ code }: SageError) => code === "journal-locked" && performance.now() < giveUp;
+      return await untilWritten(async () => handle(command), { signal: leaving, failed });
+    } catch (error) {
+      return refusalOf(error);
+    }
+  };
+}

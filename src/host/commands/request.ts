@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import { approve, type Approver } from "../../input/approve.ts";
+import { ended, endOf, prepare } from "../../input/respond.ts";
+import type { Page, Store } from "../../journal/store.ts";
+import { readRule } from "../../permission/rules/rules.ts";
+import {
+  draftKeys,
+  inquiryKey,
+  misfits,
+  needsConsent,
+  reason,
+  splitRequestId,
+  withInquiry,
+  type InputRequest,
+  type InputResponse,
+  type PendingRequest,
+  type Resolution,
+  type SageError,
+  type Sender,
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { builtinTools } from "../../tools/registry.ts";
+import { batchAppends } from "./batched-appends.ts";
+import type { CommandParts, Handlers } from "./parts.ts";
+import { respondAll } from "./respond-all.ts";
+
+const LONGEST_INQUIRY = 10_000;
+
+/** Requests: what is open, answers to it, questions about it, half-filled answers. */
+export function requestCommands(
+  parts: CommandParts,
+): Handlers<"respond" | "respondAll" | "inquire" | "saveDraft" | "request" | "pending"> {
+  const { store, personOf, isRunning } = parts;
+  const append = batchAppends(store);
+  return {
+    async respond({ response, ...sender }) {
+      checkRules(response);
+      await checkInput(store, response);
+      const ready = await prepare(store, response, { by: sender.by, surface: sender.surface });
+      const { session } = splitRequestId(response.requestId);
+      const end =
+        "yes" in ready
+          ? await approve(store, ready.request, ready.yes, approverOf(sender, personOf))
+          : "won" in ready
+            ? ready
+            : ended(await append(endOf(ready.request, ready.resolution)));
+      if (!("won" in end)) return { ok: true, approved: end, running: isRunning(session) };
+      if (!end.won) throw alreadyResolved(end.resolution);
+      return { ok: true, resolution: end.resolution, running: isRunning(session) };
+    },
+    respondAll: async (command) => ({
+      ok: true,
+      results: await respondAll({ store, running: isRunning, late: alreadyResolved }, command),
+    }),
+    async inquire({ requestId, text, id = randomUUID(), by, surface }) {
+      const { resolution } = existingRequest(store, requestId);
+      if (resolution) throw alreadyResolved(resolution);
+      if (text.trim() === "") throw errorBecause("input-invalid", reason("inquiry-empty", {}));
+      const { length } = text;
+      if (length > LONGEST_INQUIRY)
+        throw errorBecause("input-invalid", reason("inquiry-too-long", { limit: LONGEST_INQUIRY, length }));
+      const { session, key } = splitRequestId(requestId);
+      const inquiry = id.replaceAll(/[^\w-]/g, "-"); // a surface's own id becomes the end of a key
+      const data = { requestId, inquiry, text, by, surface };
+      await store.append(session, { key: inquiryKey(key, inquiry), type: "inquiry.made", at: Date.now(), data });
+      return { ok: true, inquiry, running: isRunning(session) };
+    },
+    async saveDraft({ requestId, draft, by, surface }) {
+      const { resolution } = existingRequest(store, requestId);
+      if (resolution) throw alreadyResolved(resolution);
+      const { session, key } = splitRequestId(requestId);
+      const data = { requestId, draft, by, surface };
+      const fact = { key: draftKeys(key).prefix + randomUUID(), type: "draft.saved", at: Date.now(), data } as const;
+      await store.append(session, fact);
+      return { ok: true };
+    },
+    request({ id }) {
+      const { request, resolution } = existingRequest(store, id);
+      const inquiries = store.inquiries(id).reduce(withInquiry, []);
+      return {
+        ...{ ok: true, ...withDraft(store, request) },
+        ...(inquiries.length > 0 && { inquiries }),
+        ...(resolution && { resolution }),
+      };
+    },
+    pending: ({ session, limit, after }) => ({
+      ok: true,
+      requests: pending(
+        store,
+        session,
+        limit === undefined ? undefined : { limit, ...(after !== undefined && { after }) },
+      ),
+    }),
+  };
+}
+
+export function pending(store: Store, session: string | undefined, page?: Page): PendingRequest[] {
+  return store.pending(session, page).map((request) => withDraft(store, request));
+}
+
+function withDraft(store: Store, request: InputRequest): PendingRequest {
+  const draft = store.draft(request.id);
+  const approvals = needsConsent(request) ? store.approvals(request.id) : undefined;
+  return { request, ...(draft && { draft }), ...(approvals && { approvals }) };
+}
+
+/** The person behind a yes, by the one name that they have on every surface. */
+function approverOf(sender: Sender, personOf: CommandParts["personOf"]): Approver {
+  const { by, surface } = sender;
+  const name = personOf ? personOf(sender) : by;
+  if (name === undefined || name === null) throw errorBecause("not-permitted", reason("approver-unknown", { by }));
+  return { by: name, surface };
+}
+
+function existingRequest(store: Store, id: string): { request: InputRequest; resolution: Resolution | undefined } {
+  const found = store.find(id);
+  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: id }));
+  return found;
+}
+
+/** A rule that would not parse must not be recorded as granted. */
+function checkRules(response: InputResponse): void {
+  if (response.type !== "granted") return;
+  for (const { rule, behavior } of response.rules ?? []) {
+    const parsed = readRule(rule, behavior);
+    if (!parsed.ok) throw errorBecause("request-invalid", reason("rule-not-read", { rule, problem: parsed.problem }));
+  }
+}
+
+/** An edit that does not fit its tool is refused while the request is still open. Tools of an embedder check their own. */
+async function checkInput(store: Store, response: InputResponse): Promise<void> {
+  if (response.type !== "granted" || !response.input) return;
+  const request = store.find(response.requestId)?.request;
+  const tool = request?.kind === "permission" ? builtinTools().find(({ name }) => name === request.tool) : undefined;
+  const parsed = tool?.inputSchema.safeParse(response.input);
+  if (!parsed || parsed.success) return;
+  throw errorBecause(
+    "request-invalid",
+    reason("unfit-input", {
+      tool: request?.kind === "permission" ? request.tool : "",
+      problem: misfits(parsed.error, response.input),
+    }),
+  );
+}
+
+function alreadyResolved(resolution: Resolution): SageError {
+  const { outcome, by, surface, at } = resolution;
+  return errorBecause("request-resolved", reason("request-ended", { outcome, by, surface, at }), { cause: resolution });
+}

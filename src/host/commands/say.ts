@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import { existingSession } from "../../journal/existing-session.ts";
+import {
+  createMail,
+  MOST_IMAGES,
+  readSlash,
+  reason,
+  SageError,
+  said,
+  saidKey,
+  withdrawnKey,
+  withoutRewound,
+  type GivenImage,
+  type ImagePart,
+  type Reason,
+  type TurnLimits,
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { keepImage } from "../../tools/image.ts";
+import type { CommandParts, Handlers } from "./parts.ts";
+
+const QUEUED_MESSAGES = 50;
+const LONGEST_MESSAGE = 2_000_000;
+
+/** Messages: said, and taken back. */
+export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
+  const { store, expand, keepDir, runner, personOf, leaving } = parts;
+  return {
+    async say({ session, text, images: given = [], id = randomUUID(), limits, ...sender }) {
+      const { by, surface } = sender;
+      const name = personOf?.(sender);
+      const row = existingSession(store, session);
+      if (text.trim() === "" && given.length === 0) throw errorBecause("input-invalid", reason("message-empty", {}));
+      if (limits) checkLimits(limits);
+      if (text.length > LONGEST_MESSAGE)
+        throw errorBecause(
+          "input-invalid",
+          reason("message-too-long", { limit: LONGEST_MESSAGE, length: text.length }),
+        );
+      const expansion = expand(row, text);
+      const expanded = expansion instanceof Promise ? await expansion : expansion;
+      if (expanded === undefined && readSlash(text)?.args === "")
+        throw errorBecause("input-invalid", reason("command-unknown", { command: text.trim() }));
+      if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)
+        throw errorBecause("queue-full", reason("messages-wait", { limit: QUEUED_MESSAGES }));
+      const images = given.length === 0 ? [] : keepImages(keepDir(row), given);
+      const written = store.append(session, {
+        key: saidKey(id),
+        type: "user.said",
+        at: Date.now(),
+        data: {
+          ...{ text, by, surface },
+          ...(name !== undefined && name !== by && { name }),
+          ...(images.length > 0 && { images }),
+          ...(expanded !== undefined && { expanded }),
+          ...(limits && { limits }),
+        },
+      });
+      // In the same breath where the journal is on this machine: a command that comes next finds the session running.
+      const { fact } = written instanceof Promise ? await written : written;
+      runner.wake(session);
+      if (!runner.of(session))
+        void import("../run/after-rewind.ts")
+          .then(({ wakeAfterRewind }) => wakeAfterRewind({ store, runner, leaving }, session, fact.seq))
+          .catch(() => {}); // the journal may be closed by then
+      return { ok: true, seq: fact.seq };
+    },
+    async withdraw({ session, message, by, surface }) {
+      existingSession(store, session);
+      const facts = withoutRewound(store.load(session));
+      const found = facts.find((fact) => fact.type === "user.said" && fact.key === message);
+      if (!found) throw errorBecause("input-invalid", reason("message-missing", {}));
+      const mail = createMail();
+      for (const fact of facts) mail.note(fact);
+      if (mail.fateOf(found.seq) === "read") throw errorBecause("input-invalid", reason("message-read", {}));
+      const data = { message: found.seq, by, surface };
+      const fact = { key: withdrawnKey(message), type: "message.withdrawn", at: Date.now(), data } as const;
+      const { won, fact: first } = await store.append(session, fact);
+      if (!won && first.type === "message.withdrawn")
+        throw errorBecause("input-invalid", reason("message-withdrawn", { by: first.data.by }));
+      return { ok: true };
+    },
+  };
+}
+
+/** On disk before the fact that names them. A message with a picture that cannot be kept is not said. */
+function keepImages(folder: string | undefined, given: readonly GivenImage[]): ImagePart[] {
+  if (given.length > MOST_IMAGES)
+    throw errorBecause("input-invalid", reason("images-too-many", { limit: MOST_IMAGES, count: given.length }));
+  return given.map(({ name, data }) => {
+    const kept =
+      folder === undefined ? noFolder(name) : keepImage(folder, { name, content: Buffer.from(data, "base64") });
+    if ("problem" in kept) throw errorBecause("input-invalid", kept.problem);
+    return kept.image;
+  });
+}
+
+function noFolder(name: string): { problem: Reason } {
+  return { problem: reason("image-not-kept", { name, problem: "this host keeps no files" }) };
+}
+
+/** They are kept with the message: a bad one would spoil every attempt at its turn. */
+function checkLimits({ promptTimeout, executionTimeout, timeoutPolicy }: TurnLimits): void {
+  for (const [name, ms] of Object.entries({ promptTimeout, executionTimeout }))
+    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0))
+      throw new SageError("input-invalid", said(`${name} should be a number of milliseconds above 0; got ${ms}`));
+  const { end: given, escalate = [] } =
+    typeof timeoutPolicy === "object" ? timeoutPolicy : { end: timeoutPolicy ?? "fail" };
+  if (!ends.some((end) => end === given) || !Array.isArray(escalate) || escalate.some((to) => typeof to !== "string"))
+    throw new SageError(
+      "input-invalid",
+      said(
+        `timeoutPolicy should be ${ends.map((end) => `"${end}"`).join(", ")}, or { escalate, end }; got ${JSON.stringify(timeoutPolicy)}`,
+      ),
+    );
+}
+
+const ends = ["fail", "cancel", "deny"] as const;

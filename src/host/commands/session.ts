@@ -1,0 +1,33 @@
+import { existingSession } from "../../journal/existing-session.ts";
+import { newSessionId } from "../../journal/session-id.ts";
+import type { SessionRow } from "../../journal/store.ts";
+import { reason, type SessionSummary } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import type { CommandParts, Handlers } from "./parts.ts";
+
+/** Sessions: opened and listed. */
+export function sessionCommands(parts: CommandParts): Handlers<"open" | "sessions"> {
+  const { store, version, runner } = parts;
+  return {
+    async open({ session, cwd, model, agent }) {
+      if (session !== undefined && !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(session))
+        throw errorBecause("input-invalid", reason("session-id-unfit", { given: session }));
+      if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
+      for (;;) {
+        const id = session ?? newSessionId();
+        const named = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };
+        if (await store.create(id, { cwd, version, ...named })) return { ok: true, session: id, created: true };
+      }
+    },
+    sessions({ session }) {
+      const rows = session === undefined ? store.sessions() : [existingSession(store, session)];
+      return { ok: true, sessions: rows.map((row) => summary(row, runner.of(row.id) !== undefined)) };
+    },
+  };
+}
+
+function summary({ open, unheard, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
+  const runs = here || owned;
+  const state = !open && !unheard ? "idle" : waiting > 0 ? "waiting" : runs ? "running" : "stopped";
+  return { ...row, pending: waiting, state };
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import { endOf } from "../../input/respond.ts";
+import { existingSession } from "../../journal/existing-session.ts";
+import { openSession, Stopped } from "../../journal/session.ts";
+import type { SessionRow, Store } from "../../journal/store.ts";
+import { errorOf, interruptKey, modeChosenKey, reason, unseenMessages, type Sender } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { interruptOf, standingOf } from "../run/interrupt.ts";
+import type { CommandParts, Handlers } from "./parts.ts";
+
+/** Turns: stopped, gone on with, and made room for. */
+export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resume" | "chooseMode" | "compact"> {
+  const { store, runner, executor, watched, leaving } = parts;
+
+  /** In one commit: an agent must not go on after one request was cancelled before it hears that all of it was. */
+  const interrupt = async (session: string, to: "pause" | "cancel", sender: Sender): Promise<void> => {
+    const at = Date.now();
+    const why = reason("stopped-by", { by: sender.by });
+    const ends = (to === "cancel" ? store.pending(session) : []).map((request) =>
+      endOf(request, { requestId: request.id, ...sender, at, outcome: "cancelled", reason: why }),
+    );
+    const fact = { key: interruptKey(randomUUID()), type: "turn.interrupted", at, data: { to, ...sender } } as const;
+    const written = store.appendAll([...ends, { session, fact }]);
+    if (written instanceof Promise) await written;
+    if (to === "cancel") runner.wake(session); // if nobody runs it, the turn is ended here
+  };
+
+  return {
+    async interrupt({ session, cancel: forGood, by, surface }) {
+      const row = existingSession(store, session);
+      const run = runner.of(session);
+      const standing = standingOf(row, run);
+      const to = interruptOf(standing, { attended: forGood === undefined ? watched(session) : !forGood });
+      if (to === "nothing") return { ok: true, to };
+      if (standing === "beginning")
+        run?.stop(
+          to === "pause"
+            ? new Stopped("interrupted", reason("interrupted-by", { by }))
+            : new Stopped("cancelled", reason("stopped-by", { by })),
+        );
+      else if (to === "pause" && run?.phase.name === "working") run.phase.lifecycle.handleInterrupt();
+      await interrupt(session, to, { by, surface });
+      return { ok: true, to };
+    },
+    resume({ session }) {
+      runner.of(session)?.resume();
+      if (existingSession(store, session).open || isUnseen(store, session)) runner.wake(session);
+      return { ok: true };
+    },
+    async chooseMode({ session, mode, by, surface }) {
+      existingSession(store, session);
+      const fact = { key: modeChosenKey(randomUUID()), type: "mode.chosen", at: Date.now() } as const;
+      await store.append(session, { ...fact, data: { mode, by, surface } });
+      return { ok: true };
+    },
+    async compact({ session }) {
+      const checkIdle = (row: SessionRow): SessionRow => {
+        if (runner.of(session) === undefined && !row.owned && !row.open) return row;
+        throw errorBecause("input-invalid", reason("turn-is-open", {}));
+      };
+      const agent = await executor(checkIdle(existingSession(store, session)));
+      checkIdle(existingSession(store, session)); // somebody may have spoken while it was made
+      const log = openSession(store, session);
+      const leave = () => log.close();
+      leaving.addEventListener("abort", leave);
+      try {
+        const outcome = await agent.compact({ log });
+        if (outcome.status === "error") throw errorOf({ ok: false, ...outcome.error });
+        if ("reason" in outcome) throw errorBecause("input-invalid", outcome.reason); // interrupted, or left
+        if (outcome.text !== "") throw errorBecause("input-invalid", reason("too-short-to-summarise", {}));
+        return { ok: true };
+      } finally {
+        leaving.removeEventListener("abort", leave);
+        const released = log.release();
+        if (released) await released;
+        if (isUnseen(store, session)) runner.wake(session); // said meanwhile
+      }
+    },
+  };
+}
+
+/** Was something said that no turn has taken up? The process that took it may have been killed before the turn began. */
+function isUnseen(store: Store, session: string): boolean {
+  return unseenMessages(store.since(session, 0)).length > 0;
+}
