@@ -1,0 +1,83 @@
+import type { Json } from "./peer.ts";
+import { createQueue } from "./queue.ts";
+
+/** Anything that JSON messages go through: a child's lines, a socket's frames. */
+export type Wire = { messages: AsyncIterable<Json>; send(message: unknown): void };
+
+/** A request of the other side where it has an id, and a notification where it has none. */
+export type Incoming = { method: string; params: Json; id?: string | number };
+
+/** The other side refused a request, or went away before it had answered. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  /** Undefined: it went away. */
+  readonly code: number | undefined;
+  readonly data: unknown;
+  constructor(message: string, code?: number, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export type Rpc = {
+  request(method: string, params: unknown): Promise<Json>;
+  notify(method: string, params: unknown): void;
+  reply(id: string | number, result: unknown): void;
+  refuse(id: string | number, code: number, message: string): void;
+  /** What the other side asks and tells, in order, to the end of the wire. Read once. */
+  incoming: AsyncIterable<Incoming>;
+};
+
+/** JSON-RPC in both directions. `version` is sent along with each message where the protocol wants it. */
+export function createRpc(wire: Wire, { version }: { version?: "2.0" } = {}): Rpc {
+  const mark = version === undefined ? {} : { jsonrpc: version };
+  const waiting = new Map<unknown, { resolve(result: Json): void; reject(error: RpcError): void }>();
+  const incoming = createQueue<Incoming>();
+  let over = false;
+  let last = 0;
+  const take = ({ id, method, params, result, error }: Json) => {
+    if (typeof method === "string") {
+      const named = typeof id === "string" || typeof id === "number" ? { id } : {};
+      return incoming.push({ method, params: isObject(params) ? params : {}, ...named });
+    }
+    const asked = waiting.get(id);
+    waiting.delete(id);
+    if (!isObject(error)) return asked?.resolve(isObject(result) ? result : {});
+    const { code, message, data } = error;
+    asked?.reject(new RpcError(textOf(message), typeof code === "number" ? code : 0, data));
+  };
+  const listen = async () => {
+    try {
+      for await (const message of wire.messages) take(message);
+    } finally {
+      over = true;
+      for (const { reject } of waiting.values()) reject(new RpcError("it went away"));
+      waiting.clear();
+      incoming.end();
+    }
+  };
+  void listen().catch(() => {});
+  return {
+    request(method, params) {
+      if (over) return Promise.reject(new RpcError("it went away"));
+      const id = ++last;
+      const { promise, resolve, reject } = Promise.withResolvers<Json>();
+      waiting.set(id, { resolve, reject });
+      wire.send({ ...mark, id, method, params });
+      return promise;
+    },
+    notify: (method, params) => wire.send({ ...mark, method, params }),
+    reply: (id, result) => wire.send({ ...mark, id, result }),
+    refuse: (id, code, message) => wire.send({ ...mark, id, error: { code, message } }),
+    incoming,
+  };
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? "no reason given");
+}
