@@ -94,6 +94,7 @@ export type FactData = {
     Heard & {
       /** Commands in the background whose end the prompt told. */ ended?: readonly TaskEnd[];
       /** Skill that was put into the prompt of this step, and its text as it was then. */ skill?: InjectedSkill;
+      /** Inquiries about a question of Sage's own, with the replies, as the prompt told them. */ talk?: string;
     };
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;

@@ -7,6 +7,8 @@ import type { Turns } from "../../src/models/scripted.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { Fact, InputRequest, Message } from "../../src/protocol/index.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
+import { z } from "zod";
+import type { Tool } from "../../src/tools/tool.ts";
 import { transcriptOf } from "../../src/view/transcript.ts";
 import { allow, askUser, bash, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -336,4 +338,60 @@ test("in a run that ends where a person is needed, what was asked is replied to 
     sage.store.inquiries(request!.id).map(({ type }) => type),
     ["inquiry.made", "inquiry.replied"],
   );
+});
+
+test("what was asked about a request that a tool makes in the midst of its work is in the result of its call", async () => {
+  using here = workspace();
+  const interview: Tool = {
+    name: "Interview",
+    description: "Asks.",
+    inputSchema: z.object({}),
+    effect: "waits",
+    checkPermissions: () => ({ behavior: "allow", reason: "it only asks" }),
+    async execute(_input, scope) {
+      const { outcome } = await scope.requestInput({ kind: "text", prompt: "Your name?" }, "to greet you");
+      return { ok: true, text: outcome };
+    },
+  };
+  const root = [{ calls: [{ tool: "Interview", input: {} }] }, { text: "done" }];
+  const turns = script([{ text: "to greet you" }], root);
+  await using sage = await sageWith({ script: turns, dir: here.dir, tools: [interview] });
+  await sage.say("go");
+  const [request] = await sage.open();
+  await inquire(sage, request!, "what for?");
+  await replies(sage);
+  await sage.answer({ type: "text", requestId: request!.id, text: "小林" });
+  await sage.outcome();
+  assert.match(sage.result(0, 0), /^answered\n.*\n- Lin asked: "what for\?" You replied: "to greet you"$/);
+});
+
+test("what was asked about the question whether to go on is told once, before the next reply, and again after a restart", async () => {
+  using here = workspace();
+  const again = { calls: [bash("cat missing")] };
+  const heard: string[][] = [];
+  const note = ({ messages }: ModelRequest) =>
+    heard.push(messages.flatMap((one) => (one.role === "user" ? [one.text] : [])).filter((one) => one.includes("Lin")));
+  const root: Turns = [
+    ...Array.from({ length: 4 }, () => again),
+    (request) => (note(request), { text: "I ", finish: "length" }), // and is asked for the rest
+    (request) => (note(request), { text: "see" }),
+    (request) => (note(request), { text: "later" }),
+  ];
+  const turns = script([{ text: "the file may come" }], root);
+  await using sage = await sageWith({ script: turns, dir: here.dir, rules: [allow("Bash")] });
+  await sage.say("go");
+  const [request] = await sage.open();
+  await inquire(sage, request!, "为什么？");
+  await replies(sage);
+  const selected = ["go on"];
+  await sage.answer({ type: "answers", requestId: request!.id, answers: { "Go on all the same?": { selected } } });
+  assert.equal((await sage.outcome()).text, "I see");
+  await sage.say("more"); // the conversation is folded from the facts
+  assert.equal((await sage.outcome()).text, "later");
+  const [told] = heard[0] ?? [];
+  assert.match(
+    told ?? "",
+    /^\(From Sage.*repeated yourself[^]*- Lin asked: "为什么？" You replied: "the file may come"\)$/,
+  );
+  assert.deepEqual(heard, [[told], [told], [told]]);
 });

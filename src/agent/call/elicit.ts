@@ -20,13 +20,13 @@ export type Elicitations = {
 
 /**
  * Asks from inside a running effect: durable and answerable, but it lives no longer than the effect. `idle` is called while a person is
- * waited for: that time is nobody's work.
+ * waited for: that time is nobody's work. `heard` takes what people asked about a request, for the result of the call.
  */
 export function createElicitations(
   durable: Durable,
   context: ExecutionContext,
   run: number,
-  idle: () => Disposable,
+  { idle, heard }: { idle: () => Disposable; heard: (talk: string | undefined) => void },
 ): Elicitations {
   let asked = 0;
   const open = new Map<string, { request: InputRequest; server: string }>();
@@ -52,6 +52,7 @@ export function createElicitations(
       try {
         const resolution = await waitForPerson(context, opened);
         open.delete(id);
+        heard(context.inquiries.end(context, id));
         endTurnIfSaid(durable, resolution, opened.request);
         return resolution;
       } finally {

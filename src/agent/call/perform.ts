@@ -42,9 +42,13 @@ export async function perform(
 ): Promise<ToolResult | "rerun"> {
   const tool = toolFor(context, call);
   const input = inputOf(context, tool, call, verdict);
+  // Inquiries about the call, and about requests that its tool makes while it runs.
+  const talks = talk === undefined ? [] : [talk];
+  const heard = (one: string | undefined) => void (one !== undefined && talks.push(one));
   const told = (result: ToolResult) => {
     const comment = approval.by === "person" ? approval.comment : undefined;
-    return withContext(withTalk(withComment(withChange(result, call, verdict), comment), talk), verdict);
+    const talked = talks.length > 0 ? talks.join("\n") : undefined;
+    return withContext(withTalk(withComment(withChange(result, call, verdict), comment), talked), verdict);
   };
   const { traces } = context.config;
   const execute = async (scope: ToolScope) => {
@@ -55,7 +59,7 @@ export async function perform(
   const web = tool.addresses && webScope(context, tool, input, verdict);
   const timed = async (scope: StepScope) => {
     using working = createPausable(() => context.activity.begin());
-    using asked = tool.elicits ? createElicitations(durable, context, run, working.pause) : undefined;
+    using asked = tool.elicits ? createElicitations(durable, context, run, { idle: working.pause, heard }) : undefined;
     const as = confinesOf(verdict, approval);
     return await afterCall(
       context,
@@ -73,7 +77,7 @@ export async function perform(
       return durable.step(key, "call.finished", timed);
     case "waits": {
       // Loop code on its own branch: entered again on replay, everything it asks is keyed below its call.
-      const result = await execute(waitingScope(context, durable));
+      const result = await execute(waitingScope(context, durable, heard));
       // In one commit with the result: a plan that was approved is never asked about again in plan mode.
       const plan = approval.by === "person" ? approval.plan : undefined;
       if (plan) durable.decide(callKeys.mode, "mode.chosen", () => plan);
@@ -225,7 +229,11 @@ async function notHere(): Promise<never> {
   );
 }
 
-function waitingScope(context: ExecutionContext, durable: Durable): ToolScope {
+function waitingScope(
+  context: ExecutionContext,
+  durable: Durable,
+  heard: (talk: string | undefined) => void,
+): ToolScope {
   let asked = 0;
   return {
     get signal() {
@@ -247,6 +255,7 @@ function waitingScope(context: ExecutionContext, durable: Durable): ToolScope {
       } as const;
       const opened = ask(durable, callKeys.ask(asked++), asks, context.asking);
       const resolution = await waitForPerson(context, opened);
+      heard(context.inquiries.end(context, opened.request.id));
       endTurnIfSaid(durable, resolution, opened.request);
       return resolution;
     },

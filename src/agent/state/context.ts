@@ -184,6 +184,8 @@ export type Progress = {
   hear(after: number): Heard;
   /** Messages in the last request to the model. */
   asked?: Heard;
+  /** Inquiries about a question of Sage's own, for the next request to the model. */
+  talk?: string | undefined;
   /** How many tokens the first so many messages are, with everything before them; 0 when nobody has counted yet. */
   counted: { messages: number; tokens: number };
   /** Summary in place of the beginning, after a compaction. */

@@ -32,6 +32,7 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     if (heard.length > 0) context.memory.forgetRefusals();
     progress.messages.push(...heard, ...addedBySage(reply), assistantMessage(reply));
     progress.sawUpTo = reply.sawUpTo;
+    progress.talk = undefined;
     count(context, progress, reply.usage);
     progress.steps++;
     spend(context, reply);
@@ -50,7 +51,7 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     context.tree.toolCalls += calls.length;
     progress.messages.push(toolMessage(calls, results));
     progress.toolHistory.push(...calls.map((call, n) => toolUse(call, results[n] as ToolResult)));
-    await askIfSpinning(line, context, { calls, results });
+    progress.talk = await askIfSpinning(line, context, { calls, results });
   }
   return { status: "max-steps", steps: progress.maxSteps };
 }

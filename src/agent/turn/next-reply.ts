@@ -1,5 +1,5 @@
 import { planReminder } from "../../context/plan.ts";
-import { skillForStep, skillMessages } from "../../context/skills.ts";
+import { skillForStep } from "../../context/skills.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
@@ -18,9 +18,9 @@ import { loadImage } from "../../tools/image.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
-import { between } from "./projection.ts";
+import { addedBySage, between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
-import { endedMessages, endOfTask } from "../state/tasks.ts";
+import { endOfTask } from "../state/tasks.ts";
 
 /** A model that takes longer than this leaves the time to load the shell grammar, which the first command would wait for. */
 const THINKING_MS = 20;
@@ -58,7 +58,9 @@ async function callModel(
   const ended = newlyEnded(context);
   const planning = context.mode() === "plan" ? [planReminder(context.agent)] : [];
   const skill = matchSkill(context, progress, heard);
-  const added = [...fresh, ...endedMessages(ended), ...skillMessages(skill), ...planning];
+  const { talk } = progress;
+  const told = { ...(ended.length > 0 && { ended }), ...(skill && { skill }), ...(talk !== undefined && { talk }) };
+  const added = [...fresh, ...addedBySage(told), ...planning];
   const messages = added.length > 0 ? [...progress.messages, ...added] : progress.messages;
   const loading =
     tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadShell(), THINKING_MS).unref() : undefined;
@@ -72,7 +74,7 @@ async function callModel(
       modelScope(scope),
     );
     for (const { id } of ended) context.tree.toldTasks.add(id);
-    return { ...reply, ...heard, ...(ended.length > 0 && { ended }), ...(skill && { skill }) };
+    return { ...reply, ...heard, ...told };
   } finally {
     clearTimeout(loading);
   }

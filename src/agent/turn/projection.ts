@@ -201,8 +201,14 @@ export function between(
 }
 
 /** Messages that Sage put before a reply, beside what people said. */
-export function addedBySage({ ended, skill }: FactData["model.replied"]): Message[] {
-  return [...endedMessages(ended), ...skillMessages(skill)];
+export function addedBySage({
+  ended,
+  skill,
+  talk,
+}: Pick<FactData["model.replied"], "ended" | "skill" | "talk">): Message[] {
+  const talked: Message[] =
+    talk === undefined ? [] : [{ role: "user", text: `(From Sage, not from the person. ${talk})` }];
+  return [...endedMessages(ended), ...talked, ...skillMessages(skill)];
 }
 
 export function assistantMessage({ parts, model }: Reply): Message {

@@ -11,17 +11,17 @@ import { waitForPerson } from "../state/states.ts";
 /** The same action with the same result this often is no progress. */
 const TOO_OFTEN = 4;
 
-/** An agent that repeats itself asks the person instead of going on. What a person has answered is no repetition. */
+/** An agent that repeats itself asks the person instead of going on. What a person has answered is no repetition. Returns inquiries about its question. */
 export async function askIfSpinning(
   durable: Durable,
   context: ExecutionContext,
   { calls, results }: { calls: readonly Call[]; results: readonly ToolResult[] },
-): Promise<void> {
+): Promise<string | undefined> {
   const repeats = context.memory.repeats(calls, results);
   const answered = calls.some(
     ({ tool }, n) => context.config.tools.get(tool)?.requiresUserInteraction && results[n]?.ok,
   );
-  if (repeats < TOO_OFTEN || answered || durable.stopped) return;
+  if (repeats < TOO_OFTEN || answered || durable.stopped) return undefined;
   context.memory.forgetRepeats();
   const why = reason("spinning", {
     times: TOO_OFTEN,
@@ -30,9 +30,13 @@ export async function askIfSpinning(
   const asking = { source: "sage", agent: context.agent, why, digest: "" } as const;
   const opened = ask(durable, stepKeys.spinning, ownQuestion(reason("go-on-repeating", {}), asking), context.asking);
   const resolution = await waitForPerson(context, opened);
+  const talk = context.inquiries.end(context, opened.request.id);
   endTurnIfSaid(durable, resolution, opened.request);
   const choice = choiceOf(resolution);
   if (choice === "stop") durable.stop(new Stopped("cancelled", reason("repeated-itself", {})));
   else if (choice === undefined && !durable.stopped)
     throw errorBecause("turn-failed", reason("nobody-said-go-on", { times: TOO_OFTEN }));
+  return (
+    talk && `A person was asked whether you should go on, because you repeated yourself, and let you go on. ${talk}`
+  );
 }
