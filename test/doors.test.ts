@@ -21,7 +21,7 @@ const doors: Record<string, string[]> = {
   models: ["protocol", "texts"],
   context: ["protocol"],
   hooks: ["protocol"],
-  guest: ["protocol", "mcp"],
+  guest: ["protocol"],
   agent: [...heart, "texts"],
   mcp: ["protocol", "tools"],
   config: ["protocol", "texts", "permission", "tools", "context", "hooks", "mcp"],

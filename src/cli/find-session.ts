@@ -1,6 +1,7 @@
 import type { SessionRow, Store } from "../journal/store.ts";
-import { SageError, said } from "../protocol/index.ts";
+import { isOutsideSession, reason, SageError, said } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
+import { errorBecause } from "../texts/error.ts";
 import { titleOf } from "../view/summary.ts";
 
 /** By its id, or by the start of one where only one session is meant. */
@@ -15,8 +16,15 @@ export function sessionBy(store: Store, prefix: string, t: CliTexts): SessionRow
   );
 }
 
+/** A session that Sage can go on with. */
+export function sessionToRun(store: Store, prefix: string, t: CliTexts): SessionRow {
+  const found = sessionBy(store, prefix, t);
+  if (isOutsideSession(found.id)) throw errorBecause("input-invalid", reason("outside-session", { session: found.id }));
+  return found;
+}
+
 export function lastSessionIn(store: Store, cwd: string, t: CliTexts): SessionRow {
-  const last = store.sessions().find((one) => one.cwd === cwd && one.title !== "");
+  const last = store.sessions().find((one) => one.cwd === cwd && one.title !== "" && !isOutsideSession(one.id));
   if (last) return last;
   throw new SageError("session-unknown", said(t.noSessionHere(cwd)));
 }

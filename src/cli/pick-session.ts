@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { sageHome } from "../config/home.ts";
-import { oneLine, SageError, said, type SessionSummary } from "../protocol/index.ts";
+import { isOutsideSession, oneLine, SageError, said, type SessionSummary } from "../protocol/index.ts";
 import type { Picking } from "../surfaces/terminal/index.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
@@ -24,7 +24,7 @@ export async function chooseSession({
   const { host } = openJournal(env, { looks: true });
   const { sessions } = await ask(host, { type: "sessions" });
   await host.close();
-  const named = sessions.filter(({ title }) => title !== "");
+  const named = sessions.filter(({ id, title }) => title !== "" && !isOutsideSession(id));
   const latest = named.toSorted((a, b) => Number(b.cwd === cwd) - Number(a.cwd === cwd) || b.lastAt - a.lastAt);
   if (latest.length === 0) throw new SageError("session-unknown", said(cliTexts(lang).noSessions));
   if (!screen) {

@@ -25,8 +25,7 @@ export type GuestAsk = {
 export type GuestAnswer =
   /** `input` replaces the call's own. `by`: a rule let it through, or a person did. */
   | { type: "allowed"; by: "rule" | "person"; input?: ToolInput }
-  /** `reason`: the person's own words among them, if they gave any. */
-  | { type: "refused"; by: "rule" | "person"; words: string; reason?: string }
+  | { type: "refused"; by: "rule" | "person"; words: string }
   | { type: "answers"; answers: Answers; remark?: string };
 
 export type GuestEvent =

@@ -36,6 +36,8 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "withdraw":
     case "interrupt":
     case "saveDraft":
+    case "ask":
+    case "unask":
     case "inquire": // it looks where the agent may look without asking, and decides nothing
     case "resume":
     case "compact":

@@ -3,6 +3,7 @@ import { existingSession } from "../journal/existing-session.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
 import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
+import type { Silence } from "../input/ask.ts";
 import { createBlocks } from "./run/blocks.ts";
 import { createCommands } from "./commands/commands.ts";
 import { pending } from "./commands/request.ts";
@@ -39,6 +40,8 @@ export type HostParts = {
   guard?: Guard;
   /** Without one, the name that a command carries is the person. */
   personOf?: PersonOf;
+  /** For requests from outside that nobody answers; those of a turn have the settings of its run. */
+  silence?: Silence;
   /** Told when a turn of a session has ended and that is on disk. */
   turnEnded?(session: string): void;
   /** Names sessions; without one a session is called by its first message. */
@@ -78,6 +81,7 @@ export function createHost(parts: HostParts): LocalHost {
     executor,
     check: guard && ((command) => checkSender(guard, command, (id) => store.find(id)?.request)),
     personOf: parts.personOf,
+    silence: parts.silence,
     watched: (session) => watchers.has(session),
     leaving: leaving.signal,
   });

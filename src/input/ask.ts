@@ -28,16 +28,15 @@ import { expired, respond, settle } from "./respond.ts";
 import { resolve, spellOut } from "./validate.ts";
 
 /** How this run asks. */
-export type Asking = {
+export type Asking = Silence & {
   store: Store;
   mode: ExecutionMode;
   /** Set where a second request is refused while one is open, instead of queued: holds the open one. */
   reject?: Set<string>;
-  promptTimeout?: number;
-  timeoutPolicy?: AskerPolicy;
-  remindEvery?: number;
-  quiet?: Quiet;
 };
+
+/** What happens to a request whose asker says nothing of having no answer. */
+export type Silence = { promptTimeout?: number; timeoutPolicy?: AskerPolicy; remindEvery?: number; quiet?: Quiet };
 
 /** Batch: a person is needed. Everything else of the step runs to its end first; the turn stays open in the journal. */
 export class NeedsInput extends Error {
@@ -82,7 +81,7 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
 }
 
 /** When nobody answers: who is called, and what happens in the end, are decided as the request is opened. */
-function withDeadline(asked: NewRequest & RequestTimeout, asking: Asking): NewRequest {
+export function withDeadline(asked: NewRequest & RequestTimeout, asking: Silence): NewRequest {
   const { remindEvery = asking.remindEvery, ...other } = asked;
   const request = withEnd(other, asking);
   const remind = reminders(request.deadline, remindEvery, asking.quiet);
@@ -90,7 +89,7 @@ function withDeadline(asked: NewRequest & RequestTimeout, asking: Asking): NewRe
 }
 
 /** The asker's word goes before the run's. */
-function withEnd(asked: NewRequest & RequestTimeout, asking: Asking): NewRequest {
+function withEnd(asked: NewRequest & RequestTimeout, asking: Silence): NewRequest {
   const { timeoutMs = asking.promptTimeout, timeoutPolicy, ...request } = asked;
   const policy = timeoutPolicy ?? asking.timeoutPolicy ?? "fail";
   if (request.deadline) {

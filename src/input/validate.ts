@@ -33,6 +33,7 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
         : { ...frame, outcome: "declined", ...(response.reason?.trim() && { reason: said(response.reason) }) };
     case "granted":
       expectKind(request, "permission", response);
+      if (request.source === "outside") checkPlainYes(request, response);
       // Those who may approve it do so one by one, in `approve.ts`.
       if (request.consent) throw refused(reason("needs-people", { approvals: request.consent.approvals }));
       if (response.mode !== undefined && request.tool !== PLAN_TOOL) throw refused(reason("mode-without-plan", {}));
@@ -47,6 +48,13 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
     default:
       throw unknownType(response);
   }
+}
+
+/** Rules, edits and modes are of Sage's own sessions: an agent outside hears a yes, and a comment with it. */
+function checkPlainYes({ agent }: InputRequest, response: InputResponse & { type: "granted" }): void {
+  const { type: _type, requestId: _id, comment: _comment, ...more } = response;
+  if (Object.values(more).some((given) => given !== undefined))
+    throw refused(reason("outside-yes-or-no", { agent: agent[0] ?? "" }));
 }
 
 /** Spells out answers that were given for short. */

@@ -18,6 +18,7 @@ export type NewFact = { [K in FactType]: { key: string; type: K; at: number; dat
 export type InboundType =
   | "user.said"
   | "message.withdrawn"
+  | "input.requested"
   | "input.approved"
   | "input.reminded"
   | "input.escalated"

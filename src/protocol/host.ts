@@ -4,6 +4,7 @@ import type { GivenImage } from "./image.ts";
 import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
 import type { Inquired } from "./inquiry.ts";
+import type { OutsideAsk, OutsideEnd } from "./outside.ts";
 import type { Reason } from "./reason.ts";
 import type { Approval, Approved, Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
 
@@ -42,6 +43,13 @@ export type Command =
   | ({ type: "respond"; response: InputResponse } & Sender)
   /** One answer to several requests that are alike, after their list was seen whole. */
   | ({ type: "respondAll"; requestIds: readonly string[]; answer: SharedAnswer } & Sender)
+  /**
+   * Opens a request for a program outside of Sage, or finds the one with its id. Only a process on the journal can: no socket takes it.
+   * `timeoutMs` and its policy count from the first time.
+   */
+  | ({ type: "ask" } & OutsideAsk)
+  /** The asker's own end of a request that it opened with `ask`. `by` and `surface` say who answered it where, if somebody did. */
+  | ({ type: "unask"; requestId: string; end: OutsideEnd } & Sender)
   /** Asks about an open request instead of answering it. Whoever runs the session replies. `id` makes a redelivered one harmless. */
   | ({ type: "inquire"; requestId: string; text: string; id?: string } & Sender)
   /**
@@ -103,21 +111,29 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
           ? Responded
           : C extends "respondAll"
             ? { ok: true; results: RespondedEach[] }
-            : C extends "inquire"
+            : C extends "ask"
               ? {
                   ok: true;
-                  inquiry: string;
-                  /** False: recorded, and nothing runs this session now that could reply. */ running: boolean;
+                  request: InputRequest;
+                  /** How it ended, if it has. */ resolution?: Resolution;
                 }
-              : C extends "interrupt"
-                ? { ok: true; to: "pause" | "cancel" | "nothing" }
-                : C extends "sessions"
-                  ? { ok: true; sessions: SessionSummary[] }
-                  : C extends "pending"
-                    ? { ok: true; requests: PendingRequest[] }
-                    : C extends "request"
-                      ? { ok: true; resolution?: Resolution; inquiries?: Inquired[] } & PendingRequest
-                      : { ok: true });
+              : C extends "unask"
+                ? { ok: true; resolution: Resolution }
+                : C extends "inquire"
+                  ? {
+                      ok: true;
+                      inquiry: string;
+                      /** False: recorded, and nothing runs this session now that could reply. */ running: boolean;
+                    }
+                  : C extends "interrupt"
+                    ? { ok: true; to: "pause" | "cancel" | "nothing" }
+                    : C extends "sessions"
+                      ? { ok: true; sessions: SessionSummary[] }
+                      : C extends "pending"
+                        ? { ok: true; requests: PendingRequest[] }
+                        : C extends "request"
+                          ? { ok: true; resolution?: Resolution; inquiries?: Inquired[] } & PendingRequest
+                          : { ok: true });
 
 /** The answer was recorded. It ended the request, or it was one yes of several. */
 export type Responded = {

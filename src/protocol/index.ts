@@ -20,6 +20,8 @@ export * from "./misfit.ts";
 export * from "./mode.ts";
 export * from "./options.ts";
 export * from "./outcome.ts";
+export * from "./outside.ts";
+export * from "./outside-reason.ts";
 export * from "./past.ts";
 export * from "./permission.ts";
 export * from "./permission-reason.ts";

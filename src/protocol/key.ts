@@ -20,6 +20,7 @@ import { personName } from "./consent.ts";
  *   approved/t0/3/1/permit0/lin  input.approved, of that request, by that person
  *   reminded/t0/3/1/permit0/0    input.reminded        escalated/…             input.escalated
  *   withdrawn/said/…             message.withdrawn, of the message with that key
+ *   asked/…                      input.requested by a program outside of Sage, in a session of its own
  */
 export type KeyPlace = {
   /** `t0` */
@@ -220,6 +221,8 @@ export const approvalKey = (requestKey: string, person: string): string =>
 /** The `n`th reminder of a request, and the `n`th further person who was called. */
 export const remindedKey = (requestKey: string, n: number): string => `reminded/${requestKey}/${n}`;
 export const escalatedKey = (requestKey: string, n: number): string => `escalated/${requestKey}/${n}`;
+/** A request from outside of Sage. Nothing of a turn lies here, and no outsider writes anywhere else. */
+export const askedKey = (id: string): string => `asked/${id}`;
 export const interruptKey = (id: string): string => `interrupt/${id}`;
 export const titleKey = (id: string): string => `title/${id}`;
 export const removedKey = (id: string): string => `removed/${id}`;

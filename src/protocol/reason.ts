@@ -6,6 +6,7 @@ import type { FileReasonArgs } from "./file-reason.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
 import type { McpReasonArgs } from "./mcp-reason.ts";
 import type { ModelReasonArgs } from "./model-reason.ts";
+import type { OutsideReasonArgs } from "./outside-reason.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
 import type { TurnReasonArgs } from "./turn-reason.ts";
 import type { UseReasonArgs } from "./use-reason.ts";
@@ -22,6 +23,7 @@ export type ReasonArgs = PermissionReasonArgs &
   JournalReasonArgs &
   McpReasonArgs &
   ModelReasonArgs &
+  OutsideReasonArgs &
   TurnReasonArgs &
   UseReasonArgs &
   WebReasonArgs &

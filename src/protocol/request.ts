@@ -26,9 +26,9 @@ export type Question = {
 
 /**
  * The asker: a tool of the agent, the check of a call, Sage itself (an agent repeats itself), the model, an MCP server, or the
- * recovery after a crash.
+ * recovery after a crash; or a program outside of Sage.
  */
-export type RequestSource = "tool" | "approval" | "sage" | "model" | "mcp" | "recovery";
+export type RequestSource = "tool" | "approval" | "sage" | "model" | "mcp" | "recovery" | "outside";
 
 /** When the deadline passes, the turn fails, the turn is cancelled, the request is refused, or this answer is used. */
 export type DeadlinePolicy = "fail" | "cancel" | "deny" | { default: InputResponse };
@@ -121,7 +121,7 @@ export type PermissionRequest = InputRequest & { kind: "permission" };
  * form that offer nothing to choose.
  */
 export function takesOwnWords({ source }: Pick<NewRequest, "source">): boolean {
-  return source === "tool" || source === "mcp";
+  return source === "tool" || source === "mcp" || source === "outside";
 }
 
 /** A request before it has a place in the journal. */
@@ -150,31 +150,26 @@ export type LooseResponse =
   | InputResponse
   | { type: "answers"; requestId: string; answers: LooseAnswers; remark?: string; partial?: boolean };
 
-/**
- * A reply to a request, which it names by its id. `persona` marks a reply that no person gave: it counts in test journals alone, in the
- * name of that persona, whoever sends it.
- */
-export type InputResponse = { persona?: string } &
+/** A reply to a request, which it names by its id. */
+export type InputResponse =
   /** Leaving out a question is refused unless `partial` says it is meant. */
-  (
-    | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
-    | {
-        type: "granted";
-        requestId: string;
-        input?: ToolInput;
-        comment?: string;
-        rules?: RuleGrant[];
-        /** Rules to take back with this answer. With one in `rules`, that one takes the place of the other. */
-        removeRules?: RuleRemoval[];
-        /** Runs it outside of the sandbox, this once; only where the request offers it. */ outside?: true;
-        /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
-      }
-    /** On a question: the person chooses not to answer it. */
-    | { type: "denied"; requestId: string; reason?: string }
-    | { type: "text"; requestId: string; text: string }
-    /** Stops the turn, not only this request. */
-    | { type: "cancelled"; requestId: string; reason?: string }
-  );
+  | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
+  | {
+      type: "granted";
+      requestId: string;
+      input?: ToolInput;
+      comment?: string;
+      rules?: RuleGrant[];
+      /** Rules to take back with this answer. With one in `rules`, that one takes the place of the other. */
+      removeRules?: RuleRemoval[];
+      /** Runs it outside of the sandbox, this once; only where the request offers it. */ outside?: true;
+      /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
+    }
+  /** On a question: the person chooses not to answer it. */
+  | { type: "denied"; requestId: string; reason?: string }
+  | { type: "text"; requestId: string; text: string }
+  /** Stops the turn, not only this request. */
+  | { type: "cancelled"; requestId: string; reason?: string };
 
 /** A yes in a person's name. */
 export type Signature = {

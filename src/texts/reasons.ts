@@ -7,6 +7,7 @@ import { fileReasons } from "./file-reasons.ts";
 import { journalReasons } from "./journal-reasons.ts";
 import { mcpReasons } from "./mcp-reasons.ts";
 import { modelReasons } from "./model-reasons.ts";
+import { outsideReasons } from "./outside-reasons.ts";
 import { permissionReasons } from "./permission-reasons.ts";
 import { turnReasons } from "./turn-reasons.ts";
 import { useReasons } from "./use-reasons.ts";
@@ -33,6 +34,7 @@ const tables: Record<Lang, Sentences> = {
     ...journalReasons.en,
     ...mcpReasons.en,
     ...modelReasons.en,
+    ...outsideReasons.en,
     ...turnReasons.en,
     ...useReasons.en,
     ...webReasons.en,
@@ -47,6 +49,7 @@ const tables: Record<Lang, Sentences> = {
     ...journalReasons.zh,
     ...mcpReasons.zh,
     ...modelReasons.zh,
+    ...outsideReasons.zh,
     ...turnReasons.zh,
     ...useReasons.zh,
     ...webReasons.zh,

@@ -53,7 +53,8 @@ export function isInbound(type: Fact["type"]): boolean {
   return Object.hasOwn(inbound, type);
 }
 
-const inbound: Readonly<Record<InboundType, true>> = {
+// Requests from outside are in sessions without turns; in every other session the owner opens them.
+const inbound: Readonly<Record<Exclude<InboundType, "input.requested">, true>> = {
   "user.said": true,
   "message.withdrawn": true,
   "input.approved": true,

@@ -1,5 +1,6 @@
 import type { Store } from "../../journal/store.ts";
 import {
+  isOutsideRequest,
   oneLine,
   SageError,
   shortRequestId,
@@ -94,6 +95,7 @@ async function afterwards(
   if (!reply.resolution) return signed(request, reply.approved, lang);
   const name = clipped(nameOf(asAnswered(request, reply.resolution), texts(lang)), LONGEST_NAME);
   console.log(t.recorded(name, oneLine(ending(reply.resolution, texts(lang)))));
+  if (isOutsideRequest(request)) return toldOutside(request, lang);
   const { session } = splitRequestId(reply.resolution.requestId);
   // Whoever stopped the turn does not want to go on with it.
   if (reply.resolution.outcome === "cancelled") {
@@ -104,6 +106,12 @@ async function afterwards(
   if (reply.running) console.log(t.takenUp);
   else if (values.run) return goOn(store, session, values.model, lang);
   else console.log(t.thenResume(session));
+  return exitCodes.success;
+}
+
+/** Nothing of Sage's goes on: the agent that asked hears it by itself. */
+function toldOutside({ agent }: InputRequest, lang: Lang): number {
+  console.log(cliTexts(lang).heardOutside(oneLine(agent[0] ?? "")));
   return exitCodes.success;
 }
 

@@ -2,6 +2,7 @@ import { existingSession } from "../../journal/existing-session.ts";
 import { untilWritten } from "../../journal/retry.ts";
 import { refusalOf, type Command, type CommandReply, type Host, type SageError } from "../../protocol/index.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
+import { checkTaken, outsideCommands } from "./outside.ts";
 import { requestCommands } from "./request.ts";
 import { sayCommands } from "./say.ts";
 import { sessionCommands } from "./session.ts";
@@ -27,11 +28,13 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
     ...sayCommands(parts),
     ...requestCommands(parts),
     ...turnCommands(parts),
+    ...outsideCommands(parts),
   };
 
   return async (command) => {
     try {
       check?.(command);
+      checkTaken(command);
       const handle = handlers[command.type] as unknown as (
         c: typeof command,
       ) => Promise<CommandReply<(typeof command)["type"]>>;

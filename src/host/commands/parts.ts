@@ -1,3 +1,4 @@
+import type { Silence } from "../../input/ask.ts";
 import type { Executor } from "../../agent/turn/execution.ts";
 import type { Awaitable, SessionRow, Store } from "../../journal/store.ts";
 import type { Command, CommandReply, Sender } from "../../protocol/index.ts";
@@ -14,6 +15,8 @@ export type CommandParts = {
   executor(session: SessionRow): Promise<Executor>;
   /** See `PersonOf` of the guard. */
   personOf: ((sender: Sender) => string | null | undefined) | undefined;
+  /** What the settings say of requests from outside that nobody answers. */
+  silence: Silence | undefined;
   /** Is a surface of this process attached to the session? */
   watched(session: string): boolean;
   /** Does this or another process run it? */

@@ -143,7 +143,7 @@ async function checkInput(store: Store, response: InputResponse): Promise<void> 
   );
 }
 
-function alreadyResolved(resolution: Resolution): SageError {
+export function alreadyResolved(resolution: Resolution): SageError {
   const { outcome, by, surface, at } = resolution;
   return errorBecause("request-resolved", reason("request-ended", { outcome, by, surface, at }), { cause: resolution });
 }

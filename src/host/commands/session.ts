@@ -1,7 +1,7 @@
 import { existingSession } from "../../journal/existing-session.ts";
 import { newSessionId } from "../../journal/session-id.ts";
 import type { SessionRow } from "../../journal/store.ts";
-import { reason, type SessionSummary } from "../../protocol/index.ts";
+import { isOutsideSession, reason, type SessionSummary } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 
@@ -27,6 +27,7 @@ export function sessionCommands(parts: CommandParts): Handlers<"open" | "session
 }
 
 function summary({ open, unheard, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
+  if (isOutsideSession(row.id)) return { ...row, pending: waiting, state: waiting > 0 ? "waiting" : "idle" };
   const runs = here || owned;
   const state = !open && !unheard ? "idle" : waiting > 0 ? "waiting" : runs ? "running" : "stopped";
   return { ...row, pending: waiting, state };

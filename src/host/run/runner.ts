@@ -1,6 +1,7 @@
 import { existingSession } from "../../journal/existing-session.ts";
-import { reasonOf } from "../../protocol/index.ts";
+import { isOutsideSession, reason, reasonOf } from "../../protocol/index.ts";
 import { SessionRun, type RunParts } from "./session-run.ts";
+import { errorBecause } from "../../texts/error.ts";
 import { createTurnstile } from "./sleep.ts";
 
 /** The sessions whose turns run in this process. */
@@ -39,6 +40,7 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
   };
 
   const start = (session: string): SessionRun => {
+    if (isOutsideSession(session)) throw errorBecause("input-invalid", reason("outside-session", { session }));
     const before = running.get(session);
     if (before && (closing || !before.leaving)) return before;
     const unserve = serve(session); // before the session is claimed: whoever sees the claim finds the socket

@@ -21,21 +21,20 @@ const rule = z.strictObject({ ...named, behavior: z.enum(["allow", "deny", "ask"
 const answers = z.record(text, z.strictObject({ selected: z.array(text), other: text.optional() }));
 const remark = text.optional();
 
-const answered = { requestId, persona: text.optional() };
 const response = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("answers"), ...answered, answers, remark, partial: z.boolean().optional() }),
+  z.strictObject({ type: z.literal("answers"), requestId, answers, remark, partial: z.boolean().optional() }),
   z.strictObject({
     type: z.literal("granted"),
-    ...answered,
+    requestId,
     input: z.record(text, z.unknown()).optional(),
     comment: text.optional(),
     rules: z.array(rule).optional(),
     removeRules: z.array(z.strictObject(named)).optional(),
     mode: z.enum(["ask", "acceptEdits"]).optional(),
   }),
-  z.strictObject({ type: z.literal("denied"), ...answered, reason: text.optional() }),
-  z.strictObject({ type: z.literal("text"), ...answered, text }),
-  z.strictObject({ type: z.literal("cancelled"), ...answered, reason: text.optional() }),
+  z.strictObject({ type: z.literal("denied"), requestId, reason: text.optional() }),
+  z.strictObject({ type: z.literal("text"), requestId, text }),
+  z.strictObject({ type: z.literal("cancelled"), requestId, reason: text.optional() }),
 ]);
 
 const shared = z.discriminatedUnion("type", [
@@ -61,9 +60,11 @@ const limits = z.strictObject({
   executionTimeout: z.number().optional(),
 });
 
+/** A program outside of Sage asks on the journal itself: nobody asks in another agent's name through a socket. */
+type Taken = Exclude<Command, { type: "ask" | "unask" }>;
 type Shape<C> = { [K in keyof Required<Omit<C, "type">>]: z.Schema };
 /** Every field of every command: the compiler asks for those that come later. */
-const shapes: { [T in Command["type"]]: Shape<Extract<Command, { type: T }>> } = {
+const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
   open: { session: text.optional(), cwd: text, model: text.optional(), agent: text.optional() },
   say: {
     session: text,
@@ -92,7 +93,7 @@ const call = z.discriminatedUnion("do", [
   z.strictObject({
     do: z.literal("send"),
     id,
-    command: z.looseObject({ type: z.enum(Object.keys(shapes) as Command["type"][]) }),
+    command: z.looseObject({ type: z.enum(Object.keys(shapes) as Taken["type"][]) }),
   }),
   z.strictObject({ do: z.literal("watch"), id, session: text, after: id.optional() }),
   z.strictObject({ do: z.literal("unwatch"), id }),
@@ -148,7 +149,11 @@ export function parseSaid(body: unknown): Said {
 
 export function parseCommand(body: { type: Command["type"] }): Command {
   const { type } = body;
-  return checked(z.strictObject({ type: z.literal(type), ...shapes[type] }), body, "command") as Command;
+  return checked(
+    z.strictObject({ type: z.literal(type), ...shapes[type as Taken["type"]] }),
+    body,
+    "command",
+  ) as Command;
 }
 
 export function parseResponse(body: unknown): InputResponse {

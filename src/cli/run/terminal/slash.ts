@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { builtinSubagents } from "../../../agent/state/subagents.ts";
-import { sessionRules, tasksIn, type Fact } from "../../../protocol/index.ts";
+import { isOutsideSession, sessionRules, tasksIn, type Fact } from "../../../protocol/index.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { exportsIn } from "../../../config/git-ignore.ts";
 import { writeLines } from "../../../archive/trajectory.ts";
@@ -26,7 +26,9 @@ export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCom
   const others = async (fits: (id: string) => boolean) => {
     const { sessions } = await ask(host, { type: "sessions" });
     return sessions
-      .filter(({ id, ...one }) => one.cwd === cwd && one.title !== "" && id !== session && fits(id))
+      .filter(
+        ({ id, ...one }) => one.cwd === cwd && one.title !== "" && id !== session && !isOutsideSession(id) && fits(id),
+      )
       .toSorted((a, b) => b.lastAt - a.lastAt);
   };
   const goTo = async (id: string) => {

@@ -1,0 +1,213 @@
+import { hash } from "node:crypto";
+import type { Store } from "../journal/store.ts";
+import {
+  askedKey,
+  canonicalJson,
+  isAgentName,
+  isOutsideRequest,
+  outsideSession,
+  reason,
+  requestId,
+  titleKey,
+  type InputRequest,
+  type OutsideAsk,
+  type OutsideBody,
+  type OutsideEnd,
+  type Question,
+  type Reason,
+  type RequestBody,
+  type Resolution,
+  type SageError,
+} from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import { withDeadline, type Silence } from "./ask.ts";
+import { arm } from "./deadlines.ts";
+import { expired, settle, type Responded } from "./respond.ts";
+
+const LONGEST_ASK = 100_000;
+const LONGEST_WORDS = 2_000;
+const LONGEST_TITLE = 200;
+const MOST_QUESTIONS = 20;
+const MOST_OPEN = 50;
+
+type OutsideParts = {
+  store: Store;
+  version: string;
+  /** What the settings say of having no answer. */
+  silence?: Silence;
+  /** Aborted when this process leaves: from then on it counts no time. */
+  signal: AbortSignal;
+};
+
+/**
+ * Opens a request for a program outside of Sage, in a session that no loop runs. The same id again is the same request, also after the
+ * asker was killed, and from several processes at once. Its time is counted here for as long as this process lives.
+ */
+export async function askFromOutside(
+  { store, version, silence = {}, signal }: OutsideParts,
+  ask: OutsideAsk,
+): Promise<{ request: InputRequest; resolution?: Resolution }> {
+  check(ask);
+  const { agent, cwd, id } = ask;
+  const session = sessionOf(ask);
+  const key = askedKey(id);
+  const body = bodyOf(ask.body);
+  const digest = hash("sha256", canonicalJson([agent, body]), "base64url");
+  const had = store.find(requestId(session, key));
+  if (!had) {
+    if (store.pending(session, { limit: MOST_OPEN }).length >= MOST_OPEN)
+      throw errorBecause("queue-full", reason("asks-too-many", { agent: agent[0], limit: MOST_OPEN }));
+    await create(store, session, { cwd, version, title: ask.title ?? agent[0], agent: agent[0] });
+    const at = Date.now();
+    const words = ask.why?.trim().slice(0, LONGEST_WORDS);
+    const why = reason("outside-asks", { agent: agent[0], ...(words && { words }) });
+    const { timeoutMs, timeoutPolicy, remindEvery } = ask;
+    const request = withDeadline(
+      {
+        ...{ ...body, source: "outside", agent, why, digest },
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(timeoutPolicy !== undefined && { timeoutPolicy }),
+        ...(remindEvery !== undefined && { remindEvery }),
+      },
+      silence,
+    );
+    const data = { ...request, id: requestId(session, key), session, at };
+    await store.append(session, { key, type: "input.requested", at, data });
+  }
+  const found = had ?? store.find(requestId(session, key));
+  if (!found || found.request.digest !== digest) throw refused(reason("ask-differs", { id }));
+  const { request, resolution } = found;
+  if (resolution) return { request, resolution };
+  if (request.deadline && Date.now() > request.deadline.at)
+    return { request, resolution: (await settle(store, request, expired(request))).resolution };
+  countTime(store, request, signal);
+  return { request };
+}
+
+/** Ends a request in its asker's name. Somebody's answer that came first stands. */
+export async function endFromOutside(
+  store: Store,
+  { requestId: id, end, by, surface }: { requestId: string; end: OutsideEnd; by: string; surface: string },
+): Promise<Responded> {
+  const found = store.find(id);
+  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: id }));
+  const { request, resolution } = found;
+  if (!isOutsideRequest(request)) throw refused(reason("not-outside", { request: id }));
+  if (resolution) return { won: false, resolution };
+  const [agent = ""] = request.agent;
+  return settle(store, request, { requestId: id, by, surface, at: Date.now(), ...endOf(end, agent) });
+}
+
+function endOf(end: OutsideEnd, agent: string): { outcome: "superseded" | "cancelled"; reason: Reason } {
+  switch (end.type) {
+    case "answered":
+      return {
+        outcome: "superseded",
+        reason: reason("answered-there", { agent, ...(end.allowed !== undefined && { allowed: end.allowed }) }),
+      };
+    case "gone":
+      return { outcome: "cancelled", reason: reason("outside-gone", { agent }) };
+    case "withdrawn": {
+      const words = end.words?.trim().slice(0, LONGEST_WORDS);
+      return { outcome: "cancelled", reason: reason("outside-withdrew", { agent, ...(words && { words }) }) };
+    }
+    default:
+      return end satisfies never;
+  }
+}
+
+/** The session of a conversation is found again by its name: several processes of an agent may ask at once. */
+function sessionOf({ agent: [agent], conversation, cwd }: OutsideAsk): string {
+  const whole = hash("sha256", canonicalJson([agent, conversation ?? null, conversation === undefined ? cwd : null]));
+  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
+  const letters = Array.from({ length: 8 }, (_, n) => alphabet[parseInt(whole.slice(n * 4, n * 4 + 4), 16) % 31]);
+  return outsideSession(agent, letters.join(""));
+}
+
+async function create(
+  store: Store,
+  session: string,
+  { cwd, version, title, agent }: { cwd: string; version: string; title: string; agent: string },
+): Promise<void> {
+  if (store.session(session)) return;
+  await store.create(session, { cwd, version });
+  const data = { title: title.slice(0, LONGEST_TITLE), by: agent, surface: "outside" };
+  await store.append(session, { key: titleKey("outside"), type: "session.titled", at: Date.now(), data });
+}
+
+/** Rules, consent, confines and modes are Sage's: whatever else an outsider sends stays outside. */
+function bodyOf(body: OutsideBody): RequestBody {
+  switch (body.kind) {
+    case "question":
+      return {
+        kind: "question",
+        questions: body.questions.map(({ question, header, options, multiSelect, field }) => ({
+          ...{ question, header, multiSelect },
+          options: options.map(({ label, description }) => ({ label, description })),
+          ...(field && { field }),
+        })),
+      };
+    case "permission": {
+      const { tool, input, description, parts, preview } = body;
+      return {
+        ...{ kind: "permission", tool, input, suggestions: [], hard: true },
+        ...(description !== undefined && { description }),
+        ...(parts && { parts }),
+        ...(preview && { preview }),
+      };
+    }
+    case "text":
+      return { kind: "text", prompt: body.prompt };
+    default:
+      return body satisfies never;
+  }
+}
+
+function check({ agent, id, body, cwd }: OutsideAsk): void {
+  const stranger = agent.find((name) => !isAgentName(name));
+  if (stranger !== undefined || agent.length === 0 || agent.length > 5)
+    throw refused(reason("agent-name-unfit", { given: stranger ?? agent.join("/") }));
+  if (!/^[\w-]{1,100}$/.test(id)) throw refused(reason("ask-id-unfit", { given: id }));
+  const { length } = JSON.stringify([body, cwd]);
+  if (length > LONGEST_ASK) throw refused(reason("ask-too-long", { limit: LONGEST_ASK, length }));
+  const problem = problemOf(body);
+  if (problem !== undefined) throw refused(reason("ask-unfit", { problem }));
+}
+
+function problemOf(body: OutsideBody): string | undefined {
+  if (body.kind === "text") return body.prompt.trim() === "" ? "the text is empty" : undefined;
+  if (body.kind === "permission") return body.tool.trim() === "" ? "no tool is named" : undefined;
+  const { questions } = body;
+  if (questions.length === 0) return "there is no question";
+  if (questions.length > MOST_QUESTIONS) return `there are more than ${MOST_QUESTIONS} questions`;
+  if (new Set(questions.map(({ question }) => question)).size < questions.length) return "a question is there twice";
+  for (const one of questions) {
+    const found = problemIn(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function problemIn({ question, options }: Question): string | undefined {
+  if (question.trim() === "") return "a question is empty";
+  if (options.some(({ label }) => label.trim() === "")) return "an option is empty";
+  return new Set(options.map(({ label }) => label)).size < options.length ? "an option is there twice" : undefined;
+}
+
+/** Reminders and the end come from whichever process counts; whoever comes later to a request that is overdue ends it. */
+function countTime(store: Store, request: InputRequest, signal: AbortSignal): void {
+  if ((!request.deadline && !request.remind) || signal.aborted) return;
+  const disarm = arm(store, request);
+  const stop = () => {
+    signal.removeEventListener("abort", stop);
+    forget();
+    disarm();
+  };
+  const forget = store.hub.wait(request.id, stop);
+  signal.addEventListener("abort", stop);
+  if (store.resolution(request.id)) stop(); // answered in between
+}
+
+function refused(why: Reason): SageError {
+  return errorBecause("request-invalid", why);
+}
