@@ -7,6 +7,7 @@ export * from "./confine.ts";
 export * from "./error.ts";
 export * from "./fact.ts";
 export * from "./file-reason.ts";
+export * from "./guest-reason.ts";
 export * from "./host.ts";
 export * from "./image.ts";
 export * from "./inquiry.ts";

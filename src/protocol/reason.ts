@@ -3,6 +3,7 @@ import { canonicalJson } from "./canonical-json.ts";
 import type { ConsentReasonArgs } from "./consent-reason.ts";
 import type { ConfineReasonArgs } from "./confine.ts";
 import type { FileReasonArgs } from "./file-reason.ts";
+import type { GuestReasonArgs } from "./guest-reason.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
 import type { McpReasonArgs } from "./mcp-reason.ts";
 import type { ModelReasonArgs } from "./model-reason.ts";
@@ -20,6 +21,7 @@ export type ReasonArgs = PermissionReasonArgs &
   CallReasonArgs &
   ConsentReasonArgs &
   FileReasonArgs &
+  GuestReasonArgs &
   JournalReasonArgs &
   McpReasonArgs &
   ModelReasonArgs &

@@ -4,6 +4,7 @@ import { callReasons } from "./call-reasons.ts";
 import { consentReasons } from "./consent-reasons.ts";
 import { confineReasons } from "./confine-reasons.ts";
 import { fileReasons } from "./file-reasons.ts";
+import { guestReasons } from "./guest-reasons.ts";
 import { journalReasons } from "./journal-reasons.ts";
 import { mcpReasons } from "./mcp-reasons.ts";
 import { modelReasons } from "./model-reasons.ts";
@@ -31,6 +32,7 @@ const tables: Record<Lang, Sentences> = {
     ...consentReasons.en,
     ...confineReasons.en,
     ...fileReasons.en,
+    ...guestReasons.en,
     ...journalReasons.en,
     ...mcpReasons.en,
     ...modelReasons.en,
@@ -46,6 +48,7 @@ const tables: Record<Lang, Sentences> = {
     ...consentReasons.zh,
     ...confineReasons.zh,
     ...fileReasons.zh,
+    ...guestReasons.zh,
     ...journalReasons.zh,
     ...mcpReasons.zh,
     ...modelReasons.zh,

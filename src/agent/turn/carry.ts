@@ -96,7 +96,15 @@ export function openIn(log: SessionLog, folded: Folded): string[] {
 const note =
   "[Sage was updated in the middle of the turn, and goes on here. A call without a result was not run, unless its result says that it was started. What was open then, and what became of it:]";
 
-function tell({ request, end, talk }: { request: InputRequest; end: Resolution; talk: string | undefined }): string {
+export function tell({
+  request,
+  end,
+  talk,
+}: {
+  request: InputRequest;
+  end: Resolution;
+  talk: string | undefined;
+}): string {
   return [`- ${asked(request)}`, `  ${answer(request, end)}`, ...(talk === undefined ? [] : [talk])].join("\n");
 }
 
@@ -107,7 +115,7 @@ function find(log: SessionLog, id: string): { request: InputRequest; resolution:
 }
 
 /** The person saw exactly this and said yes, or wants what was cut off to run again. */
-function isGrant(end: Resolution): boolean {
+export function isGrant(end: Resolution): boolean {
   if (end.outcome !== "answered") return false;
   if (end.response.type === "granted") return end.response.input === undefined;
   return (
@@ -117,7 +125,7 @@ function isGrant(end: Resolution): boolean {
 }
 
 /** Everybody whose yes it takes has given it. Running it again is asked of one person, and takes the same yes once more. */
-function isWhole(request: InputRequest, end: Resolution, { consent }: Verdict): boolean {
+export function isWhole(request: InputRequest, end: Resolution, { consent }: Verdict): boolean {
   return consent === undefined || (request.kind === "permission" && isSigned(request, end));
 }
 
@@ -127,7 +135,7 @@ function verdictOf(facts: readonly Fact[], { digest }: InputRequest): Verdict | 
   return verdicts.findLast((one) => one.digest === digest);
 }
 
-function isUsed(facts: readonly Fact[], id: string): boolean {
+export function isUsed(facts: readonly Fact[], id: string): boolean {
   const used = reason("approved-earlier", { request: id });
   return facts.some(
     (fact) => fact.type === "calls.judged" && fact.data.verdicts.some((one) => isSameReason(one.reason, used)),

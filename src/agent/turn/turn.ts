@@ -43,15 +43,19 @@ export type TurnInput = {
   asking: Asking;
   lifecycle: LifecycleManager;
   supervised: boolean;
+  /** Does the work of a turn in the loop's place. */
+  drive?(log: SessionLog, turn: Turn): Promise<OutcomeStatus>;
 };
 
-type Turn = {
+export type Turn = {
   key: string;
   at: number;
   carries: string[] | undefined;
   cancelledBy: string | undefined;
   /** Messages up to this seq are older than the turn. */
   heard: number;
+  /** The messages that began it. */
+  begun: Heard;
   context: ExecutionContext;
   progress: Progress;
 };
@@ -80,7 +84,7 @@ async function runFolded(
     ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), input, openIn(log, folded))
     : begin(log, folded, input);
   try {
-    return await end(log, turn, await drive(log, turn));
+    return await end(log, turn, await drive(log, turn, input.drive));
   } catch (error) {
     // An abort reaches us in many disguises; the reason behind it is what counts.
     const cause = log.stopped ?? error;
@@ -164,6 +168,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
     carries,
     cancelledBy: folded.cancelledBy,
     heard: folded.sawUpTo,
+    begun: heard,
     progress,
     context: {
       session: log.id,
@@ -214,10 +219,12 @@ function limitsOf(said: readonly Fact<"user.said">[], after: number, { sawUpTo, 
   return said.find(({ seq }) => seq > after && seq <= sawUpTo && !without.includes(seq))?.data.limits ?? {};
 }
 
-function drive(log: SessionLog, { key, carries, cancelledBy, heard, context, progress }: Turn): Promise<OutcomeStatus> {
+function drive(log: SessionLog, turn: Turn, guest: TurnInput["drive"]): Promise<OutcomeStatus> {
+  const { key, carries, cancelledBy, heard, context, progress } = turn;
   if (cancelledBy !== undefined) throw new Stopped("cancelled", reason("stopped-by", { by: cancelledBy }));
   // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
   if (!carries && !log.mailbox.saidSince(heard)) return Promise.resolve({ status: "success" });
+  if (guest) return guest(log, turn);
   const go = () => loop(log.branch(key), context, progress);
   return carries ? carry(log, context, { key, carries }).then(go) : go();
 }

@@ -1,0 +1,20 @@
+/** Reasons that come with another agent in Sage's place. `words` are the agent's own. */
+export type GuestReasonArgs = {
+  "guest-asks": { agent: string; tool: string; words?: string };
+  /** It took its prompt back: somebody answered it elsewhere, or the call is gone. */
+  "guest-withdrew": { agent: string };
+  /** It was stopped between the start of a call and its result. */
+  "guest-knows-end": { agent: string };
+  /** It was stopped while it asked: the answer goes to it in words. */
+  "guest-carried": { agent: string };
+  "guest-not-started": { agent: string; words: string };
+  "guest-failed": { agent: string; words: string };
+  "guest-died": { agent: string; words: string };
+  "guest-stopped": { agent: string };
+  /** Something that its own conversation does not allow: `compact`, `rewind`, `fork`, an inquiry. */
+  "guest-own-conversation": { agent: string };
+  "guest-unknown": { agent: string; known: readonly string[] };
+  /** The folder has settings of the agent's own, which nobody trusted. */
+  "guest-untrusted": { agent: string; folder: string; files: readonly string[] };
+  "guest-fixed": { session: string; agent: string };
+};

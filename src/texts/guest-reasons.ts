@@ -1,0 +1,47 @@
+import { oneLine, type GuestReasonArgs } from "../protocol/index.ts";
+import type { Lang } from "./language.ts";
+
+type Table = { [C in keyof GuestReasonArgs]: (args: GuestReasonArgs[C]) => string };
+
+/** Words of a program that nobody here wrote: they hide nothing and steer no screen. */
+const its = (words: string) => oneLine(words.trim());
+
+const en: Table = {
+  "guest-asks": ({ agent, tool, words }) =>
+    `${agent} asks before it uses ${its(tool)}${words === undefined ? "" : `: ${its(words)}`}`,
+  "guest-withdrew": ({ agent }) => `${agent} took its question back`,
+  "guest-knows-end": ({ agent }) => `${agent} was stopped while this ran; it knows how it ended`,
+  "guest-carried": ({ agent }) =>
+    `${agent} was stopped while it asked; your answer reaches it in words when it goes on`,
+  "guest-not-started": ({ agent, words }) => `${agent} could not be started: ${its(words)}`,
+  "guest-failed": ({ agent, words }) => `${agent} failed: ${its(words)}`,
+  "guest-died": ({ agent, words }) => `${agent} ended unexpectedly${words === "" ? "" : `: ${its(words)}`}`,
+  "guest-stopped": ({ agent }) => `${agent} stopped`,
+  "guest-own-conversation": ({ agent }) => `${agent} keeps this conversation itself, so Sage cannot do that here`,
+  "guest-unknown": ({ agent, known }) =>
+    `no agent is called "${its(agent)}"; known: ${known.join(", ")}; add others under "agents" in the settings`,
+  "guest-untrusted": ({ agent, folder, files }) =>
+    `${folder} has settings that ${agent} would follow, and you have not trusted them: ${files.map(its).join(", ")}`,
+  "guest-fixed": ({ session, agent }) =>
+    `session ${session} is run by ${agent}; begin another session for another agent`,
+};
+
+const zh: Table = {
+  "guest-asks": ({ agent, tool, words }) =>
+    `${agent} 使用 ${its(tool)} 前请求许可${words === undefined ? "" : `：${its(words)}`}`,
+  "guest-withdrew": ({ agent }) => `${agent} 撤回了请求`,
+  "guest-knows-end": ({ agent }) => `这次调用运行时 ${agent} 被停止；结果只有它知道`,
+  "guest-carried": ({ agent }) => `${agent} 在请求时被停止；它继续时会以文字得知你的回答`,
+  "guest-not-started": ({ agent, words }) => `无法启动 ${agent}：${its(words)}`,
+  "guest-failed": ({ agent, words }) => `${agent} 出错：${its(words)}`,
+  "guest-died": ({ agent, words }) => `${agent} 意外结束${words === "" ? "" : `：${its(words)}`}`,
+  "guest-stopped": ({ agent }) => `${agent} 已停止`,
+  "guest-own-conversation": ({ agent }) => `这段对话由 ${agent} 自己保存，Sage 在这里做不到`,
+  "guest-unknown": ({ agent, known }) =>
+    `没有名为“${its(agent)}”的智能体；已知：${known.join("、")}；可在设置的 "agents" 中添加`,
+  "guest-untrusted": ({ agent, folder, files }) =>
+    `${folder} 中有 ${agent} 会遵循的设置，而你还没有信任它们：${files.map(its).join("、")}`,
+  "guest-fixed": ({ session, agent }) => `会话 ${session} 由 ${agent} 运行；要用另一个智能体，请开始新的会话`,
+};
+
+export const guestReasons: Record<Lang, Table> = { en, zh };
