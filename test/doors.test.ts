@@ -7,12 +7,13 @@ import { parseSync, Visitor } from "rolldown/utils";
 const root = new URL("../", import.meta.url);
 
 const heart = ["protocol", "journal", "input", "permission", "tools", "models", "context", "hooks", "guest"];
-const host = [...heart, "texts", "view", "agent", "mcp", "config", "confine"];
+const host = [...heart, "texts", "view", "agent", "mcp", "config", "confine", "remote"];
 
 const doors: Record<string, string[]> = {
   protocol: [],
   texts: ["protocol"],
   view: ["protocol", "texts"],
+  remote: ["protocol", "texts"],
   journal: ["protocol", "texts"],
   input: ["protocol", "journal", "texts"],
   permission: ["protocol", "texts"],
@@ -28,12 +29,12 @@ const doors: Record<string, string[]> = {
   archive: host,
   host: [...host, "archive"],
   sdk: [...host, "host", "archive"],
-  "surfaces/*": ["protocol", "texts", "view"],
+  "surfaces/*": ["protocol", "texts", "view", "remote"],
   cli: [...host, "host", "archive", "sdk", "surfaces/*"],
 };
 
 /** Rooms that must run in a browser. */
-const browser = ["protocol", "texts", "view"];
+const browser = ["protocol", "texts", "view", "remote"];
 
 /** Small enough to read at once: a feature that does not fit belongs in another room. */
 const oneScreen = ["src/agent/turn/loop.ts", "src/agent/turn/executor.ts", "src/agent/call/call.ts"];
@@ -98,7 +99,7 @@ test("a trespass is named with what the room may import, whatever form the impor
   );
 });
 
-test("a surface sees protocol, texts, view and itself, never another surface", () => {
+test("a surface sees protocol, texts, view, remote and itself, never another surface", () => {
   const source = `
     import "../../../protocol/index.ts";
     import "../../../texts/en.ts";
@@ -106,7 +107,7 @@ test("a surface sees protocol, texts, view and itself, never another surface", (
     import "../../terminal/view.ts";
   `;
   assert.deepEqual(trespasses("src/surfaces/plain/parts/row.ts", source), [
-    "src/surfaces/plain/parts/row.ts imports src/surfaces/terminal/view.ts; surfaces/plain may import: protocol, texts, view",
+    "src/surfaces/plain/parts/row.ts imports src/surfaces/terminal/view.ts; surfaces/plain may import: protocol, texts, view, remote",
   ]);
 });
 

@@ -2,7 +2,7 @@ import type { Executor } from "../agent/turn/execution.ts";
 import { existingSession } from "../journal/existing-session.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
-import type { AgentOutcome, Host, WatchEvent } from "../protocol/index.ts";
+import type { AgentOutcome, Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/index.ts";
 import type { Silence } from "../input/ask.ts";
 import { createBlocks } from "./run/blocks.ts";
 import { createCommands } from "./commands/commands.ts";
@@ -70,7 +70,8 @@ export function createHost(parts: HostParts): LocalHost {
     turnEnded: (session) => parts.turnEnded?.(session),
     sleepAfterMs: parts.sleepAfterMs,
     // A process that comes through the socket is told what happens here, and not what this process hears of others.
-    serve: (session) => peers?.serve(session, { send, watch: (id, options) => watchHere(id, options, undefined) }),
+    serve: (session) =>
+      peers?.serve(session, { send, inbox, watch: (id, options) => watchHere(id, options, undefined) }),
   });
   const send = createCommands({
     store,
@@ -95,7 +96,7 @@ export function createHost(parts: HostParts): LocalHost {
 
   async function* watchHere(
     session: string,
-    options: { after?: number; signal: AbortSignal },
+    options: WatchOptions,
     others: Peers | undefined,
   ): AsyncGenerator<WatchEvent> {
     existingSession(store, session);
@@ -115,8 +116,14 @@ export function createHost(parts: HostParts): LocalHost {
     }
   }
 
+  async function* inbox(options: { signal: AbortSignal }): AsyncGenerator<InboxEvent> {
+    const { watchInbox } = await import("./inbox.ts"); // most hosts have one session, and nobody asks
+    yield* watchInbox(store, send, AbortSignal.any([options.signal, closing.signal]));
+  }
+
   return {
     send,
+    inbox,
     watch: (session, options) => watchHere(session, options, peers),
     run: (session) => runner.start(session).done,
     leave: (session) => runner.of(session)?.leave(),

@@ -1,11 +1,17 @@
 import type { Store } from "../journal/store.ts";
-import type { Delta, PendingRequest, WatchEvent } from "../protocol/index.ts";
-import { createEventQueue } from "./socket/event-queue.ts";
+import { seenBy, type Delta, type PendingRequest, type WatchEvent } from "../protocol/index.ts";
+import { createEventQueue } from "../remote/event-queue.ts";
 import { followOwner, type Following } from "./socket/following.ts";
 import type { Peers } from "./socket/peers.ts";
 
-type WatchOptions = {
+/** Facts that are read at once: a reader that stalls holds no more of them in memory. */
+const PAGE = 500;
+/** Events that wait for a slow reader; beyond them, facts are read again when the reader goes on, and text comes as it is then. */
+const MOST_WAITING = 5_000;
+
+type WatchParts = {
   after?: number;
+  last?: number;
   signal: AbortSignal;
   blocks(): Delta[];
   runsHere(): boolean;
@@ -18,30 +24,49 @@ type WatchOptions = {
 export async function* watch(
   store: Store,
   session: string,
-  { after = 0, signal, blocks, runsHere, pending, peers }: WatchOptions,
+  { after, last, signal, blocks, runsHere, pending, peers }: WatchParts,
 ): AsyncGenerator<WatchEvent> {
   const queue = createEventQueue();
-  let told = after;
-  let queued = after;
+  let told = after ?? (last === undefined ? 0 : beforeLast(store, session, last));
+  let queued = told;
+  /** Facts are read from the store: events that come meanwhile are part of it, or of the blocks. */
+  let reading = true;
   let ready = false;
   let following: Following | undefined;
+  const push = (event: WatchEvent) => {
+    if (queue.size >= MOST_WAITING) {
+      queue.take();
+      reading = true;
+    }
+    if (reading) queue.wake();
+    else queue.push(event);
+  };
   // Listen before reading, so that nothing falls between.
   const stop = store.hub.subscribe(session, {
     fact(fact) {
       queued = Math.max(queued, fact.seq);
-      queue.push({ type: "fact", fact });
+      push({ type: "fact", fact });
       following?.note(fact);
     },
-    // Deltas that come while the facts are read are part of the blocks already.
-    delta: (delta) => ready && queue.push({ type: "delta", delta }),
+    delta: (delta) => ready && push({ type: "delta", delta }),
   });
   signal.addEventListener("abort", queue.wake, { once: true });
-  try {
-    for (const fact of store.since(session, after)) {
-      told = fact.seq;
-      yield { type: "fact", fact };
-      if (signal.aborted) return;
+
+  async function* unread(): AsyncGenerator<WatchEvent> {
+    for (reading = true; reading;) {
+      const page = store.since(session, told, PAGE);
+      reading = page.length === PAGE; // whatever is written from now on is heard of
+      for (const fact of page) {
+        told = fact.seq;
+        yield { type: "fact", fact };
+        if (signal.aborted) return;
+      }
     }
+  }
+  const soFar = () => blocks().map((delta): WatchEvent => ({ type: "delta", delta: { ...delta, whole: true } }));
+
+  try {
+    yield* unread();
     following =
       peers &&
       followOwner({
@@ -52,18 +77,18 @@ export async function* watch(
         newest: () => Math.max(told, queued),
         reached(seq) {
           if (seq <= Math.max(told, queued)) return;
-          for (const fact of store.since(session, Math.max(told, queued))) queue.push({ type: "fact", fact });
+          for (const fact of store.since(session, Math.max(told, queued))) push({ type: "fact", fact });
           queued = seq;
         },
-        delta: (delta) => queue.push({ type: "delta", delta }),
-        changed: (seen) => queue.push({ type: "owner", ...seen }),
+        delta: (delta) => push({ type: "delta", delta }),
+        changed: (seen) => push({ type: "owner", ...seen }),
       });
     if (following) await following.settled;
     const live = following ? following.seen().live : runsHere() || !store.session(session)?.owned;
-    const soFar = blocks();
+    const text = soFar();
     ready = true;
     yield { type: "ready", requests: pending(), live };
-    for (const delta of soFar) yield { type: "delta", delta };
+    yield* text;
     while (!signal.aborted) {
       for (const event of queue.take()) {
         if (event.type === "fact") {
@@ -73,11 +98,25 @@ export async function* watch(
         yield event;
         if (signal.aborted) return;
       }
-      if (!signal.aborted) await queue.more();
+      if (reading && !signal.aborted) {
+        yield* unread();
+        yield* soFar();
+      } else if (!signal.aborted) await queue.more();
     }
   } finally {
     stop();
     following?.stop();
     signal.removeEventListener("abort", queue.wake);
   }
+}
+
+/** The seq after which the last turns, and the messages that they answer, begin. */
+function beforeLast(store: Store, session: string, turns: number): number {
+  const facts = store.housekeeping.only(session, ["user.said", "turn.begun", "turn.ended"]);
+  const first = facts.filter(({ type }) => type === "turn.begun").at(-turns);
+  if (!first) return 0;
+  const earlier = facts.filter(({ seq }) => seq < first.seq);
+  const seen = earlier.reduce((most, fact) => Math.max(most, seenBy(fact)), 0);
+  const message = earlier.find(({ type, seq }) => type === "user.said" && seq > seen);
+  return (message ?? first).seq - 1;
 }

@@ -31,6 +31,7 @@ type Reading = Pick<
   | "approvals"
   | "inquiries"
   | "since"
+  | "fact"
   | "head"
   | "verify"
 >;
@@ -117,10 +118,10 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
     insert,
     advance,
     row,
-    create: (session, opened) =>
-      write(() => {
-        const at = Date.now();
-        const fact: Fact = { session, seq: 0, key: "session", type: "session.opened", at, data: opened };
+    create(session, opened) {
+      const at = Date.now();
+      const fact: Fact = { session, seq: 0, key: "session", type: "session.opened", at, data: opened };
+      const created = write(() => {
         const made = q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(
           session,
           opened.cwd,
@@ -130,7 +131,10 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
         if (made.changes === 0) return false;
         advance(session, at, insert(fact, session));
         return true;
-      }),
+      });
+      if (created) hub.tell([fact]);
+      return created;
+    },
     commit(session, epoch, facts) {
       const written = write(() => {
         const owner = row(session);
@@ -229,6 +233,8 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       const { from, end } = inquiryKeys(key);
       return facts("session=? AND key>=? AND key<? ORDER BY seq", session, from, end).map(read) as InquiryFact[];
     },
-    since: (session, after) => facts("session=? AND seq>? ORDER BY seq", session, after).map(read),
+    since: (session, after, limit = -1) =>
+      facts("session=? AND seq>? ORDER BY seq LIMIT ?", session, after, limit).map(read),
+    fact: byKey,
   };
 }

@@ -1,4 +1,4 @@
-import type { Delta, Fact, Resolution, SageError } from "../protocol/index.ts";
+import type { Delta, Fact, FactType, Resolution, SageError } from "../protocol/index.ts";
 
 export type Listener = {
   fact(fact: Fact): void;
@@ -12,12 +12,14 @@ export type Hub = {
   /** Calls `wake` once, when the request is resolved. */
   wait(requestId: string, wake: (resolution: Resolution) => void): () => void;
   subscribe(session: string, listener: Listener): () => void;
+  /** Facts of these types, of every session and every process. */
+  overhear(types: ReadonlySet<FactType>, listener: (fact: Fact) => void): () => void;
   /** Facts that were just committed here. A listener may write in answer: its fact is told after these. */
   tell(facts: readonly Fact[]): void;
   delta(delta: Delta): void;
   lost(session: string, problem: SageError): void;
-  /** True when somebody here listens to the session or waits for the request. */
-  cares(session: string, requestId: string): boolean;
+  /** True when somebody here listens to the session or to facts of this type, or waits for the request. */
+  cares(session: string, requestId: string, type: FactType): boolean;
 };
 
 /** The way in which a hub hears of other processes. */
@@ -35,14 +37,15 @@ export function createHub({ interest, before }: Others = nobody): Hub {
   // Lists are replaced, never changed: smaller than sets, and safe to walk while somebody joins or leaves.
   const waiting = new Map<string, readonly ((resolution: Resolution) => void)[]>();
   const listeners = new Map<string, readonly Listener[]>();
+  const overhearing = new Map<FactType, readonly ((fact: Fact) => void)[]>();
   let interested = false;
   const news: Fact[] = [];
   let telling = false;
   const review = () => {
-    const now = waiting.size > 0 || listeners.size > 0;
+    const now = waiting.size > 0 || listeners.size > 0 || overhearing.size > 0;
     if (now !== interested) interest((interested = now));
   };
-  const join = <T>(groups: Map<string, readonly T[]>, name: string, one: T) => {
+  const join = <K, T>(groups: Map<K, readonly T[]>, name: K, one: T) => {
     groups.set(name, [...(groups.get(name) ?? []), one]);
     review();
     return () => {
@@ -53,6 +56,7 @@ export function createHub({ interest, before }: Others = nobody): Hub {
     };
   };
   const tellOne = (fact: Fact) => {
+    for (const listener of overhearing.get(fact.type) ?? []) aside(() => listener(fact));
     for (const listener of listeners.get(fact.session) ?? []) aside(() => listener.fact(fact));
     if (fact.type !== "input.resolved") return;
     const woken = waiting.get(fact.data.requestId);
@@ -64,6 +68,10 @@ export function createHub({ interest, before }: Others = nobody): Hub {
   return {
     wait: (id, wake) => join(waiting, id, wake),
     subscribe: (session, listener) => join(listeners, session, listener),
+    overhear(types, listener) {
+      const leave = [...types].map((type) => join(overhearing, type, listener));
+      return () => leave.forEach((one) => one());
+    },
     tell(facts) {
       const others = before(facts);
       if (!others) return;
@@ -82,7 +90,7 @@ export function createHub({ interest, before }: Others = nobody): Hub {
     lost(session, problem) {
       for (const listener of listeners.get(session) ?? []) aside(() => listener.lost?.(problem));
     },
-    cares: (session, id) => listeners.has(session) || waiting.has(id),
+    cares: (session, id, type) => listeners.has(session) || waiting.has(id) || overhearing.has(type),
   };
 }
 

@@ -39,6 +39,7 @@ type Session = {
 export function memoryStore(): LocalStore {
   const hub = createHub();
   const sessions = new Map<string, Session>();
+  const journal = crypto.randomUUID();
   let seq = 0;
   let removed: Fact<"session.removed">[] = [];
   const sessionOf = (id: string): Session => {
@@ -83,7 +84,9 @@ export function memoryStore(): LocalStore {
       if (sessions.has(id)) return false;
       const session = emptySession(opened.cwd);
       sessions.set(id, session);
-      keep(session, { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened });
+      const fact: Fact = { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened };
+      keep(session, fact);
+      hub.tell([fact]);
       return true;
     },
     claim(id) {
@@ -167,8 +170,14 @@ export function memoryStore(): LocalStore {
       const session = sessions.get(id);
       return session && row(id, session);
     },
-    sessions: () => [...sessions].map(([id, session]) => row(id, session)).sort((a, b) => b.lastAt - a.lastAt),
-    since: (id, after) => sessions.get(id)?.facts.filter((fact) => fact.seq > after) ?? [],
+    sessions({ limit, after } = { limit: Infinity }) {
+      const all = [...sessions].map(([id, session]) => row(id, session)).sort((a, b) => b.lastAt - a.lastAt);
+      const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+      return all.slice(from, from + limit);
+    },
+    since: (id, after, limit) => (sessions.get(id)?.facts.filter((fact) => fact.seq > after) ?? []).slice(0, limit),
+    fact: (id, key) => sessions.get(id)?.keys.get(key),
+    journalId: () => journal,
     noteChild() {},
     children: () => [],
     callOf: () => undefined,

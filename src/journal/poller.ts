@@ -17,9 +17,9 @@ export function createPoller({ all }: Pick<Database, "all">): { hub: Hub; stop()
   let last = 0;
 
   const readUpTo = (seq: number): Fact[] => {
-    const rows = all<Row>("SELECT seq, session, key FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, seq);
+    const rows = all<Row>("SELECT seq, session, key, type FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, seq);
     const wanted = rows.flatMap((row) => {
-      if (!hub.cares(row.session, requestId(row.session, withoutEnd(row.key)))) return [];
+      if (!hub.cares(row.session, requestId(row.session, withoutEnd(row.key)), row.type)) return [];
       return all<Row>("SELECT * FROM fact WHERE seq=?", row.seq).map((found) => stored(whole(all, found)));
     });
     last = Math.max(last, seq); // only now: a read that failed is repeated

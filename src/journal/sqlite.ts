@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { reason, type Fact } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -45,7 +46,13 @@ export function sqliteStore(
     release: lease.release,
     owner: lease.owner,
     session: (id) => summaries(all, lease, "WHERE id=?", id)[0],
-    sessions: () => summaries(all, lease, "WHERE id<>? ORDER BY last_at DESC", REMOVED),
+    sessions({ limit, after } = { limit: -1 }) {
+      const [last] = all<{ at: number }>("SELECT last_at at FROM session WHERE id=?", after ?? "");
+      const before = last ? "AND (last_at, id)<(?, ?)" : "";
+      const which = `WHERE id<>? ${before} ORDER BY last_at DESC, id DESC LIMIT ?`;
+      return summaries(all, lease, which, REMOVED, ...(last && after !== undefined ? [last.at, after] : []), limit);
+    },
+    journalId: () => idOf(database),
     noteChild: children.note,
     children: children.living,
     callOf: children.callOf,
@@ -73,6 +80,23 @@ export function sqliteStore(
   return store;
 }
 
+/** Journals of earlier versions get theirs when somebody asks for it. */
+function idOf({ all, q, write }: Database): string {
+  const known = () =>
+    all("SELECT 1 FROM sqlite_master WHERE type='table' AND name='identity'").length > 0
+      ? all<{ id: string }>("SELECT id FROM identity")[0]?.id
+      : undefined;
+  return (
+    known() ??
+    write(() => {
+      const made = known() ?? randomUUID(); // another process may have been faster
+      q("CREATE TABLE IF NOT EXISTS identity(id TEXT PRIMARY KEY)").run();
+      q("INSERT OR IGNORE INTO identity VALUES(?)").run(made);
+      return made;
+    })
+  );
+}
+
 /** The mark of a journal for tests: an empty table, which no other journal has. */
 function isMarked({ all }: Database): boolean {
   return all("SELECT 1 FROM sqlite_master WHERE type='table' AND name='test_journal'").length > 0;
@@ -93,7 +117,7 @@ function markTest(database: Database, path: string): true {
   }
 }
 
-function summaries(all: Database["all"], lease: Lease, which: string, ...values: string[]): SessionRow[] {
+function summaries(all: Database["all"], lease: Lease, which: string, ...values: (string | number)[]): SessionRow[] {
   const owned = lease.owned();
   const columns =
     "id, cwd, title, at, last_at lastAt, open, process, (SELECT count(*) FROM ask WHERE session=id) pending";

@@ -57,7 +57,7 @@ export type Appended = { won: boolean; fact: Fact };
 /** `won`: this yes is new. `ended`: how the request ended, by this yes or before it. */
 export type Consented = { won: boolean; approvals: Approval[]; ended?: Resolution };
 
-export type Page = { limit: number; /** The id of the last request of the page before. */ after?: string };
+export type Page = { limit: number; /** The id of the last one of the page before. */ after?: string };
 
 /**
  * Keeper of the facts: one call is one transaction, and a fact is durable before anyone hears of it. Reading is synchronous.
@@ -112,9 +112,14 @@ export interface Store {
   /** Inquiries about a request and the replies to them, oldest first. */
   inquiries(requestId: string): InquiryFact[];
   session(id: string): SessionRow | undefined;
-  sessions(): SessionRow[];
-  /** Facts of a session after a seq. */
-  since(session: string, after: number): Fact[];
+  /** Newest first; a page begins after the session it names. */
+  sessions(page?: Page): SessionRow[];
+  /** Facts of a session after a seq; `limit` makes a page of them. */
+  since(session: string, after: number, limit?: number): Fact[];
+  /** The fact under a key. */
+  fact(session: string, key: string): Fact | undefined;
+  /** A random id, made with the journal and kept for as long as it. */
+  journalId(): string;
   /** Notes a process group that a call has started. */
   noteChild(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */

@@ -182,6 +182,8 @@ export type Delta = {
   n: number;
   kind: "text" | "reasoning" | "output" | "notice" | "state";
   text: string;
+  /** All of the text so far, not only what is new: it replaces what was drawn before. */
+  whole?: true;
   /** Of a notice: the text as data, for readers of another language. */
   reason?: Reason;
   /**

@@ -54,9 +54,10 @@ export type Command =
   | ({ type: "inquire"; requestId: string; text: string; id?: string } & Sender)
   /**
    * Pauses a running turn; cancels one that is paused or waits for a person. `cancel: true` cancels in any case, `cancel: false` pauses
-   * also where no surface is attached, for a caller that will go on with the turn.
+   * also where no surface is attached, for a caller that will go on with the turn. `to` is the effect that the person saw coming: a pause
+   * that arrives when the turn waits or is paused already does nothing. `id` makes a redelivered one harmless.
    */
-  | ({ type: "interrupt"; session: string; cancel?: boolean } & Sender)
+  | ({ type: "interrupt"; session: string; cancel?: boolean; to?: "pause" | "cancel"; id?: string } & Sender)
   /** Goes on with an open turn, or with a message that no turn has taken up, in this process. */
   | { type: "resume"; session: string }
   /** How much the agent may do without asking, from its next call on. */
@@ -64,8 +65,13 @@ export type Command =
   /** Makes room in the conversation of an idle session. */
   | { type: "compact"; session: string }
   | ({ type: "saveDraft"; requestId: string; draft: Draft } & Sender)
-  /** All sessions, newest first, or the one that is named. */
-  | { type: "sessions"; session?: string }
+  /** All sessions, newest first, or the one that is named; a page of them where there may be many. */
+  | {
+      type: "sessions";
+      session?: string;
+      limit?: number;
+      /** The id of the last one of the page before. */ after?: string;
+    }
   /** A request by its id, open or ended, with what people asked about it. */
   | { type: "request"; id: string }
   /** Open requests, of one session or of all, oldest first; a page of them where there may be many. */
@@ -160,10 +166,26 @@ export type WatchEvent =
    * Another process ran the session, and that has changed. `live`: what happens is streamed here; otherwise facts only.
    * `stopped`: that process is gone or has left, nobody has paused the turn, and whoever sends `resume` goes on with it.
    */
-  | { type: "owner"; live: boolean; stopped: boolean };
+  | { type: "owner"; live: boolean; stopped: boolean }
+  /** The connection to a host that is elsewhere broke, or is back. What happened meanwhile follows as facts. */
+  | { type: "link"; lost: boolean };
+
+/** Events of all sessions: whatever waits, and the facts that change it. */
+export type InboxEvent =
+  /**
+   * Everything that waits, oldest first, and the newest sessions. `more`: requests beyond these. Comes first, and again whenever facts
+   * may have been missed: it replaces what was known.
+   */
+  | { type: "inbox"; requests: PendingRequest[]; more: number; sessions: SessionSummary[] }
+  /** A fact of any session that changes the list: sessions, messages, turns, requests and drafts. */
+  | { type: "fact"; fact: Fact };
+
+/** Facts after a seq, or those of the last turns; all of them where neither is given. */
+export type WatchOptions = { after?: number; last?: number; signal: AbortSignal };
 
 /** Everything that a surface needs: commands go in, facts and deltas come out. In this process or another, it is the same. */
 export interface Host {
   send<C extends Command>(command: C): Promise<CommandReply<C["type"]>>;
-  watch(session: string, options: { after?: number; signal: AbortSignal }): AsyncIterable<WatchEvent>;
+  watch(session: string, options: WatchOptions): AsyncIterable<WatchEvent>;
+  inbox(options: { signal: AbortSignal }): AsyncIterable<InboxEvent>;
 }

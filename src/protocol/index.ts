@@ -12,6 +12,7 @@ export * from "./host.ts";
 export * from "./image.ts";
 export * from "./inquiry.ts";
 export * from "./journal-reason.ts";
+export * from "./link-reason.ts";
 export * from "./model-reason.ts";
 export * from "./key.ts";
 export * from "./lines.ts";

@@ -5,6 +5,7 @@ import type { ConfineReasonArgs } from "./confine.ts";
 import type { FileReasonArgs } from "./file-reason.ts";
 import type { GuestReasonArgs } from "./guest-reason.ts";
 import type { JournalReasonArgs } from "./journal-reason.ts";
+import type { LinkReasonArgs } from "./link-reason.ts";
 import type { McpReasonArgs } from "./mcp-reason.ts";
 import type { ModelReasonArgs } from "./model-reason.ts";
 import type { OutsideReasonArgs } from "./outside-reason.ts";
@@ -23,6 +24,7 @@ export type ReasonArgs = PermissionReasonArgs &
   FileReasonArgs &
   GuestReasonArgs &
   JournalReasonArgs &
+  LinkReasonArgs &
   McpReasonArgs &
   ModelReasonArgs &
   OutsideReasonArgs &

@@ -1,4 +1,4 @@
-import { createEventQueue } from "../host/socket/event-queue.ts";
+import { createEventQueue } from "../remote/event-queue.ts";
 import type { Store } from "../journal/store.ts";
 import { errorOf, type AgentOutcome, type Delta, type Fact, type Host } from "../protocol/index.ts";
 
@@ -73,7 +73,7 @@ function eventsOf<Result, Event>(parts: RunParts<Result, Event>): AsyncGenerator
             yield event;
           }
         }
-        if (isOver && queue.isEmpty()) break;
+        if (isOver && queue.size === 0) break;
         await queue.more();
       }
       yield* last?.(await result) ?? [];

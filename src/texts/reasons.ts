@@ -6,6 +6,7 @@ import { confineReasons } from "./confine-reasons.ts";
 import { fileReasons } from "./file-reasons.ts";
 import { guestReasons } from "./guest-reasons.ts";
 import { journalReasons } from "./journal-reasons.ts";
+import { linkReasons } from "./link-reasons.ts";
 import { mcpReasons } from "./mcp-reasons.ts";
 import { modelReasons } from "./model-reasons.ts";
 import { outsideReasons } from "./outside-reasons.ts";
@@ -34,6 +35,7 @@ const tables: Record<Lang, Sentences> = {
     ...fileReasons.en,
     ...guestReasons.en,
     ...journalReasons.en,
+    ...linkReasons.en,
     ...mcpReasons.en,
     ...modelReasons.en,
     ...outsideReasons.en,
@@ -50,6 +52,7 @@ const tables: Record<Lang, Sentences> = {
     ...fileReasons.zh,
     ...guestReasons.zh,
     ...journalReasons.zh,
+    ...linkReasons.zh,
     ...mcpReasons.zh,
     ...modelReasons.zh,
     ...outsideReasons.zh,

@@ -43,12 +43,19 @@ export function createStreams(now: () => number): Streams {
     });
 
   return {
-    delta({ key, attempt, kind, text }) {
+    delta({ key, attempt, kind, text: given, whole }) {
       let stream = streams.get(key);
       if (!stream) streams.set(key, (stream = { attempt, thoughts: [] }));
       if (attempt < stream.attempt) return [];
       const touched: Item[] = attempt > stream.attempt ? restart(stream) : [];
       stream.attempt = attempt;
+      let text = given;
+      if (whole) {
+        const had = kind === "text" ? (stream.text?.text ?? "") : stream.thoughts.map((one) => one.text).join("");
+        if (!given.startsWith(had)) touched.push(...restart(stream));
+        else if (given === had) return touched;
+        else text = given.slice(had.length);
+      }
       if (kind === "text") {
         const item = openText(key, stream);
         item.text += text;

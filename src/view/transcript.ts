@@ -222,10 +222,10 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     return [...read(at), ...streams.end(), ...left, { type: "end", at, end: data }];
   };
 
-  const output = ({ key, attempt, text }: Delta): Item[] => {
+  const output = ({ key, attempt, text, whole: anew }: Delta): Item[] => {
     const item = calls.get(callOfKey(key) ?? "");
     if (!item || item.result || attempt < item.attempt) return [];
-    const again = attempt > item.attempt;
+    const again = attempt > item.attempt || anew === true;
     const whole = (again ? "" : item.output) + text;
     const output = whole.slice(-LONGEST_OUTPUT);
     const gone = whole.slice(0, whole.length - output.length).split("\n").length - 1;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { connectHost } from "../../src/host/socket/remote.ts";
+import { reachHost } from "../../src/host/socket/process-door.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Command } from "../../src/protocol/index.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
@@ -18,7 +18,7 @@ test("an owner's socket takes no answer, no message and no interrupt, whoever it
   assert.ok(request);
   const run = here.path("journal.db-run");
   await until(() => existsSync(run) && readdirSync(run).length === 1);
-  const remote = await connectHost(join(run, readdirSync(run)[0] ?? ""), AbortSignal.timeout(20_000));
+  const remote = await reachHost(join(run, readdirSync(run)[0] ?? ""), AbortSignal.timeout(20_000));
   const ada = { by: "Ada", surface: "terminal" };
   const { session } = sage;
   const before = sage.facts().length;

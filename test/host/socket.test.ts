@@ -10,7 +10,7 @@ import type { Store } from "../../src/journal/store.ts";
 import type { Model } from "../../src/models/model.ts";
 import { noUsage, type Fact, type WatchEvent } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
-import { connectHost } from "../../src/host/socket/remote.ts";
+import { reachHost } from "../../src/host/socket/process-door.ts";
 import { allow, bash, config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -260,7 +260,7 @@ test("the socket tells what a Host tells, and checks what it is told", async () 
   await a.send({ type: "say", session: "s", text: "go", ...lin });
   await until(() => mine.asked() === 1 && existsSync(run) && readdirSync(run).length === 1);
   const address = join(run, readdirSync(run)[0] ?? "");
-  const remote = await connectHost(address, AbortSignal.timeout(20_000));
+  const remote = await reachHost(address, AbortSignal.timeout(20_000));
 
   const wrong = await remote.send({ type: "pending", limit: "many" } as never);
   assert.equal(!wrong.ok && wrong.code, "request-invalid");

@@ -570,7 +570,7 @@ for (const { name, open } of journals)
         throw damaged;
       });
       assert.throws(() => openSession(journal.store, "s"), damaged);
-      assert.equal(journal.store.hub.cares("s", ""), false, "nobody listens for it");
+      assert.equal(journal.store.hub.cares("s", "", "call.started"), false, "nobody listens for it");
       assert.equal(journal.store.session("s")?.owned, false);
       broken.mock.restore();
       openSession(journal.other, "s").release();

@@ -11,6 +11,7 @@ export function puppet() {
   };
   const host: Host = {
     send: async () => ({ ok: true }) as never,
+    async *inbox() {},
     async *watch(_session, { signal }) {
       signal.addEventListener("abort", () => wake?.(), { once: true });
       while (!signal.aborted) {

@@ -19,8 +19,9 @@ export function sessionCommands(parts: CommandParts): Handlers<"open" | "session
         if (await store.create(id, { cwd, version, ...named })) return { ok: true, session: id, created: true };
       }
     },
-    sessions({ session }) {
-      const rows = session === undefined ? store.sessions() : [existingSession(store, session)];
+    sessions({ session, limit, after }) {
+      const page = limit === undefined ? undefined : { limit, ...(after !== undefined && { after }) };
+      const rows = session === undefined ? store.sessions(page) : [existingSession(store, session)];
       return { ok: true, sessions: rows.map((row) => summary(row, runner.of(row.id) !== undefined)) };
     },
   };

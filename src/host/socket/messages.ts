@@ -1,16 +1,9 @@
-import {
-  SageError,
-  said,
-  sessionModes,
-  type Command,
-  type InputResponse,
-  type Refused,
-  type WatchEvent,
-} from "../../protocol/index.ts";
+import { SageError, said, sessionModes, type Command, type InputResponse, type Sender } from "../../protocol/index.ts";
+import { clientSurfaces, type Call, type HelloFrame } from "../../remote/frames.ts";
 import { listIssues } from "../../protocol/issue.ts";
 import * as z from "../../protocol/z.ts";
 
-/** Messages between processes: whatever comes from another process becomes a type here, once. */
+/** Frames of clients: whatever comes from another process or machine becomes a type here, once. */
 
 const text = z.string();
 /** Nobody says through a socket which person of the settings they are. */
@@ -78,12 +71,18 @@ const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
   respond: { response, ...sender },
   respondAll: { requestIds: z.array(requestId), answer: shared, ...sender },
   inquire: { requestId, text, id: text.optional(), ...sender },
-  interrupt: { session: text, cancel: z.boolean().optional(), ...sender },
+  interrupt: {
+    session: text,
+    cancel: z.boolean().optional(),
+    to: z.enum(["pause", "cancel"]).optional(),
+    id: text.optional(),
+    ...sender,
+  },
   resume: { session: text },
   chooseMode: { session: text, mode: z.enum(sessionModes), ...sender },
   compact: { session: text },
   saveDraft: { requestId, draft, ...sender },
-  sessions: { session: text.optional() },
+  sessions: { session: text.optional(), limit: z.int().min(1).optional(), after: text.optional() },
   request: { id: requestId },
   pending: { session: text.optional(), limit: z.int().min(1).optional(), after: requestId.optional() },
 };
@@ -93,67 +92,44 @@ const call = z.discriminatedUnion("do", [
   z.strictObject({
     do: z.literal("send"),
     id,
-    command: z.looseObject({ type: z.enum(Object.keys(shapes) as Taken["type"][]) }),
+    command: z.looseObject({ type: text }),
+    until: z.number().optional(),
   }),
-  z.strictObject({ do: z.literal("watch"), id, session: text, after: id.optional() }),
+  z.strictObject({
+    do: z.literal("watch"),
+    id,
+    session: text,
+    after: id.optional(),
+    last: z.int().min(1).optional(),
+  }),
+  z.strictObject({ do: z.literal("inbox"), id }),
   z.strictObject({ do: z.literal("unwatch"), id }),
 ]);
 
-const reason = z.object({ code: text, args: z.looseObject({}) });
-const refusal = z.looseObject({ ok: z.literal(false), code: text, message: text, reason: reason.optional() });
-const delta = z.object({
-  session: text,
-  key: text,
-  attempt: z.number(),
-  n: z.number(),
-  kind: z.enum(["text", "reasoning", "output", "notice", "state"]),
-  text,
-  reason: reason.optional(),
-  state: z.looseObject({ state: text }).optional(),
-  agent: z.array(text).optional(),
+const hello = z.object({
+  hello: z.object({
+    protocols: z.array(z.int()).max(100),
+    surface: z.enum(clientSurfaces),
+    client: text.max(200),
+    lang: text.max(20).optional(),
+  }),
+  key: text.max(1_000).optional(),
 });
-const fact = z.object({ session: text, seq: z.int(), key: text, type: text, at: z.number(), data: z.unknown() });
-const event = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("fact"), fact }),
-  z.object({ type: z.literal("delta"), delta }),
-  z.object({ type: z.literal("ready"), requests: z.array(z.looseObject({})), live: z.boolean() }),
-  z.object({ type: z.literal("owner"), live: z.boolean(), stopped: z.boolean() }),
-]);
-const message = z.union([
-  z.object({ hello: z.literal(1), process: text, version: text }),
-  z.object({ id, event }),
-  z.object({ id, reply: z.looseObject({ ok: z.boolean() }) }),
-  z.object({ id, ended: z.union([refusal, text]).nullable() }),
-]);
 
-/** Sent to the process that owns a session. */
-export type Call =
-  | { do: "send"; id: number; command: Command }
-  | { do: "watch"; id: number; session: string; after?: number }
-  | { do: "unwatch"; id: number };
-
-/** Sent by it. `ended`: a watch is over, with its error if it failed; version 0.1.0 sends the message alone. */
-export type Said =
-  | { hello: 1; process: string; version: string }
-  | { id: number; event: WatchEvent }
-  | { id: number; reply: { ok: boolean } }
-  | { id: number; ended: Refused | string | null };
+export function parseHello(body: unknown): HelloFrame {
+  return hello.parse(body) as HelloFrame;
+}
 
 export function parseCall(body: unknown): Call {
   return call.parse(body) as Call;
 }
 
-export function parseSaid(body: unknown): Said {
-  return message.parse(body) as Said;
-}
-
-export function parseCommand(body: { type: Command["type"] }): Command {
-  const { type } = body;
-  return checked(
-    z.strictObject({ type: z.literal(type), ...shapes[type as Taken["type"]] }),
-    body,
-    "command",
-  ) as Command;
+/** `me`: whoever the command is recorded under, whatever it says itself. */
+export function parseCommand(body: { type: string }, me?: Pick<Sender, "by" | "surface">): Command {
+  const type = body.type as Taken["type"];
+  if (!Object.hasOwn(shapes, type)) throw new SageError("request-invalid", said(`"${body.type}" is no command`));
+  const stamped = me && "by" in shapes[type] ? { ...body, by: me.by, surface: me.surface } : body;
+  return checked(z.strictObject({ type: z.literal(type), ...shapes[type] }), stamped, "command") as Command;
 }
 
 export function parseResponse(body: unknown): InputResponse {

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Store } from "../../journal/store.ts";
 import { reason, splitRequestId, type Command, type Host } from "../../protocol/index.ts";
-import { version } from "../../config/version.ts";
-import type { RemoteHost } from "./remote.ts";
+import type { RemoteHost } from "../../remote/client.ts";
 import { errorBecause } from "../../texts/error.ts";
 
 /** Bytes that a socket's path may have on the system that is strictest about it. */
@@ -29,11 +28,11 @@ export function peersOf(store: Store): Peers | undefined {
   return store.member(createPeers);
 }
 
-function createPeers({ place }: Store): Peers | undefined {
-  return place && peersAt(place);
+function createPeers(store: Store): Peers | undefined {
+  return store.place && peersAt(store, store.place);
 }
 
-function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): Peers {
+function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store["place"]>): Peers {
   const hosts = new Map<string, Host>();
   let latest: Host | undefined;
   let server: Server | undefined;
@@ -46,6 +45,7 @@ function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): P
   const routed: Host = {
     send: (command) => hostFor(sessionOf(command)).send(command),
     watch: (session, options) => hostFor(session).watch(session, options),
+    inbox: (options) => hostFor(undefined).inbox(options),
   };
   const open = () => {
     const address = addressOf(journal, me);
@@ -56,9 +56,7 @@ function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): P
       socket.on("close", () => visitors.delete(socket));
       socket.on("error", () => socket.destroy());
       // Loaded with the first visitor: most processes have none.
-      void import("./serve.ts").then(({ serve, onlyTells: admit }) =>
-        serve(socket, routed, { process: me, version, admit }),
-      );
+      void import("./process-door.ts").then(({ letIn }) => letIn(socket, routed, store));
     }).unref();
     server.maxConnections = MOST_CONNECTIONS;
     // Without a socket followers have facts only, and say so: nothing else depends on it.
@@ -100,7 +98,7 @@ function peersAt({ journal, process: me, over }: NonNullable<Store["place"]>): P
       if (!line) {
         const address = addressOf(journal, other);
         const host = address
-          ? import("./remote.ts").then(({ connectHost }) => connectHost(address, AbortSignal.timeout(CONNECT_MS)))
+          ? import("./process-door.ts").then(({ reachHost }) => reachHost(address, AbortSignal.timeout(CONNECT_MS)))
           : Promise.reject(errorBecause("host-gone", reason("process-unreachable", {})));
         reached.set(other, (line = { host, users: 0 }));
         const forget = () => {

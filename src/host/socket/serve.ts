@@ -1,79 +1,239 @@
-import type { Socket } from "node:net";
 import {
+  reason,
   refusalOf,
   SageError,
   said,
   type Command,
   type CommandReply,
   type Host,
+  type InboxEvent,
   type Refused,
+  type WatchEvent,
 } from "../../protocol/index.ts";
-import { parseCall, parseCommand, type Call, type Said } from "./messages.ts";
-import { createWire } from "./wire.ts";
+import { protocols, type Call, type Hello, type Said, type Welcome } from "../../remote/frames.ts";
+import { closeCodes, type CloseCode, type OpenWire, type Wire } from "../../remote/wire.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { parseCall, parseCommand, parseHello } from "./messages.ts";
 
-/** More at once is not what a surface does. */
-const MOST_AT_ONCE = 256;
+/** A host as the owner of a key may use it, or the reason why not. */
+export type Greeting =
+  | (Omit<Welcome, "hello" | "now"> & {
+      host: Host;
+      /** Connections and commands are counted by this id of the person; without one they are not. */
+      person?: string;
+      /** Aborted when the key is revoked: the connection ends at once. */
+      revoked?: AbortSignal;
+    })
+  | { close: CloseCode; why: string };
 
-/** Decides which commands a listener takes, and in whose name: a sender does not say who it is. Throws for the rest. */
-export type Admission = (command: Command) => Command;
+export type Greet = (hello: Hello, key: string | undefined) => Greeting | Promise<Greeting>;
 
-/**
- * On the private socket of an owner everybody is anonymous: a command that an agent runs can connect to it as well as a terminal can. It tells,
- * and takes nothing. Who follows a session speaks, answers and interrupts by facts in the journal.
- */
-export const onlyTells: Admission = (command) => {
-  if (command.type === "sessions" || command.type === "pending") return command;
-  throw new SageError("request-invalid", said(`this socket tells what happens; it takes no "${command.type}"`));
+export type Limits = {
+  /** Connections that have not said hello yet. */ unknown: number;
+  helloMs: number;
+  /** Of one connection, at once. */ watches: number;
+  /** Of one connection, at once. */ commands: number;
+  /** Of one person. */ connections: number;
+  /** Of everybody. */ all: number;
+  /** Commands of one person. */ aSecond: number;
+  beatMs: number;
 };
 
-/** Lets one other process use this one's host. */
-export function serve(
-  socket: Socket,
-  host: Host,
-  { admit, ...hello }: { process: string; version: string; admit: Admission },
-): void {
+export const webLimits: Limits = {
+  unknown: 32,
+  helloMs: 2_000,
+  watches: 32,
+  commands: 64,
+  connections: 20,
+  all: 500,
+  aSecond: 30,
+  beatMs: 20_000,
+};
+
+/** Processes on one journal share one wire for all sessions that they follow. */
+export const processLimits: Limits = { ...webLimits, watches: 256, commands: 256 };
+
+export type WireServer = {
+  /** Lets whoever is at the other end use the host that they are greeted with. */
+  serve(open: OpenWire, greet: Greet): void;
+  /** One more command of this person, from here or over HTTP. Throws when there were too many within a second. */
+  countCommand(person: string): void;
+  /** Ends every connection: come back later. */
+  close(): void;
+};
+
+/** Counts connections and commands of everybody who comes. */
+export function createWireServer(limits: Limits = webLimits): WireServer {
+  const wires = new Set<Wire>();
+  const ofPerson = new Map<string, number>();
+  const rates = new Map<string, { tokens: number; at: number }>();
+  let unknown = 0;
+  let over = false;
+
+  const countCommand = (person: string) => {
+    const now = performance.now();
+    const rate = rates.get(person) ?? { tokens: limits.aSecond, at: now };
+    const tokens = Math.min(limits.aSecond, rate.tokens + ((now - rate.at) / 1_000) * limits.aSecond);
+    rates.set(person, { tokens: Math.max(0, tokens - 1), at: now });
+    if (tokens < 1) throw errorBecause("queue-full", reason("too-many-a-second", { limit: limits.aSecond }));
+  };
+
+  const enter = (wire: Wire, person: string | undefined): boolean => {
+    if (person === undefined) return true;
+    const now = ofPerson.get(person) ?? 0;
+    if (now >= limits.connections) return false;
+    ofPerson.set(person, now + 1);
+    wire.over.addEventListener("abort", () => {
+      const left = (ofPerson.get(person) ?? 1) - 1;
+      if (left > 0) ofPerson.set(person, left);
+      else [ofPerson, rates].forEach((map) => map.delete(person));
+    });
+    return true;
+  };
+
+  return {
+    countCommand,
+    close() {
+      over = true;
+      for (const wire of wires) wire.close(closeCodes.leaving);
+    },
+    serve(open, greet) {
+      let talk: ((call: Call) => void) | undefined;
+      let greeted = false;
+      const wire = open((frame) => {
+        if (talk) return talk(parseCall(frame));
+        if (greeted) throw new Error("a call before the welcome");
+        greeted = true;
+        const { hello, key } = parseHello(frame);
+        void welcome(hello, key).catch(() => wire.close(closeCodes.leaving));
+      });
+      wires.add(wire);
+      let waits = true;
+      unknown++;
+      const known = () => {
+        if (waits) unknown--;
+        waits = false;
+        clearTimeout(patience);
+      };
+      const patience = setTimeout(() => wire.close(closeCodes.noHello), limits.helloMs).unref();
+      wire.over.addEventListener("abort", () => {
+        wires.delete(wire);
+        known();
+      });
+      if (wire.over.aborted) {
+        wires.delete(wire);
+        return known();
+      }
+      if (over) return wire.close(closeCodes.leaving);
+      if (unknown > limits.unknown || wires.size > limits.all) return wire.close(closeCodes.tooMany);
+
+      async function welcome(hello: Hello, key: string | undefined): Promise<void> {
+        const protocol = Math.max(...hello.protocols.filter((one) => protocols.includes(one)));
+        if (!protocols.includes(protocol))
+          return wire.close(closeCodes.noCommonProtocol, `spoken here: ${protocols.join(", ")}`);
+        const greeting = await greet(hello, key);
+        known();
+        if ("close" in greeting) return wire.close(greeting.close, greeting.why);
+        const { host, person, revoked, ...told } = greeting;
+        if (wire.over.aborted) return;
+        if (!enter(wire, person)) return wire.close(closeCodes.tooMany);
+        const end = () => wire.close(closeCodes.keyUnknown);
+        revoked?.addEventListener("abort", end, { once: true });
+        wire.over.addEventListener("abort", () => revoked?.removeEventListener("abort", end));
+        if (revoked?.aborted) return end();
+        void wire.send({ hello: protocol, ...told, now: Date.now() } satisfies Said);
+        const count = person === undefined ? undefined : () => countCommand(person);
+        talk = converse(wire, host, { me: told.me, limits, count });
+      }
+    },
+  };
+}
+
+type Conversation = { me: Welcome["me"]; limits: Limits; count: (() => void) | undefined };
+
+/** Serves one connection after its hello. */
+function converse(wire: Wire, host: Host, { me, limits, count }: Conversation): (call: Call) => void {
   const watches = new Map<number, AbortController>();
-  let busy = 0;
-  const say = (message: Said) => wire.send(message);
-  const wire = createWire(socket, (message) => {
-    const asked = parseCall(message);
-    if (asked.do === "unwatch") watches.get(asked.id)?.abort();
-    else if (busy >= MOST_AT_ONCE) wire.close();
-    else {
-      busy++;
-      void (asked.do === "send" ? send(asked) : watch(asked)).finally(() => busy--);
-    }
-  });
+  let commands = 0;
+  let beats = 0;
+  const say = (frame: Said) => wire.send(frame);
+  const beat = setInterval(() => void say({ beat: ++beats }), limits.beatMs).unref();
   wire.over.addEventListener("abort", () => {
+    clearInterval(beat);
     for (const one of watches.values()) one.abort();
   });
-  void say({ hello: 1, ...hello });
 
-  async function send({ id, command }: Call & { do: "send" }): Promise<void> {
-    await say({ id, reply: await replyTo(command) });
+  return (call) => {
+    switch (call.do) {
+      case "unwatch":
+        return watches.get(call.id)?.abort();
+      case "send":
+        return void send(call);
+      case "watch": {
+        const { id, session, after, last } = call;
+        const from = after !== undefined ? { after } : last !== undefined ? { last } : {};
+        return void tell(id, (signal) => host.watch(session, { ...from, signal }));
+      }
+      case "inbox":
+        return void tell(call.id, (signal) => host.inbox({ signal }));
+      default:
+        return call satisfies never;
+    }
+  };
+
+  async function send({ id, command, until }: Call & { do: "send" }): Promise<void> {
+    commands++;
+    const reply = await replyTo(command, until);
+    commands--;
+    await say({ id, reply });
   }
 
-  async function replyTo(command: (Call & { do: "send" })["command"]): Promise<CommandReply> {
+  async function replyTo(given: { type: string }, until: number | undefined): Promise<CommandReply> {
     try {
-      return await host.send(admit(parseCommand(command)));
+      if (commands > limits.commands) throw tooMany(limits.commands);
+      count?.();
+      const command = parseCommand(given, me);
+      // It may have lain in a buffer between here and there for longer than its sender knows.
+      if (until !== undefined && Date.now() > until)
+        throw errorBecause("request-invalid", reason("sent-too-late", { limitMs: 5_000 }));
+      return await host.send(command);
     } catch (error) {
       return refusalOf(error);
     }
   }
 
-  async function watch({ id, session, after }: Call & { do: "watch" }): Promise<void> {
-    if (watches.has(id)) return wire.close();
-    const controller = new AbortController();
-    watches.set(id, controller);
+  async function tell(id: number, start: (signal: AbortSignal) => AsyncIterable<WatchEvent | InboxEvent>) {
+    if (watches.has(id)) return wire.close(closeCodes.notUnderstood, "an id is used twice");
     let ended: Refused | null = null;
-    try {
-      const { signal } = controller;
-      const options = after === undefined ? { signal } : { after, signal };
-      for await (const event of host.watch(session, options)) await say({ id, event });
-    } catch (error) {
-      ended = refusalOf(error);
+    if (watches.size >= limits.watches) ended = refusalOf(tooMany(limits.watches));
+    else {
+      const controller = new AbortController();
+      watches.set(id, controller);
+      try {
+        for await (const event of start(controller.signal)) await say({ id, event });
+      } catch (error) {
+        ended = refusalOf(error);
+      }
+      watches.delete(id);
     }
-    watches.delete(id);
     await say({ id, ended });
   }
+}
+
+function tooMany(limit: number): SageError {
+  return errorBecause("queue-full", reason("too-many-at-once", { limit }));
+}
+
+/**
+ * On the private socket of an owner everybody is anonymous: a command that an agent runs can connect to it as well as a terminal can. It tells,
+ * and takes nothing. Who follows a session speaks, answers and interrupts by facts in the journal.
+ */
+export function onlyTells(host: Host): Host {
+  const send = async (command: Command): Promise<CommandReply> => {
+    if (command.type === "sessions" || command.type === "pending") return host.send(command);
+    return refusalOf(
+      new SageError("request-invalid", said(`this socket tells what happens; it takes no "${command.type}"`)),
+    );
+  };
+  return { ...host, send: send as Host["send"] };
 }

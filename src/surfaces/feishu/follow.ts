@@ -153,6 +153,8 @@ async function watch(following: Following, handle: ExecutionHandle): Promise<voi
         happen({ type: "ready", chat: view.state() });
         following.begin();
         break;
+      case "link":
+        break; // the bridge runs beside its host
       default:
         event satisfies never;
     }

@@ -58,6 +58,8 @@ function heard(parts: Parts, event: WatchEvent, past: Fact[]): void {
       return ownerChanged(parts, event);
     case "ready":
       return joined(parts, past, event);
+    case "link":
+      return;
     default:
       return event satisfies never;
   }

@@ -1,21 +1,13 @@
 import type { Socket } from "node:net";
+import type { Closed, Wire } from "../../remote/wire.ts";
 
 /** Nothing of ours is longer: a peer that sends such a line is disconnected. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 /** A reader that takes nothing for so long is disconnected; it may come back, and is told what it missed. */
 const STALLED_MS = 30_000;
 
-/** Messages over a socket, one a line. */
-export type Wire = {
-  /** A promise when the other side is slow: what comes next should wait for it. */
-  send(message: object): Promise<void> | undefined;
-  /** Aborted when the connection is over, from whichever side. */
-  readonly over: AbortSignal;
-  close(): void;
-};
-
-/** A message that `hear` throws on ends the connection: the other side speaks something else. */
-export function createWire(socket: Socket, hear: (message: unknown) => void): Wire {
+/** Frames over a socket between processes, one a line. It has no close codes: whoever is cut off finds out by dialling again. */
+export function lineWire(socket: Socket, hear: (frame: unknown) => void): Wire {
   const over = new AbortController();
   let parts: Buffer[] = [];
   let length = 0;
@@ -42,13 +34,13 @@ export function createWire(socket: Socket, hear: (message: unknown) => void): Wi
     }
   });
   socket.on("error", () => socket.destroy()); // a close follows, and says all there is to say
-  socket.on("close", () => over.abort());
+  socket.on("close", () => over.abort({ code: 1006, why: "" } satisfies Closed));
   let drained: Promise<void> | undefined;
   return {
     over: over.signal,
     close: () => socket.destroy(),
-    send(message) {
-      if (over.signal.aborted || socket.write(`${JSON.stringify(message)}\n`)) return undefined;
+    send(frame) {
+      if (over.signal.aborted || socket.write(`${JSON.stringify(frame)}\n`)) return undefined;
       return (drained ??= new Promise((resolve) => {
         const stalled = setTimeout(() => socket.destroy(), STALLED_MS).unref();
         const done = () => {

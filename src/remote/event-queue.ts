@@ -1,21 +1,21 @@
-import type { WatchEvent } from "../../protocol/index.ts";
+import type { InboxEvent, WatchEvent } from "../protocol/index.ts";
 
 /** Characters of live output that are kept for a slow reader. Older output is dropped: deltas are not reliable anyway. */
 const MOST_OUTPUT = 4_000_000;
 
 /** Events on their way to a reader that takes them at its own pace. */
-export type EventQueue = {
-  push(event: WatchEvent): void;
+export type EventQueue<E = WatchEvent> = {
+  push(event: E): void;
   /** Everything so far; the queue is empty then. */
-  take(): WatchEvent[];
-  isEmpty(): boolean;
+  take(): E[];
+  readonly size: number;
   /** Resolves when there may be more, at once if there is. */
   more(): Promise<void>;
   wake(): void;
 };
 
-export function createEventQueue(): EventQueue {
-  let events: WatchEvent[] = [];
+export function createEventQueue<E extends WatchEvent | InboxEvent = WatchEvent>(): EventQueue<E> {
+  let events: E[] = [];
   let output = 0;
   let woken: (() => void) | undefined;
   const wake = () => {
@@ -25,11 +25,12 @@ export function createEventQueue(): EventQueue {
   return {
     wake,
     push(event) {
-      if (event.type === "delta" && event.delta.kind === "output") {
-        output += event.delta.text.length;
+      const length = outputIn(event);
+      if (length !== undefined) {
+        output += length;
         if (output > MOST_OUTPUT) {
-          events = events.filter((one) => one.type !== "delta" || one.delta.kind !== "output");
-          output = event.delta.text.length;
+          events = events.filter((one) => outputIn(one) === undefined);
+          output = length;
         }
       }
       events.push(event);
@@ -40,7 +41,13 @@ export function createEventQueue(): EventQueue {
       [events, output] = [[], 0];
       return all;
     },
-    isEmpty: () => events.length === 0,
+    get size() {
+      return events.length;
+    },
     more: () => (events.length > 0 ? Promise.resolve() : new Promise((resolve) => (woken = resolve))),
   };
+}
+
+function outputIn(event: WatchEvent | InboxEvent): number | undefined {
+  return event.type === "delta" && event.delta.kind === "output" ? event.delta.text.length : undefined;
 }

@@ -1,0 +1,44 @@
+import { WebSocket } from "ws";
+import { reason } from "../../protocol/index.ts";
+import { version } from "../../config/version.ts";
+import type { ClientSurface } from "../../remote/frames.ts";
+import { lastingHost, type LastingHost, type LastingOptions } from "../../remote/lasting.ts";
+import { closeCodes } from "../../remote/wire.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { webWire } from "./web-wire.ts";
+
+const LONGEST_FRAME = 64 * 1024 * 1024;
+
+export type WebHostOptions = Pick<LastingOptions, "changed"> & { surface?: ClientSurface; lang?: string };
+
+/** The host behind the web address of a `sage serve`, which comes back by itself. `key` is a device's. */
+export function connectWeb(url: string, key: string, options: WebHostOptions = {}): LastingHost {
+  const { surface = "sdk", lang, ...rest } = options;
+  const address = wireAddress(url);
+  return lastingHost({
+    ...rest,
+    key,
+    hello: { surface, client: `sage ${version}`, ...(lang !== undefined && { lang }) },
+    open(hear) {
+      const socket = new WebSocket(address, { perMessageDeflate: false, maxPayload: LONGEST_FRAME });
+      const wire = webWire(socket, hear);
+      // Refused before any frame: a foreign name, a foreign origin, or no such page.
+      socket.on("unexpected-response", (request, { statusCode }) => {
+        if (statusCode !== undefined && statusCode < 500 && statusCode !== 429)
+          wire.close(closeCodes.notPermitted, `HTTP ${statusCode}`);
+        request.destroy();
+      });
+      return wire;
+    },
+  });
+}
+
+/** The key travels in the first frame: over a network only encrypted. */
+function wireAddress(url: string): string {
+  const insecure = () => errorBecause("config-invalid", reason("host-insecure", { address: url }));
+  if (!URL.canParse(url)) throw insecure();
+  const { protocol, hostname, host, pathname } = new URL(url);
+  const isHere = hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+  if (protocol !== "https:" && !(protocol === "http:" && isHere)) throw insecure();
+  return `${protocol === "https:" ? "wss" : "ws"}://${host}${pathname.replace(/\/+$/, "")}/v1/wire`;
+}

@@ -1,0 +1,17 @@
+/** Why a host that is elsewhere was not asked, or did not reply. */
+export type LinkReasonArgs = {
+  /** Nothing was sent. */
+  "host-unreachable": {};
+  /** Sent, and the connection broke before the reply came. */
+  "reply-lost": {};
+  /** It would have let something run, and the person pressed too long ago. */
+  "sent-too-late": { limitMs: number };
+  /** Another journal is behind the same address: nothing that was told before holds. */
+  "journal-changed": {};
+  "device-key-unknown": {};
+  /** `code`: of the closed connection. */
+  "host-refused": { code: number; why: string };
+  "too-many-at-once": { limit: number };
+  "too-many-a-second": { limit: number };
+  "host-insecure": { address: string };
+};

@@ -1,0 +1,305 @@
+import {
+  reason,
+  refusalOf,
+  type Command,
+  type CommandReply,
+  type Host,
+  type InboxEvent,
+  type SageError,
+  type WatchEvent,
+  type WatchOptions,
+} from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import { connectHost, LinkClosed, type RemoteHost } from "./client.ts";
+import { isKnownType } from "./fact-types.ts";
+import type { Hello, Welcome } from "./frames.ts";
+import { isForNow, mayRepeat } from "./repeat.ts";
+import { closeCodes, closedBy, isForGood, type Closed, type OpenWire } from "./wire.ts";
+
+/** Nothing that lets something run is sent later than this after the person pressed. */
+export const LATE_MS = 5_000;
+/** Everything else that may be repeated waits so long for the host to come back. */
+const PATIENCE_MS = 60_000;
+/** The host says something every 20 s. */
+const SILENT_MS = 45_000;
+const CONNECT_MS = 10_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** How the connection to a host that is elsewhere stands. */
+export type LinkState =
+  | { name: "connecting" }
+  | { name: "open"; welcome: Welcome }
+  /** It was open, and is being dialled again. */
+  | { name: "lost"; since: number }
+  /** The host does not want this client, and dialling again is of no use. */
+  | { name: "refused"; closed: Closed }
+  | { name: "left" };
+
+export type Clock = { now(): number; later(ms: number, act: () => void): () => void };
+
+export type LastingOptions = {
+  open: OpenWire;
+  hello: Omit<Hello, "protocols">;
+  key?: string;
+  changed?(state: LinkState): void;
+  clock?: Clock;
+  random?(): number;
+};
+
+/** A host that is elsewhere and stays the same one while connections come and go. */
+export type LastingHost = Host & {
+  state(): LinkState;
+  /** The first welcome. Rejects when the host refuses, or when nobody waits for it any more. */
+  readonly welcome: Promise<Welcome>;
+  /** Dials now instead of after the pause: the network is back, somebody looks at the page again. */
+  hurry(): void;
+  close(): void;
+};
+
+/** Comes back by itself, goes on where each watch was, and repeats what may be repeated. */
+export function lastingHost(options: LastingOptions): LastingHost {
+  const { clock = realClock } = options;
+  const line = keepLine(options, clock);
+
+  async function send<C extends Command>(given: C): Promise<CommandReply<C["type"]>> {
+    const command = withId(given);
+    const pressed = clock.now();
+    const forNow = isForNow(command);
+    const patience = forNow ? LATE_MS : PATIENCE_MS;
+    let sent = false;
+    const refused = (code: "host-unreachable" | "sent-too-late") => {
+      const why = sent ? reason("reply-lost", {}) : code === "sent-too-late" ? late : reason("host-unreachable", {});
+      return refusalOf(errorBecause("host-gone", why));
+    };
+    for (;;) {
+      let link: RemoteHost | undefined;
+      try {
+        link = await line.standing({ within: pressed + patience - clock.now() });
+      } catch (error) {
+        return refusalOf(error);
+      }
+      const passed = clock.now() - pressed;
+      if (forNow && passed >= LATE_MS) return refused("sent-too-late");
+      if (!link) return refused("host-unreachable");
+      const reply = await link.ask(command, forNow ? line.hostTime(link) + LATE_MS - passed : undefined);
+      if (reply) return reply;
+      sent = true;
+      if (!mayRepeat(command)) return refused("host-unreachable");
+    }
+  }
+
+  async function* watch(session: string, { after, last, signal }: WatchOptions): AsyncGenerator<WatchEvent> {
+    let seen = after;
+    let ready = false;
+    const start = (link: RemoteHost) =>
+      link.watch(session, { ...(seen !== undefined ? { after: seen } : last !== undefined && { last }), signal });
+    for await (const event of line.each<WatchEvent>(start, signal)) {
+      if (event.type === "fact") {
+        const { seq, type } = event.fact;
+        if (seen !== undefined && seq <= seen) continue;
+        seen = seq;
+        if (!isKnownType(type)) continue;
+      } else if (event.type === "ready") {
+        if (ready) continue; // whatever changed meanwhile came as facts
+        ready = true;
+      }
+      yield event;
+    }
+  }
+
+  /** A snapshot with every connection: there is no place to go on from, and none to get wrong. */
+  async function* inbox({ signal }: { signal: AbortSignal }): AsyncGenerator<InboxEvent> {
+    const start = (link: RemoteHost) => link.inbox({ signal });
+    for await (const event of line.each<InboxEvent>(start, signal, { anyJournal: true }))
+      if (event.type === "inbox" || (event.type === "fact" && isKnownType(event.fact.type))) yield event;
+  }
+
+  return { send, watch, inbox, state: line.state, welcome: line.welcome, hurry: line.hurry, close: line.close };
+}
+
+const late = reason("sent-too-late", { limitMs: LATE_MS });
+
+/** A message, an inquiry and an interrupt that carry an id are recorded once, however often they arrive. */
+function withId<C extends Command>(command: C): C {
+  const takesOne = command.type === "say" || command.type === "inquire" || command.type === "interrupt";
+  return takesOne && command.id === undefined ? { ...command, id: crypto.randomUUID() } : command;
+}
+
+type Line = {
+  state(): LinkState;
+  welcome: Promise<Welcome>;
+  /** The connection that stands, or the next one. Undefined: none came in time, or nobody waits any more. Rejects when refused. */
+  standing(until: { within?: number; signal?: AbortSignal }): Promise<RemoteHost | undefined>;
+  /** Events of one connection after the other, with `link` events where one is lost and the next one stands. */
+  each<E>(
+    start: (link: RemoteHost) => AsyncIterable<E>,
+    signal: AbortSignal,
+    options?: { anyJournal: true },
+  ): AsyncGenerator<E | (WatchEvent & { type: "link" })>;
+  /** The host's clock now. */
+  hostTime(link: RemoteHost): number;
+  hurry(): void;
+  close(): void;
+};
+
+/** Keeps one connection after the other. */
+function keepLine({ open, hello, key, changed = () => {}, random = Math.random }: LastingOptions, clock: Clock): Line {
+  let state: LinkState = { name: "connecting" };
+  let current: { link: RemoteHost; at: number } | undefined;
+  let hurry = () => {};
+  const leaving = new AbortController();
+  const waiters = new Set<() => void>();
+  const first = Promise.withResolvers<Welcome>();
+  first.promise.catch(() => {}); // most callers do not ask
+  const move = (next: LinkState) => {
+    if (state.name === "left") return;
+    state = next;
+    if (state.name === "open") first.resolve(state.welcome);
+    if (state.name === "refused") first.reject(refusal(state.closed));
+    if (state.name === "left") first.reject(unreachable());
+    for (const wake of waiters) wake();
+    changed(state);
+  };
+
+  const connectOnce = async (): Promise<Closed> => {
+    const attempt = new AbortController();
+    const giveUp = () => attempt.abort();
+    leaving.signal.addEventListener("abort", giveUp, { once: true });
+    const stopWaiting = clock.later(CONNECT_MS, giveUp);
+    let heardAt = clock.now();
+    try {
+      const heard = () => void (heardAt = clock.now());
+      const link = await connectHost(open, { hello, ...(key !== undefined && { key }), signal: attempt.signal, heard });
+      stopWaiting();
+      current = { link, at: clock.now() };
+      move({ name: "open", welcome: link.welcome });
+      leaving.signal.addEventListener("abort", () => link.close(), { once: true });
+      return await untilOver(link, () => heardAt, clock);
+    } catch (error) {
+      return error instanceof LinkClosed ? error.closed : { code: closeCodes.notUnderstood, why: String(error) };
+    } finally {
+      current = undefined;
+      stopWaiting();
+      leaving.signal.removeEventListener("abort", giveUp);
+    }
+  };
+
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const go = () => {
+        stop();
+        leaving.signal.removeEventListener("abort", go);
+        resolve();
+      };
+      const stop = clock.later(ms, go);
+      hurry = go;
+      leaving.signal.addEventListener("abort", go, { once: true });
+    });
+
+  const dial = async () => {
+    for (let tries = 0; !leaving.signal.aborted;) {
+      const began = clock.now();
+      const closed = await connectOnce();
+      if (leaving.signal.aborted) return;
+      if (isForGood(closed)) return move({ name: "refused", closed });
+      if (state.name === "open") move({ name: "lost", since: clock.now() });
+      // A connection that stood for a while says nothing against the next one; a host that hangs up at once is left in peace.
+      if (clock.now() - began > LONGEST_PAUSE_MS) tries = 0;
+      const longest = closed.code === closeCodes.tooMany ? LONGEST_PAUSE_MS : FIRST_PAUSE_MS * 2 ** tries++;
+      await pause(Math.min(LONGEST_PAUSE_MS, longest) * (0.5 + random()));
+    }
+  };
+  void dial();
+
+  const standing: Line["standing"] = ({ within, signal }) =>
+    new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        waiters.delete(look);
+        stop?.();
+        signal?.removeEventListener("abort", look);
+        settle();
+      };
+      const look = () => {
+        if (state.name === "refused") return end(() => reject(refusal((state as { closed: Closed }).closed)));
+        if (state.name === "left" || signal?.aborted) return end(() => resolve(undefined));
+        if (current && !current.link.over.aborted) return end(() => resolve(current?.link));
+      };
+      const stop = within === undefined ? undefined : clock.later(within, () => end(() => resolve(undefined)));
+      waiters.add(look);
+      signal?.addEventListener("abort", look, { once: true });
+      look();
+    });
+
+  const each: Line["each"] = async function* (start, signal, journals) {
+    let journal: string | undefined;
+    for (;;) {
+      const link = await standing({ signal });
+      if (!link) return;
+      if (journal !== undefined && !journals?.anyJournal) {
+        if (journal !== link.welcome.journal) throw errorBecause("host-gone", reason("journal-changed", {}));
+        yield { type: "link", lost: false };
+      }
+      ({ journal } = link.welcome);
+      try {
+        yield* start(link);
+      } catch (error) {
+        if (!link.over.aborted) throw error;
+      }
+      if (signal.aborted || leaving.signal.aborted) return;
+      yield { type: "link", lost: true };
+      // The host ended it, and not the connection: it is about to leave.
+      if (!link.over.aborted) await pause(FIRST_PAUSE_MS);
+    }
+  };
+
+  return {
+    state: () => state,
+    welcome: first.promise,
+    standing,
+    each,
+    hostTime: (link) => link.welcome.now + clock.now() - (current?.at ?? clock.now()),
+    hurry: () => hurry(),
+    close() {
+      leaving.abort();
+      move({ name: "left" });
+    },
+  };
+}
+
+/** Hangs up on a host that says nothing any more: a connection may be dead long before it is closed. */
+function untilOver({ over, close }: RemoteHost, heardAt: () => number, clock: Clock): Promise<Closed> {
+  return new Promise((resolve) => {
+    let stop = () => {};
+    const end = () => {
+      stop();
+      resolve(closedBy(over));
+    };
+    const listen = () => {
+      const left = heardAt() + SILENT_MS - clock.now();
+      if (left <= 0) close();
+      else stop = clock.later(left, listen);
+    };
+    over.addEventListener("abort", end, { once: true });
+    if (over.aborted) end();
+    else listen();
+  });
+}
+
+function refusal(closed: Closed): SageError {
+  if (closed.code === closeCodes.keyUnknown) return errorBecause("key-unknown", reason("device-key-unknown", {}));
+  const why = reason("host-refused", closed);
+  return errorBecause(closed.code === closeCodes.notPermitted ? "not-permitted" : "host-gone", why);
+}
+
+function unreachable(): SageError {
+  return errorBecause("host-gone", reason("host-unreachable", {}));
+}
+
+const realClock: Clock = {
+  now: () => Date.now(),
+  later(ms, act) {
+    const timer = setTimeout(act, ms);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,45 @@
+import type { Command } from "../protocol/index.ts";
+
+type Test<C> = boolean | ((command: C) => boolean);
+type Sending<C> = {
+  /** May it go out once more when its reply was lost? The host then does it once, or does the same again. */
+  repeat: Test<C>;
+  /** Does it act on what the person sees at this moment? Such a command is never sent late. */
+  forNow: Test<C>;
+};
+
+const read = { repeat: true, forNow: false } as const;
+const never = { repeat: false, forNow: true } as const;
+
+const sending: { [T in Command["type"]]: Sending<Extract<Command, { type: T }>> } = {
+  open: { repeat: ({ session }) => session !== undefined, forNow: false },
+  say: { repeat: ({ id }) => id !== undefined, forNow: false },
+  withdraw: { repeat: false, forNow: false },
+  // The same answer by the same person is taken as the first one. Only a no may come late.
+  respond: { repeat: true, forNow: ({ response: { type } }) => type !== "denied" && type !== "cancelled" },
+  respondAll: { repeat: false, forNow: ({ answer }) => answer.type === "granted" },
+  ask: never,
+  unask: never,
+  inquire: { repeat: ({ id }) => id !== undefined, forNow: false },
+  // A second pause would cancel.
+  interrupt: { repeat: ({ id, to }) => id !== undefined && to !== undefined, forNow: true },
+  resume: never,
+  chooseMode: { repeat: true, forNow: ({ mode }) => mode !== "plan" },
+  compact: never,
+  saveDraft: { repeat: true, forNow: false },
+  sessions: read,
+  request: read,
+  pending: read,
+};
+
+export function mayRepeat(command: Command): boolean {
+  return holds(sending[command.type].repeat as Test<Command>, command);
+}
+
+export function isForNow(command: Command): boolean {
+  return holds(sending[command.type].forNow as Test<Command>, command);
+}
+
+function holds(test: Test<Command>, command: Command): boolean {
+  return typeof test === "function" ? test(command) : test;
+}
