@@ -1,6 +1,8 @@
 import type { Appended, Awaitable, InboundFact, Store } from "../journal/store.ts";
 import {
+  canonicalJson,
   needsConsent,
+  personName,
   reason,
   resolvedKey,
   splitRequestId,
@@ -62,6 +64,26 @@ export function prepare(
     return settle(store, found.request, expired(found.request)).then(({ resolution }) => ({ won: false, resolution }));
   if (response.type === "granted" && needsConsent(found.request)) return { request: found.request, yes: response };
   return { request: found.request, resolution: resolve(found.request, response, sender) };
+}
+
+/** Is this how the request ended: by the same answer, of the same person, from the same surface? Its first reply may have been lost. */
+export function isRepeated(
+  store: Store,
+  given: InputResponse,
+  from: { by: string; surface: string; /** The one name that they have on every surface. */ name: string },
+  ended: Resolution,
+): boolean {
+  const { response, sender } = senderOf(given, from);
+  const request = store.find(response.requestId)?.request;
+  if (!request) return false;
+  if (needsConsent(request)) {
+    const completing = ended.outcome === "answered" ? ended.approvals?.at(-1) : undefined;
+    return (
+      response.type === "granted" && completing?.by === personName(from.name) && completing.surface === from.surface
+    );
+  }
+  const meant = { ...resolve(request, response, sender), at: ended.at };
+  return canonicalJson(meant) === canonicalJson(ended);
 }
 
 /** Whoever runs a session has proven its records. Where nobody does and nobody can, an answer would lead nowhere. */

@@ -145,6 +145,7 @@ export type CommandReply<C extends Command["type"] = Command["type"]> =
 export type Responded = {
   ok: true;
   /** False: nothing runs this session now. */ running: boolean;
+  /** The very answer that this person gave before: it was recorded once. */ again?: true;
 } & ({ resolution: Resolution } | { resolution?: undefined; approved: Approved });
 
 /** An answer that several requests may be given at once. Rules are kept with an answer to one of them. */

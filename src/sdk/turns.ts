@@ -1,3 +1,4 @@
+import { alreadyResolved } from "../host/commands/request.ts";
 import { spellOut } from "../input/validate.ts";
 import type { Store } from "../journal/store.ts";
 import {
@@ -98,8 +99,9 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
 
   const send = async (response: InputResponse, by: string): Promise<Resolution | Approved> => {
     const reply = await host.send({ type: "respond", response, ...sender, by });
-    if (reply.ok) return reply.resolution ?? reply.approved;
-    throw errorOf(reply);
+    if (!reply.ok) throw errorOf(reply);
+    if (reply.resolution && reply.again) throw alreadyResolved(reply.resolution);
+    return reply.resolution ?? reply.approved;
   };
 
   const decide = async (request: PermissionRequest, confirm: NonNullable<TurnOptions["confirm"]>): Promise<void> => {

@@ -104,7 +104,7 @@ function* firstAnswerWins(history: History): Generator<Violation> {
   for (const { surface, response, reply } of eventsOf(history, "answered")) {
     const { requestId } = response;
     if (reply?.ok) {
-      if (!reply.resolution) continue; // one yes of several
+      if (!reply.resolution || reply.again) continue; // one yes of several, or the winner's own answer once more
       if (won.has(requestId)) yield broken("I2", `${surface} was told that it won ${requestId}, and so was another`);
       won.add(requestId);
     } else if (reply?.code === "request-resolved") {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { approve, type Approver } from "../../input/approve.ts";
-import { ended, endOf, prepare } from "../../input/respond.ts";
+import { ended, endOf, isRepeated, prepare } from "../../input/respond.ts";
 import type { Page, Store } from "../../journal/store.ts";
 import { readRule } from "../../permission/rules/rules.ts";
 import {
@@ -45,8 +45,11 @@ export function requestCommands(
             ? ready
             : ended(await append(endOf(ready.request, ready.resolution)));
       if (!("won" in end)) return { ok: true, approved: end, running: isRunning(session) };
-      if (!end.won) throw alreadyResolved(end.resolution);
-      return { ok: true, resolution: end.resolution, running: isRunning(session) };
+      const reply = { ok: true, resolution: end.resolution, running: isRunning(session) } as const;
+      if (end.won) return reply;
+      const from = { ...sender, name: personOf?.(sender) ?? sender.by };
+      if (!isRepeated(store, response, from, end.resolution)) throw alreadyResolved(end.resolution);
+      return { ...reply, again: true };
     },
     respondAll: async (command) => ({
       ok: true,

@@ -13,25 +13,30 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
   const { store, runner, executor, watched, leaving } = parts;
 
   /** In one commit: an agent must not go on after one request was cancelled before it hears that all of it was. */
-  const interrupt = async (session: string, to: "pause" | "cancel", sender: Sender): Promise<void> => {
+  const interrupt = async (session: string, key: string, to: "pause" | "cancel", sender: Sender): Promise<void> => {
     const at = Date.now();
     const why = reason("stopped-by", { by: sender.by });
     const ends = (to === "cancel" ? store.pending(session) : []).map((request) =>
       endOf(request, { requestId: request.id, ...sender, at, outcome: "cancelled", reason: why }),
     );
-    const fact = { key: interruptKey(randomUUID()), type: "turn.interrupted", at, data: { to, ...sender } } as const;
+    const fact = { key, type: "turn.interrupted", at, data: { to, ...sender } } as const;
     const written = store.appendAll([...ends, { session, fact }]);
     if (written instanceof Promise) await written;
     if (to === "cancel") runner.wake(session); // if nobody runs it, the turn is ended here
   };
 
   return {
-    async interrupt({ session, cancel: forGood, by, surface }) {
+    async interrupt({ session, cancel, to: meant, id = randomUUID(), by, surface }) {
       const row = existingSession(store, session);
+      const key = interruptKey(id);
+      const before = store.fact(session, key);
+      if (before?.type === "turn.interrupted") return { ok: true, to: before.data.to };
       const run = runner.of(session);
       const standing = standingOf(row, run);
+      const forGood = meant === undefined ? cancel : meant === "cancel";
       const to = interruptOf(standing, { attended: forGood === undefined ? watched(session) : !forGood });
-      if (to === "nothing") return { ok: true, to };
+      // The person saw work, and by now the turn waits for an answer or is paused: neither is to be cancelled.
+      if (to === "nothing" || (meant === "pause" && to === "cancel")) return { ok: true, to: "nothing" };
       if (standing === "beginning")
         run?.stop(
           to === "pause"
@@ -39,7 +44,7 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
             : new Stopped("cancelled", reason("stopped-by", { by })),
         );
       else if (to === "pause" && run?.phase.name === "working") run.phase.lifecycle.handleInterrupt();
-      await interrupt(session, to, { by, surface });
+      await interrupt(session, key, to, { by, surface });
       return { ok: true, to };
     },
     resume({ session }) {
