@@ -1,17 +1,7 @@
 import type { Anchors } from "../config/anchors.ts";
 import { REMOVED } from "../journal/housekeeping.ts";
 import type { Store } from "../journal/store.ts";
-
-/** How far the record of a session can be relied on. */
-export type Integrity =
-  /** The record up to the end of the turn at `at` is the one that Sage wrote; `since`: records after it, which are chained only. */
-  | { state: "anchored"; at: number; since: number }
-  /** Every hash follows from the one before; whoever can compute hashes could have written all of them. */
-  | { state: "chained" }
-  /** A record does not follow from the one before it. */
-  | { state: "broken"; seq: number; key: string }
-  /** The chain holds, and is not the one that was there at the end of the turn at `at`: it was written anew, or cut off. */
-  | { state: "rewritten"; at: number };
+import type { Integrity } from "../protocol/index.ts";
 
 type IntegrityReport = {
   sessions: Map<string, Integrity>;

@@ -1,8 +1,7 @@
 import { sep } from "node:path";
 import type { Store } from "../journal/store.ts";
-import type { FactType, PastCall } from "../protocol/index.ts";
-import type { Asked } from "../view/standing.ts";
-import { receiptsOf, type Receipt } from "./receipts.ts";
+import type { FactType, PastCall, Asked, Receipt } from "../protocol/index.ts";
+import { receiptsOf } from "./receipts.ts";
 
 /** Older ones say little about what a person wants today. */
 const MOST_CALLS = 10_000;

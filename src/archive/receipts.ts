@@ -1,56 +1,6 @@
-import {
-  reasonFrom,
-  requestId,
-  type Blocked,
-  type Effect,
-  type Fact,
-  type FactData,
-  type InputChange,
-  type Reason,
-  type RuleDestination,
-  type ToolInput,
-} from "../protocol/index.ts";
+import { reasonFrom, requestId, type Fact, type Receipt, type RuleDestination } from "../protocol/index.ts";
 import type { AskedItem, CallItem } from "../view/item.ts";
-import type { Asked, Run, Standing } from "../view/standing.ts";
 import { transcriptOf } from "../view/transcript.ts";
-
-/** The decision about one call, by whom or by which rule, and its consequences. */
-export type Receipt = {
-  /** Session, turn, step and call: `k7f3q2mz/t0/3/1`. */
-  id: string;
-  session: string;
-  /** When it was judged. */
-  at: number;
-  /** Names of the agents from the root's child down to the one that called. */
-  agent: string[];
-  tool: string;
-  /** The input that ran, or would have. */
-  input: ToolInput;
-  /** Set when that is not what the model sent. */
-  changed?: InputChange;
-  /** How the call stands. Receipts that version 0.1.0 kept of deleted sessions do not say it. */
-  standing?: Standing;
-  effect: Effect;
-  decision: "allowed" | "refused" | "answered" | "open";
-  reason: Reason;
-  rule?: {
-    text: string;
-    source: RuleDestination;
-    /** Of the settings file, or of who gave it in this session. */ from?: string;
-  };
-  /** Everything a person was asked on the way, with how it ended. */
-  asked: Asked[];
-  rulesAdded: FactData["rule.added"][];
-  /** Hash of the input that the approval was bound to. */
-  digest: string;
-  /** Files it changes, by their real paths. */
-  files: string[];
-  runs: Run[];
-  /** Things that the sandbox kept it from. */
-  blocked?: readonly Blocked[];
-  /** sha-256 of the files as it left them. */
-  left: Record<string, string>;
-};
 
 type RuleFile = (source: RuleDestination) => string | undefined;
 

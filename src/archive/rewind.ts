@@ -16,8 +16,9 @@ import {
   type Fact,
   type FactData,
   type FileChange,
+  type PlannedFile,
   type Restoring,
-  type RestoreProblem,
+  type RewindPlan,
   type RewindWhat,
   type Sender,
 } from "../protocol/index.ts";
@@ -26,27 +27,6 @@ import { hashOf, readState } from "../tools/file.ts";
 import { readKept, restoreAll } from "../tools/kept.ts";
 import { summaryOf } from "../view/summary.ts";
 import { transcriptOf } from "../view/transcript.ts";
-
-/** A file that a rewind is about. */
-export type PlannedFile = { path: string } & (
-  | { will: "restore" | "remove"; file: Restoring; /** Only with a word of its own. */ asks?: RestoreDoubt }
-  /** It is as it was already. */
-  | { will: "nothing" }
-  | { will: "leave"; why: RestoreProblem }
-);
-
-/** Why a file is put back only when the person says so: somebody else changed it, it is protected, or lies outside the workspace. */
-export type RestoreDoubt = "changed" | "protected" | "outside";
-
-/** Everything a rewind would change, and the commands whose changes it cannot take back. */
-export type RewindPlan = {
-  turn: number;
-  what: RewindWhat;
-  /** The message that begins the turn. */
-  message: string;
-  files: PlannedFile[];
-  commands: string[];
-};
 
 export type RewindOptions = {
   /** Back to before this turn. */

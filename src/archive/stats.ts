@@ -1,19 +1,6 @@
 import type { Store } from "../journal/store.ts";
+import type { Receipt, Stats, Tally } from "../protocol/index.ts";
 import { answerTo, pastReceipts, type PastOptions } from "./past.ts";
-import type { Receipt } from "./receipts.ts";
-
-/** How people were asked, and how they answered. Times are in milliseconds, of those who answered. */
-export type Tally = { asked: number; yes: number; no: number; none: number; medianMs?: number; p90Ms?: number };
-
-export type Stats = Tally & {
-  calls: number;
-  sessions: number;
-  since?: number;
-  tools: ({ tool: string } & Tally)[];
-  people: ({ by: string; surface: string } & Tally)[];
-  /** Calls that a rule allowed: without it a person would have been asked. */
-  rules: { rule: string; spared: number }[];
-};
 
 type Answered = { tool: string; answer: NonNullable<ReturnType<typeof answerTo>> };
 

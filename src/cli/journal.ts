@@ -4,6 +4,7 @@ import { errorOf, said, SageError, type Command, type CommandReply, type Host } 
 import { sageHome, type Home } from "../config/home.ts";
 import { createHost, type LocalHost } from "../host/host.ts";
 import { accountGuard, accountPerson } from "./account.ts";
+import { hostHome } from "./host-home.ts";
 import { version } from "../config/version.ts";
 
 /** The journal alone, for commands that look and answer but run no turn. A command that only looks also reads what it may not write. */
@@ -15,7 +16,7 @@ export function openJournal(
   const store = sqliteStore(home.journal, options);
   const executor = () => Promise.reject(new SageError("turn-failed", said("this command runs no turn")));
   const people = { guard: accountGuard(home), personOf: accountPerson(home) };
-  return { store, home, host: createHost({ store, version, executor, ...people }) };
+  return { store, home, host: createHost({ store, version, executor, ...people, home: hostHome(home, env) }) };
 }
 
 /** A command's reply, or the reason why there is none as an error. */

@@ -1,5 +1,4 @@
-import { oneLine, type Inquired } from "../protocol/index.ts";
-import type { Receipt } from "../archive/receipts.ts";
+import { oneLine, type Inquired, type Receipt } from "../protocol/index.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { blockedNames } from "../texts/confine-reasons.ts";
 import { changeLine, headline, timeOf } from "../texts/resolution.ts";

@@ -1,7 +1,6 @@
 import { near } from "../view/near.ts";
 import { clipped } from "../view/lines/safe.ts";
-import type { PlannedFile, RewindPlan } from "../archive/rewind.ts";
-import { oneLine, type RewindPoint } from "../protocol/index.ts";
+import { oneLine, type RewindPoint, type PlannedFile, type RewindPlan } from "../protocol/index.ts";
 import { timeOf } from "../texts/resolution.ts";
 import type { RewindTexts } from "../texts/rewind.ts";
 import type { Texts } from "../texts/texts.ts";

@@ -33,6 +33,8 @@ import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { sentence } from "../texts/reasons.ts";
 import { accountGuard, accountPerson, checkApprover, person } from "./account.ts";
+import { hostHome } from "./host-home.ts";
+import { surroundingsOf } from "./surroundings.ts";
 import { withImages } from "./images.ts";
 import { ask } from "./journal.ts";
 import {
@@ -128,6 +130,13 @@ export async function openSage(run: Run): Promise<Sage> {
     personOf: accountPerson(installation.home),
     namer,
     turnEnded: anchoring(store, installation),
+    home: hostHome(installation.home, process.env),
+    surroundings: surroundingsOf({
+      ...{ store, lang, models },
+      installation: () => installation,
+      folder: () => folder,
+      choice: ({ id }, spec) => (spec === undefined ? choiceOf(id) : named(spec)),
+    }),
   });
   let closing: Promise<void> | undefined;
   return {

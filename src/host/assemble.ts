@@ -6,7 +6,7 @@ import type { Reason } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
 import { createAgent, flushTraces, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
 import type { Guard, PersonOf } from "./guard.ts";
-import { createHost, type LocalHost } from "./host.ts";
+import { createHost, type HostParts, type LocalHost } from "./host.ts";
 
 const SLEEP_AFTER_MS = 60_000;
 
@@ -31,6 +31,8 @@ type Besides = {
   personOf?: PersonOf | undefined;
   namer?: (() => Promise<Model>) | undefined;
   sleepAfterMs?: number | undefined;
+  home?: HostParts["home"] | undefined;
+  surroundings?: HostParts["surroundings"] | undefined;
   /** Told when a turn of a session has ended and that is on disk. */
   turnEnded?: ((session: string) => void) | undefined;
 };
@@ -39,7 +41,7 @@ type Besides = {
 export function assembleEach(
   store: Store,
   runOf: (session: SessionRow) => RunSettings & { agent: Agent },
-  { guard, personOf, namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded }: Besides = {},
+  { guard, personOf, namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded, home, surroundings }: Besides = {},
 ): LocalHost {
   const warned = new Set<string>();
   const warn = (session: string, why: Reason) => {
@@ -66,6 +68,8 @@ export function assembleEach(
     ...(namer && { namer }),
     ...(guard && { guard }),
     ...(personOf && { personOf }),
+    ...(home && { home }),
+    ...(surroundings && { surroundings }),
     sleepAfterMs,
     ...(turnEnded && { turnEnded }),
     async executor(session) {

@@ -41,7 +41,14 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "inquire": // it looks where the agent may look without asking, and decides nothing
     case "resume":
     case "compact":
+    case "rename":
+    case "fork": // it takes over what was said, and nothing that was granted
       return "talk";
+    case "choose": // as for a session that is opened with one
+    case "addRule":
+    case "removeRule":
+    case "rewind": // files are put back
+      return "approve";
     case "open":
       return command.model === undefined ? "talk" : "approve"; // a model costs money, and is told everything
     case "respond": {
@@ -56,6 +63,14 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "sessions":
     case "request":
     case "pending":
+    case "rewindPoints":
+    case "planRewind":
+    case "about":
+    case "models":
+    case "files":
+    case "facts":
+    case "receipts":
+    case "stats":
       return "look";
     default:
       return command satisfies never;

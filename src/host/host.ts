@@ -6,6 +6,7 @@ import type { AgentOutcome, Host, InboxEvent, WatchEvent, WatchOptions } from ".
 import type { Silence } from "../input/ask.ts";
 import { createBlocks } from "./run/blocks.ts";
 import { createCommands } from "./commands/commands.ts";
+import type { HostHome, Surroundings } from "./commands/parts.ts";
 import { pending } from "./commands/request.ts";
 import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { createMoments } from "./run/moments.ts";
@@ -42,6 +43,10 @@ export type HostParts = {
   personOf?: PersonOf;
   /** For requests from outside that nobody answers; those of a turn have the settings of its run. */
   silence?: Silence;
+  /** Without it there are no receipts and no rewinds. */
+  home?: HostHome;
+  /** Without them nobody is told about folders and models, and no model is chosen. */
+  surroundings?: Surroundings;
   /** Told when a turn of a session has ended and that is on disk. */
   turnEnded?(session: string): void;
   /** Names sessions; without one a session is called by its first message. */
@@ -83,6 +88,8 @@ export function createHost(parts: HostParts): LocalHost {
     check: guard && ((command) => checkSender(guard, command, (id) => store.find(id)?.request)),
     personOf: parts.personOf,
     silence: parts.silence,
+    home: parts.home,
+    surroundings: parts.surroundings,
     watched: (session) => watchers.has(session),
     leaving: leaving.signal,
   });

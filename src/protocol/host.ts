@@ -1,12 +1,17 @@
+import type { HostAbout, RuleInForce } from "./about.ts";
 import type { SageErrorCode } from "./error.ts";
-import type { Delta, Fact } from "./fact.ts";
+import type { Delta, Fact, FactData } from "./fact.ts";
 import type { GivenImage } from "./image.ts";
 import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
 import type { Inquired } from "./inquiry.ts";
 import type { OutsideAsk, OutsideEnd } from "./outside.ts";
+import type { Stats } from "./past.ts";
+import type { RuleDestination } from "./permission.ts";
 import type { Reason } from "./reason.ts";
+import type { FoundReceipts } from "./receipt.ts";
 import type { Approval, Approved, Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
+import type { RewindPlan, RewindPoint, RewindWhat } from "./rewind.ts";
 
 /**
  * The person who sends a command, and the surface they are at. `person` is an id of the settings' list of people, such as `feishu:ou_1`;
@@ -80,7 +85,58 @@ export type Command =
       session?: string;
       limit?: number;
       /** The id of the last one of the page before. */ after?: string;
-    };
+    }
+  /** The model of a session, from its next turn on. `checked`: refused where its provider says that it has no such model. */
+  | ({ type: "choose"; session: string; model: string; checked?: boolean } & Sender)
+  | ({ type: "rename"; session: string; title: string } & Sender)
+  /** A new session that begins where another is, or was at `at`: the end of a turn (`t2`), of a step (`t2/5`), or a fact by its number. */
+  | ({ type: "fork"; session: string; at?: string } & Sender)
+  /** Gives a rule to a session, or writes it to a settings file. */
+  | ({
+      type: "addRule";
+      session: string;
+      rule: string;
+      behavior: RuleInForce["behavior"];
+      destination: RuleDestination;
+    } & Sender)
+  | ({
+      type: "removeRule";
+      session: string;
+      rule: string;
+      /** Any, if it is left out. */ behavior?: RuleInForce["behavior"];
+      destination: RuleDestination;
+    } & Sender)
+  /** Messages before which a session may go back to. Refused while its turn runs. */
+  | { type: "rewindPoints"; session: string }
+  /** Everything that going back to before a turn would change. Nothing is changed. */
+  | { type: "planRewind"; session: string; turn: number; what: RewindWhat }
+  /** Goes back; a paused turn is cancelled first. `overwrite`: files in doubt that the person wants back, with the content they had when that was said. */
+  | ({
+      type: "rewind";
+      session: string;
+      turn: number;
+      what: RewindWhat;
+      overwrite?: Readonly<Record<string, string>>;
+    } & Sender)
+  /** The folders of this host, and the surroundings of a session: model, skills, subagents, own commands, rules. */
+  | {
+      type: "about";
+      session?: string;
+      /** Also prompts of MCP servers, which are started for it. */ prompts?: boolean;
+    }
+  /** Providers that are set up; with one of them, the models that it has. */
+  | { type: "models"; provider?: string }
+  /** Files of a session's folder that fit a few letters, best first. */
+  | { type: "files"; session: string; query: string }
+  /** A page of a session's history, oldest first: the facts after a seq, or the last ones before it. */
+  | { type: "facts"; session: string; after?: number; before?: number; limit?: number }
+  /**
+   * Receipts of a session, of a call or of a file, by its id or path; paths start from `cwd`. With `cwd` alone: of the last session
+   * there. With neither: of the latest calls of all sessions, a page of them before a time.
+   */
+  | { type: "receipts"; of?: string; cwd?: string; before?: number; limit?: number }
+  /** How often people were asked, and how they answered. */
+  | { type: "stats"; session?: string; /** And below it. */ folder?: string; since?: number };
 
 /** `waiting`: a person is asked. `stopped`: a turn is open and no process runs it. */
 export type SessionState = "idle" | "running" | "waiting" | "stopped";
@@ -106,40 +162,40 @@ export type Refused = {
   /** The winning answer, when somebody else answered first. */ resolution?: Resolution;
 };
 
+/** Replies to commands that were carried out; to the others it is `ok` alone. */
+type Replies = {
+  open: { session: string; created: boolean };
+  say: { seq: number };
+  respond: Responded;
+  respondAll: { results: RespondedEach[] };
+  /** `resolution`: how it ended, if it has. */
+  ask: { request: InputRequest; resolution?: Resolution };
+  unask: { resolution: Resolution };
+  inquire: {
+    inquiry: string;
+    /** False: recorded, and nothing runs this session now that could reply. */ running: boolean;
+  };
+  interrupt: { to: "pause" | "cancel" | "nothing" };
+  sessions: { sessions: SessionSummary[] };
+  pending: { requests: PendingRequest[] };
+  request: { resolution?: Resolution; inquiries?: Inquired[] } & PendingRequest;
+  fork: { session: string };
+  addRule: { /** Where it was written. */ file?: string };
+  rewindPoints: { points: RewindPoint[]; /** A turn is open, and no process runs it. */ paused: boolean };
+  planRewind: { plan: RewindPlan };
+  rewind: FactData["rewind.ended"];
+  about: HostAbout;
+  models: { providers: string[]; models?: string[] };
+  files: { files: string[] };
+  facts: { facts: Fact[]; /** There are others beyond the page. */ more: boolean };
+  receipts: FoundReceipts;
+  stats: { stats: Stats };
+};
+
 /** The reply to each command: `ok`, or the code and the message of a refusal. */
 export type CommandReply<C extends Command["type"] = Command["type"]> =
   | Refused
-  | (C extends "open"
-      ? { ok: true; session: string; created: boolean }
-      : C extends "say"
-        ? { ok: true; seq: number }
-        : C extends "respond"
-          ? Responded
-          : C extends "respondAll"
-            ? { ok: true; results: RespondedEach[] }
-            : C extends "ask"
-              ? {
-                  ok: true;
-                  request: InputRequest;
-                  /** How it ended, if it has. */ resolution?: Resolution;
-                }
-              : C extends "unask"
-                ? { ok: true; resolution: Resolution }
-                : C extends "inquire"
-                  ? {
-                      ok: true;
-                      inquiry: string;
-                      /** False: recorded, and nothing runs this session now that could reply. */ running: boolean;
-                    }
-                  : C extends "interrupt"
-                    ? { ok: true; to: "pause" | "cancel" | "nothing" }
-                    : C extends "sessions"
-                      ? { ok: true; sessions: SessionSummary[] }
-                      : C extends "pending"
-                        ? { ok: true; requests: PendingRequest[] }
-                        : C extends "request"
-                          ? { ok: true; resolution?: Resolution; inquiries?: Inquired[] } & PendingRequest
-                          : { ok: true });
+  | (C extends keyof Replies ? { ok: true } & Replies[C] : { ok: true });
 
 /** The answer was recorded. It ended the request, or it was one yes of several. */
 export type Responded = {

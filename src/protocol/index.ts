@@ -1,3 +1,4 @@
+export * from "./about.ts";
 export * from "./call-reason.ts";
 export * from "./canonical-json.ts";
 export * from "./closest.ts";
@@ -28,7 +29,9 @@ export * from "./past.ts";
 export * from "./permission.ts";
 export * from "./permission-reason.ts";
 export * from "./reason.ts";
+export * from "./receipt.ts";
 export * from "./refusal.ts";
+export * from "./remote-reason.ts";
 export * from "./rewind.ts";
 export * from "./request.ts";
 export * from "./session-rules.ts";

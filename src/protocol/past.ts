@@ -35,3 +35,16 @@ export type RuleTrial = {
 
 /** Rules that would have spared questions and allowed nothing that a person refused, with the calls that speak for them. */
 export type RuleIdea = { rules: string[]; spared: number; examples: PastCall[] };
+
+/** How people were asked, and how they answered. Times are in milliseconds, of those who answered. */
+export type Tally = { asked: number; yes: number; no: number; none: number; medianMs?: number; p90Ms?: number };
+
+export type Stats = Tally & {
+  calls: number;
+  sessions: number;
+  since?: number;
+  tools: ({ tool: string } & Tally)[];
+  people: ({ by: string; surface: string } & Tally)[];
+  /** Calls that a rule allowed: without it a person would have been asked. */
+  rules: { rule: string; spared: number }[];
+};

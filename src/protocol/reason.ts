@@ -10,6 +10,7 @@ import type { McpReasonArgs } from "./mcp-reason.ts";
 import type { ModelReasonArgs } from "./model-reason.ts";
 import type { OutsideReasonArgs } from "./outside-reason.ts";
 import type { PermissionReasonArgs } from "./permission-reason.ts";
+import type { RemoteReasonArgs } from "./remote-reason.ts";
 import type { TurnReasonArgs } from "./turn-reason.ts";
 import type { UseReasonArgs } from "./use-reason.ts";
 import type { WebReasonArgs } from "./web-reason.ts";
@@ -28,6 +29,7 @@ export type ReasonArgs = PermissionReasonArgs &
   McpReasonArgs &
   ModelReasonArgs &
   OutsideReasonArgs &
+  RemoteReasonArgs &
   TurnReasonArgs &
   UseReasonArgs &
   WebReasonArgs &

@@ -22,6 +22,27 @@ export type RestoreProblem = "changed" | "moved" | "lost" | "not-a-file" | "fail
 /** A message before which a session may go back to: the first one of its turn. */
 export type RewindPoint = { turn: number; text: string; at: number };
 
+/** A file that a rewind is about. */
+export type PlannedFile = { path: string } & (
+  | { will: "restore" | "remove"; file: Restoring; /** Only with a word of its own. */ asks?: RestoreDoubt }
+  /** It is as it was already. */
+  | { will: "nothing" }
+  | { will: "leave"; why: RestoreProblem }
+);
+
+/** Why a file is put back only when the person says so: somebody else changed it, it is protected, or lies outside the workspace. */
+export type RestoreDoubt = "changed" | "protected" | "outside";
+
+/** Everything a rewind would change, and the commands whose changes it cannot take back. */
+export type RewindPlan = {
+  turn: number;
+  what: RewindWhat;
+  /** The message that begins the turn. */
+  message: string;
+  files: PlannedFile[];
+  commands: string[];
+};
+
 /** Facts of turns that a rewind of the conversation leaves out. Rules, modes and models that people chose stay chosen. */
 const conversation: readonly FactType[] = [
   ...(["turn.begun", "model.replied", "calls.judged", "input.requested", "input.resolved", "turn.ended"] as const),

@@ -30,6 +30,21 @@ const sending: { [T in Command["type"]]: Sending<Extract<Command, { type: T }>> 
   sessions: read,
   request: read,
   pending: read,
+  choose: { repeat: true, forNow: true },
+  rename: { repeat: true, forNow: false },
+  fork: never,
+  // A rule that is there already is added once more, which changes nothing.
+  addRule: { repeat: true, forNow: true },
+  removeRule: { repeat: true, forNow: true },
+  rewindPoints: read,
+  planRewind: read,
+  rewind: never,
+  about: read,
+  models: read,
+  files: read,
+  facts: read,
+  receipts: read,
+  stats: read,
 };
 
 export function mayRepeat(command: Command): boolean {

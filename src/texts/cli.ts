@@ -25,10 +25,6 @@ const en = {
   soTheDemo:
     "no model configured, so this is the demo. To use Sage, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL for your own server",
   demoHint: `Try Sage without a model: \`${sage("demo")}\`.`,
-  noSession: (prefix: string) => `no session ${prefix}; list them with \`${sage("sessions")}\``,
-  noSessionHere: (cwd: string) => `there is no session in ${cwd} yet`,
-  ambiguous: (prefix: string, candidates: readonly string[]) =>
-    `"${prefix}" is ambiguous; it could be:\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   owned: (session: string) =>
     `another process is running session ${session}; follow it with \`${sage(`--resume ${session}`)}\``,
   header: (version: string, model: string, session: string) =>
@@ -169,9 +165,6 @@ const zh: CliTexts = {
   soTheDemo:
     "尚未配置模型，以下是演示。要使用 Sage，请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 GEMINI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器",
   demoHint: `不用模型也能试用：\`${sage("demo")}\`。`,
-  noSession: (prefix) => `没有会话 ${prefix}；可用 \`${sage("sessions")}\` 列出`,
-  noSessionHere: (cwd) => `${cwd} 里还没有会话`,
-  ambiguous: (prefix, candidates) => `"${prefix}" 不唯一，可能是：\n${candidates.map((one) => `  ${one}`).join("\n")}`,
   owned: (session) => `会话 ${session} 正由另一个进程运行；可用 \`${sage(`--resume ${session}`)}\` 跟随`,
   header: (version, model, session) => `Sage ${version} · ${model} · 会话 ${session} · /help`,
   noStdin: "3 秒内标准输入没有内容，不再等待（用 < /dev/null 可跳过等待）",

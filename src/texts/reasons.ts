@@ -11,6 +11,7 @@ import { mcpReasons } from "./mcp-reasons.ts";
 import { modelReasons } from "./model-reasons.ts";
 import { outsideReasons } from "./outside-reasons.ts";
 import { permissionReasons } from "./permission-reasons.ts";
+import { remoteReasons } from "./remote-reasons.ts";
 import { turnReasons } from "./turn-reasons.ts";
 import { useReasons } from "./use-reasons.ts";
 import { webReasons } from "./web-reasons.ts";
@@ -39,6 +40,7 @@ const tables: Record<Lang, Sentences> = {
     ...mcpReasons.en,
     ...modelReasons.en,
     ...outsideReasons.en,
+    ...remoteReasons.en,
     ...turnReasons.en,
     ...useReasons.en,
     ...webReasons.en,
@@ -56,6 +58,7 @@ const tables: Record<Lang, Sentences> = {
     ...mcpReasons.zh,
     ...modelReasons.zh,
     ...outsideReasons.zh,
+    ...remoteReasons.zh,
     ...turnReasons.zh,
     ...useReasons.zh,
     ...webReasons.zh,

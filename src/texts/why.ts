@@ -5,8 +5,6 @@ import { sentence } from "./reasons.ts";
 const en = {
   session: (id: string, cwd: string, title: string) => `Session ${id} in ${cwd}: ${title}`,
   nothing: "No decisions yet.",
-  unknown: (target: string) =>
-    `no session, call or file "${target}"; use a session id, a call id from \`sage why\`, or a file path`,
   fileBy: (path: string) => `${path} was changed by:`,
   fileNever: (path: string) => `No recorded call changed ${path}.`,
   fileSame: "Unchanged since the last of them.",
@@ -47,7 +45,6 @@ export type WhyTexts = typeof en;
 const zh: WhyTexts = {
   session: (id, cwd, title) => `会话 ${id}，位于 ${cwd}：${title}`,
   nothing: "尚无决定。",
-  unknown: (target) => `没有会话、调用或文件“${target}”；请用会话编号、\`sage why\` 列出的调用编号或文件路径`,
   fileBy: (path) => `改动过 ${path} 的有：`,
   fileNever: (path) => `没有记录在案的调用改动过 ${path}。`,
   fileSame: "此后未再改动。",

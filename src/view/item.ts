@@ -15,8 +15,10 @@ import type {
   ToolResult,
   TurnEnd,
   Verdict,
+  Asked,
+  CallRun,
+  Standing,
 } from "../protocol/index.ts";
-import type { Asked, Run, Standing } from "./standing.ts";
 
 /** An event of a session, as people see it. Items keep their identity while they change. */
 export type Item =
@@ -108,7 +110,7 @@ export type CallItem = {
   /** Everything a person was asked about it, with the answers. */
   asked: Asked[];
   rules: FactData["rule.added"][];
-  runs: Run[];
+  runs: CallRun[];
   result?: ToolResult;
   /** It did not run or was cut short because its turn was stopped: its result tells a person nothing new. */
   turnStopped?: true;

@@ -1,7 +1,6 @@
-import { reasonFrom, type Output } from "../protocol/index.ts";
+import { reasonFrom, type Output, type Standing } from "../protocol/index.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { CallItem } from "./item.ts";
-import type { Standing } from "./standing.ts";
 import { isApprovedPlan } from "./summary.ts";
 
 /** A call's result as people read it. `text` is foreign, and so are names inside of `notes`, which are sentences of Sage's own. */

@@ -1,52 +1,11 @@
-import type {
-  Approval,
-  CallEnd,
-  Confined,
-  InputRequest,
-  Inquired,
-  Resolution,
-  ToolResult,
-  Verdict,
-} from "../protocol/index.ts";
-
-/** How a call stands. Every surface, the export and the receipts use this definition and no other. */
-export type Standing =
-  /** Not judged yet, or allowed and waiting for its turn. */
-  | "new"
-  /** A person is asked about it. */
-  | "waiting"
-  | "running"
-  /** No such tool, or an input that its schema rejects: nobody was asked, and nothing ran. */
-  | "invalid"
-  | CallEnd;
-
-/** `approvals`: of a request that takes more than one yes, everybody who gave one. */
-export type Asked = {
-  request: InputRequest;
-  approvals?: Approval[];
-  /** Questions about it, and the replies. */
-  inquiries?: Inquired[];
-  resolution?: Resolution;
-};
-
-export type Run = {
-  startedAt?: number;
-  /** The confines it ran in. */
-  confined?: Confined;
-  endedAt?: number;
-  ok?: boolean;
-  /** Sage was stopped while it ran. */
-  unknown?: true;
-  /** The turn had been stopped when it ended. */
-  stopped?: true;
-};
+import type { Asked, CallEnd, CallRun, Resolution, Standing, ToolResult, Verdict } from "../protocol/index.ts";
 
 /** Everything a standing is made of. */
 export type CallRecord = {
   /** The latest one. */
   verdict?: Verdict;
   asked: readonly Asked[];
-  runs: readonly Run[];
+  runs: readonly CallRun[];
   result?: ToolResult;
   /** The turn ended; without a result there will be none. */
   turnEnded?: boolean;
@@ -66,7 +25,7 @@ export function isOpen(standing: Standing): boolean {
 }
 
 /** How one run of a call stands. The last one stands as its call does. */
-export function standingOfRun({ endedAt, ok, unknown, stopped }: Run): Standing {
+export function standingOfRun({ endedAt, ok, unknown, stopped }: CallRun): Standing {
   if (unknown) return "unknown";
   if (endedAt === undefined) return "running";
   if (ok) return "done";

@@ -21,9 +21,10 @@ import {
   type Reason,
   type Resolution,
   type Verdict,
+  type Asked,
 } from "../protocol/index.ts";
 import type { AskedItem, CallItem, InquiryItem, Item, ReplyHead, SaidItem } from "./item.ts";
-import { isOpen, standingOf, type Asked } from "./standing.ts";
+import { isOpen, standingOf } from "./standing.ts";
 import { createStreams } from "./streams.ts";
 
 /**

@@ -1,3 +1,4 @@
+import type { Receipt } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
@@ -7,7 +8,6 @@ import type { Store } from "../../src/journal/store.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { deleteSession, forkSession, renameSession, retain } from "../../src/archive/sessions.ts";
-import type { Receipt } from "../../src/archive/receipts.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

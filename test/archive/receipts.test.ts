@@ -1,9 +1,9 @@
-import { said } from "../../src/protocol/index.ts";
+import { said, type Receipt } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { answersOf, replayAnswers, scriptOf } from "../../src/archive/recording.ts";
-import { changed, receiptsOf, type Receipt } from "../../src/archive/receipts.ts";
+import { changed, receiptsOf } from "../../src/archive/receipts.ts";
 import type { Fact } from "../../src/protocol/index.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 

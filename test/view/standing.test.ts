@@ -7,8 +7,9 @@ import {
   type Resolution,
   type ToolResult,
   type Verdict,
+  type Standing,
 } from "../../src/protocol/index.ts";
-import { standingOf, type CallRecord, type Standing } from "../../src/view/standing.ts";
+import { standingOf, type CallRecord } from "../../src/view/standing.ts";
 
 const verdict = (behavior: Verdict["behavior"], more: Partial<Verdict> = {}): Verdict => ({
   behavior,

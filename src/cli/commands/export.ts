@@ -5,7 +5,7 @@ import { sageHome } from "../../config/home.ts";
 import { writeLines } from "../../archive/trajectory.ts";
 import { exportTexts } from "../../texts/export.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { lastSessionIn, sessionBy } from "../find-session.ts";
+import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage } from "../flags.ts";
 import { exportFormats, linesOf } from "../page/export-lines.ts";
 import { toStdout } from "../stdout.ts";
@@ -21,7 +21,8 @@ export async function exportSession(args: string[]): Promise<number> {
   const format = exportFormats.find((one) => one === asked);
   if (!format) throw usage(t.expected("--format", t.oneOf(exportFormats), asked));
   const store = sqliteStore(sageHome(process.env).journal, { looks: true });
-  const session = target === undefined ? lastSessionIn(store, realpathSync("."), t) : sessionBy(store, target, t);
+  const session =
+    target === undefined ? lastSessionIn(store.sessions(), realpathSync(".")) : sessionBy(store.sessions(), target);
   const redaction = ownRedaction(process.env);
   const lines = linesOf(store, session, { format, redaction, lang });
   if (values.output === undefined) for (const line of lines) toStdout(line);

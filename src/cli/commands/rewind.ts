@@ -6,7 +6,7 @@ import { rewindTexts } from "../../texts/rewind.ts";
 import { texts } from "../../texts/texts.ts";
 import { checkApprover, person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { sessionBy } from "../find-session.ts";
+import { sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage, type Flags } from "../flags.ts";
 import { agrees, openJournal } from "../journal.ts";
 import { doubtful, overwriting, planLines, pointLines, turnOf } from "../rewind-lines.ts";
@@ -32,7 +32,7 @@ export async function rewind(args: string[]): Promise<number> {
   if (values.to !== undefined && turn === undefined) throw usage(t.expected("--to", "t3", values.to));
   const { host, store } = openJournal(process.env);
   try {
-    const session = sessionBy(store, target, t);
+    const session = sessionBy(store.sessions(), target);
     if (turn === undefined) {
       const points = rewindPoints(store.load(session.id));
       console.log([...pointLines(points, w), ...(points.length > 0 ? [w.next(session.id)] : [])].join("\n"));

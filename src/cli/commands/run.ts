@@ -15,7 +15,7 @@ import type { Lang } from "../../texts/language.ts";
 import type { Late } from "../run/chat.ts";
 import { person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { lastSessionIn, sessionToRun } from "../find-session.ts";
+import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { count, duration, readFlags, usage, type Flags } from "../flags.ts";
 import { formats, type Format } from "../run/format.ts";
 import { ask } from "../journal.ts";
@@ -81,7 +81,8 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const store = again ? openStore(home) : undefined;
   const wanted = values.resume === "" ? await chosenSession(values, cwd, lang) : values.resume;
   if (wanted === null) return exitCodes.success;
-  const found = store && (wanted === undefined ? lastSessionIn(store, cwd, t) : sessionToRun(store, wanted, t));
+  const found =
+    store && (wanted === undefined ? lastSessionIn(store.sessions(), cwd) : sessionToRun(store.sessions(), wanted));
   const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
   const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
   const choice = modelOf(installation, spec, values["fallback-model"]);

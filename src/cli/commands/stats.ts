@@ -1,13 +1,13 @@
-import { statsOf, type Stats, type Tally } from "../../archive/stats.ts";
+import { statsOf } from "../../archive/stats.ts";
 import { projectRoot } from "../../config/trust.ts";
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine, type Stats, type Tally } from "../../protocol/index.ts";
 import { pastTexts, type PastTexts } from "../../texts/past.ts";
 import { surfaceOf, timeOf } from "../../texts/resolution.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { clipped, columns } from "../../view/lines/safe.ts";
 import { person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { sessionBy } from "../find-session.ts";
+import { sessionBy } from "../../view/find-session.ts";
 import { duration, noWords, readFlags } from "../flags.ts";
 import { openJournal } from "../journal.ts";
 import { ownRedaction } from "../redaction.ts";
@@ -29,7 +29,7 @@ export async function stats(args: string[]): Promise<number> {
   noWords("stats", positionals, t);
   const since = duration("--since", values.since, t);
   const { host, store } = openJournal(process.env, { looks: true });
-  const session = values.session === undefined ? undefined : sessionBy(store, values.session, t).id;
+  const session = values.session === undefined ? undefined : sessionBy(store.sessions(), values.session).id;
   const everywhere = values.all === true || session !== undefined;
   const found = statsOf(store, {
     session,

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { harmless, visible, type Fact, type ToolInput } from "../../protocol/index.ts";
+import { harmless, visible, type Fact, type ToolInput, type Asked } from "../../protocol/index.ts";
 import { changeLine, headline } from "../../texts/resolution.ts";
 import type { Lang } from "../../texts/language.ts";
 import { pageTexts, type PageTexts } from "../../texts/page.ts";
@@ -9,7 +9,6 @@ import type { CallItem, Item, TextItem, ThoughtItem } from "../../view/item.ts";
 import { noteOf } from "../../view/note.ts";
 import { resultText } from "../../view/result.ts";
 import { saidText } from "../../view/said.ts";
-import type { Asked } from "../../view/standing.ts";
 import { summaryOf } from "../../view/summary.ts";
 import { transcriptOf } from "../../view/transcript.ts";
 import { markup, verbatim, type Markup } from "./markup.ts";

@@ -1,9 +1,8 @@
-import { oneLine, type Fact, type Reason, type Resolution } from "../../protocol/index.ts";
+import { oneLine, type Fact, type Reason, type Resolution, type Asked, type Standing } from "../../protocol/index.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import { changeLine } from "../../texts/resolution.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { CallItem } from "../../view/item.ts";
-import type { Asked, Standing } from "../../view/standing.ts";
 import { briefOf, isOver, nameOf } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 

@@ -10,11 +10,11 @@ import { sage as commandOf } from "../../texts/command.ts";
 import { texts } from "../../texts/texts.ts";
 import { codeOf, type Chat } from "./chat.ts";
 import { person } from "../account.ts";
+import { ask } from "../journal.ts";
 import { importHint } from "../import-hint.ts";
 import { onLeave } from "../leaving.ts";
 import type { Sage } from "../wiring.ts";
 import { createRuleTrials } from "./terminal/rule-trials.ts";
-import { createFiles } from "./terminal/files.ts";
 import { createHistory } from "./terminal/history.ts";
 import { ownEditor, ownNotice, ownShell, sleep } from "./terminal/programs.ts";
 import { createPlace, ownStatusLine } from "./terminal/status-line.ts";
@@ -34,6 +34,7 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
       session,
       task,
       lang,
+      files: async (query) => (await ask(host, { type: "files", session, query })).files,
       header: [cliTexts(lang).header(version, model, session), ...(hint === undefined ? [] : [hint])].join("\n"),
       model,
       commands: slashCommands(sage, session, lang),
@@ -69,7 +70,6 @@ function optionsOf({ home, cwd, config, skills, commands, prompts, store }: Sage
     env,
     logDirectory: home.dir,
     history: createHistory(home, cwd),
-    files: createFiles(cwd),
     skills: invocable,
     shell: ownShell(cwd, env, ownRedaction(env).text),
     clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),

@@ -1,9 +1,13 @@
 import { existingSession } from "../../journal/existing-session.ts";
 import { untilWritten } from "../../journal/retry.ts";
 import { refusalOf, type Command, type CommandReply, type Host, type SageError } from "../../protocol/index.ts";
+import { aboutCommands } from "./about.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 import { checkTaken, outsideCommands } from "./outside.ts";
+import { pastCommands } from "./past.ts";
 import { requestCommands } from "./request.ts";
+import { rewindCommands } from "./rewind.ts";
+import { ruleCommands } from "./rule.ts";
 import { sayCommands } from "./say.ts";
 import { sessionCommands } from "./session.ts";
 import { turnCommands } from "./turn.ts";
@@ -23,11 +27,16 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
     ...given,
     isRunning: (session) => runner.of(session) !== undefined || existingSession(store, session).owned,
   };
+  const turns = turnCommands(parts);
   const handlers: Handlers<Command["type"]> = {
     ...sessionCommands(parts),
     ...sayCommands(parts),
     ...requestCommands(parts),
-    ...turnCommands(parts),
+    ...turns,
+    ...rewindCommands(parts, turns.interrupt),
+    ...ruleCommands(parts),
+    ...aboutCommands(parts),
+    ...pastCommands(parts),
     ...outsideCommands(parts),
   };
 

@@ -1,7 +1,19 @@
 import type { Silence } from "../../input/ask.ts";
 import type { Executor } from "../../agent/turn/execution.ts";
 import type { Awaitable, SessionRow, Store } from "../../journal/store.ts";
-import type { Command, CommandReply, Sender } from "../../protocol/index.ts";
+import type { Anchors } from "../../config/anchors.ts";
+import type { Home } from "../../config/home.ts";
+import {
+  reason,
+  type Command,
+  type CommandReply,
+  type RuleDestination,
+  type RuleGrant,
+  type Sender,
+  type SessionAbout,
+  type WorkFolder,
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 import type { Runner } from "../run/runner.ts";
 
 export type CommandParts = {
@@ -21,9 +33,40 @@ export type CommandParts = {
   watched(session: string): boolean;
   /** Does this or another process run it? */
   isRunning(session: string): boolean;
+  home: HostHome | undefined;
+  surroundings: Surroundings | undefined;
   /** Aborted when the host lets go of everything. */
   leaving: AbortSignal;
 };
+
+/** Places of a host's files beside the journal. */
+export type HostHome = Pick<Home, "settings" | "output"> & {
+  /** The folder of Sage's own state, where it is not in the usual place. */
+  dir: string | undefined;
+  /** Records outside of the journal that prove it. */
+  anchors(): Anchors;
+};
+
+/** Everything about a session's folder and models that the journal does not tell: whoever made the host knows it. */
+export type Surroundings = {
+  /** Folders in which sessions may be opened from elsewhere. */
+  folders?(): WorkFolder[];
+  about(session: SessionRow, options: { prompts: boolean }): Awaitable<SessionAbout>;
+  /** Loads a model; the name under which a session remembers it. `checked`: refused where its provider says that it has no such model. */
+  model(session: SessionRow, spec: string, options: { checked: boolean }): Promise<string>;
+  providers(): Promise<string[]>;
+  modelsOf(provider: string): Promise<string[]>;
+  /** Writes a rule to a settings file, and gives its path. */
+  saveRule(session: SessionRow, grant: RuleGrant): string;
+  /** Takes a rule out of a settings file, and gives its path; undefined when it does not stand there. */
+  dropRule(session: SessionRow, rule: string, destination: RuleDestination): string | undefined;
+};
+
+/** What this host was not given is refused, not made up. */
+export function given<T>(part: T | undefined, command: Command["type"]): T {
+  if (part === undefined) throw errorBecause("input-invalid", reason("not-here", { command }));
+  return part;
+}
 
 type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
 

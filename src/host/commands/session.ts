@@ -1,13 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { existingSession } from "../../journal/existing-session.ts";
 import { newSessionId } from "../../journal/session-id.ts";
 import type { SessionRow } from "../../journal/store.ts";
-import { isOutsideSession, reason, type SessionSummary } from "../../protocol/index.ts";
+import { isOutsideSession, modelChosenKey, reason, type SessionSummary } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
-import type { CommandParts, Handlers } from "./parts.ts";
+import { given, type CommandParts, type Handlers } from "./parts.ts";
 
-/** Sessions: opened and listed. */
-export function sessionCommands(parts: CommandParts): Handlers<"open" | "sessions"> {
-  const { store, version, runner } = parts;
+/** Sessions: opened, listed, named, forked, and given a model. */
+export function sessionCommands(parts: CommandParts): Handlers<"open" | "sessions" | "rename" | "fork" | "choose"> {
+  const { store, version, runner, home, surroundings } = parts;
   return {
     async open({ session, cwd, model, agent }) {
       if (session !== undefined && !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(session))
@@ -24,10 +25,27 @@ export function sessionCommands(parts: CommandParts): Handlers<"open" | "session
       const rows = session === undefined ? store.sessions(page) : [existingSession(store, session)];
       return { ok: true, sessions: rows.map((row) => summary(row, runner.of(row.id) !== undefined)) };
     },
+    async rename({ session, title, by, surface }) {
+      const { renameSession } = await import("../../archive/sessions.ts");
+      await renameSession(store, session, title, { by, surface });
+      return { ok: true };
+    },
+    async fork({ session, at, by, surface }) {
+      const { forkSession } = await import("../../archive/sessions.ts");
+      const kept = home && { output: home.output };
+      return { ok: true, session: await forkSession(store, session, at, { by, surface, ...kept }) };
+    },
+    async choose({ session, model, checked = false, by, surface }) {
+      const row = existingSession(store, session);
+      const named = await given(surroundings, "choose").model(row, model, { checked });
+      const fact = { key: modelChosenKey(randomUUID()), type: "model.chosen", at: Date.now() } as const;
+      await store.append(session, { ...fact, data: { model: named, by, surface } });
+      return { ok: true };
+    },
   };
 }
 
-function summary({ open, unheard, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
+export function summary({ open, unheard, owned, pending: waiting, ...row }: SessionRow, here: boolean): SessionSummary {
   if (isOutsideSession(row.id)) return { ...row, pending: waiting, state: waiting > 0 ? "waiting" : "idle" };
   const runs = here || owned;
   const state = !open && !unheard ? "idle" : waiting > 0 ? "waiting" : runs ? "running" : "stopped";

@@ -10,7 +10,8 @@ const text = z.string();
 const sender = { by: text, surface: text, person: z.undefined().optional(), device: z.undefined().optional() };
 const requestId = text;
 const named = { rule: text, destination: z.enum(["session", "local", "project", "user"]) };
-const rule = z.strictObject({ ...named, behavior: z.enum(["allow", "deny", "ask"]) });
+const behavior = z.enum(["allow", "deny", "ask"]);
+const rule = z.strictObject({ ...named, behavior });
 const answers = z.record(text, z.strictObject({ selected: z.array(text), other: text.optional() }));
 const remark = text.optional();
 
@@ -53,6 +54,9 @@ const limits = z.strictObject({
   executionTimeout: z.number().optional(),
 });
 
+const what = z.enum(["conversation", "files", "both"]);
+const seq = z.int().min(0);
+
 /** A program outside of Sage asks on the journal itself: nobody asks in another agent's name through a socket. */
 type Taken = Exclude<Command, { type: "ask" | "unask" }>;
 type Shape<C> = { [K in keyof Required<Omit<C, "type">>]: z.Schema };
@@ -85,6 +89,23 @@ const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
   sessions: { session: text.optional(), limit: z.int().min(1).optional(), after: text.optional() },
   request: { id: requestId },
   pending: { session: text.optional(), limit: z.int().min(1).optional(), after: requestId.optional() },
+  choose: { session: text, model: text, checked: z.boolean().optional(), ...sender },
+  rename: { session: text, title: text, ...sender },
+  fork: { session: text, at: text.optional(), ...sender },
+  addRule: { session: text, ...named, behavior, ...sender },
+  removeRule: { session: text, ...named, behavior: behavior.optional(), ...sender },
+  rewindPoints: { session: text },
+  planRewind: { session: text, turn: z.int().min(0), what },
+  rewind: { session: text, turn: z.int().min(0), what, overwrite: z.record(text, text).optional(), ...sender },
+  about: { session: text.optional(), prompts: z.boolean().optional() },
+  models: { provider: text.optional() },
+  files: { session: text, query: text },
+  facts: { session: text, after: seq.optional(), before: seq.optional(), limit: z.int().min(1).optional() },
+  receipts: {
+    ...{ of: text.optional(), cwd: text.optional() },
+    ...{ before: z.number().optional(), limit: z.int().min(1).optional() },
+  },
+  stats: { session: text.optional(), folder: text.optional(), since: z.number().optional() },
 };
 
 const id = z.int().min(0);

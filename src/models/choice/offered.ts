@@ -23,7 +23,7 @@ export async function offeredModels(
 }
 
 /** Providers with a key or an address. */
-function configured(env: Env, settings: ModelSettings): string[] {
+export function configured(env: Env, settings: ModelSettings): string[] {
   const names = new Set([...Object.keys(defaultModels), ...Object.keys(settings.providers ?? {})]);
   return [...names].filter((provider) => {
     const { baseURL, apiKey, setting } = addressOf(provider, env, settings);

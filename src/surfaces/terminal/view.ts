@@ -1,4 +1,4 @@
-import { agentOf, oneLine, type Call, type Output, type Sender } from "../../protocol/index.ts";
+import { agentOf, oneLine, type Call, type Output, type Sender, type Standing } from "../../protocol/index.ts";
 import { changeLine, headline } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
@@ -14,7 +14,7 @@ import { madeNote, replyNote } from "../../view/inquiry.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { resultOf } from "../../view/result.ts";
 import { saidText } from "../../view/said.ts";
-import { isOpen, type Standing } from "../../view/standing.ts";
+import { isOpen } from "../../view/standing.ts";
 import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/summary.ts";
 
 /** Theme, texts, reader and width that items are drawn with. */

@@ -17,10 +17,9 @@ import { terminalTexts } from "../../../src/texts/terminal.ts";
 import { texts } from "../../../src/texts/texts.ts";
 import type { CallItem } from "../../../src/view/item.ts";
 import { createProgress } from "../../../src/view/progress.ts";
-import type { Preview } from "../../../src/protocol/index.ts";
+import type { Preview, Standing } from "../../../src/protocol/index.ts";
 import { footRow } from "../../../src/surfaces/terminal/status.ts";
 import { permission } from "./asked.ts";
-import type { Standing } from "../../../src/view/standing.ts";
 
 const look = (more: Partial<View> = {}): View => ({
   theme: createTheme({ color: "16", background: "dark" }),

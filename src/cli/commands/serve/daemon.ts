@@ -6,11 +6,13 @@ import type { Guard, PersonOf } from "../../../host/guard.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import { recover, type Recovered } from "../../../host/recovery.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
-import { SageError, said, type Host, type SurfaceStore } from "../../../protocol/index.ts";
+import { SageError, said, type Host, type SurfaceStore, type WorkFolder } from "../../../protocol/index.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { serveTexts } from "../../../texts/serve.ts";
 import { createModels, modelOf, modelOfSession, smallModelOf } from "../../model-choice.ts";
+import { hostHome } from "../../host-home.ts";
+import { surroundingsOf } from "../../surroundings.ts";
 import { anchoring, folderParts, withModules } from "../../wiring.ts";
 
 export type DaemonParts = {
@@ -25,6 +27,8 @@ export type DaemonParts = {
   guard: Guard;
   personOf: PersonOf;
   warn(text: string): void;
+  /** Folders in which sessions may be opened from elsewhere. */
+  folders?(): WorkFolder[];
   /** Told before something is said in a session, or it is resumed. */
   begins?(session: string): void;
 };
@@ -32,7 +36,18 @@ export type DaemonParts = {
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
-export function openDaemon({ store, own, env, lang, spec, guard, personOf, warn, begins }: DaemonParts): Daemon {
+export function openDaemon({
+  store,
+  own,
+  env,
+  lang,
+  spec,
+  guard,
+  personOf,
+  warn,
+  folders,
+  begins,
+}: DaemonParts): Daemon {
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
     if (warned.has(text)) return;
@@ -66,6 +81,14 @@ export function openDaemon({ store, own, env, lang, spec, guard, personOf, warn,
     personOf,
     namer: small && (() => models(small)),
     turnEnded: anchoring(store, installed),
+    home: hostHome(installed.home, env),
+    surroundings: surroundingsOf({
+      ...{ store, lang, models },
+      installation: () => readInstallation(env),
+      folder: ({ cwd }) => folderParts({ installation: readInstallation(env), cwd, lang, models }),
+      choice: ({ id }, named) => modelOf(readInstallation(env), named ?? modelOfSession(store, id) ?? spec),
+      ...(folders && { folders }),
+    }),
   });
   let waiting: Recovered | undefined;
   return {

@@ -3,21 +3,21 @@ import { deleteSession } from "../../../archive/sessions.ts";
 import { clipped } from "../../../view/lines/safe.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { sessionBy } from "../../find-session.ts";
+import { sessionBy } from "../../../view/find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { person } from "../../account.ts";
 import { agrees, openJournal } from "../../journal.ts";
 import { titleOf } from "../../../view/summary.ts";
 
 export async function deleteSessions(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, { yes: { type: "boolean" } });
+  const { values, positionals, lang } = readFlags(args, { yes: { type: "boolean" } });
   const w = sessionTexts(lang);
   if (positionals.length === 0) throw usage(w.which("delete"));
   const home = sageHome(process.env);
   const { host, store } = openJournal(process.env);
   try {
     const chosen = [
-      ...new Map(positionals.map((one) => sessionBy(store, one, t)).map((one) => [one.id, one])).values(),
+      ...new Map(positionals.map((one) => sessionBy(store.sessions(), one)).map((one) => [one.id, one])).values(),
     ];
     console.log(w.deleteWhat(chosen.map((one) => `  ${one.id}  ${clipped(titleOf(one), 80)}`)));
     if (!values.yes && !(await agrees(w.deleteAsk))) throw usage(w.deleteHow);

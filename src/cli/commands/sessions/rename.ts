@@ -1,21 +1,20 @@
 import { oneLine } from "../../../protocol/index.ts";
-import { renameSession } from "../../../archive/sessions.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { sessionBy } from "../../find-session.ts";
+import { sessionBy } from "../../../view/find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { person } from "../../account.ts";
-import { openJournal } from "../../journal.ts";
+import { ask, openJournal } from "../../journal.ts";
 
 export async function rename(args: string[]): Promise<number> {
-  const { positionals, lang, t } = readFlags(args, {});
+  const { positionals, lang } = readFlags(args, {});
   const w = sessionTexts(lang);
   const [target, ...words] = positionals;
   if (target === undefined) throw usage(w.which("rename"));
   if (words.length === 0) throw usage(w.noTitle);
   const { host, store } = openJournal(process.env);
-  const { id } = sessionBy(store, target, t);
-  await renameSession(store, id, words.join(" "), { by: person(), surface: "cli" });
+  const { id } = sessionBy(store.sessions(), target);
+  await ask(host, { type: "rename", session: id, title: words.join(" "), by: person(), surface: "cli" });
   console.log(w.renamed(id, oneLine(store.session(id)?.title ?? "")));
   await host.close();
   return exitCodes.success;

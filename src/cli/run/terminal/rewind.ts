@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import type { RewindPlan } from "../../../archive/rewind.ts";
 import { existingSession } from "../../../journal/existing-session.ts";
-import { oneLine, rewindPoints, type RewindWhat } from "../../../protocol/index.ts";
+import { oneLine, rewindPoints, type RewindWhat, type RewindPlan } from "../../../protocol/index.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { rewindTexts } from "../../../texts/rewind.ts";

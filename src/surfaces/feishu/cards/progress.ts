@@ -1,5 +1,4 @@
-import type { InputChange } from "../../../protocol/index.ts";
-import type { Standing } from "../../../view/standing.ts";
+import type { InputChange, Standing } from "../../../protocol/index.ts";
 import { changeLine } from "../../../texts/resolution.ts";
 import { whoOf } from "./closed.ts";
 import { button, card, fits, markdown, note, panel, short, type Card, type Element, type Template } from "./card.ts";

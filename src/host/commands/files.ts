@@ -1,17 +1,16 @@
 import { relative } from "node:path";
-import { ripgrep } from "../../../tools/ripgrep.ts";
+import { ripgrep } from "../../tools/ripgrep.ts";
 
 const MOST = 50_000;
 const FRESH_MS = 5_000;
 const SHOWN = 30;
 
 /** The project's files that fit a few letters, best first. What git ignores is not among them. */
-export function createFiles(cwd: string): (query: string, signal: AbortSignal) => Promise<readonly string[]> {
+export function createFiles(cwd: string): (query: string) => Promise<string[]> {
   let listed: { at: number; files: Promise<string[]> } | undefined;
-  return async (query, signal) => {
+  return async (query) => {
     if (!listed || performance.now() - listed.at > FRESH_MS) listed = { at: performance.now(), files: list(cwd) };
-    const files = await listed.files;
-    return signal.aborted ? [] : rank(files, query).slice(0, SHOWN);
+    return rank(await listed.files, query).slice(0, SHOWN);
   };
 }
 

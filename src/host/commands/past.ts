@@ -1,0 +1,28 @@
+import { existingSession } from "../../journal/existing-session.ts";
+import { given, type CommandParts, type Handlers } from "./parts.ts";
+
+const FACTS = 500;
+const MOST_FACTS = 5_000;
+
+/** What became of sessions: their facts, receipts, and how often people were asked. */
+export function pastCommands({ store, runner, home }: CommandParts): Handlers<"facts" | "receipts" | "stats"> {
+  return {
+    facts({ session, after = 0, before, limit = FACTS }) {
+      existingSession(store, session);
+      const most = Math.min(limit, MOST_FACTS);
+      const found = store.since(session, after);
+      if (before === undefined) return { ok: true, facts: found.slice(0, most), more: found.length > most };
+      const earlier = found.filter(({ seq }) => seq < before);
+      return { ok: true, facts: earlier.slice(-most), more: earlier.length > most };
+    },
+    async receipts(command) {
+      const { findReceipts } = await import("./receipts.ts");
+      return { ok: true, ...findReceipts({ store, runner, home: given(home, "receipts") }, command) };
+    },
+    async stats({ session, folder, since }) {
+      const { statsOf } = await import("../../archive/stats.ts");
+      if (session !== undefined) existingSession(store, session);
+      return { ok: true, stats: statsOf(store, { session, folder, since }) };
+    },
+  };
+}

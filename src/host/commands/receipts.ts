@@ -1,0 +1,152 @@
+import { hash } from "node:crypto";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { integrityOf } from "../../archive/integrity.ts";
+import { changed, receiptsOf } from "../../archive/receipts.ts";
+import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
+import { ruleFiles } from "../../archive/sessions.ts";
+import type { SessionRow, Store } from "../../journal/store.ts";
+import {
+  reason,
+  requestId,
+  splitRequestId,
+  type Command,
+  type Fact,
+  type FoundReceipts,
+  type Receipt,
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import type { Runner } from "../run/runner.ts";
+import type { HostHome } from "./parts.ts";
+import { summary } from "./session.ts";
+
+const RECEIPTS = 200;
+const MOST_RECEIPTS = 2_000;
+
+type Parts = { store: Store; runner: Runner; home: HostHome };
+type Asked = Extract<Command, { type: "receipts" }>;
+type Found = {
+  receipts: Receipt[];
+  sessions: SessionRow[];
+  modes?: Fact<"mode.chosen">[];
+  file?: string;
+  deleted?: true;
+  more?: true;
+};
+
+/** By the id of a session or of a call, or by the start of one; by the path of a file; of the last session in a folder; or the latest of all. */
+export function findReceipts({ store, runner, home }: Parts, asked: Asked): FoundReceipts {
+  const { receipts, sessions, modes, file, deleted, more } = find({ store, home }, asked);
+  const integrity = integrityOf(
+    store,
+    home.anchors(),
+    sessions.map(({ id }) => id),
+  );
+  return {
+    receipts,
+    sessions: sessions.map((row) => summary(row, runner.of(row.id) !== undefined)),
+    records: [...integrity.sessions].map(([session, one]) => ({ session, ...one })),
+    ...(modes && { modes }),
+    ...(file !== undefined && { file: { path: file, now: sinceThen(file, receipts) } }),
+    ...(deleted && { deleted }),
+    ...(more && { more }),
+  };
+}
+
+type Where = Pick<Parts, "store" | "home">;
+
+function find(where: Where, { of: target, cwd, before, limit }: Asked): Found {
+  const { store } = where;
+  if (target === undefined) {
+    if (cwd === undefined) return latest(where, { before, limit });
+    return ofSession(where, lastSessionIn(store.sessions(), cwd));
+  }
+  const exact = store.session(target);
+  if (exact) return ofSession(where, exact);
+  const path = realOf(resolve(cwd ?? "/", target));
+  if (existsSync(path)) return ofFile(where, path);
+  const { session: prefix, key } = splitRequestId(target);
+  const one =
+    store.sessions().some(({ id }) => prefix !== "" && id.startsWith(prefix)) && sessionBy(store.sessions(), prefix);
+  if (one) {
+    const whole = ofSession(where, one);
+    if (prefix === target) return whole;
+    const wanted = requestId(one.id, key);
+    const receipts = whole.receipts.filter(
+      ({ id, asked }) => id === wanted || asked.some(({ request }) => request.id === wanted),
+    );
+    if (receipts.length > 0) return { receipts, sessions: [one] };
+  }
+  const deleted = ofDeleted(store).filter(({ id, session: of }) => of.startsWith(target) || id === target);
+  if (deleted.length > 0) return { receipts: deleted, sessions: [], deleted: true };
+  const gone = ofFile(where, path);
+  if (gone.receipts.length > 0) return gone;
+  throw errorBecause("session-unknown", reason("receipts-unknown", { given: target }));
+}
+
+function ofSession({ store, home }: Where, session: SessionRow): Found {
+  const facts = store.load(session.id);
+  return {
+    receipts: receiptsOf(facts, ruleFiles(home, session.cwd)),
+    modes: facts.filter((fact) => fact.type === "mode.chosen"),
+    sessions: [session],
+  };
+}
+
+function ofDeleted(store: Store): Receipt[] {
+  return store.housekeeping.removed().flatMap(({ data }) => data.receipts as Receipt[]);
+}
+
+function ofFile(where: Where, file: string): Found {
+  const { store } = where;
+  const found = store.sessions().map((session) => ({ session, receipts: ofSession(where, session).receipts }));
+  const touching = found
+    .map((one) => ({ ...one, receipts: one.receipts.filter((receipt) => changed(receipt, file)) }))
+    .filter(({ receipts }) => receipts.length > 0);
+  const deleted = ofDeleted(store).filter((one) => changed(one, file));
+  return {
+    file,
+    receipts: [...deleted, ...touching.flatMap(({ receipts }) => receipts)].sort((a, b) => a.at - b.at),
+    sessions: touching.map(({ session }) => session),
+  };
+}
+
+/** Sessions are read newest first, until there are enough. */
+function latest(
+  where: Where,
+  { before = Infinity, limit = RECEIPTS }: { before: number | undefined; limit: number | undefined },
+): Found {
+  const { store } = where;
+  const most = Math.min(limit, MOST_RECEIPTS);
+  let receipts: Receipt[] = [];
+  const sessions: SessionRow[] = [];
+  for (const session of store.sessions().toSorted((a, b) => b.lastAt - a.lastAt)) {
+    const oldest = receipts.at(-most - 1)?.at;
+    if (oldest !== undefined && session.lastAt < oldest) break;
+    const found = ofSession(where, session).receipts.filter(({ at }) => at < before);
+    if (found.length === 0) continue;
+    sessions.push(session);
+    receipts = [...receipts, ...found].sort((a, b) => a.at - b.at);
+  }
+  const page = receipts.slice(-most);
+  const named = new Set(page.map(({ session }) => session));
+  return {
+    receipts: page,
+    sessions: sessions.filter(({ id }) => named.has(id)),
+    ...(receipts.length > most && { more: true }),
+  };
+}
+
+/** After every link, also of a file that is gone: the journal knows files by that. */
+function realOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  return existsSync(dirname(path)) ? join(realpathSync(dirname(path)), basename(path)) : path;
+}
+
+function sinceThen(file: string, receipts: readonly Receipt[]): "same" | "changed" | "gone" | "unknown" {
+  const left = receipts.findLast((one) => one.left[file] !== undefined)?.left[file];
+  if (!existsSync(file)) return "gone";
+  // A command's own changes are not known by their content, so nothing is claimed about what it left.
+  if (left === undefined || receipts.at(-1)?.left[file] === undefined) return "unknown";
+  return hash("sha256", readFileSync(file), "hex") === left ? "same" : "changed";
+}

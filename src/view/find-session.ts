@@ -1,0 +1,34 @@
+import { isOutsideSession, reason } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import { titleOf } from "./summary.ts";
+
+/** By its id, or by the start of one where only one session is meant. */
+export function sessionBy<S extends { id: string; title: string }>(sessions: readonly S[], prefix: string): S {
+  const found = sessions.filter(({ id }) => id.startsWith(prefix));
+  const exact = found.find(({ id }) => id === prefix) ?? (found.length === 1 ? found[0] : undefined);
+  if (exact && prefix !== "") return exact;
+  const candidates = found.slice(0, 10).map((one) => `${one.id}  ${titleOf(one).slice(0, 60)}`);
+  throw errorBecause(
+    "session-unknown",
+    found.length === 0
+      ? reason("no-session-like", { given: prefix })
+      : reason("sessions-alike", { given: prefix, candidates }),
+  );
+}
+
+/** A session that Sage can go on with. */
+export function sessionToRun<S extends { id: string; title: string }>(sessions: readonly S[], prefix: string): S {
+  const found = sessionBy(sessions, prefix);
+  if (isOutsideSession(found.id)) throw errorBecause("input-invalid", reason("outside-session", { session: found.id }));
+  return found;
+}
+
+/** The newest session there, if there is one to go on with. Sessions are listed newest first. */
+export function lastSessionIn<S extends { id: string; cwd: string; title: string }>(
+  sessions: readonly S[],
+  cwd: string,
+): S {
+  const last = sessions.find((one) => one.cwd === cwd && one.title !== "" && !isOutsideSession(one.id));
+  if (last) return last;
+  throw errorBecause("session-unknown", reason("no-session-in", { cwd }));
+}
