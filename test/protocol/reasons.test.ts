@@ -31,7 +31,7 @@ const forProgrammers: Record<string, number> = {
   "agent/state/lifecycle.ts": 1,
   "cli/journal.ts": 1,
   "host/commands/say.ts": 2,
-  "host/socket/messages.ts": 1,
+  "host/socket/messages.ts": 2,
   "host/socket/serve.ts": 1,
   "input/ask.ts": 2,
   "input/channel.ts": 7,
