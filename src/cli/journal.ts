@@ -1,3 +1,4 @@
+import type { Silence } from "../input/ask.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { errorOf, said, SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
@@ -10,13 +11,14 @@ import { version } from "../config/version.ts";
 /** The journal alone, for commands that look and answer but run no turn. A command that only looks also reads what it may not write. */
 export function openJournal(
   env: NodeJS.ProcessEnv,
-  options: { looks?: boolean } = {},
+  { silence, ...options }: { looks?: boolean; silence?: Silence } = {},
 ): { host: LocalHost; store: Store; home: Home } {
   const home = sageHome(env);
   const store = sqliteStore(home.journal, options);
   const executor = () => Promise.reject(new SageError("turn-failed", said("this command runs no turn")));
   const people = { guard: accountGuard(home), personOf: accountPerson(home) };
-  return { store, home, host: createHost({ store, version, executor, ...people, home: hostHome(home, env) }) };
+  const parts = { store, version, executor, home: hostHome(home, env), ...(silence && { silence }) };
+  return { store, home, host: createHost({ ...parts, ...people }) };
 }
 
 /** A command's reply, or the reason why there is none as an error. */

@@ -19,6 +19,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,
+  "mcp-server": async () => (await import("./commands/mcp-server.ts")).mcpServer,
   trust: async () => (await import("./commands/trust.ts")).trustFolder,
   sandbox: async () => (await import("./commands/sandbox.ts")).sandbox,
   setup: async () => (await import("./commands/setup.ts")).setup,

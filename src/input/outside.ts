@@ -39,6 +39,8 @@ type OutsideParts = {
   signal: AbortSignal;
 };
 
+type Found = { request: InputRequest; resolution?: Resolution };
+
 /**
  * Opens a request for a program outside of Sage, in a session that no loop runs. The same id again is the same request, also after the
  * asker was killed, and from several processes at once. Its time is counted here for as long as this process lives.
@@ -46,10 +48,10 @@ type OutsideParts = {
 export async function askFromOutside(
   { store, version, silence = {}, signal }: OutsideParts,
   ask: OutsideAsk,
-): Promise<{ request: InputRequest; resolution?: Resolution }> {
+): Promise<Found> {
   check(ask);
   const { agent, cwd, id } = ask;
-  const session = sessionOf(ask);
+  const session = sessionOutside(ask);
   const key = askedKey(id);
   const body = bodyOf(ask.body);
   const digest = hash("sha256", canonicalJson([agent, body]), "base64url");
@@ -76,7 +78,21 @@ export async function askFromOutside(
   }
   const found = had ?? store.find(requestId(session, key));
   if (!found || found.request.digest !== digest) throw refused(reason("ask-differs", { id }));
-  const { request, resolution } = found;
+  return rejoin({ store, signal }, found);
+}
+
+/** Finds a request again that was asked from outside, whoever asks for it. Its time is counted here, too. */
+export async function findFromOutside(parts: Pick<OutsideParts, "store" | "signal">, id: string): Promise<Found> {
+  const found = parts.store.find(id);
+  if (!found || !isOutsideRequest(found.request))
+    throw errorBecause("request-unknown", reason("request-missing", { request: id }));
+  return rejoin(parts, found);
+}
+
+async function rejoin(
+  { store, signal }: Pick<OutsideParts, "store" | "signal">,
+  { request, resolution }: { request: InputRequest; resolution: Resolution | undefined },
+): Promise<Found> {
   if (resolution) return { request, resolution };
   if (request.deadline && Date.now() > request.deadline.at)
     return { request, resolution: (await settle(store, request, expired(request))).resolution };
@@ -117,7 +133,11 @@ function endOf(end: OutsideEnd, agent: string): { outcome: "superseded" | "cance
 }
 
 /** The session of a conversation is found again by its name: several processes of an agent may ask at once. */
-function sessionOf({ agent: [agent], conversation, cwd }: OutsideAsk): string {
+export function sessionOutside({
+  agent: [agent],
+  conversation,
+  cwd,
+}: Pick<OutsideAsk, "agent" | "conversation" | "cwd">): string {
   const whole = hash("sha256", canonicalJson([agent, conversation ?? null, conversation === undefined ? cwd : null]));
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   const letters = Array.from({ length: 8 }, (_, n) => alphabet[parseInt(whole.slice(n * 4, n * 4 + 4), 16) % 31]);
