@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readPast } from "../src/cli/past.ts";
+import { readPast } from "../src/archive/trials.ts";
 import { sqliteStore } from "../src/journal/sqlite.ts";
 import type { Fact } from "../src/protocol/index.ts";
 import { bash, sageWith } from "../test/support/sage.ts";
@@ -25,7 +25,7 @@ export async function past(dir: string): Promise<Row[]> {
   const times: number[] = [];
   for (let n = 0; n < 5; n++) {
     const before = performance.now();
-    const { trials, calls } = await readPast(store, dir, []);
+    const { trials, calls } = await readPast(store, dir, { rules: [] });
     const { changed } = trials.of({ text: "Bash(make test:*)", behavior: "allow" });
     if (calls.length !== sessions * callsEach || changed === 0)
       throw new Error(`${calls.length} calls, ${changed} changed`);

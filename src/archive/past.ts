@@ -13,6 +13,7 @@ export type PastOptions = {
   /** Only sessions in this folder or below. */ folder?: string | undefined;
   session?: string | undefined;
   since?: number | undefined;
+  limit?: number;
 };
 
 /** The latest calls of the sessions, oldest first. */
@@ -23,17 +24,20 @@ export function pastCalls(store: Store, options: PastOptions): PastCall[] {
 }
 
 /** Receipts of the latest calls, and of Sage's own questions, oldest first, each with the folder of its session. */
-export function pastReceipts(store: Store, { folder, session, since = 0 }: PastOptions): (Receipt & { cwd: string })[] {
+export function pastReceipts(
+  store: Store,
+  { folder, session, since = 0, limit = MOST_CALLS }: PastOptions,
+): (Receipt & { cwd: string })[] {
   const isMeant = (id: string, cwd: string) =>
     (session ?? id) === id && (folder === undefined || cwd === folder || cwd.startsWith(`${folder}${sep}`));
   const found: (Receipt & { cwd: string })[] = [];
   for (const { id, cwd, lastAt } of store.sessions().toSorted((a, b) => b.lastAt - a.lastAt)) {
-    if (found.length >= MOST_CALLS) break;
+    if (found.length >= limit) break;
     if (lastAt < since || !isMeant(id, cwd)) continue;
     const receipts = receiptsOf(store.housekeeping.only(id, telling), () => undefined);
     for (const receipt of receipts) if (receipt.at >= since) found.push({ ...receipt, cwd });
   }
-  return found.sort((a, b) => a.at - b.at).slice(-MOST_CALLS);
+  return found.sort((a, b) => a.at - b.at).slice(-limit);
 }
 
 function callOf(receipt: Receipt, cwd: string): PastCall {

@@ -100,6 +100,7 @@ export type RunSettings = {
 };
 
 export type Agent = {
+  readonly rules: readonly Rule[];
   readonly skills: readonly Skill[];
   readonly commands: readonly OwnCommand[];
   readonly matching: SkillMatching;
@@ -158,6 +159,7 @@ export function createAgent(parts: AgentParts): Agent {
   const prompts = createRecent<string>();
 
   return {
+    rules: parts.rules,
     skills,
     commands,
     matching,

@@ -65,6 +65,7 @@ export function assembleEach(
       return outside?.expand(text, expanded ?? text, { session: session.id, keepDir: keepDir(session.id) }) ?? expanded;
     },
     keepDir: (session) => (justRead.get(session.id) ?? runOf(session)).agent.keepDir(session.id),
+    rulesIn: (session) => runOf(session).agent.rules,
     ...(namer && { namer }),
     ...(guard && { guard }),
     ...(personOf && { personOf }),

@@ -58,6 +58,8 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     }
     case "respondAll":
       return "approve";
+    case "past": // calls of other sessions are in it, and it is for whoever decides
+      return "approve";
     case "chooseMode":
       return command.mode === "plan" ? "talk" : "approve";
     case "sessions":

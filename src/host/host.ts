@@ -2,7 +2,7 @@ import type { Executor } from "../agent/turn/execution.ts";
 import { existingSession } from "../journal/existing-session.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
-import type { AgentOutcome, Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/index.ts";
+import type { AgentOutcome, Host, InboxEvent, Rule, WatchEvent, WatchOptions } from "../protocol/index.ts";
 import type { Silence } from "../input/ask.ts";
 import { createBlocks } from "./run/blocks.ts";
 import { createCommands } from "./commands/commands.ts";
@@ -37,6 +37,8 @@ export type HostParts = {
   expand?(session: SessionRow, text: string): Awaitable<string | undefined>;
   /** Folder of a session's kept files. Without one no picture can be sent. */
   keepDir?(session: SessionRow): string;
+  /** Rules in force where a session works; none without one. */
+  rulesIn?(session: SessionRow): readonly Rule[];
   /** Without one everybody may do everything: an embedder checks its own people. */
   guard?: Guard;
   /** Without one, the name that a command carries is the person. */
@@ -83,6 +85,7 @@ export function createHost(parts: HostParts): LocalHost {
     version,
     expand,
     keepDir: (session) => parts.keepDir?.(session),
+    rulesIn: (session) => parts.rulesIn?.(session) ?? [],
     runner,
     executor,
     check: guard && ((command) => checkSender(guard, command, (id) => store.find(id)?.request)),

@@ -6,7 +6,7 @@ import type { SessionMode } from "./mode.ts";
 import type { TurnLimits } from "./options.ts";
 import type { Inquired } from "./inquiry.ts";
 import type { OutsideAsk, OutsideEnd } from "./outside.ts";
-import type { Stats } from "./past.ts";
+import type { RuleTrial, Stats } from "./past.ts";
 import type { RuleDestination } from "./permission.ts";
 import type { Reason } from "./reason.ts";
 import type { FoundReceipts } from "./receipt.ts";
@@ -79,6 +79,8 @@ export type Command =
     }
   /** A request by its id, open or ended, with what people asked about it. */
   | { type: "request"; id: string }
+  /** Holds the rules that are offered with a permission, or these, against past calls of its project: would they have allowed too much? */
+  | { type: "past"; requestId: string; rules?: readonly string[] }
   /** Open requests, of one session or of all, oldest first; a page of them where there may be many. */
   | {
       type: "pending";
@@ -190,6 +192,7 @@ type Replies = {
   facts: { facts: Fact[]; /** There are others beyond the page. */ more: boolean };
   receipts: FoundReceipts;
   stats: { stats: Stats };
+  past: { trials: RuleTrial[] };
 };
 
 /** The reply to each command: `ok`, or the code and the message of a refusal. */

@@ -29,6 +29,7 @@ const sending: { [T in Command["type"]]: Sending<Extract<Command, { type: T }>> 
   saveDraft: { repeat: true, forNow: false },
   sessions: read,
   request: read,
+  past: read,
   pending: read,
   choose: { repeat: true, forNow: true },
   rename: { repeat: true, forNow: false },

@@ -246,6 +246,8 @@ export const en = {
   inquiryReply: (cost: string) => (cost === "" ? "The agent replies:" : `The agent replies (${cost}):`),
   inquiryFailed: (why: string) => `No reply: ${why}`,
   inquiryOver: "The request ended before there was a reply.",
+  past: (calls: number, changed: number, against: number, named: string) =>
+    `Of the last ${calls} calls it would have allowed ${changed} without asking${against === 0 ? "" : `; ${against} of those a person refused`}${named === "" ? "." : `: ${named}`}`,
   inquiryWaits: "The agent is asked. The request stays open.",
   inquiryKey: "ask about it first: ? and your question",
   inquiryHow: "Type your question after the question mark: ? why not with sed",

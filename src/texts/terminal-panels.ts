@@ -66,8 +66,6 @@ const en = {
     plan: "Edit the plan; Enter approves it:",
     input: "Edit the input (JSON); Enter uses it:",
   },
-  past: (calls: number, changed: number, against: number, named: string) =>
-    `Of the last ${calls} calls it would have allowed ${changed} without asking${against === 0 ? "." : `; ${against} of those a person refused: ${named}`}`,
   ownRule: "Your own rule:",
   ownRuleHere: "such as Bash(npm test:*)",
   savedFor: (place: string) => `Applies to: ${place}`,
@@ -174,8 +172,6 @@ const zh: PanelTexts = {
     plan: "修改计划，按 Enter 允许：",
     input: "修改输入（JSON），按 Enter 使用：",
   },
-  past: (calls, changed, against, named) =>
-    `最近 ${calls} 次调用中，它会让 ${changed} 次不经询问就获准${against === 0 ? "。" : `；其中 ${against} 次曾被人拒绝：${named}`}`,
   ownRule: "自己写规则：",
   ownRuleHere: "例如 Bash(npm test:*)",
   savedFor: (place) => `适用范围：${place}`,

@@ -209,6 +209,8 @@ export const zh: Texts = {
   inquiryReply: (cost) => (cost === "" ? "智能体回复：" : `智能体回复（${cost}）：`),
   inquiryFailed: (why) => `没有回复：${why}`,
   inquiryOver: "还没有回复，请求就结束了。",
+  past: (calls, changed, against, named) =>
+    `最近 ${calls} 次调用中，它会让 ${changed} 次不经询问就获准${against === 0 ? "" : `；其中 ${against} 次曾被人拒绝`}${named === "" ? "。" : `：${named}`}`,
   inquiryWaits: "已向智能体追问，请求仍待处理。",
   inquiryKey: "先追问：输入 ? 和你的问题",
   inquiryHow: "请在问号后面写上问题，例如：? 为什么不用 sed",

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { suite, test } from "node:test";
 import { pastCalls } from "../../src/archive/past.ts";
 import { statsOf } from "../../src/archive/stats.ts";
-import { readPast } from "../../src/cli/past.ts";
+import { readPast } from "../../src/archive/trials.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { PastCall, Rule } from "../../src/protocol/index.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
@@ -36,7 +36,7 @@ suite("a rule and the past", () => {
       ["make all", "yes"],
     ]);
     await using _ = sage;
-    const { trials, calls } = await readPast(store, here.dir, []);
+    const { trials, calls } = await readPast(store, here.dir, { rules: [] });
     assert.deepEqual(calls.map(said), ["yes node -p 1", "no node -p 2", "yes make all"]);
     const trial = trials.of({ text: "Bash(node -p:*)", behavior: "allow" });
     assert.deepEqual([trial.calls, trial.changed, trial.against], [3, 2, 1]);
@@ -46,6 +46,27 @@ suite("a rule and the past", () => {
     assert.deepEqual([denied.changed, denied.against], [1, 1], "a deny would have stopped the one that ran");
   });
 
+  test("a host tells the past of rules that are offered with a request, and of others", async () => {
+    using here = workspace();
+    const { sage } = await decided(here.dir, [
+      ["cargo test a", "yes"],
+      ["cargo test b", "no"],
+    ]);
+    await using _ = sage;
+    const [request] = sage.facts().flatMap(({ type, data }) => (type === "input.requested" ? [data] : []));
+    const past = async (rules?: string[]) => {
+      const reply = await sage.host.send({ type: "past", requestId: request!.id, ...(rules && { rules }) });
+      return reply.ok && reply.trials.map(({ rule, calls, changed, against }) => [rule, calls, changed, against]);
+    };
+    assert.deepEqual(await past(), [["Bash(cargo test:*)", 2, 2, 1]]);
+    assert.deepEqual(await past(["Bash(cargo test a)", "Bash(make:*)"]), [
+      ["Bash(cargo test a)", 2, 1, 0],
+      ["Bash(make:*)", 2, 0, 0],
+    ]);
+    const unknown = await sage.host.send({ type: "past", requestId: "nobody/t0/0/0/permit0" });
+    assert.equal(!unknown.ok && unknown.code, "request-unknown");
+  });
+
   test("a rule that is in force already, or that a deny rule overrides, spares nothing", async () => {
     using here = workspace();
     const { store, sage } = await decided(here.dir, [["node -p 1", "yes"]]);
@@ -53,7 +74,7 @@ suite("a rule and the past", () => {
     const wide: Rule = { text: "Bash(node:*)", behavior: "allow", source: "user" };
     const deny: Rule = { text: "Bash(node -p:*)", behavior: "deny", source: "user" };
     const changed = async (rules: Rule[], text: string) =>
-      (await readPast(store, here.dir, rules)).trials.of({ text, behavior: "allow" }).changed;
+      (await readPast(store, here.dir, { rules })).trials.of({ text, behavior: "allow" }).changed;
     assert.equal(await changed([wide], "Bash(node:*)"), 1, "tried as if it were not there yet");
     assert.equal(await changed([deny], "Bash(node:*)"), 0);
   });
@@ -69,7 +90,7 @@ suite("a rule and the past", () => {
       ["git push --force origin main", "no"],
     ]);
     await using _ = sage;
-    const { trials, offers } = await readPast(store, here.dir, []);
+    const { trials, offers } = await readPast(store, here.dir, { rules: [] });
     const ideas = trials.ideas(offers);
     assert.deepEqual(
       ideas.map(({ rules, spared }) => [rules, spared]),

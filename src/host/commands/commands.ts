@@ -10,6 +10,7 @@ import { rewindCommands } from "./rewind.ts";
 import { ruleCommands } from "./rule.ts";
 import { sayCommands } from "./say.ts";
 import { sessionCommands } from "./session.ts";
+import { trialCommands } from "./trials.ts";
 import { turnCommands } from "./turn.ts";
 
 /** For so long a command is tried on a journal that another process keeps busy. */
@@ -36,8 +37,9 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
     ...rewindCommands(parts, turns.interrupt),
     ...ruleCommands(parts),
     ...aboutCommands(parts),
-    ...pastCommands(parts),
     ...outsideCommands(parts),
+    ...pastCommands(parts),
+    ...trialCommands(parts),
   };
 
   return async (command) => {

@@ -7,6 +7,7 @@ import {
   reason,
   type Command,
   type CommandReply,
+  type Rule,
   type RuleDestination,
   type RuleGrant,
   type Sender,
@@ -23,6 +24,8 @@ export type CommandParts = {
   expand(session: SessionRow, text: string): Awaitable<string | undefined>;
   /** Folder of the session's kept files. */
   keepDir(session: SessionRow): string | undefined;
+  /** Rules in force where a session works. */
+  rulesIn(session: SessionRow): readonly Rule[];
   runner: Runner;
   executor(session: SessionRow): Promise<Executor>;
   /** See `PersonOf` of the guard. */

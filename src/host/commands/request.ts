@@ -115,7 +115,10 @@ function approverOf(sender: Sender, personOf: CommandParts["personOf"]): Approve
   return { by: name, surface };
 }
 
-function existingRequest(store: Store, id: string): { request: InputRequest; resolution: Resolution | undefined } {
+export function existingRequest(
+  store: Store,
+  id: string,
+): { request: InputRequest; resolution: Resolution | undefined } {
   const found = store.find(id);
   if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: id }));
   return found;

@@ -87,6 +87,7 @@ const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
   compact: { session: text },
   saveDraft: { requestId, draft, ...sender },
   sessions: { session: text.optional(), limit: z.int().min(1).optional(), after: text.optional() },
+  past: { requestId, rules: z.array(text).optional() },
   request: { id: requestId },
   pending: { session: text.optional(), limit: z.int().min(1).optional(), after: requestId.optional() },
   choose: { session: text, model: text, checked: z.boolean().optional(), ...sender },

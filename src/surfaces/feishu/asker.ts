@@ -5,6 +5,7 @@ import {
   type Inquired,
   type PermissionRequest,
   type Resolution,
+  type RuleTrial,
 } from "../../protocol/index.ts";
 import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
 import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
@@ -59,10 +60,32 @@ export type Asking = AskerParts & {
   approvals(requestId: string): readonly Approval[];
   /** Open requests that one answer may be meant for, this one included. */
   alike(request: InputRequest): PermissionRequest[];
+  /** The past of the rules that are offered with a request, once it was learned. */
+  past(requestId: string): readonly RuleTrial[];
+  /** Learns it. A hint that cannot be given keeps nobody from being asked. */
+  learn(request: InputRequest): Promise<void>;
 };
 
-export function createAsker(parts: AskerParts, home: () => Home, open: Pick<Asking, "approvals" | "alike">): Asker {
-  const asking: Asking = { ...parts, home, ...open, speeches: () => parts.speak(home().chat) };
+type Open = Pick<Asking, "approvals" | "alike"> & {
+  trials(requestId: string): Promise<readonly RuleTrial[]>;
+};
+
+export function createAsker(parts: AskerParts, home: () => Home, { trials, ...open }: Open): Asker {
+  const pasts = new Map<string, readonly RuleTrial[]>();
+  const asking: Asking = {
+    ...{ ...parts, home, ...open, speeches: () => parts.speak(home().chat) },
+    past: (id) => pasts.get(id) ?? [],
+    async learn({ id, kind }) {
+      if (kind === "permission" && !pasts.has(id)) pasts.set(id, (await trials(id)).map(here));
+    },
+  };
+  /** Calls of other chats, and of a terminal, are counted and not named. */
+  const here = (trial: RuleTrial): RuleTrial => ({
+    ...trial,
+    surprising: trial.surprising.filter(
+      ({ session, asked }) => asked?.answer === "no" && parts.records.home(session)?.chat === home().chat,
+    ),
+  });
   return {
     alike: (request) => asking.alike(request),
     listed: (request, record) =>
@@ -75,13 +98,17 @@ export function createAsker(parts: AskerParts, home: () => Home, open: Pick<Aski
     reply: (request, inquiries) => replyBelow(asking, request, inquiries),
     remind: (request, n) => remind(asking, request, n),
     escalate: (request, to) => escalate(asking, request, to),
-    settle: (request, resolution) => settle(asking, request, resolution),
+    settle(request, resolution) {
+      pasts.delete(request.id);
+      return settle(asking, request, resolution);
+    },
   };
 }
 
 async function present(asking: Asking, request: InputRequest): Promise<void> {
   const { records, home, now, speeches, log } = asking;
   const { session } = home();
+  await asking.learn(request);
   const cards = records.openCards(session, request.id);
   for (const old of cards.filter(({ at }) => now() - at > RENEW_MS)) {
     records.closeCard(old);

@@ -39,6 +39,7 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
     },
     approvals: asking.approvals(request.id),
     alike: asking.alike(request).length,
+    past: redaction.value(asking.past(request.id)),
     ...(file && { file }),
     ...(record.for !== undefined && { for: record.for }),
     ...(record.called && { called: record.called }),

@@ -86,6 +86,10 @@ export function followSession(
     asker: createAsker(parts, home, {
       approvals: (id) => following.view.approvals(id),
       alike: (request) => alikeTo(request, following.view.open()),
+      trials: async (requestId) => {
+        const reply = await host.send({ type: "past", requestId });
+        return reply.ok ? reply.trials : [];
+      },
     }),
     queue: createQueue(session, ready, parts),
     reminders: new Map(),

@@ -298,6 +298,25 @@ test("a long answer is cut and known to be, and names its file only when it has 
   }
 });
 
+test("the past of an offered rule stands below it in both languages, and nothing in it is taken for markup", () => {
+  const rule = "Bash(git push:*)";
+  const offered = { type: "addRule", rule, behavior: "allow", destination: "session" } as const;
+  const refused = { id: "a", session: "s", cwd: "/", at: 1, tool: "Bash", decision: "asked" } as const;
+  const surprising = [
+    { ...refused, input: { command: "git push <at id=all></at> **x**" }, asked: { answer: "no" as const } },
+  ];
+  const trial = { rule, behavior: "allow" as const, calls: 20, changed: 3, against: 1, surprising };
+  const { card } = permissionCard(bash("git push", { suggestions: [offered] }), asked({ past: [trial] }), zh);
+  valid(card);
+  const all = JSON.stringify(card);
+  assert.match(all, /最近 20 次调用中，它会让 3 次不经询问就获准；其中 1 次曾被人拒绝：git push/);
+  assert.match(
+    all,
+    /Of the last 20 calls it would have allowed 3 without asking; 1 of those a person refused&#58; git push/,
+  );
+  assert.doesNotMatch(all, /<at id=all>|\*\*x/);
+});
+
 test("each reader sees a card in the language of their client: what is the same in both stands there once", () => {
   const { card } = permissionCard(bash("rm -f test.js"), asked(), zh);
   valid(card);

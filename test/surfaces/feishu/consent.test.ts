@@ -125,3 +125,25 @@ suite("requests that are alike", () => {
     assert.deepEqual(ends(sage), [0, 3]);
   });
 });
+
+test("under a rule that is offered stands its past; what was refused elsewhere is counted and not named", async () => {
+  const script = [...["a", "b"].map((name) => ({ calls: [bash(`cargo test ${name}`)] })), { text: "the end" }];
+  await using sage = await team({ script });
+  const { lin, feishu } = sage;
+  lin.say("go");
+  const first = await sage.card(lin.chat, "Allow once");
+  assert.doesNotMatch(JSON.stringify(first.card), /Of the last/);
+  await lin.click(first.id, "deny");
+  const { card } = await feishu.until(lin.chat, ({ id, text }) => id !== first.id && text.includes("cargo test b"));
+  const told =
+    "Of the last 2 calls it would have allowed 2 without asking; 1 of those a person refused&#58; cargo test a";
+  assert.ok(JSON.stringify(card).includes(told), JSON.stringify(card));
+
+  const group = feishu.group("dev", [lin]);
+  lin.say("again", { chat: group, mentionBot: true });
+  const other = await sage.card(group, "Allow once");
+  assert.match(
+    JSON.stringify(other.card),
+    /Of the last 3 calls it would have allowed 3 without asking; 1 of those a person refused\."/,
+  );
+});

@@ -10,7 +10,7 @@ import { person } from "../../account.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { noWords, readFlags, usage } from "../../flags.ts";
 import { openJournal } from "../../journal.ts";
-import { readPast } from "../../past.ts";
+import { readPast } from "../../../archive/trials.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { toStdout } from "../../stdout.ts";
 import { styleOf } from "../../style.ts";
@@ -77,5 +77,5 @@ export async function suggestRules(args: string[]): Promise<number> {
 async function open() {
   const { host, store } = openJournal(process.env, { looks: true });
   const { rules } = loadConfig(sageHome(process.env), process.cwd(), process.env);
-  return { ...(await readPast(store, process.cwd(), rules)), rules, close: () => host.close() };
+  return { ...(await readPast(store, process.cwd(), { rules })), rules, close: () => host.close() };
 }

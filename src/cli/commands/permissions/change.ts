@@ -57,8 +57,8 @@ async function pastLines(
   lang: Lang,
 ): Promise<readonly string[]> {
   const { host, store } = openJournal(process.env, { looks: true });
-  const { readPast } = await import("../../past.ts");
-  const trial = (await readPast(store, process.cwd(), rules)).trials.of(rule);
+  const { readPast } = await import("../../../archive/trials.ts");
+  const trial = (await readPast(store, process.cwd(), { rules })).trials.of(rule);
   await host.close();
   if (trial.changed === 0) return [];
   const w = pastTexts(lang);

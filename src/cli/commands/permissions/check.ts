@@ -8,7 +8,7 @@ import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts } from "../../../texts/permissions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
-import { loadDecision, type Question } from "../../decision.ts";
+import { loadDecision, type Question } from "../../../archive/decision.ts";
 import { toStdout } from "../../stdout.ts";
 
 const list = z.array(z.string()).optional();

@@ -10,7 +10,7 @@ import { permissionTexts, type PermissionTexts } from "../../../texts/permission
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { styleOf } from "../../style.ts";
-import { loadDecision } from "../../decision.ts";
+import { loadDecision } from "../../../archive/decision.ts";
 import { toStdout } from "../../stdout.ts";
 
 /** Tells the verdict on a call here and now, and the rule and file behind it. Nothing runs. */

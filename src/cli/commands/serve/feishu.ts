@@ -102,7 +102,7 @@ export async function mayRead(
   cwd: string,
   { home, env }: Pick<SurfaceParts, "home" | "env">,
 ): Promise<boolean> {
-  const { loadDecision } = await import("../../decision.ts");
+  const { loadDecision } = await import("../../../archive/decision.ts");
   const { judge } = await loadDecision();
   const { rules } = loadConfig(home, cwd, env);
   const where = { mode: "default", cwd, home: homedir(), roots: [cwd] } as const;

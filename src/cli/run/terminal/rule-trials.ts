@@ -8,8 +8,8 @@ const FRESH_MS = 60_000;
 export function createRuleTrials(store: Store, cwd: string, rules: () => readonly Rule[]) {
   const made = new Map<string, { at: number; trial: RuleTrial | undefined }>();
   const make = async (rule: string) => {
-    const { readPast } = await import("../../past.ts");
-    return (await readPast(store, cwd, rules())).trials.of({ text: rule, behavior: "allow" });
+    const { readPast } = await import("../../../archive/trials.ts");
+    return (await readPast(store, cwd, { rules: rules() })).trials.of({ text: rule, behavior: "allow" });
   };
   return (rule: string, ready: () => void): RuleTrial | undefined => {
     const found = made.get(rule);

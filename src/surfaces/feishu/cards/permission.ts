@@ -1,7 +1,9 @@
-import { type Approval, type PermissionRequest } from "../../../protocol/index.ts";
+import type { Approval, PermissionRequest, RuleTrial } from "../../../protocol/index.ts";
 import { rulesFor } from "../../../view/answering.ts";
 import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, neededOf } from "../../../view/describe.ts";
+import { trialLine } from "../../../view/past.ts";
+import type { Texts } from "../../../texts/texts.ts";
 import { actionElements, actionText, detailElements, fitting, reasonElements, rooms, type Clip } from "./action.ts";
 import { button, card, form, input, link, markdown, note, panel, row, type Card, type Element } from "./card.ts";
 import { code, inline, words as escaped } from "./escape.ts";
@@ -23,6 +25,8 @@ export type Asked = {
   now: number;
   /** So many open requests may be answered together, this one included. */
   alike?: number;
+  /** The past of the rules that are offered. */
+  past?: readonly RuleTrial[];
   /** Of those who have approved it so far. */
   approvals?: readonly Approval[];
   /** Open ids of those who may answer: the card notifies them. */
@@ -141,9 +145,9 @@ function fileLine(asked: Asked, speech: Speech): string {
 function choices(
   asked: Asked,
   { rules, leave, cut }: { rules: readonly string[]; leave: boolean; cut: boolean },
-  { t }: Speech,
+  { t, words }: Speech,
 ): Element[] {
-  const { rid, g, file } = asked;
+  const { rid, g, file, past = [] } = asked;
   const value = (act: string) => ({ k: "perm" as const, rid, act, g });
   const mayAllow = !cut || file === "read";
   const confirm = { title: t.alwaysTitle, text: rules.join(t.comma) };
@@ -170,7 +174,20 @@ function choices(
               ? t.labelled(escaped(t.alwaysRules), inline(rules[0] ?? ""))
               : `${escaped(t.alwaysRules)}\n${code(rules)}`,
           ),
+          ...pastElements(
+            past.filter(({ rule }) => rules.includes(rule)),
+            words,
+          ),
         ]
       : []),
   ];
+}
+
+/** How each rule would have done so far. The rule stands above where there is one. */
+function pastElements(past: readonly RuleTrial[], t: Texts): Element[] {
+  const lines = past.flatMap((trial) => {
+    const line = trialLine(trial, t);
+    return line === "" ? [] : [past.length === 1 ? escaped(line) : `${inline(trial.rule)} ${escaped(line)}`];
+  });
+  return lines.length === 0 ? [] : [note(lines.join("\n"))];
 }

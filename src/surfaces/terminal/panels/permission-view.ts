@@ -1,4 +1,4 @@
-import { PLAN_TOOL, oneLine, visible, type PermissionRequest, type RuleTrial } from "../../../protocol/index.ts";
+import { PLAN_TOOL, oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
 import { diffRows } from "../draw/diff.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";
@@ -16,7 +16,7 @@ import {
   type PermissionState,
 } from "./permission-state.ts";
 import type { Block, Description } from "../../../view/describe.ts";
-import { summaryOf } from "../../../view/summary.ts";
+import { trialLine } from "../../../view/past.ts";
 
 /** The action first, whole, and to be seen to its end, then why it is asked about; details are how it was judged and the agent's words. */
 export function permissionBody(
@@ -233,7 +233,7 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
     case "offer": {
       const { rule, note } = row.offer;
       const trial = draw.past?.(rule);
-      const notes = [note && t.because(note), trial && pastLine(trial, wording)];
+      const notes = [note && t.because(note), trial && trialLine(trial, t)];
       const more = oneLine(notes.filter(Boolean).join(" "));
       return { sign: always.ticked[row.n] ? "[x]" : "[ ]", label: unbroken(visible(rule)), more };
     }
@@ -250,15 +250,6 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
       return row satisfies never;
   }
 }
-
-/** The past in one line; `sage permissions backtest` shows all of it. */
-function pastLine({ calls, changed, against, surprising: [first] }: RuleTrial, { past }: Draw["wording"]): string {
-  if (calls === 0) return "";
-  const named = against > 0 && first ? clipped(summaryOf(first.input), LONGEST_NAMED) : "";
-  return past(calls, changed, against, named);
-}
-
-const LONGEST_NAMED = 60;
 
 export function permissionKeys(
   request: PermissionRequest,

@@ -1,17 +1,21 @@
 import { homedir } from "node:os";
-import { pastCalls } from "../archive/past.ts";
 import type { Store } from "../journal/store.ts";
 import { projectRoot } from "../config/trust.ts";
 import { openDisk } from "../permission/paths/canonical.ts";
 import { createTrials, type Trials } from "../permission/suggest/trial.ts";
 import type { PastCall, Rule } from "../protocol/index.ts";
 import { loadDecision } from "./decision.ts";
+import { pastCalls } from "./past.ts";
 
 export type Past = { calls: PastCall[]; trials: Trials; offers(call: PastCall): string[][] };
 
-/** The calls of this project, ready to hold rules against. */
-export async function readPast(store: Store, cwd: string, rules: readonly Rule[]): Promise<Past> {
-  const calls = pastCalls(store, { folder: projectRoot(cwd) });
+/** The calls of this project, ready to hold rules against; the latest of them where there is a limit. */
+export async function readPast(
+  store: Store,
+  cwd: string,
+  { rules, limit }: { rules: readonly Rule[]; limit?: number },
+): Promise<Past> {
+  const calls = pastCalls(store, { folder: projectRoot(cwd), ...(limit !== undefined && { limit }) });
   const { judge, suggest } = await loadDecision();
   const disk = openDisk();
   const questionOf = ({ tool, input, cwd }: PastCall, given: readonly Rule[]) => ({
