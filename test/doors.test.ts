@@ -22,7 +22,7 @@ const doors: Record<string, string[]> = {
   models: ["protocol", "texts"],
   context: ["protocol"],
   hooks: ["protocol"],
-  guest: ["protocol"],
+  guest: ["protocol", "mcp"],
   agent: [...heart, "texts"],
   mcp: ["protocol", "tools"],
   config: ["protocol", "texts", "permission", "tools", "context", "hooks", "mcp"],

@@ -263,7 +263,7 @@ function responsesEvents({ thinking, text, calls = [], usage = { input: 10, outp
           {
             item: { type: "message", id: "msg_1" },
             between: halves(text).map((delta) => ({ type: "response.output_text.delta", item_id: "msg_1", delta })),
-            done: { type: "message", id: "msg_1" },
+            done: { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text }] },
           },
         ]),
     ...calls.map((call, n) => {
@@ -297,6 +297,7 @@ function responsesEvents({ thinking, text, calls = [], usage = { input: 10, outp
           input_tokens_details: { cached_tokens: usage.cacheRead ?? 0 },
           output_tokens: usage.output,
           output_tokens_details: { reasoning_tokens: 0 },
+          total_tokens: usage.input + usage.output,
         },
       },
     },

@@ -1,0 +1,127 @@
+import type { Answers, Call, Question, ToolInput, Usage } from "../protocol/index.ts";
+import { commandLine } from "./command.ts";
+import { count, fields, list, text, told, type Fields } from "./json.ts";
+
+/** Everything that an agent has told about one call so far: each message may add a part of it. */
+export type Seen = Fields & { toolCallId: string };
+
+export function seenWith(before: Seen | undefined, update: unknown): Seen | undefined {
+  const { sessionUpdate: _, ...news } = told(update);
+  const id = text(news["toolCallId"]);
+  if (id === undefined) return undefined;
+  const input = fields(news["rawInput"]);
+  // Its input comes whole or not at all: an empty one takes nothing back.
+  const kept = Object.keys(input).length === 0 && before?.["rawInput"] !== undefined;
+  return { ...before, ...news, ...(kept && { rawInput: before["rawInput"] }), toolCallId: id };
+}
+
+/** The call in the agent's own words; a command as Bash's. */
+export function callOf(seen: Seen, cwd: string): Call {
+  const command = commandOf(seen, cwd);
+  const call = { type: "call" as const, id: seen.toolCallId };
+  if (command !== undefined) return { ...call, tool: "Bash", input: { command: command.line } };
+  return { ...call, tool: nameOf(seen), input: inputOf(seen) };
+}
+
+/** Only a command can be judged, and only the whole of it: a title may be cut short. */
+export function judgedOf(seen: Seen, cwd: string): { tool: string; input: ToolInput }[] {
+  const command = commandOf(seen, cwd);
+  return command?.whole ? [{ tool: "Bash", input: { command: command.line } }] : [];
+}
+
+function commandOf(seen: Seen, cwd: string): { line: string; whole: boolean } | undefined {
+  if (seen["kind"] !== "execute") return undefined;
+  const input = fields(seen["rawInput"]);
+  const line = commandLine(input["command"], { cwd: input["cwd"] ?? input["workdir"], sessionCwd: cwd });
+  if (line !== undefined) return { line, whole: true };
+  const title = text(seen["title"]);
+  return title === undefined || Object.keys(input).length > 0 ? undefined : { line: title, whole: false };
+}
+
+/** Sage's own tools are judged and shown by their fields, which this one does not have: it never goes by their names. */
+const ours = new Set(["Bash", "Read", "Write", "Edit", "Glob", "Grep", "AskUserQuestion"]);
+
+function nameOf(seen: Seen): string {
+  const meta = fields(seen["_meta"]);
+  const name =
+    text(seen["name"]) ?? text(meta["toolName"]) ?? text(fields(meta["claudeCode"])["toolName"]) ?? text(seen["kind"]);
+  if (name === undefined || name === "") return "tool";
+  return ours.has(name) ? name.toLowerCase() : name;
+}
+
+function inputOf(seen: Seen): ToolInput {
+  const raw = fields(seen["rawInput"]);
+  if (Object.keys(raw).length > 0) return { ...raw };
+  const paths = list(seen["locations"]).flatMap((one) => text(fields(one)["path"]) ?? []);
+  const words = wordsIn(seen["content"]);
+  const changes = list(seen["content"]).flatMap((one) => {
+    const { type, path, oldText, newText } = told(one);
+    return type === "diff" ? [{ path, ...(oldText !== undefined && { oldText }), newText }] : [];
+  });
+  return {
+    ...(text(seen["title"]) !== undefined && { title: seen["title"] }),
+    ...(paths.length > 0 && { paths }),
+    ...(changes.length > 0 && { changes }),
+    ...(words !== "" && { content: words }),
+  };
+}
+
+/** How a call ended, in words for the journal. */
+export function resultOf(seen: Seen): string {
+  const words = wordsIn(seen["content"]);
+  if (words !== "") return words;
+  const raw = seen["rawOutput"];
+  const output = text(raw) ?? text(fields(raw)["output"]) ?? text(fields(raw)["text"]) ?? text(fields(raw)["error"]);
+  return output ?? text(seen["status"]) ?? "";
+}
+
+function wordsIn(content: unknown): string {
+  return list(content)
+    .flatMap((one) => text(fields(fields(one)["content"])["text"]) ?? [])
+    .join("\n");
+}
+
+/** Of the choices that the agent offers only those for this one call are taken: Sage's rules live in Sage's files. */
+export function optionOf(params: Fields, kind: "allow_once" | "reject_once"): string | undefined {
+  const found = list(params["options"]).find((one) => fields(one)["kind"] === kind);
+  return text(fields(found)["optionId"]);
+}
+
+/** Questions that come as a request for permission (Qwen Code), numbered in their order. */
+export function questionsIn(toolCall: Seen): Question[] | undefined {
+  const asked = list(fields(toolCall["_meta"])["qwenQuestions"]);
+  const questions = asked.flatMap((one) => questionOf(fields(one)) ?? []);
+  return questions.length > 0 && questions.length === asked.length ? questions : undefined;
+}
+
+export function questionOf({ question, header, multiSelect, options }: Fields): Question | undefined {
+  const words = text(question);
+  if (words === undefined) return undefined;
+  const choices = list(options).flatMap((one) => {
+    const label = text(fields(one)["label"]);
+    return label === undefined ? [] : [{ label, description: text(fields(one)["description"]) ?? "" }];
+  });
+  return { question: words, header: text(header) ?? "", options: choices, multiSelect: multiSelect === true };
+}
+
+/** Answers by the number of their question, as text. */
+export function numbered(questions: readonly Question[], answers: Answers): Record<string, string> {
+  return Object.fromEntries(
+    questions.flatMap(({ question }, number) => {
+      const answer = answers[question];
+      if (answer === undefined) return [];
+      return [[`${number}`, [...answer.selected, ...(answer.other ? [answer.other] : [])].join(", ")]];
+    }),
+  );
+}
+
+export function usageOf(value: unknown): Usage | undefined {
+  const used = fields(value);
+  if (count(used["inputTokens"]) + count(used["outputTokens"]) === 0) return undefined;
+  return {
+    inputTokens: count(used["inputTokens"]),
+    outputTokens: count(used["outputTokens"]),
+    cacheReadTokens: count(used["cachedReadTokens"]),
+    cacheWriteTokens: count(used["cachedWriteTokens"]),
+  };
+}
