@@ -5,19 +5,14 @@ import { errorBecause } from "../texts/error.ts";
 const SURFACE = "persona";
 const PREFIX = "persona ";
 
-/** Goes along when an answer is copied, and into no journal and no file: symbols are no part of JSON. */
-const mark = Symbol("persona");
-
-type Marked = { [mark]?: string };
-
-/** Marks an answer as a persona's, whoever hands it on. */
+/** Marks an answer as a persona's, whoever hands it on: copied, wrapped, or sent to another process as JSON. */
 export function asPersona(response: InputResponse, name: string): InputResponse {
-  return Object.assign({ ...response }, { [mark]: name });
+  return { ...response, persona: name };
 }
 
-/** The answer as it is recorded, and in whose name: a persona's is never anybody else's. */
+/** The answer as it is recorded, without the mark, and in whose name: a persona's is never anybody else's. */
 export function senderOf(given: InputResponse, otherwise: Sender): { response: InputResponse; sender: Sender } {
-  const { [mark]: name, ...response } = given as InputResponse & Marked;
+  const { persona: name, ...response } = given;
   if (name === undefined) return { response, sender: otherwise };
   return { response, sender: { by: `${PREFIX}${name}`, surface: SURFACE } };
 }
@@ -28,7 +23,11 @@ export function recordedPersona(by: string): string | undefined {
 }
 
 /** A persona stands in for a person in tests. Outside of a test journal it answers nothing, and so grants nothing. */
-export function checkPersona(store: Store, { by, surface }: Sender): void {
-  if (surface !== SURFACE || store.test === true) return;
-  throw errorBecause("not-permitted", reason("persona-outside-test", { by }));
+export function checkPersona(store: Store, sender: Sender): void {
+  if (!isPersona(sender) || store.test === true) return;
+  throw errorBecause("not-permitted", reason("persona-outside-test", { by: sender.by }));
+}
+
+export function isPersona({ surface }: Sender): boolean {
+  return surface === SURFACE;
 }

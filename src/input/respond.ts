@@ -13,7 +13,7 @@ import {
   type SageError,
 } from "../protocol/index.ts";
 import { duesOf } from "./due.ts";
-import { checkPersona, senderOf } from "./persona.ts";
+import { checkPersona, isPersona, senderOf } from "./persona.ts";
 import { resolve } from "./validate.ts";
 import { errorBecause } from "../texts/error.ts";
 
@@ -62,7 +62,10 @@ export function prepare(
   }
   if (isOverdue(store, found.request))
     return settle(store, found.request, expired(found.request)).then(({ resolution }) => ({ won: false, resolution }));
-  if (response.type === "granted" && needsConsent(found.request)) return { request: found.request, yes: response };
+  if (response.type === "granted" && needsConsent(found.request)) {
+    if (isPersona(sender)) throw needsPeople(found.request);
+    return { request: found.request, yes: response };
+  }
   return { request: found.request, resolution: resolve(found.request, response, sender) };
 }
 

@@ -150,26 +150,31 @@ export type LooseResponse =
   | InputResponse
   | { type: "answers"; requestId: string; answers: LooseAnswers; remark?: string; partial?: boolean };
 
-/** A reply to a request, which it names by its id. */
-export type InputResponse =
+/**
+ * A reply to a request, which it names by its id. `persona` marks a reply that no person gave: it counts in test journals alone, in the
+ * name of that persona, whoever sends it.
+ */
+export type InputResponse = { persona?: string } &
   /** Leaving out a question is refused unless `partial` says it is meant. */
-  | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
-  | {
-      type: "granted";
-      requestId: string;
-      input?: ToolInput;
-      comment?: string;
-      rules?: RuleGrant[];
-      /** Rules to take back with this answer. With one in `rules`, that one takes the place of the other. */
-      removeRules?: RuleRemoval[];
-      /** Runs it outside of the sandbox, this once; only where the request offers it. */ outside?: true;
-      /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
-    }
-  /** On a question: the person chooses not to answer it. */
-  | { type: "denied"; requestId: string; reason?: string }
-  | { type: "text"; requestId: string; text: string }
-  /** Stops the turn, not only this request. */
-  | { type: "cancelled"; requestId: string; reason?: string };
+  (
+    | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
+    | {
+        type: "granted";
+        requestId: string;
+        input?: ToolInput;
+        comment?: string;
+        rules?: RuleGrant[];
+        /** Rules to take back with this answer. With one in `rules`, that one takes the place of the other. */
+        removeRules?: RuleRemoval[];
+        /** Runs it outside of the sandbox, this once; only where the request offers it. */ outside?: true;
+        /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
+      }
+    /** On a question: the person chooses not to answer it. */
+    | { type: "denied"; requestId: string; reason?: string }
+    | { type: "text"; requestId: string; text: string }
+    /** Stops the turn, not only this request. */
+    | { type: "cancelled"; requestId: string; reason?: string }
+  );
 
 /** A yes in a person's name. */
 export type Signature = {

@@ -122,6 +122,7 @@ test("whatever way a persona's yes takes, it grants nothing in a journal of peop
     copied: async (request) => ({ ...(await yes(request)) }),
     changed: async (request) => ({ ...(await yes(request)), comment: "another word" }) as InputResponse,
     assigned: async (request) => Object.assign({}, await yes(request)),
+    sent: async (request) => JSON.parse(JSON.stringify(await yes(request))) as InputResponse,
     recorded: replayAnswers(recorded),
   };
   let n = 0;
@@ -160,9 +161,39 @@ test("a surface that hands a persona's answer on is refused as well", async () =
   });
   await sage.say("go");
   const [request] = await sage.open();
-  const refused = await sage.answer(await yes(request!));
-  assert.ok(!refused.ok && refused.code === "not-permitted", JSON.stringify(refused));
+  const given = await yes(request!);
+  const list = { type: "respondAll", requestIds: [request!.id], by: "Lin", surface: "test" } as const;
+  for (const refused of [
+    await sage.answer(given),
+    await sage.answer(JSON.parse(JSON.stringify(given)) as InputResponse),
+    await sage.answer({ ...given, persona: "" }),
+    await sage.host.send({ type: "respond", response: given, by: "Lin", surface: "persona" }),
+    ...(await sage.host
+      .send({ ...list, answer: { ...given, type: "granted" } })
+      .then((all) => (all.ok ? all.results : [all]))),
+  ])
+    assert.ok(!refused.ok && refused.code === "not-permitted", JSON.stringify(refused));
   assert.equal(sage.store.resolution(request!.id), undefined, "it stays open for a person");
+  assert.equal((await sage.answer({ type: "denied", requestId: request!.id })).ok, true);
+  await sage.outcome();
+});
+
+test("in a test journal, too, a persona is none of the people who have to approve", async () => {
+  using here = workspace();
+  const demand = { text: "Bash(touch:*)", source: "project", consent: { approvals: 2 } } as const;
+  const rules = [{ behavior: "ask", ...demand } as const];
+  await using sage = await sageWith({
+    script: [{ calls: [bash("touch ran")] }, { text: "done" }],
+    dir: here.dir,
+    rules,
+  });
+  await sage.say("go");
+  const [request] = await sage.open();
+  for (const response of [await yes(request!), JSON.parse(JSON.stringify(await yes(request!))) as InputResponse]) {
+    const refused = await sage.answer(response);
+    assert.ok(!refused.ok && refused.code === "request-invalid", JSON.stringify(refused));
+  }
+  assert.deepEqual(sage.store.approvals(request!.id), []);
   assert.equal((await sage.answer({ type: "denied", requestId: request!.id })).ok, true);
   await sage.outcome();
 });

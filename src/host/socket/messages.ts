@@ -15,20 +15,21 @@ const rule = z.strictObject({ ...named, behavior });
 const answers = z.record(text, z.strictObject({ selected: z.array(text), other: text.optional() }));
 const remark = text.optional();
 
+const answered = { requestId, persona: text.optional() };
 const response = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("answers"), requestId, answers, remark, partial: z.boolean().optional() }),
+  z.strictObject({ type: z.literal("answers"), ...answered, answers, remark, partial: z.boolean().optional() }),
   z.strictObject({
     type: z.literal("granted"),
-    requestId,
+    ...answered,
     input: z.record(text, z.unknown()).optional(),
     comment: text.optional(),
     rules: z.array(rule).optional(),
     removeRules: z.array(z.strictObject(named)).optional(),
     mode: z.enum(["ask", "acceptEdits"]).optional(),
   }),
-  z.strictObject({ type: z.literal("denied"), requestId, reason: text.optional() }),
-  z.strictObject({ type: z.literal("text"), requestId, text }),
-  z.strictObject({ type: z.literal("cancelled"), requestId, reason: text.optional() }),
+  z.strictObject({ type: z.literal("denied"), ...answered, reason: text.optional() }),
+  z.strictObject({ type: z.literal("text"), ...answered, text }),
+  z.strictObject({ type: z.literal("cancelled"), ...answered, reason: text.optional() }),
 ]);
 
 const shared = z.discriminatedUnion("type", [
