@@ -71,12 +71,16 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
   async function listen(): Promise<void> {
     for await (const message of rpc.incoming) hear(message);
     const { code, signal: by, words: complaint } = await peer.ended;
-    end(turn === "interrupted" ? "interrupted" : { words: complaint || `it ended with ${by ?? `code ${code}`}` });
+    end(
+      turn === "interrupted"
+        ? "interrupted"
+        : { how: "died", words: complaint || `it ended with ${by ?? `code ${code}`}` },
+    );
   }
 
-  function end(how: "done" | "interrupted" | { words: string }): void {
+  function end(how: "done" | "interrupted" | { how: "failed" | "died"; words: string }): void {
     flush();
-    events.push(typeof how === "string" ? { type: "ended", how } : { type: "ended", how: "failed", words: how.words });
+    events.push({ type: "ended", ...(typeof how === "string" ? { how } : how) });
     events.end();
   }
 
@@ -242,7 +246,7 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
     // Everything that it told before it answered is heard first.
     await new Promise((resolve) => setImmediate(resolve));
     if (!(result instanceof RpcError)) ended(result);
-    else if (result.code !== undefined) end({ words: result.message });
+    else if (result.code !== undefined) end({ how: "failed", words: result.message });
   }
 
   function ended(result: Fields): void {
@@ -255,7 +259,8 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
     const untold = refusals.filter(({ reason }) => reason !== undefined || !wentOn);
     refusals = [];
     const next = [...untold, ...waiting].map((one) => one.words).join("\n\n");
-    if (next === "") return end(result["stopReason"] === "refusal" ? { words: "it refused to go on" } : "done");
+    if (next === "")
+      return end(result["stopReason"] === "refusal" ? { how: "failed", words: "it refused to go on" } : "done");
     prompt(next);
     for (const { sent } of waiting) sent();
   }

@@ -76,12 +76,12 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
 
   async function listen(): Promise<void> {
     for await (const message of rpc.incoming) hear(message);
-    end(left ? "parked" : { words: "its app-server is gone" });
+    end(left ? "parked" : { how: "died", words: "its app-server is gone" });
   }
 
-  function end(how: "done" | "interrupted" | "parked" | { words: string }): void {
+  function end(how: "done" | "interrupted" | "parked" | { how: "failed" | "died"; words: string }): void {
     flush();
-    events.push(typeof how === "string" ? { type: "ended", how } : { type: "ended", how: "failed", words: how.words });
+    events.push({ type: "ended", ...(typeof how === "string" ? { how } : how) });
     events.end();
   }
 
@@ -192,7 +192,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
       case "item/tool/requestUserInput": {
         const questions = questionsOf(params);
         if (!questions || questions.length === 0) return rpc.reply(id, { answers: {} });
-        const shown = questions.map(({ id: _, ...question }) => question);
+        const shown = questions.map(({ id: _id, ...question }) => question);
         const ask = open({ tool: "AskUserQuestion", input: { questions: shown } }, { questions: shown });
         return put({ id, ask, kind: "questions", questions });
       }
@@ -233,7 +233,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
     line.release(session);
     if (status === "completed") return end("done");
     if (status === "interrupted") return end("interrupted");
-    end({ words: text(fields(error)["message"]) ?? "its turn failed" });
+    end({ how: "failed", words: text(fields(error)["message"]) ?? "its turn failed" });
   }
 
   async function steer(words: string): Promise<void> {

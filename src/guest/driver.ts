@@ -38,9 +38,12 @@ export type GuestEvent =
   /** It does not want to know any more: answered elsewhere, or the call is gone. */
   | { type: "withdrawn"; id: string }
   | { type: "result"; call: string; ok: boolean; text: string }
-  /** The last event. `parked`: it waits with a call that it keeps. `failed` carries its own words on what went wrong. */
+  /**
+   * The last event. `parked`: it waits with a call that it keeps. `failed`: it says that it cannot go on. `died`: its process or
+   * connection is gone without that; it is started once more, and told where it was.
+   */
   | { type: "ended"; how: "done" | "interrupted" | "parked" }
-  | { type: "ended"; how: "failed"; words: string };
+  | { type: "ended"; how: "failed" | "died"; words: string };
 
 /** One run of a guest, from its start to its end. It has joined when `start` returns, and does nothing before it is spoken to or listened to. */
 export type Guest = {

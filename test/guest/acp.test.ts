@@ -127,7 +127,7 @@ test("killed while it asks it does not ask again; what it tells of the past when
     process.kill(-(pids[0] ?? 0), "SIGKILL");
     return "nothing";
   });
-  assert.deepEqual(heard.at(-1), { type: "ended", how: "failed", words: "it ended with SIGKILL" });
+  assert.deepEqual(heard.at(-1), { type: "ended", how: "died", words: "it ended with SIGKILL" });
   const again = await start(guest.session);
   assert.equal(again.session, guest.session);
   await again.say("go on");

@@ -125,7 +125,7 @@ test("killed while it asks it does not ask again: the thread is there, and has n
     for (const { pid } of serversIn(dir)) process.kill(-pid, "SIGKILL");
     return "nothing";
   });
-  assert.deepEqual(heard.at(-1), { type: "ended", how: "failed", words: "its app-server is gone" });
+  assert.deepEqual(heard.at(-1), { type: "ended", how: "died", words: "its app-server is gone" });
   const again = await start(guest.session);
   assert.deepEqual([again.session, again.goesOn], [guest.session, false]);
   await again.say("go on");

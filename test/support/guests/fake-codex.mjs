@@ -162,7 +162,7 @@ function handle(client, { id, method, params, result }) {
 const server = createServer();
 new WebSocketServer({ server }).on("connection", (socket) => {
   const client = { send: (message) => socket.readyState === 1 && socket.send(JSON.stringify(message)) };
-  socket.on("message", (data) => handle(client, JSON.parse(String(data))));
+  socket.on("message", (data) => handle(client, JSON.parse(Buffer.concat([data].flat()).toString())));
   socket.on("close", () => live.forEach(({ clients }) => clients.delete(client)));
 });
 process.on("SIGTERM", () => {
