@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { createAnchors } from "../config/anchors.ts";
 import { silenceOptions } from "../config/silence.ts";
 import { loadConfig, type Config } from "../config/config.ts";
@@ -14,17 +13,14 @@ import type { LocalHost } from "../host/host.ts";
 import { outsideOf } from "../host/servers.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
-import type { ModelChoice, ModelSettings } from "../models/choice/choose.ts";
-import type { Offer } from "../models/choice/offered.ts";
+import type { ModelChoice } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import {
-  modelChosenKey,
   modeOf,
   oneLine,
   type ExecutionOptions,
   type PermissionMode,
-  type Sender,
   type SessionMode,
   type SubagentDefinition,
 } from "../protocol/index.ts";
@@ -33,46 +29,27 @@ import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { sentence } from "../texts/reasons.ts";
 import { accountGuard, accountPerson, checkApprover, person } from "./account.ts";
+import { contextWindow } from "../models/window.ts";
+import type { Seat } from "./seat.ts";
 import { hostHome } from "./host-home.ts";
 import { surroundingsOf } from "./surroundings.ts";
 import { withImages } from "./images.ts";
 import { ask } from "./journal.ts";
-import {
-  checkKnown,
-  createModels,
-  lastingSpec,
-  modelOf,
-  modelOfSession,
-  nameOf,
-  smallModelOf,
-} from "./model-choice.ts";
+import { createModels, lastingSpec, modelOf, modelOfSession, nameOf, smallModelOf } from "./model-choice.ts";
 
-export type Sage = {
+/** A host of this machine that runs turns in one folder. */
+export type Sage = Seat & {
   host: LocalHost;
   store: Store;
-  /** The model that a session goes on with, as people call it. */
-  modelOf(session: string): string;
+  config: Config;
   /** Loads the model now: what is wrong with it is thrown here, before a session is begun. */
   ready(session?: string): Promise<Model>;
-  /** From its next turn on, and whenever it is resumed. A model that cannot be loaded is refused; `checked`: also one that its provider does not have. */
-  chooseModel(session: string, spec: string, sender: Sender, options?: { checked?: boolean }): Promise<void>;
-  /** Asks the providers that are set up which models they have. */
-  offered(heard: (offer: Offer) => void): Promise<void>;
-  /** The parts of this run, for surfaces that show them. */
-  home: Home;
-  cwd: string;
-  config: Config;
-  skills: Skill[];
-  commands: readonly OwnCommand[];
-  /** Prompts of MCP servers, as commands. */
-  prompts(): Promise<readonly OwnCommand[]>;
-  subagents: SubagentDefinition[];
 };
 
 /** A model that is named when a session is resumed holds for it from then on. */
 export async function goOnWith(sage: Sage, session: string, spec: string | undefined): Promise<void> {
   if (spec === undefined || lastingSpec(spec) === modelOfSession(sage.store, session)) return;
-  await sage.chooseModel(session, spec, { by: person(), surface: "cli" });
+  await ask(sage.host, { type: "choose", session, model: spec, by: person(), surface: "cli" });
 }
 
 /** A mode that is named on the command line holds from then on. */
@@ -109,7 +86,7 @@ export async function openSage(run: Run): Promise<Sage> {
   if (permissionMode === "bypass" || answersItself) checkApprover(installation.settings);
   const models = createModels();
   const folder = await withModules(folderParts({ installation, cwd, lang, models, asked }), lang);
-  const { config, skills, commands, subagents, warnings, parts, options: folderOptions, namer } = folder;
+  const { config, skills, commands, warnings, parts, options: folderOptions, namer } = folder;
   for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   const named = (spec: string | undefined): ModelChoice =>
     (spec === undefined ? undefined : modelOf(installation, spec, run.fallback)) ?? run.choice;
@@ -142,26 +119,22 @@ export async function openSage(run: Run): Promise<Sage> {
   return {
     host: { ...host, send: withImages(host.send, cwd), close: () => (closing ??= host.close()) },
     store,
-    modelOf: (session) => nameOf(choiceOf(session)),
     ready: async (session) => models(session === undefined ? run.choice : choiceOf(session)),
-    async chooseModel(session, spec, sender, { checked = false } = {}) {
-      const choice = named(lastingSpec(spec));
-      await models(choice);
-      if (checked) await checkKnown(choice, installation);
-      const data = { model: nameOf(choice), ...sender };
-      await store.append(session, { key: modelChosenKey(randomUUID()), type: "model.chosen", at: Date.now(), data });
-    },
-    async offered(heard) {
-      const { offeredModels } = await import("../models/choice/offered.ts");
-      await offeredModels({ env: installation.env, settings: installation.settings as ModelSettings }, heard);
-    },
+    by: person(installation.settings),
+    flag: "",
     home: installation.home,
+    settings: installation.settings,
     cwd,
     config,
-    skills,
-    commands,
-    prompts: async () => (await parts.outside?.commands()) ?? [],
-    subagents,
+    look: async (session) => ({
+      cwd,
+      model: nameOf(choiceOf(session)),
+      window: (name) => config.settings.maxContextTokens ?? contextWindow(name),
+      ...(config.sandbox.mode !== "off" && { sandbox: config.sandbox.mode }),
+      invocable: [...commands, ...skills.filter(({ userInvocable }) => userInvocable)],
+      prompts: async () => (await parts.outside?.commands()) ?? [],
+    }),
+    here: { config, store },
   };
 }
 

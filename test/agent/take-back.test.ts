@@ -3,14 +3,18 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { slashCommands } from "../../src/cli/run/terminal/slash.ts";
-import { give, takeBack } from "../../src/cli/session-rules.ts";
-import { sessionRules } from "../../src/protocol/index.ts";
-import type { Sage } from "../../src/cli/wiring.ts";
+import { sessionRules, type Rule } from "../../src/protocol/index.ts";
+import type { Seat } from "../../src/cli/seat.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
 const rule = "Bash(node -p:*)";
 const grant = { behavior: "allow", rule, destination: "session" } as const;
+const place = { destination: "session", by: "Lin", surface: "test" } as const;
+const give = ({ host, session }: TestSage, added: Pick<Rule, "behavior"> & { rule: string }) =>
+  host.send({ type: "addRule", session, ...added, ...place });
+const takeBack = ({ host, session }: TestSage, gone: Partial<Pick<Rule, "behavior">> & { rule: string }) =>
+  host.send({ type: "removeRule", session, ...gone, ...place });
 const requested = (sage: TestSage) => sage.facts().filter(({ type }) => type === "input.requested").length;
 const started = (sage: TestSage) => sage.facts().filter(({ type }) => type === "call.started").length;
 
@@ -25,7 +29,7 @@ test("a rule taken back while a call runs does not cover the next call of the sa
   const [first] = await sage.open();
   await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });
   await until(() => started(sage) === 2);
-  await takeBack(sage.store, sage.session, { rule }, { by: "Lin", surface: "test" });
+  await takeBack(sage, { rule });
   assert.deepEqual(sessionRules(sage.facts()), []);
   writeFileSync(here.path("go"), "");
   const [second] = await sage.open();
@@ -50,7 +54,7 @@ test("a rule taken back leaves the others that were given with it", async () => 
   await sage.answer({ type: "granted", requestId: first!.id, rules: [{ ...grant, rule: "Bash(node -p 1)" }, grant] });
   await until(() => sage.facts().some(({ type }) => type === "turn.ended"));
   assert.equal(requested(sage), 1);
-  await takeBack(sage.store, sage.session, { rule }, { by: "Lin", surface: "test" });
+  await takeBack(sage, { rule });
   assert.deepEqual(
     sessionRules(sage.facts()).map((one) => one.text),
     ["Bash(node -p 1)"],
@@ -64,7 +68,7 @@ test("/permissions remove takes a rule back in the middle of a turn, and says so
     dir: here.dir,
     script: [{ calls: [bash("node -p 1")] }, { calls: [bash(wait)] }, { calls: [bash("node -p 3")] }, { text: "done" }],
   });
-  const commands = slashCommands({ host: sage.host, store: sage.store, cwd: here.dir } as Sage, sage.session, "en");
+  const commands = slashCommands({ host: sage.host, cwd: here.dir, by: "Lin" } as unknown as Seat, sage.session, "en");
   const permissions = commands.find(({ name }) => name === "permissions")!;
   await sage.say("go");
   const [first] = await sage.open();
@@ -94,7 +98,7 @@ test("a deny that is given while a turn runs holds from its next call on", async
   const [first] = await sage.open();
   await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });
   await until(() => started(sage) === 2);
-  await give(sage.store, sage.session, { rule: "Bash(node -p 3)", behavior: "deny" }, "Lin");
+  await give(sage, { rule: "Bash(node -p 3)", behavior: "deny" });
   writeFileSync(here.path("go"), "");
   assert.equal((await sage.outcome()).text, "done");
   assert.deepEqual([requested(sage), started(sage)], [1, 2]);
@@ -107,9 +111,9 @@ test("a removal means its own place and behaviour: the same text that is denied 
   await using sage = await sageWith({ dir: here.dir, script, dropRule });
   const text = "Bash(touch:*)";
   const rules = () => sessionRules(sage.facts()).map((one) => `${one.behavior} ${one.text}`);
-  await give(sage.store, sage.session, { rule: text, behavior: "deny" }, "Lin");
-  await give(sage.store, sage.session, { rule: text, behavior: "allow" }, "Lin");
-  await takeBack(sage.store, sage.session, { rule: text, behavior: "allow" }, { by: "Lin", surface: "test" });
+  await give(sage, { rule: text, behavior: "deny" });
+  await give(sage, { rule: text, behavior: "allow" });
+  await takeBack(sage, { rule: text, behavior: "allow" });
   assert.deepEqual(rules(), [`deny ${text}`]);
   await sage.say("go");
   const [first] = await sage.open();
@@ -119,6 +123,6 @@ test("a removal means its own place and behaviour: the same text that is denied 
   assert.deepEqual(rules(), [`deny ${text}`]);
   assert.equal(started(sage), 1, "touch did not run");
   // Without a place and a behaviour, as it is typed and as earlier versions wrote it: whatever the session says of it.
-  await takeBack(sage.store, sage.session, { rule: text }, { by: "Lin", surface: "test" });
+  await takeBack(sage, { rule: text });
   assert.deepEqual(rules(), []);
 });

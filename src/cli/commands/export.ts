@@ -24,7 +24,7 @@ export async function exportSession(args: string[]): Promise<number> {
   const session =
     target === undefined ? lastSessionIn(store.sessions(), realpathSync(".")) : sessionBy(store.sessions(), target);
   const redaction = ownRedaction(process.env);
-  const lines = linesOf(store, session, { format, redaction, lang });
+  const lines = linesOf(store.load(session.id), session, { format, redaction, lang });
   if (values.output === undefined) for (const line of lines) toStdout(line);
   else writeLines(values.output, lines);
   store.close();

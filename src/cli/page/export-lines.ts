@@ -2,7 +2,7 @@ import { answersOf, fixed, scriptOf } from "../../archive/recording.ts";
 import { trajectory } from "../../archive/trajectory.ts";
 import type { Redaction } from "../../config/redact.ts";
 import { version } from "../../config/version.ts";
-import type { SessionRow, Store } from "../../journal/store.ts";
+import type { Fact } from "../../protocol/index.ts";
 import type { Lang } from "../../texts/language.ts";
 import { titleOf } from "../../view/summary.ts";
 import { page } from "./page.ts";
@@ -10,11 +10,10 @@ import { page } from "./page.ts";
 export const exportFormats = ["jsonl", "html", "script", "answers"] as const;
 
 export function linesOf(
-  store: Store,
-  session: SessionRow,
+  facts: readonly Fact[],
+  session: { id: string; title: string; cwd: string },
   { format, redaction, lang }: { format: (typeof exportFormats)[number]; redaction: Redaction; lang: Lang },
 ): Iterable<string> {
-  const facts = store.load(session.id);
   switch (format) {
     case "jsonl":
       return trajectory(facts, redaction);

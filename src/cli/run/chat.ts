@@ -7,10 +7,9 @@ import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { wantsColor } from "../style.ts";
-import { person } from "../account.ts";
 import { importHint } from "../import-hint.ts";
 import { onLeave } from "../leaving.ts";
-import type { Sage } from "../wiring.ts";
+import { factsOf, sessionOf, type Seat } from "../seat.ts";
 
 /** Where what goes wrong before a turn can begin is told. */
 export type Late = { failed?: (error: unknown) => void };
@@ -18,10 +17,10 @@ export type Late = { failed?: (error: unknown) => void };
 export type Chat = { session: string; task: string | undefined; lang: Lang; late: Late; plain: boolean };
 
 /** A conversation on this terminal, or with whatever is piped in. */
-export async function chat(sage: Sage, chat: Chat): Promise<number> {
-  if (chat.plain || !drawable(process.env)) return plainly(sage, chat);
+export async function chat(seat: Seat, chat: Chat): Promise<number> {
+  if (chat.plain || !drawable(process.env)) return plainly(seat, chat);
   const { onTerminal } = await import("./terminal.ts");
-  return onTerminal(sage, chat);
+  return onTerminal(seat, chat);
 }
 
 /** Where keys come from a keyboard and a screen can be drawn on. */
@@ -31,10 +30,10 @@ export function drawable(env: NodeJS.ProcessEnv): boolean {
   return stdin.isTTY && stdout.isTTY && term !== "dumb" && !env["SAGE_PLAIN"];
 }
 
-async function plainly(sage: Sage, { session, task, lang, late }: Chat): Promise<number> {
-  const { host, store, modelOf, home, config } = sage;
-  console.log(cliTexts(lang).header(version, modelOf(session), session));
-  const hint = process.stdin.isTTY ? importHint(home, config, lang) : undefined;
+async function plainly(seat: Seat, { session, task, lang, late }: Chat): Promise<number> {
+  const { host, home, here, by, surface } = seat;
+  console.log(cliTexts(lang).header(version, (await seat.look(session)).model, session));
+  const hint = here && process.stdin.isTTY ? importHint(home, here.config, lang) : undefined;
   if (hint !== undefined) console.log(hint);
   const leaving = onLeave(() => host.close());
   const plain = attachPlain(host, {
@@ -42,23 +41,28 @@ async function plainly(sage: Sage, { session, task, lang, late }: Chat): Promise
     task,
     lang,
     commands: {
-      rewind: async (args) => (await import("./terminal/rewind.ts")).rewindLines(sage, session, args, lang),
-      async tasks(args) {
-        const { tasksText } = await import("../tasks.ts");
-        return (await tasksText(tasksIn(store.load(session)).tasks, args, lang)).split("\n");
-      },
+      rewind: async (args) => (await import("./terminal/rewind.ts")).rewindLines(seat, session, args, lang),
+      // Its commands are processes of the machine that started them.
+      ...(here && {
+        async tasks(args: string) {
+          const { tasksText } = await import("../tasks.ts");
+          return (await tasksText(tasksIn(await factsOf(host, session)).tasks, args, lang)).split("\n");
+        },
+      }),
     },
     input: process.stdin,
     output: process.stdout,
     color: wantsColor(process.stdout),
-    by: person(),
+    by,
+    ...(surface !== undefined && { surface }),
     signal: leaving.signal,
   });
   late.failed = (error) => plain.failed(refusalOf(error));
   process.on("SIGINT", plain.interrupt);
   const end = await plain.done;
   if (leaving.signal.aborted) return leaving.code;
-  if (store.session(session)?.title) console.log(texts(lang).resumeWith(commandOf(`--resume ${session}`)));
+  if ((await sessionOf(host, session))?.title)
+    console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
   return codeOf(end);
 }
 

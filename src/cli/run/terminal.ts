@@ -1,6 +1,5 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { contextWindow } from "../../models/window.ts";
 import { refusalOf } from "../../protocol/index.ts";
 import { ownRedaction } from "../redaction.ts";
 import { version } from "../../config/version.ts";
@@ -9,11 +8,10 @@ import { cliTexts } from "../../texts/cli.ts";
 import { sage as commandOf } from "../../texts/command.ts";
 import { texts } from "../../texts/texts.ts";
 import { codeOf, type Chat } from "./chat.ts";
-import { person } from "../account.ts";
 import { ask } from "../journal.ts";
 import { importHint } from "../import-hint.ts";
 import { onLeave } from "../leaving.ts";
-import type { Sage } from "../wiring.ts";
+import { sessionOf, type Look, type Seat } from "../seat.ts";
 import { createRuleTrials } from "./terminal/rule-trials.ts";
 import { createHistory } from "./terminal/history.ts";
 import { ownEditor, ownNotice, ownShell, sleep } from "./terminal/programs.ts";
@@ -21,23 +19,22 @@ import { createPlace, ownStatusLine } from "./terminal/status-line.ts";
 import { slashCommands } from "./terminal/slash.ts";
 
 /** A conversation on a screen that Sage draws. */
-export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Promise<number> {
-  const { host, store } = sage;
+export async function onTerminal(seat: Seat, { lang, late, ...chat }: Chat): Promise<number> {
+  const { host, here } = seat;
   let { session, task } = chat;
   const leaving = onLeave(() => host.close());
-  const given = optionsOf(sage);
-  let hint = importHint(sage.home, sage.config, lang);
+  let hint = here && importHint(seat.home, here.config, lang);
   for (;;) {
-    const model = sage.modelOf(session);
+    const look = await seat.look(session);
     const terminal = attachTerminal(host, {
-      ...given,
+      ...optionsOf(seat, look),
       session,
       task,
       lang,
       files: async (query) => (await ask(host, { type: "files", session, query })).files,
-      header: [cliTexts(lang).header(version, model, session), ...(hint === undefined ? [] : [hint])].join("\n"),
-      model,
-      commands: slashCommands(sage, session, lang),
+      header: [cliTexts(lang).header(version, look.model, session), ...(hint === undefined ? [] : [hint])].join("\n"),
+      model: look.model,
+      commands: slashCommands(seat, session, lang),
       signal: leaving.signal,
     });
     late.failed = (error) => terminal.failed(refusalOf(error));
@@ -46,37 +43,42 @@ export async function onTerminal(sage: Sage, { lang, late, ...chat }: Chat): Pro
     process.off("SIGINT", terminal.interrupt);
     if (leaving.signal.aborted) return leaving.code;
     if (end.session === undefined) {
-      if (store.session(session)?.title) console.log(texts(lang).resumeWith(commandOf(`--resume ${session}`)));
+      if ((await sessionOf(host, session))?.title)
+        console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
       return codeOf(end);
     }
     [session, task, hint] = [end.session, undefined, undefined];
   }
 }
 
-function optionsOf({ home, cwd, config, skills, commands, prompts, store }: Sage) {
+function optionsOf(seat: Seat, look: Look) {
+  const { by, surface, home, cwd, settings, here } = seat;
   const named = ({ name, description }: { name: string; description: string }) => ({ name, hint: description });
-  const invocable = [...commands, ...skills.filter(({ userInvocable }) => userInvocable)].map(named);
+  const invocable = look.invocable.map(named);
   // The screen does not wait for them.
-  prompts().then(
+  look.prompts().then(
     (all) => invocable.push(...all.map(named)),
     () => {}, // they can still be typed
   );
   const { env } = process;
   const edit = ownEditor(env);
-  const { notify, theme, editor, statusLine } = config.settings;
+  const { notify, theme, editor, statusLine } = here?.config.settings ?? settings;
   const command = notify?.command;
   return {
-    by: person(),
+    by,
+    ...(surface !== undefined && { surface }),
     env,
     logDirectory: home.dir,
-    history: createHistory(home, cwd),
+    history: createHistory(home, `${seat.flag}${look.cwd}`),
     skills: invocable,
-    shell: ownShell(cwd, env, ownRedaction(env).text),
-    clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),
-    place: createPlace(cwd, homedir()),
-    ...(config.sandbox.mode !== "off" && { sandbox: config.sandbox.mode }),
-    tryRule: createRuleTrials(store, cwd, () => config.rules),
-    window: (model) => config.settings.maxContextTokens ?? contextWindow(model),
+    ...(here && {
+      shell: ownShell(cwd, env, ownRedaction(env).text),
+      clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),
+      tryRule: createRuleTrials(here.store, cwd, () => here.config.rules),
+    }),
+    place: here ? createPlace(cwd, homedir()) : () => ({ folder: look.cwd }),
+    ...(look.sandbox && { sandbox: look.sandbox }),
+    window: look.window,
     ...(theme !== undefined && { theme }),
     ...(editor !== undefined && { editor }),
     ...(statusLine && { statusLine: ownStatusLine(statusLine.command, { cwd, env }) }),

@@ -11,6 +11,8 @@ export type PlainOptions = {
   color: boolean;
   /** The person's name. */
   by: string;
+  /** The surface that the host records for them, where it is the host that says so. */
+  surface?: string;
   /** Commands that need more than a surface knows, by name. Each returns lines to show. */
   commands?: Readonly<Record<string, (args: string) => Promise<readonly string[]>>>;
   /** The first message. Without one, a turn that was left open goes on. */

@@ -43,7 +43,7 @@ export type Parts = {
 export function createParts(host: Host, options: PlainOptions): Parts {
   const { session, input, output } = options;
   const style = styleOf(options);
-  const sender = { by: options.by, surface: "plain" };
+  const sender = { by: options.by, surface: options.surface ?? "plain" };
   const machine = createMachine(options.signal);
   const screen = createScreen(output, style);
   const progress = createProgress();

@@ -59,6 +59,8 @@ export type TerminalOptions = {
   lang: Lang;
   /** The person's name. */
   by: string;
+  /** The surface that the host records for them, where it is the host that says so. */
+  surface?: string;
   /** Stands at the top. */
   header: string;
   /** Stands at the bottom, until another one is chosen. */

@@ -142,7 +142,7 @@ function createSetting(host: Host, options: TerminalOptions, stopped: AbortSigna
   return {
     host,
     options,
-    sender: { by: options.by, surface: "tui" },
+    sender: { by: options.by, surface: options.surface ?? "tui" },
     t: texts(lang),
     tt: terminalTexts(lang),
     theme: themeFor(env, options.theme),

@@ -22,9 +22,8 @@ import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { destinationOf, destinations } from "./destination.ts";
 import { rulesIn } from "../../rules-in.ts";
-import { takeBack } from "../../session-rules.ts";
 import { checkApprover, person } from "../../account.ts";
-import { openJournal } from "../../journal.ts";
+import { ask, openJournal } from "../../journal.ts";
 
 const options = { to: { type: "string" } } as const;
 
@@ -98,7 +97,8 @@ async function takenBack(rule: string): Promise<string | undefined> {
   const here = store.sessions().filter(({ cwd }) => cwd === process.cwd());
   const newest = here.toSorted((a, b) => b.lastAt - a.lastAt);
   const found = newest.find(({ id }) => sessionRules(store.load(id)).some(({ text }) => text === rule));
-  if (found) await takeBack(store, found.id, { rule }, { by: person(), surface: "cli" });
+  const sender = { by: person(), surface: "cli" };
+  if (found) await ask(host, { type: "removeRule", session: found.id, rule, destination: "session", ...sender });
   await host.close();
   return found?.id;
 }

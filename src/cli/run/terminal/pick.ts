@@ -1,22 +1,22 @@
-import { loadConfig } from "../../../config/config.ts";
-import { oneLine, reasonOf, sessionRules, type Rule, type RuleDestination } from "../../../protocol/index.ts";
+import { oneLine, type Rule, type RuleDestination } from "../../../protocol/index.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
+import { errorText } from "../../../texts/error.ts";
 import { pickerTexts } from "../../../texts/picker.ts";
 import { texts } from "../../../texts/texts.ts";
-import { checkApprover, person } from "../../account.ts";
-import { rulesIn } from "../../rules-in.ts";
-import { checkRule, give, takeBack } from "../../session-rules.ts";
-import type { Sage } from "../../wiring.ts";
+import { ask } from "../../journal.ts";
+import { checkRule } from "../../session-rules.ts";
+import { senderAt, type Seat } from "../../seat.ts";
 
 /** `/model`: what each provider offers, as the answers come in. */
-export function pickModel(sage: Sage, session: string, lang: Lang): Picking {
+export function pickModel(seat: Seat, session: string, lang: Lang): Picking {
+  const { host } = seat;
   const w = pickerTexts(lang);
   const t = texts(lang);
   return {
     title: w.models,
     async load(show) {
-      const current = sage.modelOf(session);
+      const { model: current } = await seat.look(session);
       const names = new Set([current]);
       const problems: string[] = [];
       const list = (loading: boolean) => {
@@ -28,15 +28,19 @@ export function pickModel(sage: Sage, session: string, lang: Lang): Picking {
         show({ entries, loading, note: problems.join(" · ") });
       };
       list(true);
-      await sage.offered((offer) => {
-        if ("models" in offer) for (const name of offer.models) names.add(`${offer.provider}/${name}`);
-        else problems.push(w.modelsFailed(offer.provider, oneLine(t.because(reasonOf(offer.problem)))));
-        list(true);
-      });
+      const { providers } = await ask(host, { type: "models" });
+      await Promise.all(
+        providers.map(async (provider) => {
+          const offer = await host.send({ type: "models", provider });
+          if (offer.ok) for (const name of offer.models ?? []) names.add(`${provider}/${name}`);
+          else problems.push(w.modelsFailed(provider, oneLine(errorText(offer, t))));
+          list(true);
+        }),
+      );
       list(false);
     },
     async choose({ value }) {
-      await sage.chooseModel(session, value, { by: person(), surface: "tui" }); // a fact, which every surface shows
+      await ask(host, { type: "choose", session, model: value, ...senderAt(seat, "tui") }); // a fact, which every surface shows
     },
   };
 }
@@ -44,17 +48,16 @@ export function pickModel(sage: Sage, session: string, lang: Lang): Picking {
 type Place = { rule: string; behavior: Rule["behavior"]; source: RuleDestination };
 
 /** `/permissions`: every rule that applies here, each to be edited or removed, and a new one to be added. */
-export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
+export function pickRule(seat: Seat, session: string, lang: Lang): Picking {
   const w = pickerTexts(lang);
   const t = texts(lang);
-  const rules = (): Place[] => [
-    ...sessionRules(sage.store.load(session)).map(({ text, ...one }) => ({ rule: text, ...one })),
-    ...rulesIn(loadConfig(sage.home, sage.cwd, process.env), sage.home.settings).filter(({ counts }) => counts),
-  ];
-  const found = rules();
+  const { host } = seat;
+  const sender = senderAt(seat, "tui");
+  let found: Place[] = [];
   return {
     title: w.rules,
-    load: (show) =>
+    async load(show) {
+      found = (await ask(host, { type: "about", session })).session?.rules ?? [];
       show({
         entries: [
           { value: "", label: `＋ ${w.addRule}` },
@@ -64,7 +67,8 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
             detail: t.destination[source],
           })),
         ],
-      }),
+      });
+    },
     async choose({ value }) {
       const one = value === "" ? undefined : found[Number(value)];
       return { pick: one ? changeRule(one) : newRule() };
@@ -117,19 +121,15 @@ export function pickRule(sage: Sage, session: string, lang: Lang): Picking {
     };
   }
 
-  async function added(one: Place): Promise<Picked> {
-    checkApprover();
-    const { rule, behavior, source } = one;
-    if (source === "session") return give(sage.store, session, one, person()); // a fact, which every surface shows
-    sage.config.saveRule({ rule, behavior, destination: source });
+  async function added({ rule, behavior, source }: Place): Promise<Picked> {
+    await ask(host, { type: "addRule", session, rule, behavior, destination: source, ...sender });
+    if (source === "session") return undefined; // a fact, which every surface shows
     return { text: w.ruleSaved(rule, t.destination[source]) };
   }
 
-  async function removed(one: Place): Promise<Picked> {
-    const { rule, source } = one;
-    checkApprover();
-    if (source === "session") return takeBack(sage.store, session, one, { by: person(), surface: "tui" });
-    sage.config.dropRule(rule, source);
+  async function removed({ rule, behavior, source }: Place): Promise<Picked> {
+    await ask(host, { type: "removeRule", session, rule, behavior, destination: source, ...sender });
+    if (source === "session") return undefined;
     return { text: w.ruleRemoved(rule, t.destination[source]) };
   }
 

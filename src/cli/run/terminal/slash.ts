@@ -1,82 +1,79 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { builtinSubagents } from "../../../agent/state/subagents.ts";
-import { isOutsideSession, sessionRules, tasksIn, type Fact } from "../../../protocol/index.ts";
+import { sessionRules, tasksIn, type Fact, type Named } from "../../../protocol/index.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { exportsIn } from "../../../config/git-ignore.ts";
 import { writeLines } from "../../../archive/trajectory.ts";
 import type { SlashCommand } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { terminalTexts, type TerminalTexts } from "../../../texts/terminal.ts";
-import { checkApprover, person } from "../../account.ts";
 import { ask } from "../../journal.ts";
 import { pickSession } from "../../pick-session.ts";
-import { takeBack } from "../../session-rules.ts";
-import { modelOfSession } from "../../model-choice.ts";
-import type { Sage } from "../../wiring.ts";
+import { factsOf, senderAt, sessionOf, type Seat } from "../../seat.ts";
 import { pickModel, pickRule } from "./pick.ts";
 import { rewind } from "./rewind.ts";
 import { dollars, spentOf } from "../../../view/summary.ts";
 
 /** Slash commands that need more than a surface knows. */
-export function slashCommands(sage: Sage, session: string, lang: Lang): SlashCommand[] {
-  const { host, store, cwd } = sage;
+export function slashCommands(seat: Seat, session: string, lang: Lang): SlashCommand[] {
+  const { host, cwd, here } = seat;
   const tt = terminalTexts(lang);
+  const sender = senderAt(seat, "tui");
   const text = (lines: readonly string[], none: string) => ({ text: lines.length > 0 ? lines.join("\n") : none });
+  const listed = (all: readonly Named[] = [], slash = "") =>
+    all.map(({ name, description }) => `${slash}${name}: ${description}`);
+  const about = async () => (await ask(host, { type: "about", session })).session;
   const others = async (fits: (id: string) => boolean) => {
+    const folder = (await sessionOf(host, session))?.cwd;
     const { sessions } = await ask(host, { type: "sessions" });
     return sessions
-      .filter(
-        ({ id, ...one }) => one.cwd === cwd && one.title !== "" && id !== session && !isOutsideSession(id) && fits(id),
-      )
+      .filter(({ id, ...one }) => one.cwd === folder && one.title !== "" && id !== session && fits(id))
       .toSorted((a, b) => b.lastAt - a.lastAt);
   };
   const goTo = async (id: string) => {
-    await sage.ready(id);
+    await seat.ready(id);
     return { session: id };
   };
   const runs: Record<string, SlashCommand["run"]> = {
     model: async (args) => {
-      if (args === "") return { pick: pickModel(sage, session, lang) };
-      await sage.chooseModel(session, args, { by: person(), surface: "tui" }, { checked: true });
+      if (args === "") return { pick: pickModel(seat, session, lang) };
+      await ask(host, { type: "choose", session, model: args, checked: true, ...sender });
       return undefined; // that it was chosen is a fact, which every surface shows
     },
     permissions: async (args) => {
       const rule = /^remove\s+(.+)$/.exec(args)?.[1];
-      if (rule === undefined) return { pick: pickRule(sage, session, lang) };
-      if (!sessionRules(store.load(session)).some((one) => one.text === rule)) return { text: tt.noSuchRule(rule) };
-      checkApprover();
-      await takeBack(store, session, { rule }, { by: person(), surface: "tui" });
+      if (rule === undefined) return { pick: pickRule(seat, session, lang) };
+      const given = sessionRules(await factsOf(host, session));
+      if (!given.some((one) => one.text === rule)) return { text: tt.noSuchRule(rule) };
+      await ask(host, { type: "removeRule", session, rule, destination: "session", ...sender });
       return undefined; // that it was taken back is a fact, which every surface shows
     },
-    agents: async () =>
-      text(
-        [...builtinSubagents, ...sage.subagents].map(({ name, description }) => `${name}: ${description}`),
-        tt.noAgents,
-      ),
-    skills: async () =>
-      text(
-        sage.skills.map(({ name, description }) => `/${name}: ${description}`),
-        tt.noSkills,
-      ),
-    tasks: async (args) => {
-      const { tasksText } = await import("../../tasks.ts");
-      return { text: await tasksText(tasksIn(store.load(session)).tasks, args, lang) };
-    },
-    rewind: async (args) => rewind(sage, session, args.split(/\s+/).filter(Boolean), lang),
-    cost: async () => ({ text: costLine(store.load(session), tt) }),
+    agents: async () => text(listed((await about())?.subagents), tt.noAgents),
+    skills: async () => text(listed((await about())?.skills, "/"), tt.noSkills),
+    // Its commands are processes of the machine that started them.
+    ...(here && {
+      tasks: async (args) => {
+        const { tasksText } = await import("../../tasks.ts");
+        return { text: await tasksText(tasksIn(await factsOf(host, session)).tasks, args, lang) };
+      },
+    }),
+    rewind: async (args) => rewind(seat, session, args.split(/\s+/).filter(Boolean), lang),
+    cost: async () => ({ text: costLine(await factsOf(host, session), tt) }),
     export: async (args) => {
       const { linesOf } = await import("../../page/export-lines.ts");
-      const row = store.session(session);
-      const path = args === "" ? free(exportsIn(sage.config.trust.root), session) : resolve(cwd, args);
+      const row = await sessionOf(host, session);
+      const folder = here ? exportsIn(here.config.trust.root) : cwd;
+      const path = args === "" ? free(folder, session) : resolve(cwd, args);
       if (!row || existsSync(path)) throw new Error(tt.exists(path));
       const format = path.endsWith(".jsonl") ? "jsonl" : "html";
-      writeLines(path, linesOf(store, row, { format, redaction: ownRedaction(process.env), lang }));
+      const facts = await factsOf(host, session);
+      writeLines(path, linesOf(facts, row, { format, redaction: ownRedaction(process.env), lang }));
       return { text: tt.exported(path) };
     },
     clear: async () => {
-      const model = modelOfSession(store, session);
-      return { session: (await ask(host, { type: "open", cwd, ...(model !== undefined && { model }) })).session };
+      const told = await about();
+      const model = told?.chosen === undefined ? {} : { model: told.chosen };
+      return { session: (await ask(host, { type: "open", cwd: told?.cwd ?? cwd, ...model })).session };
     },
     resume: async (args) => {
       const found = await others((id) => id.startsWith(args));
