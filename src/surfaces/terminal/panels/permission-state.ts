@@ -1,7 +1,5 @@
 import {
   PLAN_TOOL,
-  canonicalJson,
-  needsConsent,
   type Draft,
   type PermissionRequest,
   type RuleDestination,
@@ -9,20 +7,9 @@ import {
 } from "../../../protocol/index.ts";
 import { createField, isBlank, type Field } from "./field.ts";
 import { rulesFor } from "../../../view/answering.ts";
+import { editable, mayAcceptEdits, placesFor, type Choice } from "../../../view/choices.ts";
 import { dangersOf } from "../../../view/danger.ts";
 import { neededOf, type Offer } from "../../../view/describe.ts";
-
-export type Choice =
-  | "once"
-  | "acceptEdits"
-  | "always"
-  | "outside"
-  | "no"
-  | "reason"
-  | "edit"
-  | "comment"
-  | "stop"
-  | "together";
 
 export type PermissionState = {
   stage: "choices" | "reason" | "comment" | "edit" | "always" | "together";
@@ -104,60 +91,13 @@ export function choicesOf(request: PermissionRequest, state: PermissionState): C
   return ["once", ...edits, ...(request.hard ? [] : (["always"] as const)), ...leaves, "no", ...others, ...together];
 }
 
-/** Accepting edits would have let it run: an ordinary edit of a file in the workspace. */
-export function mayAcceptEdits(request: PermissionRequest): boolean {
-  const { tool, hard, preview } = request;
-  return (
-    (tool === "Edit" || tool === "Write") &&
-    !hard &&
-    !needsConsent(request) &&
-    !preview?.outside &&
-    dangersOf(request).length === 0
-  );
-}
-
-/** These let the call run, so all of it must have been on the screen. */
-export function allows(choice: Choice): boolean {
-  return (
-    choice === "once" ||
-    choice === "acceptEdits" ||
-    choice === "always" ||
-    choice === "outside" ||
-    choice === "edit" ||
-    choice === "comment"
-  );
-}
-
-/** The part of an input that is text and can be edited as such; anything else is edited as JSON, whole. */
-export function textField({
-  tool,
-  input,
-}: PermissionRequest): "command" | "content" | "new_string" | "plan" | undefined {
-  const name = textFields[tool] ?? "command";
-  return typeof input[name] === "string" ? name : undefined;
-}
-
-const textFields: Readonly<Record<string, "content" | "new_string" | "plan">> = {
-  Write: "content",
-  Edit: "new_string",
-  [PLAN_TOOL]: "plan",
-};
-
-export function editable(request: PermissionRequest): string {
-  const name = textField(request);
-  return name === undefined ? canonicalJson(request.input) : String(request.input[name]);
-}
-
 export function alwaysRows(request: PermissionRequest): AlwaysRow[] {
   const offers = rulesFor(request);
-  const files = new Map<RuleDestination, string | undefined>([["session", undefined]]);
-  for (const { places } of offers) for (const { destination, file } of places) files.set(destination, file);
+  const places = placesFor(request);
   return [
     ...offers.map((offer, n): AlwaysRow => ({ type: "offer", n, offer })),
     { type: "own" },
-    ...(files.size > 1
-      ? [{ type: "place" as const, places: [...files].map(([destination, file]) => ({ destination, file })) }]
-      : []),
+    ...(places.length > 1 ? [{ type: "place" as const, places }] : []),
     { type: "keep" },
   ];
 }

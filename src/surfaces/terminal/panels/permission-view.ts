@@ -6,15 +6,14 @@ import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw
 import { agentLines } from "./frame.ts";
 import type { Body } from "./model.ts";
 import {
-  allows,
   alwaysRows,
   choicesOf,
   draftOf,
   rulesOf,
-  textField,
   type AlwaysRow,
   type PermissionState,
 } from "./permission-state.ts";
+import { allows, textField } from "../../../view/choices.ts";
 import type { Block, Description } from "../../../view/describe.ts";
 import { trialLine } from "../../../view/past.ts";
 

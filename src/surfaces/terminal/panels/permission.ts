@@ -4,7 +4,6 @@ import {
   type InputResponse,
   type PendingRequest,
   type PermissionRequest,
-  type ToolInput,
 } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import type { Texts } from "../../../texts/texts.ts";
@@ -12,19 +11,16 @@ import { createField, edit, isBlank } from "./field.ts";
 import { digitOf, type Key } from "./key.ts";
 import type { Model, Step } from "./model.ts";
 import {
-  allows,
   alwaysRows,
   begin,
   choicesOf,
   draftOf,
-  editable,
   fitsPlace,
   rulesOf,
-  textField,
-  type Choice,
   type PermissionState,
 } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
+import { allows, inputFrom, type Choice } from "../../../view/choices.ts";
 import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, isLong } from "../../../view/describe.ts";
 
@@ -182,17 +178,17 @@ function writing(context: Context, state: State, key: Key, stage: "reason" | "co
 
 /** The grant with the new input, or why it is none. */
 function edited({ asked, wording, t }: Context, text: string): InputResponse | string {
-  const { input, id: requestId } = asked;
-  if (text === editable(asked)) return wording.unchanged;
-  const name = textField(asked);
-  if (name !== undefined) return { type: "granted", requestId, input: { ...input, [name]: text } };
-  try {
-    const fresh: unknown = JSON.parse(text);
-    if (fresh === null || typeof fresh !== "object" || Array.isArray(fresh)) return t.notJson(wording.notAnObject);
-    if (JSON.stringify(fresh) === JSON.stringify(input)) return wording.unchanged;
-    return { type: "granted", requestId, input: fresh as ToolInput };
-  } catch (error) {
-    return t.notJson(messageOf(error));
+  const found = inputFrom(asked, text);
+  if ("input" in found) return { type: "granted", requestId: asked.id, input: found.input };
+  switch (found.problem) {
+    case "unchanged":
+      return wording.unchanged;
+    case "not-an-object":
+      return t.notJson(wording.notAnObject);
+    case "not-json":
+      return t.notJson(messageOf(found.error));
+    default:
+      return found satisfies never;
   }
 }
 

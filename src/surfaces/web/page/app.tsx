@@ -1,0 +1,95 @@
+import { effect, useSignal } from "@preact/signals";
+import { render, type ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { timeOf } from "../../../texts/resolution.ts";
+import { AppContext, useApp } from "./context.ts";
+import { InboxPage } from "./inbox.tsx";
+import { listenToKeys } from "./keyboard.ts";
+import { addressOf, placeOf, type Place } from "./place.ts";
+import { RequestPage } from "./request-page.tsx";
+import type { App } from "./state.ts";
+import { Header, Help } from "./header.tsx";
+
+/** Draws the page and follows the address, the clock and the keys. */
+export function draw(app: App, root: HTMLElement): void {
+  addEventListener("hashchange", () => (app.place.value = placeOf(location.hash)));
+  setInterval(() => {
+    if (document.visibilityState === "visible") app.clock.value = Date.now();
+  }, 1_000);
+  listenToKeys(app);
+  effect(() => {
+    document.documentElement.lang = app.words.value.lang;
+  });
+  effect(() => {
+    document.documentElement.classList.toggle("away", app.connection.value.state === "lost");
+  });
+  render(
+    <AppContext.Provider value={app}>
+      <Shell />
+    </AppContext.Provider>,
+    root,
+  );
+}
+
+function Shell() {
+  const app = useApp();
+  const { web } = app.words.value;
+  const { state, since } = app.connection.value;
+  const place = app.place.value;
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    if (first.current) return void (first.current = false);
+    main.current?.focus({ preventScroll: true });
+    if (place.page !== "session") scrollTo(0, 0);
+  }, [addressOf(place)]);
+  return (
+    <>
+      <a class="skip" href={addressOf(place)} onClick={() => main.current?.focus()}>
+        {web.skip}
+      </a>
+      <Header />
+      {state === "lost" && (
+        <p class="banner" role="alert">
+          {web.awaySince(timeOf(since))}
+        </p>
+      )}
+      <main ref={main} tabIndex={-1} id="main">
+        <Page place={place} />
+      </main>
+      <Help />
+    </>
+  );
+}
+
+function Page({ place }: { place: Place }) {
+  switch (place.page) {
+    case "inbox":
+      return <InboxPage />;
+    case "request":
+      return <RequestPage key={place.id} id={place.id} />;
+    case "session":
+      return <Later key={place.id} load={sessionPage} props={{ id: place.id }} />;
+    default:
+      return <Later key={place.page} load={pages[place.page]} props={{}} />;
+  }
+}
+
+const sessionPage = async () => (await import("./session.tsx")).SessionPage;
+const pages = {
+  sessions: async () => (await import("./pages.tsx")).SessionsPage,
+  receipts: async () => (await import("./pages.tsx")).ReceiptsPage,
+  rules: async () => (await import("./pages.tsx")).RulesPage,
+  devices: async () => (await import("./pages.tsx")).DevicesPage,
+  stats: async () => (await import("./pages.tsx")).StatsPage,
+};
+
+/** A page whose program is fetched when somebody goes there. */
+function Later<P extends object>({ load, props }: { load(): Promise<ComponentType<P>>; props: P }) {
+  const { web } = useApp().words.value;
+  const found = useSignal<{ Found: ComponentType<P> } | undefined>(undefined);
+  useEffect(() => void load().then((Found) => (found.value = { Found })), []);
+  if (!found.value) return <p class="empty">{web.loading}</p>;
+  const { Found } = found.value;
+  return <Found {...props} />;
+}

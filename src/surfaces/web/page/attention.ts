@@ -1,0 +1,49 @@
+import { useSignal, type Signal } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect } from "preact/hooks";
+import { look, unseen, type Attention } from "./seen.ts";
+
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Watches how much of a request has been seen, and whether it lies still. An observer of intersections does not know what lies above
+ * what: the end counts only where the page itself says that nothing covers it.
+ */
+export function useAttention(
+  article: RefObject<HTMLElement>,
+  end: RefObject<HTMLElement>,
+  choices: RefObject<HTMLElement>,
+): { attention: Signal<Attention>; refresh(): Attention } {
+  const attention = useSignal(unseen(performance.now()));
+  const refresh = (): Attention => {
+    const box = article.current?.getBoundingClientRect();
+    if (!box) return attention.peek();
+    const place = [box.top, box.left, box.width, choices.current?.getBoundingClientRect().top ?? 0].map(Math.round);
+    const visible = document.visibilityState === "visible";
+    const next = look(
+      attention.peek(),
+      { end: isInView(end.current, article.current), visible, place: place.join() },
+      performance.now(),
+    );
+    const before = attention.peek();
+    if (next.seen !== before.seen || next.endSince !== before.endSince || next.place !== before.place)
+      attention.value = next;
+    return next;
+  };
+  useLayoutEffect(() => void refresh(), []);
+  useEffect(() => {
+    const timer = setInterval(refresh, LOOK_EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return { attention, refresh };
+}
+
+function isInView(end: HTMLElement | null, article: HTMLElement | null): boolean {
+  if (!end || !article) return false;
+  const { left, top, bottom, width } = end.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) return false;
+  return [0.1, 0.5, 0.9].every((share) => {
+    const found = document.elementFromPoint(left + width * share, (top + bottom) / 2);
+    return found !== null && article.contains(found);
+  });
+}

@@ -1,0 +1,202 @@
+import { useSignal } from "@preact/signals";
+import { harmless, oneLine } from "../../../protocol/index.ts";
+import { changeLine, headline, whoOf } from "../../../texts/resolution.ts";
+import { changeOf } from "../../../view/change.ts";
+import type { CallItem, Item, SaidItem, TextItem, ThoughtItem } from "../../../view/item.ts";
+import { noteOf } from "../../../view/note.ts";
+import { resultOf } from "../../../view/result.ts";
+import { saidText } from "../../../view/said.ts";
+import { isOpen } from "../../../view/standing.ts";
+import { briefOf, isAsking, todosOf } from "../../../view/summary.ts";
+import { Change } from "./blocks.tsx";
+import { useApp } from "./context.ts";
+import { Markdown } from "./markdown.tsx";
+import { Since } from "./time.tsx";
+
+const LONGEST = 20_000;
+
+/** An item of a session. It is drawn again when it has changed, and only then. */
+export function ItemView({ item, cwd }: { item: Item; cwd: string | undefined }) {
+  switch (item.type) {
+    case "said":
+      return <Said item={item} />;
+    case "text":
+      return <Text item={item} />;
+    case "thought":
+      return <Thought item={item} />;
+    case "call":
+      return isAsking(item) ? <Asking item={item} /> : <Call item={item} cwd={cwd} />;
+    default:
+      return <NoteView item={item} />;
+  }
+}
+
+function Said({ item }: { item: SaidItem }) {
+  const app = useApp();
+  const { t, web } = app.words.value;
+  const isMine = item.sender.by === app.me.value.by;
+  return (
+    <div class={`said${item.withdrawn ? " gone" : ""}`}>
+      <small>
+        {isMine ? t.youSaid.replace(/[:：]$/, "") : oneLine(item.sender.by)}
+        {!item.read && !item.withdrawn && ` · ${web.notRead}`}
+      </small>
+      <div class="bubble">{harmless(saidText(item, t))}</div>
+    </div>
+  );
+}
+
+function Text({ item }: { item: TextItem }) {
+  return item.text.trim() === "" ? null : <Markdown text={item.text} />;
+}
+
+function Thought({ item: { text, done, since, until } }: { item: ThoughtItem }) {
+  const { t, web } = useApp().words.value;
+  if (text.trim() === "") return null;
+  const took = since !== undefined && until !== undefined ? web.thoughtFor(t.duration(until - since)) : web.thought;
+  return (
+    <details class="thought">
+      <summary>{done ? took : web.thinkingNow}</summary>
+      <div class="pre">{harmless(text)}</div>
+    </details>
+  );
+}
+
+function NoteView({ item }: { item: Item }) {
+  const app = useApp();
+  const note = noteOf(item, app.words.value.t, app.me.value);
+  if (!note) return null;
+  return (
+    <div class={`told ${note.tone}`}>
+      <p>{note.line}</p>
+      {note.foreign !== undefined && <div class="pre">{harmless(note.foreign)}</div>}
+    </div>
+  );
+}
+
+/** A question of the agent: its answer says what the call says. */
+function Asking({ item }: { item: CallItem }) {
+  const app = useApp();
+  const { t } = app.words.value;
+  return (
+    <>
+      {item.asked.map(({ request, resolution }) => (
+        <div class="told dim">
+          {request.kind === "question" && request.questions.map((one) => <p class="asked">{harmless(t.question(one).question)}</p>)}
+          <p>{resolution ? headline(resolution, t, app.me.value, request) : t.standing.waiting}</p>
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Call({ item, cwd }: { item: CallItem; cwd: string | undefined }) {
+  const app = useApp();
+  const { t, web } = app.words.value;
+  const { call, standing, runs, since, changed, asked, verdict, inner } = item;
+  const open = useSignal<boolean | undefined>(undefined);
+  const change = changeOf(item);
+  const running = standing === "running";
+  const shown = open.value ?? (running || (change.length > 0 && standing === "done"));
+  const who = asked.findLast(({ resolution }) => resolution)?.resolution;
+  const by = who ? whoOf(who, t, app.me.value) : verdict?.rule !== undefined ? web.byRule : "";
+  const bad = standing === "failed" || standing.startsWith("refused") || standing === "invalid" || standing === "unknown";
+  return (
+    <details
+      class={`call ${standing}${bad ? " bad" : ""}`}
+      open={shown}
+      onToggle={(event) => (open.value = event.currentTarget.open === shown ? open.value : event.currentTarget.open)}
+    >
+      <summary>
+        <span class={`dot ${isOpen(standing) ? standing : bad ? "failed" : "done"}`} aria-hidden="true" />
+        <b>{oneLine(call.tool)}</b>
+        <code>{short(oneLine(briefOf(item, cwd)))}</code>
+        <small>
+          {standing !== "done" && t.standing[standing]}
+          {running && since !== undefined && runs.length > 0 && (
+            <>
+              {" "}
+              <Since at={since} />
+            </>
+          )}
+          {by !== "" && <span> {by}</span>}
+        </small>
+      </summary>
+      {shown && (
+        <div class="inside">
+          {changed && <p class="dim">{changeLine(changed, t, app.me.value)}</p>}
+          {change.length > 0 ? <Change hunks={change} /> : <Input item={item} />}
+          {inner.length > 0 && <Inner items={inner} cwd={cwd} />}
+          <Result item={item} />
+        </div>
+      )}
+    </details>
+  );
+}
+
+function Input({ item }: { item: CallItem }) {
+  const { input, call } = item;
+  const todos = todosOf(item);
+  if (todos) return <Todos todos={todos} />;
+  const text = typeof input["command"] === "string" ? input["command"] : (call.malformed ?? "");
+  return text.includes("\n") || text.length > 100 ? (
+    <pre class="command" tabIndex={0}>
+      {harmless(text).slice(0, LONGEST)}
+    </pre>
+  ) : null;
+}
+
+export function Todos({ todos }: { todos: readonly { content: string; status: string }[] }) {
+  return (
+    <ul class="todos">
+      {todos.map(({ content, status }) => (
+        <li class={status}>{oneLine(content)}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Calls of the subagents below a call. */
+function Inner({ items, cwd }: { items: readonly CallItem[]; cwd: string | undefined }) {
+  const { t } = useApp().words.value;
+  return (
+    <ul class="inner">
+      {items.map((one) => (
+        <li>
+          <b>{oneLine(one.call.tool)}</b> <code>{short(oneLine(briefOf(one, cwd)))}</code>{" "}
+          {one.standing !== "done" && <small>{t.standing[one.standing]}</small>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Result({ item }: { item: CallItem }) {
+  const { t } = useApp().words.value;
+  const all = useSignal(false);
+  const { text, notes } = item.result ? resultOf(item, t) : { text: item.output, notes: [] };
+  const lines = text.trimEnd().split("\n");
+  const many = lines.length > 14;
+  const shown = many && !all.value ? (item.result ? lines.slice(0, 12) : lines.slice(-12)) : lines;
+  return (
+    <>
+      {text.trim() !== "" && (
+        <pre class="output" tabIndex={0}>
+          {harmless(shown.join("\n")).slice(0, LONGEST)}
+        </pre>
+      )}
+      {many && !all.value && (
+        <button type="button" class="quiet" onClick={() => (all.value = true)}>
+          {t.more(lines.length - 12)}
+        </button>
+      )}
+      {notes.map((line) => (
+        <p class="dim">{oneLine(line)}</p>
+      ))}
+    </>
+  );
+}
+
+function short(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

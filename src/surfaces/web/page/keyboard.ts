@@ -1,0 +1,110 @@
+import { meaningOf, type Meant } from "./keys.ts";
+import { addressOf } from "./place.ts";
+import type { App } from "./state.ts";
+
+/** Keys of the whole page. Those for a request click its own buttons, so that they pass the same locks. */
+export function listenToKeys(app: App): void {
+  addEventListener("keydown", (event) => {
+    const { target } = event;
+    const on = target instanceof HTMLElement ? target : undefined;
+    const button = on?.closest("button, a, summary, select, input[type=checkbox], input[type=radio]");
+    // A key that is held down presses a button again and again.
+    if (event.repeat && button && (event.key === "Enter" || event.key === " ")) return event.preventDefault();
+    if (event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    const meant = meaningOf(
+      {
+        key: event.key,
+        repeat: event.repeat,
+        modified: event.ctrlKey || event.metaKey || event.altKey,
+        writing: on?.matches("textarea, input:not([type=checkbox]):not([type=radio]), select") ?? false,
+      },
+      { armed: false },
+    );
+    if (!meant || (meant.type === "open" && button)) return;
+    if (act(app, meant, on)) event.preventDefault();
+  });
+}
+
+function act(app: App, meant: Meant, on: HTMLElement | undefined): boolean {
+  switch (meant.type) {
+    case "go":
+      return go(app, meant.to, on);
+    case "open":
+      return press(focused(app)?.querySelector("a.body"));
+    case "choose":
+      return choose(app, meant.choice);
+    case "confirm":
+      return false; // the button that confirms has the focus and is pressed by the browser
+    default:
+      return meant satisfies never;
+  }
+}
+
+function go(app: App, to: (Meant & { type: "go" })["to"], on: HTMLElement | undefined): boolean {
+  switch (to) {
+    case "next":
+    case "previous": {
+      const all = [...document.querySelectorAll<HTMLElement>("article.card, article.request")];
+      const at = all.findIndex((one) => one.dataset["request"] === app.focus.value);
+      const found = all[to === "next" ? Math.min(all.length - 1, at + 1) : Math.max(0, at - 1)];
+      found?.focus();
+      found?.scrollIntoView({ block: "nearest" });
+      return found !== undefined;
+    }
+    case "inbox":
+      location.hash = addressOf({ page: "inbox" });
+      return true;
+    case "message": {
+      const box = document.querySelector<HTMLElement>("textarea.message");
+      box?.focus();
+      return box !== null;
+    }
+    case "help":
+      app.help.value = true;
+      return true;
+    case "back":
+      return back(app, on);
+    default:
+      return to satisfies never;
+  }
+}
+
+/** Out of a text, then out of a half-made choice, then to the inbox. */
+function back(app: App, on: HTMLElement | undefined): boolean {
+  const entry = app.inbox.value.requests.get(app.focus.value ?? "");
+  if (entry && !entry.resolution && app.panel(entry.request).value.answering.stage !== "choices") {
+    app.did(entry.request, { type: "back" });
+    document.querySelector<HTMLElement>(`[data-request="${CSS.escape(entry.request.id)}"]`)?.focus();
+    return true;
+  }
+  if (on?.matches("textarea, input, select")) {
+    on.blur();
+    return true;
+  }
+  if (app.place.value.page === "inbox") return false;
+  location.hash = addressOf({ page: "inbox" });
+  return true;
+}
+
+/** Only the request that has the focus, never "the only one". */
+function focused(app: App): Element | undefined {
+  const at = document.activeElement?.closest("[data-request]");
+  return at instanceof HTMLElement && at.dataset["request"] === app.focus.value ? at : undefined;
+}
+
+function choose(app: App, choice: string): boolean {
+  const article = focused(app);
+  const wanted = article?.querySelector(`[data-choice="${choice}"]`);
+  if (wanted) return press(wanted);
+  // A choice that is behind "more" is made all the same.
+  const more = article?.querySelector('button.more[aria-expanded="false"]');
+  if (!more || !press(more)) return false;
+  setTimeout(() => press(article?.querySelector(`[data-choice="${choice}"]`)));
+  return true;
+}
+
+function press(element: Element | null | undefined): boolean {
+  if (!(element instanceof HTMLElement)) return false;
+  element.click();
+  return true;
+}

@@ -1,0 +1,55 @@
+/** A key as the browser tells it. `writing`: a text has the focus. */
+export type Pressed = {
+  key: string;
+  repeat: boolean;
+  modified: boolean;
+  writing: boolean;
+};
+
+/** What a key means, wherever it is pressed. Those of a request act on the one that has the focus. */
+export type Meant =
+  | { type: "go"; to: "next" | "previous" | "inbox" | "back" | "message" | "help" }
+  | { type: "open" }
+  | { type: "choose"; choice: "once" | "no" | "always" | "edit" | "reason" | "comment" | "stop" | "inquire" }
+  | { type: "confirm" };
+
+const choices = {
+  y: "once",
+  n: "no",
+  a: "always",
+  e: "edit",
+  r: "reason",
+  c: "comment",
+  s: "stop",
+  q: "inquire",
+} as const;
+
+/**
+ * Keys that repeat, come with a modifier, or are typed into a text mean nothing here; `Escape` leaves a text. `armed`: a choice waits to
+ * be confirmed, and Enter does it; otherwise Enter opens what has the focus.
+ */
+export function meaningOf(
+  { key, repeat, modified, writing }: Pressed,
+  { armed }: { armed: boolean },
+): Meant | undefined {
+  if (repeat || modified) return undefined;
+  if (key === "Escape") return { type: "go", to: "back" };
+  if (writing) return undefined;
+  if (Object.hasOwn(choices, key)) return { type: "choose", choice: choices[key as keyof typeof choices] };
+  switch (key) {
+    case "Enter":
+      return armed ? { type: "confirm" } : { type: "open" };
+    case "j":
+      return { type: "go", to: "next" };
+    case "k":
+      return { type: "go", to: "previous" };
+    case "i":
+      return { type: "go", to: "inbox" };
+    case "/":
+      return { type: "go", to: "message" };
+    case "?":
+      return { type: "go", to: "help" };
+    default:
+      return undefined;
+  }
+}

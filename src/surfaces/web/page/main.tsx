@@ -1,0 +1,132 @@
+import { signal } from "@preact/signals";
+import type { Lang } from "../../../texts/language.ts";
+import type { LinkState } from "../../../remote/lasting.ts";
+import { draw } from "./app.tsx";
+import { connect } from "./link.ts";
+import { keepTold, notifications } from "./notify.ts";
+import { deviceName, invitationIn, pairWith } from "./pair.ts";
+import { drawPairing } from "./pairing.tsx";
+import { placeOf } from "./place.ts";
+import { colours, type Colours, type Settings } from "./settings.ts";
+import { createApp, type App } from "./state.ts";
+import { storage } from "./storage.ts";
+import { wordsIn } from "./words.ts";
+
+declare const SAGE_VERSION: string;
+
+const root = document.getElementById("app");
+if (root) void start(root);
+
+async function start(root: HTMLElement): Promise<void> {
+  const lang = language();
+  const loading = wordsIn(lang);
+  const settings = createSettings(() => app);
+  let app: App | undefined;
+  const invitation = invitationIn(location.hash);
+  // Gone from the address before anything else happens: it must not be in a picture of the screen, or in the history.
+  if (invitation !== undefined) history.replaceState(null, "", "/#/");
+  const words = await loading;
+  document.documentElement.lang = words.lang;
+  if (invitation !== undefined) {
+    const paired = await pairWith({ key: invitation, name: deviceName() });
+    if (!paired) return drawPairing(root, words, { failed: true });
+  }
+  const key = storage.get("sage.key");
+  if (key === undefined) return drawPairing(root, words, { failed: false });
+
+  const host = connect(key, { lang, changed: (state) => app && linked(app, state, () => drawPairing(root, words, { failed: false })) });
+  app = createApp({
+    ...{ host, words, settings, shelf: storage },
+    place: placeOf(location.hash),
+    timing: {
+      now: () => Date.now(),
+      later(ms, act) {
+        const timer = setTimeout(act, ms);
+        return () => clearTimeout(timer);
+      },
+    },
+    id: () => crypto.randomUUID(),
+  });
+  draw(app, root);
+  keepTold(app);
+  const shown = app;
+  const never = new AbortController().signal;
+  for await (const event of host.inbox({ signal: never })) shown.hear(event);
+}
+
+/** The connection has changed. A host that no longer knows this device asks to be paired again. */
+function linked(app: App, state: LinkState, unpair: () => void): void {
+  const since = Date.now();
+  switch (state.name) {
+    case "open": {
+      const { me, may, version } = state.welcome;
+      app.me.value = me;
+      app.may.value = may;
+      app.connection.value = { state: "open", since };
+      if (version !== SAGE_VERSION) reloadOnce(app, version);
+      return;
+    }
+    case "refused":
+      app.connection.value = { state: "refused", since };
+      storage.put("sage.key", undefined);
+      return unpair();
+    case "lost":
+      if (app.connection.value.state !== "lost") app.connection.value = { state: "lost", since: state.since };
+      return;
+    case "connecting":
+      if (app.connection.value.state === "open") app.connection.value = { state: "lost", since };
+      return;
+    case "left":
+      app.connection.value = { state: "lost", since };
+      return;
+    default:
+      return state satisfies never;
+  }
+}
+
+/** Another version serves another page. It is fetched as soon as nothing is half written, and once: a cache in between may keep the old one. */
+function reloadOnce(app: App, version: string): void {
+  if (sessionStorage.getItem("sage.reloaded") === version) return;
+  const halfWritten = app.halfWritten.size > 0 || app.drafts.unsaved() || document.activeElement?.matches("textarea, input");
+  if (halfWritten) return void setTimeout(() => reloadOnce(app, version), 1_000);
+  sessionStorage.setItem("sage.reloaded", version);
+  location.reload();
+}
+
+function language(): Lang {
+  const chosen = storage.get("sage.lang");
+  if (chosen === "en" || chosen === "zh") return chosen;
+  return /^zh/i.test(navigator.language) ? "zh" : "en";
+}
+
+function createSettings(app: () => App | undefined): Settings {
+  const kept = storage.get("sage.colours");
+  const colour = signal<Colours>(colours.find((one) => one === kept) ?? "system");
+  const paint = (wanted: Colours) => {
+    colour.value = wanted;
+    document.documentElement.dataset["colours"] = wanted;
+    storage.put("sage.colours", wanted === "system" ? undefined : wanted);
+  };
+  paint(colour.value);
+  return {
+    colour,
+    paint,
+    notifications,
+    async switchLanguage() {
+      const shown = app();
+      if (!shown) return;
+      const next: Lang = shown.words.value.lang === "en" ? "zh" : "en";
+      storage.put("sage.lang", next);
+      shown.words.value = await wordsIn(next);
+    },
+    notify() {
+      void Notification.requestPermission().then((leave) => (notifications.value = leave === "granted" ? "on" : "off"));
+    },
+    async leave() {
+      const key = storage.get("sage.key");
+      storage.put("sage.key", undefined);
+      await fetch("/v1/device", { method: "DELETE", headers: { authorization: `Bearer ${key}` } }).catch(() => {});
+      location.reload();
+    },
+  };
+}

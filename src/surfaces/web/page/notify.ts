@@ -1,0 +1,49 @@
+import { effect, signal } from "@preact/signals";
+import { oneLine, type InputRequest } from "../../../protocol/index.ts";
+import { titleOf } from "../../../view/summary.ts";
+import { addressOf } from "./place.ts";
+import type { App } from "./state.ts";
+
+/** Whether this browser shows notifications, or may be asked to. */
+export const notifications = signal<"ask" | "on" | "off">(stateOf());
+
+/** Title and badge say how many wait. One tab of the browser shows a notification, and only when nobody looks. */
+export function keepTold(app: App): void {
+  let told: ReadonlySet<string> | undefined;
+  let chosen = false;
+  void navigator.locks?.request("sage.notify", () => {
+    chosen = true;
+    return new Promise(() => {}); // until the tab is closed
+  });
+  effect(() => {
+    const open = app.open.value;
+    document.title = open.length > 0 ? `(${open.length}) Sage` : "Sage";
+    const badged = open.length > 0 ? navigator.setAppBadge?.(open.length) : navigator.clearAppBadge?.();
+    badged?.catch(() => {});
+    if (!app.known.value) return;
+    const fresh = told ? open.filter(({ request }) => !told?.has(request.id)) : [];
+    told = new Set(open.map(({ request }) => request.id));
+    if (!chosen || notifications.value !== "on" || document.visibilityState === "visible") return;
+    for (const { request } of fresh) show(app, request);
+  });
+}
+
+/** Its kind and the session's title, never what would run: it is seen on a locked screen. */
+function show(app: App, request: InputRequest): void {
+  const { web } = app.words.value;
+  const title = app.inbox.value.sessions.get(request.session)?.title ?? "";
+  try {
+    const shown = new Notification(web.notice[request.kind], { body: oneLine(titleOf({ title })), tag: request.id });
+    shown.onclick = () => {
+      focus();
+      location.hash = addressOf({ page: "request", id: request.id });
+    };
+  } catch {
+    // A phone shows notifications of a service worker only.
+  }
+}
+
+function stateOf(): "ask" | "on" | "off" {
+  if (typeof Notification === "undefined") return "off";
+  return Notification.permission === "granted" ? "on" : Notification.permission === "default" ? "ask" : "off";
+}

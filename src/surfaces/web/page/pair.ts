@@ -1,0 +1,31 @@
+import { storage } from "./storage.ts";
+
+/** The one-time key of a link that was opened here. */
+export function invitationIn(fragment: string): string | undefined {
+  return /^#k=([\w-]+)$/.exec(fragment)?.[1];
+}
+
+/** Trades a link's key or a code for a key of this device, which stays in this browser. */
+export async function pairWith(given: ({ key: string } | { code: string }) & { name: string }): Promise<boolean> {
+  try {
+    const reply = await fetch("/v1/pair", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-sage": "1" },
+      body: JSON.stringify(given),
+    });
+    const found = (await reply.json()) as { ok?: boolean; key?: unknown };
+    if (!reply.ok || found.ok !== true || typeof found.key !== "string") return false;
+    storage.put("sage.key", found.key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Such as "Chrome on Linux": people know their devices by it in a list. */
+export function deviceName(): string {
+  const { userAgent } = navigator;
+  const browser = /Firefox|Edg(?=\/)|Chrome|Safari/.exec(userAgent)?.[0]?.replace("Edg", "Edge") ?? "Browser";
+  const system = /Android|iPhone|iPad|Windows|Mac OS X|Linux/.exec(userAgent)?.[0]?.replace("Mac OS X", "macOS");
+  return system === undefined ? browser : `${browser}, ${system}`;
+}

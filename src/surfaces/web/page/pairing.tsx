@@ -1,0 +1,60 @@
+import { useSignal } from "@preact/signals";
+import { render } from "preact";
+import { deviceName, pairWith } from "./pair.ts";
+import type { Words } from "./words.ts";
+
+/** Instead of the page, until this browser has a key. */
+export function drawPairing(root: HTMLElement, words: Words, { failed }: { failed: boolean }): void {
+  render(null, root);
+  render(<Pairing words={words} failed={failed} />, root);
+}
+
+function Pairing({ words: { web }, failed }: { words: Words; failed: boolean }) {
+  const code = useSignal("");
+  const state = useSignal<"idle" | "busy" | "failed">(failed ? "failed" : "idle");
+  const pair = async () => {
+    if (code.value.trim() === "") return;
+    state.value = "busy";
+    if (await pairWith({ code: code.value.trim(), name: deviceName() })) location.reload();
+    else state.value = "failed";
+  };
+  return (
+    <main class="pairing">
+      <p class="mark">Sage</p>
+      <h1>{web.pair.title}</h1>
+      <p>
+        {web.pair.how.split("`").map((part, n) => (n % 2 === 1 ? <code>{part}</code> : part))}
+      </p>
+      <form
+        class="writing"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void pair();
+        }}
+      >
+        <label>
+          <span>{web.pair.code}</span>
+          <input
+            class="code"
+            autocomplete="one-time-code"
+            autocapitalize="characters"
+            spellcheck={false}
+            value={code.value}
+            onInput={(event) => (code.value = event.currentTarget.value)}
+          />
+        </label>
+        <div class="row">
+          <button type="submit" class="yes" aria-disabled={code.value.trim() === "" || state.value === "busy"}>
+            {state.value === "busy" ? web.pair.pairing : web.pair.go}
+          </button>
+        </div>
+      </form>
+      {state.value === "busy" && <p role="status">{web.pair.waits}</p>}
+      {state.value === "failed" && (
+        <p class="note bad" role="alert">
+          {web.pair.failed}
+        </p>
+      )}
+    </main>
+  );
+}

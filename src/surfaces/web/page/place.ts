@@ -1,0 +1,37 @@
+/** Where one is on the page. Addresses are fragments: no server, proxy or log sees them. */
+export type Place =
+  | { page: "inbox" | "sessions" | "receipts" | "rules" | "devices" | "stats" }
+  | { page: "request"; id: string }
+  | { page: "session"; id: string };
+
+const pages = ["sessions", "receipts", "rules", "devices", "stats"] as const;
+
+export function placeOf(fragment: string): Place {
+  const [, first = "", rest = ""] = /^#\/([^/]*)\/?(.*)$/.exec(fragment) ?? [];
+  const id = decoded(rest);
+  if (first === "r" && id !== "") return { page: "request", id };
+  if (first === "s" && id !== "") return { page: "session", id };
+  const page = pages.find((one) => one === first);
+  return { page: page ?? "inbox" };
+}
+
+export function addressOf(place: Place): string {
+  switch (place.page) {
+    case "inbox":
+      return "#/";
+    case "request":
+      return `#/r/${encodeURIComponent(place.id)}`;
+    case "session":
+      return `#/s/${encodeURIComponent(place.id)}`;
+    default:
+      return `#/${place.page}`;
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

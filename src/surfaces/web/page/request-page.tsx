@@ -1,0 +1,60 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { oneLine } from "../../../protocol/index.ts";
+import type { InboxRequest } from "../../../view/inbox.ts";
+import { titleOf } from "../../../view/summary.ts";
+import { useApp } from "./context.ts";
+import { addressOf } from "./place.ts";
+import { Request } from "./request.tsx";
+
+/** One request, by its id: open, or ended long ago. */
+export function RequestPage({ id }: { id: string }) {
+  const app = useApp();
+  const { t, web } = app.words.value;
+  const known = app.inbox.value.requests.get(id);
+  const found = useSignal<InboxRequest | "none" | undefined>(undefined);
+  useEffect(() => {
+    if (known || !app.known.value || found.value) return;
+    void app.send({ type: "request", id }).then(
+      (reply) => (found.value = reply.ok && "request" in reply ? { inquiries: [], ...reply } : "none"),
+      () => {},
+    );
+  }, [known, app.known.value]);
+  // It stays as it was shown, also when the inbox has let go of it.
+  useEffect(() => {
+    if (known) found.value = known;
+  }, [known]);
+  const entry = known ?? found.value;
+  if (entry === undefined) return <p class="empty">{web.loading}</p>;
+  if (entry === "none")
+    return (
+      <>
+        <h1>{t.title.permission}</h1>
+        <p class="empty">{web.gone}</p>
+      </>
+    );
+  const session = app.inbox.value.sessions.get(entry.request.session);
+  const next = app.open.value.find(({ request }) => request.id !== id);
+  return (
+    <>
+      {entry.resolution && <h1>{t.title[entry.request.kind]}</h1>}
+      <Request entry={entry} level={1} />
+      {entry.resolution && (
+        <nav class="after" aria-label={web.pagesLabel}>
+          <a class="button" href={addressOf({ page: "session", id: entry.request.session })}>
+            {oneLine(titleOf({ title: session?.title ?? "" })) || web.toSession}
+          </a>
+          {next ? (
+            <a class="button" href={addressOf({ page: "request", id: next.request.id })}>
+              {web.nextRequest}
+            </a>
+          ) : (
+            <a class="button" href={addressOf({ page: "inbox" })}>
+              {web.pages.inbox}
+            </a>
+          )}
+        </nav>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+/** The end of what will run has to be on the screen for this long before it can be allowed. */
+export const DWELL_MS = 300;
+/** Nothing is taken for an answer this soon after a request appeared or moved. */
+export const QUIET_MS = 500;
+/** A second tap this soon is the same tap. */
+export const CONFIRM_MS = 350;
+
+/**
+ * Attention that a request has had so far. `endSince`: since when its end is to be seen, without a break; `seen`: long enough.
+ * `movedAt`: when it appeared, or was last at another place.
+ */
+export type Attention = { seen: boolean; endSince: number | undefined; movedAt: number; place: string };
+
+export function unseen(now: number): Attention {
+  return { seen: false, endSince: undefined, movedAt: now, place: "" };
+}
+
+/** A look at the page: is the end in view, is the page itself visible, and where is the request? */
+export type Look = { end: boolean; visible: boolean; place: string };
+
+export function look(before: Attention, { end, visible, place }: Look, now: number): Attention {
+  const endSince = end && visible ? (before.endSince ?? now) : undefined;
+  return {
+    seen: before.seen || (endSince !== undefined && now - endSince >= DWELL_MS),
+    endSince,
+    movedAt: place === before.place ? before.movedAt : now,
+    place,
+  };
+}
+
+/** Why an answer cannot be taken now. */
+export type Lock = "away" | "unseen" | "moving" | "not-approver";
+
+/** What keeps an answer from being taken: `allows` is one that lets something run. */
+export function lockOf(
+  attention: Attention,
+  { allows, away, approver, now }: { allows: boolean; away: boolean; approver: boolean; now: number },
+): Lock | undefined {
+  if (away) return "away";
+  if (!approver) return "not-approver";
+  if (allows && !attention.seen) return "unseen";
+  return now - attention.movedAt < QUIET_MS ? "moving" : undefined;
+}

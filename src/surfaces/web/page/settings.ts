@@ -1,0 +1,16 @@
+import type { Signal } from "@preact/signals";
+
+export const colours = ["system", "light", "dark"] as const;
+export type Colours = (typeof colours)[number];
+
+/** Choices of this browser. They are all that it keeps besides its key. */
+export type Settings = {
+  colour: Signal<Colours>;
+  paint(colour: Colours): void;
+  switchLanguage(): void;
+  /** `ask`: the browser may be asked for leave; `on`: it has been given; `off`: it cannot be had. */
+  notifications: Signal<"ask" | "on" | "off">;
+  notify(): void;
+  /** This device forgets the host, and the host this device. */
+  leave(): void;
+};
