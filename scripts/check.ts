@@ -6,6 +6,7 @@ const root = join(import.meta.dirname, "..");
 
 const checks = {
   types: ["node_modules/typescript/bin/tsc"],
+  "types of the page": ["node_modules/typescript/bin/tsc", "-p", "test/surfaces/web/fake"],
   lint: ["node_modules/oxlint/bin/oxlint"],
   format: ["node_modules/oxfmt/bin/oxfmt", "--list-different"],
 };

@@ -2,18 +2,25 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundle } from "../bundle.ts";
+import { buildPage, tooLarge } from "../page.ts";
 import { libraryEntrance } from "./library.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Writes the command, the library and its types into a folder, and lists the programs in it. */
+/** Writes the command, the page, the library and its types into a folder, and lists the programs in it. */
 export async function build(dist: string): Promise<{ file: string; size: number }[]> {
   rmSync(dist, { recursive: true, force: true });
   const packages = await bundle(dist, { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts" }, { minify: true });
+  const page = await buildPage(join(dist, "web"));
+  const problem = tooLarge(page);
+  if (problem !== "") throw new Error(`the page is too large: ${problem}`);
   copyFileSync(join(root, "scripts/bin.mjs"), join(dist, "bin.mjs"));
   chmodSync(join(dist, "bin.mjs"), 0o755);
   writeFileSync(join(dist, "index.mjs"), libraryEntrance(dist));
-  writeFileSync(join(dist, "LICENSES.txt"), licences([...packages, join(root, "node_modules/tree-sitter-bash")]));
+  writeFileSync(
+    join(dist, "LICENSES.txt"),
+    licences([...new Set([...packages, ...page.packages]), join(root, "node_modules/tree-sitter-bash")]),
+  );
   emitTypes(join(dist, "types"));
   const files = globSync("*.mjs", { cwd: dist }).sort();
   return files.map((file) => ({ file, size: statSync(join(dist, file)).size }));

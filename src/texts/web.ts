@@ -27,7 +27,8 @@ const en = {
     lost: "Not connected",
     refused: "Not paired",
   },
-  awaySince: (time: string) => `Not connected since ${time}. You can read and write; nothing is sent until the link is back.`,
+  awaySince: (time: string) =>
+    `Not connected since ${time}. You can read and write; nothing is sent until the link is back.`,
   newVersion: "Sage was updated. Reload to use the new page; your drafts are saved.",
   reload: "Reload",
   pair: {
@@ -159,7 +160,12 @@ const en = {
   addDevice: "Add a device",
   addDeviceHow: "Open this link on the other device, once, within 10 minutes:",
   cannot: "This host does not offer it.",
-  rulesWhere: { session: "This session", local: "You, in this project", project: "Everyone, in this project", user: "You, in all projects" },
+  rulesWhere: {
+    session: "This session",
+    local: "You, in this project",
+    project: "Everyone, in this project",
+    user: "You, in all projects",
+  },
   behavior: { allow: "Allowed", ask: "Asked about", deny: "Refused" },
   asked: "Asked",
   yes: "Yes",

@@ -85,9 +85,7 @@ export function inputFrom(
 }
 
 /** Places for the rules of a request: this session, and the files that were offered. */
-export function placesFor(
-  request: PermissionRequest,
-): { destination: RuleDestination; file: string | undefined }[] {
+export function placesFor(request: PermissionRequest): { destination: RuleDestination; file: string | undefined }[] {
   const files = new Map<RuleDestination, string | undefined>([["session", undefined]]);
   for (const { places } of rulesFor(request)) for (const { destination, file } of places) files.set(destination, file);
   return [...files].map(([destination, file]) => ({ destination, file }));

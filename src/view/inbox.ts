@@ -1,5 +1,12 @@
-import type { Fact, InboxEvent, InquiryFact, PendingRequest, Resolution, SessionSummary } from "../protocol/index.ts";
-import type { Inquired } from "./standing.ts";
+import type {
+  Fact,
+  InboxEvent,
+  Inquired,
+  InquiryFact,
+  PendingRequest,
+  Resolution,
+  SessionSummary,
+} from "../protocol/index.ts";
 
 /** A request as an inbox keeps it. An ended one stays for as long as somebody shows it. */
 export type InboxRequest = PendingRequest & {
@@ -91,7 +98,10 @@ function noted(inbox: Inbox, fact: Fact): Inbox {
       return { ...inbox, sessions };
     }
     case "user.said":
-      return tell({ title: session?.title || fact.data.text, state: session?.state === "waiting" ? "waiting" : "running" });
+      return tell({
+        title: session?.title || fact.data.text,
+        state: session?.state === "waiting" ? "waiting" : "running",
+      });
     case "turn.begun":
       return tell({ state: "running" });
     case "turn.ended":

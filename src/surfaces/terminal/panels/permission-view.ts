@@ -5,14 +5,7 @@ import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "./draw.ts";
 import { agentLines } from "./frame.ts";
 import type { Body } from "./model.ts";
-import {
-  alwaysRows,
-  choicesOf,
-  draftOf,
-  rulesOf,
-  type AlwaysRow,
-  type PermissionState,
-} from "./permission-state.ts";
+import { alwaysRows, choicesOf, draftOf, rulesOf, type AlwaysRow, type PermissionState } from "./permission-state.ts";
 import { allows, textField } from "../../../view/choices.ts";
 import type { Block, Description } from "../../../view/describe.ts";
 import { trialLine } from "../../../view/past.ts";

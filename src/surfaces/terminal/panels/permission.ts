@@ -10,15 +10,7 @@ import type { Texts } from "../../../texts/texts.ts";
 import { createField, edit, isBlank } from "./field.ts";
 import { digitOf, type Key } from "./key.ts";
 import type { Model, Step } from "./model.ts";
-import {
-  alwaysRows,
-  begin,
-  choicesOf,
-  draftOf,
-  fitsPlace,
-  rulesOf,
-  type PermissionState,
-} from "./permission-state.ts";
+import { alwaysRows, begin, choicesOf, draftOf, fitsPlace, rulesOf, type PermissionState } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
 import { allows, inputFrom, type Choice } from "../../../view/choices.ts";
 import { consentLines } from "../../../view/consent.ts";

@@ -10,9 +10,9 @@ const LOOK_EVERY_MS = 100;
  * what: the end counts only where the page itself says that nothing covers it.
  */
 export function useAttention(
-  article: RefObject<HTMLElement>,
-  end: RefObject<HTMLElement>,
-  choices: RefObject<HTMLElement>,
+  article: RefObject<HTMLElement | null>,
+  end: RefObject<HTMLElement | null>,
+  choices: RefObject<HTMLElement | null>,
 ): { attention: Signal<Attention>; refresh(): Attention } {
   const attention = useSignal(unseen(performance.now()));
   const refresh = (): Attention => {

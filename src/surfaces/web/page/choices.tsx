@@ -20,7 +20,7 @@ export function Choices({ request, act, attention, approver }: Props) {
   const app = useApp();
   const { web } = app.words.value;
   const panel = app.panel(request);
-  const { answering, note, sending, more } = panel.value;
+  const { answering, note, sending } = panel.value;
   const { seen } = attention.value;
   const why = app.away.value ? web.lock.away : !approver ? web.lock["not-approver"] : !seen ? web.lock.unseen : "";
   if (sending)
@@ -33,16 +33,6 @@ export function Choices({ request, act, attention, approver }: Props) {
     <>
       <StageOf request={request} act={act} locked={why !== ""} />
       <NoteLine note={note} fallback={answering.stage === "choices" ? why : ""} />
-      {answering.stage === "choices" && (
-        <button
-          type="button"
-          class="quiet more"
-          aria-expanded={more}
-          onClick={() => (panel.value = { ...panel.value, more: !more })}
-        >
-          {more ? web.fewerChoices : web.moreChoices}
-        </button>
-      )}
     </>
   );
 }
@@ -71,7 +61,15 @@ function StageOf({ request, act, locked }: { request: PermissionRequest; act: Ac
       );
     case "comment":
       return (
-        <Writing request={request} act={act} field="comment" label={panel.comment} here={panel.commentHere} go={web.run.comment} yes />
+        <Writing
+          request={request}
+          act={act}
+          field="comment"
+          label={panel.comment}
+          here={panel.commentHere}
+          go={web.run.comment}
+          yes
+        />
       );
     case "edit":
       return (
@@ -103,7 +101,8 @@ function labelOf(choice: Choice, request: PermissionRequest, { panel, web }: Wor
 function Row({ request, act, locked }: { request: PermissionRequest; act: Act; locked: boolean }) {
   const app = useApp();
   const words = app.words.value;
-  const { answering, more: open } = app.panel(request).value;
+  const panel = app.panel(request);
+  const { answering, more: open } = panel.value;
   const alike = app.alike(request).length;
   const { main, more } = choicesFor(request, alike);
   const written = draftOf(request, answering);
@@ -122,6 +121,15 @@ function Row({ request, act, locked }: { request: PermissionRequest; act: Act; l
           {choice in written && " ✎"}
         </button>
       ))}
+      <button
+        type="button"
+        class="more"
+        aria-expanded={open}
+        aria-label={open ? words.web.fewerChoices : words.web.moreChoices}
+        onClick={() => (panel.value = { ...panel.value, more: !open })}
+      >
+        {open ? "‹" : "⋯"}
+      </button>
     </div>
   );
 }
@@ -138,7 +146,12 @@ function Confirm({ request, act }: { request: PermissionRequest; act: Act }) {
   const isNo = armed === "stop" || armed === "refuseAll";
   return (
     <div class="row">
-      <button ref={button} type="button" class={isNo ? "no firm" : "yes"} onClick={(event) => act({ type: "confirm" }, event)}>
+      <button
+        ref={button}
+        type="button"
+        class={isNo ? "no firm" : "yes"}
+        onClick={(event) => act({ type: "confirm" }, event)}
+      >
         {label}
       </button>
       <button type="button" onClick={() => act({ type: "back" })}>
@@ -217,9 +230,9 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
       {rulesFor(request).map(({ rule, note }, n) => (
         <label class="option">
           <input
-            ref={n === 0 ? first : undefined}
+            ref={n === 0 ? first : null}
             type="checkbox"
-            checked={answering.ticked[n]}
+            checked={answering.ticked[n] === true}
             onChange={() => act({ type: "tick", n })}
           />
           <span>

@@ -3,7 +3,13 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { useApp } from "./context.ts";
 
-type Props = { label: string; here: string; send(text: string): Promise<boolean>; children?: ComponentChildren; sticky?: boolean };
+type Props = {
+  label: string;
+  here: string;
+  send(text: string): Promise<boolean>;
+  children?: ComponentChildren;
+  sticky?: boolean;
+};
 
 /** A message to write. Enter sends it; it stays until it was taken. */
 export function Composer({ label, here, send, children, sticky = false }: Props) {
@@ -51,7 +57,12 @@ export function Composer({ label, here, send, children, sticky = false }: Props)
       />
       <div class="side">
         {children}
-        <button type="submit" class="send" aria-label={web.send} aria-disabled={text.value.trim() === "" || app.away.value}>
+        <button
+          type="submit"
+          class="send"
+          aria-label={web.send}
+          aria-disabled={text.value.trim() === "" || app.away.value}
+        >
           ↑
         </button>
       </div>

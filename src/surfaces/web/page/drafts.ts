@@ -6,7 +6,11 @@ const LEAST_MS = 3_000;
 
 /** Timers, and a place of this browser for what cannot be sent now. Tests bring their own. */
 export type Timing = { now(): number; later(ms: number, act: () => void): () => void };
-export type Shelf = { get(name: string): string | undefined; put(name: string, value: string | undefined): void; names(): string[] };
+export type Shelf = {
+  get(name: string): string | undefined;
+  put(name: string, value: string | undefined): void;
+  names(): string[];
+};
 
 const PREFIX = "sage.draft.";
 

@@ -27,10 +27,15 @@ export function Header() {
     <header class="top">
       <div class="bar">
         {place.page === "request" || place.page === "session" ? (
-          <a class="back" href="#/" aria-label={web.pages.inbox}>
-            <span aria-hidden="true">‹</span> {web.pages.inbox}
-            {waiting > 0 && <span class="count">{waiting}</span>}
-          </a>
+          <>
+            <a class="back" href="#/">
+              <span aria-hidden="true">‹</span> {web.pages.inbox}
+              {waiting > 0 && <span class="count">{waiting}</span>}
+            </a>
+            <a class="mark spare" href="#/">
+              Sage
+            </a>
+          </>
         ) : (
           <a class="mark" href="#/">
             Sage
@@ -47,7 +52,13 @@ export function Header() {
         <details class="menu" ref={menu}>
           <summary aria-label={web.menu}>
             <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
-              <path d="M4 7h16M4 12h16M4 17h16" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" />
+              <path
+                d="M4 7h16M4 12h16M4 17h16"
+                fill="none"
+                stroke="currentColor"
+                stroke-width="1.8"
+                stroke-linecap="round"
+              />
             </svg>
           </summary>
           <div class="sheet">

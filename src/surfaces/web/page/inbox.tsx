@@ -21,7 +21,7 @@ export function InboxPage() {
   const count = app.open.value.length + more;
   const all = [...sessions.values()].toSorted((a, b) => b.lastAt - a.lastAt);
   const busy = all.filter(({ state }) => state === "running");
-  const rest = all.filter(({ state }) => state !== "running").slice(0, 6);
+  const rest = all.filter(({ state }) => state === "idle" || state === "stopped").slice(0, 6);
   return (
     <>
       <h1>
@@ -95,7 +95,14 @@ function Card({ entry, alike }: { entry: InboxRequest; alike: number }) {
           </pre>
         )}
       </a>
-      {draft && draftBy && <p class="draft">✎ {web.halfFilled(t.byWhom(oneLine(draftBy.by), t.surfaces[draftBy.surface] ?? t.otherSurface(draftBy.surface)))}</p>}
+      {draft && draftBy && (
+        <p class="draft">
+          ✎{" "}
+          {web.halfFilled(
+            t.byWhom(oneLine(draftBy.by), t.surfaces[draftBy.surface] ?? t.otherSurface(draftBy.surface)),
+          )}
+        </p>
+      )}
       {request.deadline && <Deadline at={request.deadline.at} />}
       <div class="row">
         <a class="button" href={addressOf({ page: "request", id: request.id })}>
@@ -120,7 +127,9 @@ function Deadline({ at }: { at: number }) {
   const app = useApp();
   const { t } = app.words.value;
   const left = at - app.clock.value;
-  return <p class={left < 300_000 ? "deadline soon" : "deadline"}>{left <= 0 ? t.overdue : t.inTime(t.duration(left))}</p>;
+  return (
+    <p class={left < 300_000 ? "deadline soon" : "deadline"}>{left <= 0 ? t.overdue : t.inTime(t.duration(left))}</p>
+  );
 }
 
 /** A title, and the first lines of what would run. */
@@ -154,7 +163,9 @@ function linesOf(block: Block): string[] {
     case "path":
       return [block.real ?? block.given];
     case "change":
-      return block.hunks.flatMap(({ lines }) => lines.filter(({ mark }) => mark !== " ").map(({ mark, text }) => `${mark} ${text}`));
+      return block.hunks.flatMap(({ lines }) =>
+        lines.filter(({ mark }) => mark !== " ").map(({ mark, text }) => `${mark} ${text}`),
+      );
     case "omitted":
       return [];
     case "field":
@@ -164,7 +175,15 @@ function linesOf(block: Block): string[] {
   }
 }
 
-export function SessionList({ title, sessions, more = false }: { title?: string; sessions: readonly SessionSummary[]; more?: boolean }) {
+export function SessionList({
+  title,
+  sessions,
+  more = false,
+}: {
+  title?: string;
+  sessions: readonly SessionSummary[];
+  more?: boolean;
+}) {
   const { web } = useApp().words.value;
   return (
     <section>
@@ -200,7 +219,7 @@ function NewTask() {
   if (!app.may.value.includes("talk")) return null;
   const begin = async (text: string): Promise<boolean> => {
     const opened = await app.send({ type: "open", cwd: app.folder.value });
-    if (!opened.ok || !("session" in opened)) {
+    if (!opened.ok) {
       trouble.value = app.trouble(opened) ?? "";
       return false;
     }

@@ -118,7 +118,8 @@ export function letsRun(did: Did, state: Answering): boolean {
   if (did.type === "choose") return did.choice !== "inquire" && allows(did.choice);
   if (did.type === "all") return did.answer === "allowAll";
   if (did.type !== "confirm") return false;
-  if (state.stage === "confirm") return state.armed === "allowAll" || (state.armed !== "refuseAll" && isAllowing(state.armed));
+  if (state.stage === "confirm")
+    return state.armed === "allowAll" || (state.armed !== "refuseAll" && isAllowing(state.armed));
   return state.stage === "comment" || state.stage === "edit" || state.stage === "always";
 }
 
@@ -295,7 +296,11 @@ function questionOf(request: InputRequest, text: string): Question | undefined {
 }
 
 /** With one answer a label takes the place of the other and of words; with several it comes and goes. */
-function picked(request: InputRequest, answers: Answers, { question, label }: { question: string; label: string }): Answers {
+function picked(
+  request: InputRequest,
+  answers: Answers,
+  { question, label }: { question: string; label: string },
+): Answers {
   const asked = questionOf(request, question);
   if (!asked?.options.some((option) => option.label === label)) return answers;
   const { selected = [], other } = answers[question] ?? {};
@@ -305,7 +310,11 @@ function picked(request: InputRequest, answers: Answers, { question, label }: { 
   return kept(answers, question, { selected: inOrder, ...(other !== undefined && { other }) });
 }
 
-function worded(request: InputRequest, answers: Answers, { question, text }: { question: string; text: string }): Answers {
+function worded(
+  request: InputRequest,
+  answers: Answers,
+  { question, text }: { question: string; text: string },
+): Answers {
   const asked = questionOf(request, question);
   if (!asked || !takesOwnWords(request)) return answers;
   const selected = asked.multiSelect || text.trim() === "" ? (answers[question]?.selected ?? []) : [];
@@ -323,7 +332,8 @@ function fitting(request: InputRequest & { kind: "question" }, draft: Answers): 
   let answers: Answers = {};
   for (const { question, multiSelect } of request.questions) {
     const { selected = [], other = "" } = draft[question] ?? {};
-    for (const label of multiSelect ? selected : selected.slice(0, 1)) answers = picked(request, answers, { question, label });
+    for (const label of multiSelect ? selected : selected.slice(0, 1))
+      answers = picked(request, answers, { question, label });
     if (other !== "") answers = worded(request, answers, { question, text: other });
   }
   return answers;

@@ -1,8 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
-import { harmless, oneLine } from "../../../protocol/index.ts";
+import { harmless, oneLine, type Inquired } from "../../../protocol/index.ts";
 import { whoOf } from "../../../texts/resolution.ts";
 import type { InboxRequest } from "../../../view/inbox.ts";
-import type { Inquired } from "../../../view/standing.ts";
 import { dollars } from "../../../view/summary.ts";
 import type { Act } from "./choices.tsx";
 import { useApp } from "./context.ts";
@@ -53,7 +52,12 @@ export function Inquiries({ entry: { request, inquiries }, act }: { entry: Inbox
           </div>
         </form>
       ) : (
-        <button type="button" class="quiet" data-choice="inquire" onClick={() => act({ type: "choose", choice: "inquire" })}>
+        <button
+          type="button"
+          class="quiet"
+          data-choice="inquire"
+          onClick={() => act({ type: "choose", choice: "inquire" })}
+        >
           {web.ask}
         </button>
       )}
@@ -65,7 +69,10 @@ function Inquiry({ inquired: { made, reply, over } }: { inquired: Inquired }) {
   const app = useApp();
   const { t, web } = app.words.value;
   const details = reply
-    ? [...(reply.looks.length > 0 ? [web.looked(reply.looks.length)] : []), ...(reply.cost ? [dollars(reply.cost)] : [])]
+    ? [
+        ...(reply.looks.length > 0 ? [web.looked(reply.looks.length)] : []),
+        ...(reply.cost ? [dollars(reply.cost)] : []),
+      ]
     : [];
   return (
     <li>

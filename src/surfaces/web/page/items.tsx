@@ -82,7 +82,8 @@ function Asking({ item }: { item: CallItem }) {
     <>
       {item.asked.map(({ request, resolution }) => (
         <div class="told dim">
-          {request.kind === "question" && request.questions.map((one) => <p class="asked">{harmless(t.question(one).question)}</p>)}
+          {request.kind === "question" &&
+            request.questions.map((one) => <p class="asked">{harmless(t.question(one).question)}</p>)}
           <p>{resolution ? headline(resolution, t, app.me.value, request) : t.standing.waiting}</p>
         </div>
       ))}
@@ -100,7 +101,8 @@ function Call({ item, cwd }: { item: CallItem; cwd: string | undefined }) {
   const shown = open.value ?? (running || (change.length > 0 && standing === "done"));
   const who = asked.findLast(({ resolution }) => resolution)?.resolution;
   const by = who ? whoOf(who, t, app.me.value) : verdict?.rule !== undefined ? web.byRule : "";
-  const bad = standing === "failed" || standing.startsWith("refused") || standing === "invalid" || standing === "unknown";
+  const bad =
+    standing === "failed" || standing.startsWith("refused") || standing === "invalid" || standing === "unknown";
   return (
     <details
       class={`call ${standing}${bad ? " bad" : ""}`}
@@ -112,14 +114,13 @@ function Call({ item, cwd }: { item: CallItem; cwd: string | undefined }) {
         <b>{oneLine(call.tool)}</b>
         <code>{short(oneLine(briefOf(item, cwd)))}</code>
         <small>
-          {standing !== "done" && t.standing[standing]}
+          {[...(standing === "done" ? [] : [t.standing[standing]]), ...(by === "" ? [] : [by])].join(" · ")}
           {running && since !== undefined && runs.length > 0 && (
             <>
               {" "}
               <Since at={since} />
             </>
           )}
-          {by !== "" && <span> {by}</span>}
         </small>
       </summary>
       {shown && (

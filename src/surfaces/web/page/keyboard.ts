@@ -11,15 +11,12 @@ export function listenToKeys(app: App): void {
     // A key that is held down presses a button again and again.
     if (event.repeat && button && (event.key === "Enter" || event.key === " ")) return event.preventDefault();
     if (event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-    const meant = meaningOf(
-      {
-        key: event.key,
-        repeat: event.repeat,
-        modified: event.ctrlKey || event.metaKey || event.altKey,
-        writing: on?.matches("textarea, input:not([type=checkbox]):not([type=radio]), select") ?? false,
-      },
-      { armed: false },
-    );
+    const meant = meaningOf({
+      key: event.key,
+      repeat: event.repeat,
+      modified: event.ctrlKey || event.metaKey || event.altKey,
+      writing: on?.matches("textarea, input:not([type=checkbox]):not([type=radio]), select") ?? false,
+    });
     if (!meant || (meant.type === "open" && button)) return;
     if (act(app, meant, on)) event.preventDefault();
   });
@@ -33,8 +30,6 @@ function act(app: App, meant: Meant, on: HTMLElement | undefined): boolean {
       return press(focused(app)?.querySelector("a.body"));
     case "choose":
       return choose(app, meant.choice);
-    case "confirm":
-      return false; // the button that confirms has the focus and is pressed by the browser
     default:
       return meant satisfies never;
   }

@@ -10,8 +10,7 @@ export type Pressed = {
 export type Meant =
   | { type: "go"; to: "next" | "previous" | "inbox" | "back" | "message" | "help" }
   | { type: "open" }
-  | { type: "choose"; choice: "once" | "no" | "always" | "edit" | "reason" | "comment" | "stop" | "inquire" }
-  | { type: "confirm" };
+  | { type: "choose"; choice: "once" | "no" | "always" | "edit" | "reason" | "comment" | "stop" | "inquire" };
 
 const choices = {
   y: "once",
@@ -25,20 +24,17 @@ const choices = {
 } as const;
 
 /**
- * Keys that repeat, come with a modifier, or are typed into a text mean nothing here; `Escape` leaves a text. `armed`: a choice waits to
- * be confirmed, and Enter does it; otherwise Enter opens what has the focus.
+ * Keys that repeat, come with a modifier, or are typed into a text mean nothing here; `Escape` leaves a text. Enter confirms by pressing
+ * the button that has the focus, which is the browser's doing; elsewhere it opens what has the focus.
  */
-export function meaningOf(
-  { key, repeat, modified, writing }: Pressed,
-  { armed }: { armed: boolean },
-): Meant | undefined {
+export function meaningOf({ key, repeat, modified, writing }: Pressed): Meant | undefined {
   if (repeat || modified) return undefined;
   if (key === "Escape") return { type: "go", to: "back" };
   if (writing) return undefined;
   if (Object.hasOwn(choices, key)) return { type: "choose", choice: choices[key as keyof typeof choices] };
   switch (key) {
     case "Enter":
-      return armed ? { type: "confirm" } : { type: "open" };
+      return { type: "open" };
     case "j":
       return { type: "go", to: "next" };
     case "k":

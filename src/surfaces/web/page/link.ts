@@ -4,7 +4,10 @@ import { closeCodes, type Closed, type OpenWire } from "../../../remote/wire.ts"
 declare const SAGE_VERSION: string;
 
 /** The host of this page, over a WebSocket that is opened again whenever it breaks. */
-export function connect(key: string, { lang, changed }: { lang: string; changed(state: LinkState): void }): LastingHost {
+export function connect(
+  key: string,
+  { lang, changed }: { lang: string; changed(state: LinkState): void },
+): LastingHost {
   const host = lastingHost({
     open: browserWire(`${location.origin.replace(/^http/, "ws")}/v1/wire`),
     hello: { surface: "web", client: `page ${SAGE_VERSION}`, lang },
@@ -24,16 +27,16 @@ function browserWire(url: string): OpenWire {
     const end = new AbortController();
     const early: string[] = [];
     const over = (closed: Closed) => end.signal.aborted || end.abort(closed);
-    socket.onopen = () => early.splice(0).forEach((frame) => socket.send(frame));
-    socket.onclose = ({ code, reason }) => over({ code, why: reason });
-    socket.onmessage = ({ data }) => {
+    socket.addEventListener("open", () => early.splice(0).forEach((frame) => socket.send(frame)));
+    socket.addEventListener("close", ({ code, reason }) => over({ code, why: reason }));
+    socket.addEventListener("message", ({ data }) => {
       try {
         hear(JSON.parse(String(data)));
       } catch {
         socket.close(closeCodes.notUnderstood);
         over({ code: closeCodes.notUnderstood, why: "" });
       }
-    };
+    });
     return {
       over: end.signal,
       send(frame) {

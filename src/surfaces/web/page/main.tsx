@@ -10,7 +10,7 @@ import { placeOf } from "./place.ts";
 import { colours, type Colours, type Settings } from "./settings.ts";
 import { createApp, type App } from "./state.ts";
 import { storage } from "./storage.ts";
-import { wordsIn } from "./words.ts";
+import { wordsIn, type Words } from "./words.ts";
 
 declare const SAGE_VERSION: string;
 
@@ -19,9 +19,9 @@ if (root) void start(root);
 
 async function start(root: HTMLElement): Promise<void> {
   const lang = language();
-  const loading = wordsIn(lang);
-  const settings = createSettings(() => app);
-  let app: App | undefined;
+  const loading = wordsIn(lang, (more) => shown.app && (shown.app.words.value = more));
+  const shown: { app?: App } = {};
+  const settings = createSettings(shown);
   const invitation = invitationIn(location.hash);
   // Gone from the address before anything else happens: it must not be in a picture of the screen, or in the history.
   if (invitation !== undefined) history.replaceState(null, "", "/#/");
@@ -34,8 +34,11 @@ async function start(root: HTMLElement): Promise<void> {
   const key = storage.get("sage.key");
   if (key === undefined) return drawPairing(root, words, { failed: false });
 
-  const host = connect(key, { lang, changed: (state) => app && linked(app, state, () => drawPairing(root, words, { failed: false })) });
-  app = createApp({
+  const host = connect(key, {
+    lang,
+    changed: (state) => shown.app && linked(shown.app, state, () => drawPairing(root, words, { failed: false })),
+  });
+  const app = createApp({
     ...{ host, words, settings, shelf: storage },
     place: placeOf(location.hash),
     timing: {
@@ -47,11 +50,11 @@ async function start(root: HTMLElement): Promise<void> {
     },
     id: () => crypto.randomUUID(),
   });
+  shown.app = app;
   draw(app, root);
   keepTold(app);
-  const shown = app;
   const never = new AbortController().signal;
-  for await (const event of host.inbox({ signal: never })) shown.hear(event);
+  for await (const event of host.inbox({ signal: never })) app.hear(event);
 }
 
 /** The connection has changed. A host that no longer knows this device asks to be paired again. */
@@ -87,7 +90,8 @@ function linked(app: App, state: LinkState, unpair: () => void): void {
 /** Another version serves another page. It is fetched as soon as nothing is half written, and once: a cache in between may keep the old one. */
 function reloadOnce(app: App, version: string): void {
   if (sessionStorage.getItem("sage.reloaded") === version) return;
-  const halfWritten = app.halfWritten.size > 0 || app.drafts.unsaved() || document.activeElement?.matches("textarea, input");
+  const halfWritten =
+    app.halfWritten.size > 0 || app.drafts.unsaved() || document.activeElement?.matches("textarea, input");
   if (halfWritten) return void setTimeout(() => reloadOnce(app, version), 1_000);
   sessionStorage.setItem("sage.reloaded", version);
   location.reload();
@@ -99,7 +103,7 @@ function language(): Lang {
   return /^zh/i.test(navigator.language) ? "zh" : "en";
 }
 
-function createSettings(app: () => App | undefined): Settings {
+function createSettings(shown: { app?: App }): Settings {
   const kept = storage.get("sage.colours");
   const colour = signal<Colours>(colours.find((one) => one === kept) ?? "system");
   const paint = (wanted: Colours) => {
@@ -112,21 +116,22 @@ function createSettings(app: () => App | undefined): Settings {
     colour,
     paint,
     notifications,
-    async switchLanguage() {
-      const shown = app();
-      if (!shown) return;
-      const next: Lang = shown.words.value.lang === "en" ? "zh" : "en";
+    switchLanguage() {
+      const { app } = shown;
+      if (!app) return;
+      const next: Lang = app.words.value.lang === "en" ? "zh" : "en";
       storage.put("sage.lang", next);
-      shown.words.value = await wordsIn(next);
+      const use = (words: Words) => (app.words.value = words);
+      void wordsIn(next, use).then(use);
     },
     notify() {
       void Notification.requestPermission().then((leave) => (notifications.value = leave === "granted" ? "on" : "off"));
     },
-    async leave() {
+    leave() {
       const key = storage.get("sage.key");
       storage.put("sage.key", undefined);
-      await fetch("/v1/device", { method: "DELETE", headers: { authorization: `Bearer ${key}` } }).catch(() => {});
-      location.reload();
+      const again = () => location.reload();
+      fetch("/v1/device", { method: "DELETE", headers: { authorization: `Bearer ${key}` } }).then(again, again);
     },
   };
 }

@@ -34,10 +34,10 @@ function show(app: App, request: InputRequest): void {
   const title = app.inbox.value.sessions.get(request.session)?.title ?? "";
   try {
     const shown = new Notification(web.notice[request.kind], { body: oneLine(titleOf({ title })), tag: request.id });
-    shown.onclick = () => {
+    shown.addEventListener("click", () => {
       focus();
       location.hash = addressOf({ page: "request", id: request.id });
-    };
+    });
   } catch {
     // A phone shows notifications of a service worker only.
   }

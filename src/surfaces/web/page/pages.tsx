@@ -20,7 +20,11 @@ export function SessionsPage() {
         value={wanted.value}
         onInput={(event) => (wanted.value = event.currentTarget.value)}
       />
-      {found.length === 0 ? <p class="empty">{word === "" ? web.none : web.noneFound}</p> : <SessionList sessions={found} />}
+      {found.length === 0 ? (
+        <p class="empty">{word === "" ? web.none : web.noneFound}</p>
+      ) : (
+        <SessionList sessions={found} />
+      )}
     </>
   );
 }

@@ -22,9 +22,7 @@ function Pairing({ words: { web }, failed }: { words: Words; failed: boolean }) 
     <main class="pairing">
       <p class="mark">Sage</p>
       <h1>{web.pair.title}</h1>
-      <p>
-        {web.pair.how.split("`").map((part, n) => (n % 2 === 1 ? <code>{part}</code> : part))}
-      </p>
+      <p>{web.pair.how.split("`").map((part, n) => (n % 2 === 1 ? <code>{part}</code> : part))}</p>
       <form
         class="writing"
         onSubmit={(event) => {

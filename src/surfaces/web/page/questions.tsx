@@ -53,7 +53,17 @@ export function Questions({ request, act, approver }: Props<"question">) {
   );
 }
 
-function Field({ request, question, n, act }: { request: InputRequest & { kind: "question" }; question: Question; n: number; act: Act }) {
+function Field({
+  request,
+  question,
+  n,
+  act,
+}: {
+  request: InputRequest & { kind: "question" };
+  question: Question;
+  n: number;
+  act: Act;
+}) {
   const app = useApp();
   const { t, panel: wording } = app.words.value;
   const shown = t.question(question);

@@ -16,7 +16,7 @@ export function RequestPage({ id }: { id: string }) {
   useEffect(() => {
     if (known || !app.known.value || found.value) return;
     void app.send({ type: "request", id }).then(
-      (reply) => (found.value = reply.ok && "request" in reply ? { inquiries: [], ...reply } : "none"),
+      (reply) => (found.value = reply.ok ? { inquiries: [], ...reply } : "none"),
       () => {},
     );
   }, [known, app.known.value]);

@@ -6,7 +6,7 @@ import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, isLong, type Description } from "../../../view/describe.ts";
 import type { InboxRequest } from "../../../view/inbox.ts";
 import { silenceLines } from "../../../view/silence.ts";
-import { titleOf } from "../../../view/summary.ts";
+import { nameOf, titleOf } from "../../../view/summary.ts";
 import { useAttention } from "./attention.ts";
 import { ActionBlock, Sentence } from "./blocks.tsx";
 import { Choices, type Act } from "./choices.tsx";
@@ -48,11 +48,8 @@ export function Ended({ entry: { request, resolution } }: { entry: InboxRequest 
 }
 
 function nameIn(request: InputRequest, app: App): string {
-  const { t } = app.words.value;
-  if (request.kind !== "permission") return t.title[request.kind];
-  const { command, file_path: path } = request.input;
-  const [first = ""] = String(command ?? path ?? "").split("\n");
-  return `${request.tool} ${first.length > 60 ? `${first.slice(0, 60)}…` : first}`;
+  const [first = ""] = nameOf(request, app.words.value.t).split("\n");
+  return first.length > 70 ? `${first.slice(0, 70)}…` : first;
 }
 
 function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; linked: boolean }) {
@@ -114,7 +111,9 @@ function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; lin
         <p class="consent">{line}</p>
       ))}
       <div class="acts" ref={choices}>
-        {request.kind === "permission" && <Choices request={request} act={act} attention={attention} approver={approver} />}
+        {request.kind === "permission" && (
+          <Choices request={request} act={act} attention={attention} approver={approver} />
+        )}
         {request.kind === "question" && <Questions request={request} act={act} approver={approver} />}
         {request.kind === "text" && <TextAnswer request={request} act={act} approver={approver} />}
       </div>
@@ -145,11 +144,13 @@ function isAnswer(did: Did): boolean {
 }
 
 function titleFor(request: InputRequest, app: App, description: Description | undefined): string {
-  const { t } = app.words.value;
+  const { t, web } = app.words.value;
   if (description) return t.tools[description.tool] ?? t.otherTool(description.tool);
   if (request.kind === "question") {
     const [first] = request.questions;
-    return request.questions.length === 1 && first ? harmless(t.question(first).question) : t.title.question;
+    return request.questions.length === 1 && first
+      ? harmless(t.question(first).question)
+      : web.questionsCount(request.questions.length);
   }
   return request.kind === "text" ? harmless(request.prompt) : t.title[request.kind];
 }

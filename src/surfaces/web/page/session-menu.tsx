@@ -19,7 +19,11 @@ export function SessionMenu({ id, followed }: { id: string; followed: Followed }
   return (
     <div class="tools">
       {working && (
-        <button type="button" disabled={off} onClick={() => void send({ type: "interrupt", session: id, cancel: false })}>
+        <button
+          type="button"
+          disabled={off}
+          onClick={() => void send({ type: "interrupt", session: id, cancel: false })}
+        >
           {web.interrupt}
         </button>
       )}
@@ -28,7 +32,11 @@ export function SessionMenu({ id, followed }: { id: string; followed: Followed }
           <button type="button" disabled={off} onClick={() => void send({ type: "resume", session: id })}>
             {web.resume}
           </button>
-          <button type="button" disabled={off} onClick={() => void send({ type: "interrupt", session: id, cancel: true })}>
+          <button
+            type="button"
+            disabled={off}
+            onClick={() => void send({ type: "interrupt", session: id, cancel: true })}
+          >
             {web.interruptAgain}
           </button>
         </>
@@ -41,7 +49,9 @@ export function SessionMenu({ id, followed }: { id: string; followed: Followed }
             <select
               value={mode}
               disabled={off}
-              onChange={(event) => void send({ type: "chooseMode", session: id, mode: event.currentTarget.value as typeof mode })}
+              onChange={(event) =>
+                void send({ type: "chooseMode", session: id, mode: event.currentTarget.value as typeof mode })
+              }
             >
               {sessionModes.map((one) => (
                 <option value={one}>{t.modes[one]}</option>

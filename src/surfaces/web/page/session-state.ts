@@ -23,7 +23,11 @@ export type Followed = {
 };
 
 /** `frame` runs something before the next picture: however quickly text comes in, it is drawn once a frame. */
-export function follow(app: App, id: string, { signal: stop, frame }: { signal: AbortSignal; frame(act: () => void): void }): Followed {
+export function follow(
+  app: App,
+  id: string,
+  { signal: stop, frame }: { signal: AbortSignal; frame(act: () => void): void },
+): Followed {
   const transcript = createTranscript({ now: app.timing.now });
   const progress = createProgress();
   const all: Item[] = [];

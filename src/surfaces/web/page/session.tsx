@@ -1,6 +1,6 @@
 import { useComputed, useSignal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { oneLine } from "../../../protocol/index.ts";
+import { agentOf, oneLine, type ToolInput } from "../../../protocol/index.ts";
 import type { Item } from "../../../view/item.ts";
 import { dollars, titleOf } from "../../../view/summary.ts";
 import { Composer } from "./composer.tsx";
@@ -25,7 +25,8 @@ export function SessionPage({ id }: { id: string }) {
   useEffect(() => () => stop.abort(), [stop]);
   const session = app.inbox.value.sessions.get(id);
   const open = [...app.inbox.value.requests.values()].filter(({ request }) => request.session === id);
-  const say = async (text: string): Promise<boolean> => (await app.send({ type: "say", session: id, text, id: app.id() })).ok;
+  const say = async (text: string): Promise<boolean> =>
+    (await app.send({ type: "say", session: id, text, id: app.id() })).ok;
   return (
     <div class="session">
       <Head id={id} followed={followed} title={session?.title ?? ""} />
@@ -45,7 +46,11 @@ function Head({ id, followed, title }: { id: string; followed: Followed; title: 
   const { web } = app.words.value;
   const { usd, contextTokens, title: own } = followed.progress.value;
   const state = app.inbox.value.sessions.get(id)?.state ?? "idle";
-  const facts = [web.state[state], ...(usd > 0 ? [dollars({ usd })] : []), ...(contextTokens > 0 ? [web.tokens(contextTokens)] : [])];
+  const facts = [
+    web.state[state],
+    ...(usd > 0 ? [dollars({ usd })] : []),
+    ...(contextTokens > 0 ? [web.tokens(contextTokens)] : []),
+  ];
   return (
     <header class="head">
       <h1>{oneLine(titleOf({ title: own || title })) || web.untitled}</h1>
@@ -55,6 +60,11 @@ function Head({ id, followed, title }: { id: string; followed: Followed; title: 
       <SessionMenu id={id} followed={followed} />
     </header>
   );
+}
+
+function nameOfAgent(input: ToolInput): string {
+  const name = agentOf(input);
+  return typeof name === "string" ? oneLine(name) : "";
 }
 
 /** The agent's list and its subagents, while the turn is open. */
@@ -69,14 +79,15 @@ function Board({ followed }: { followed: Followed }) {
       {todos.length > 0 && done < todos.length && (
         <details class="board">
           <summary>
-            {web.todo(done, todos.length)} <small>{oneLine(todos.find(({ status }) => status === "in_progress")?.content ?? "")}</small>
+            {web.todo(done, todos.length)}{" "}
+            <small>{oneLine(todos.find(({ status }) => status === "in_progress")?.content ?? "")}</small>
           </summary>
           <Todos todos={todos} />
         </details>
       )}
       {tasks.length > 0 && (
         <p class="board dim">
-          {web.subagents(tasks.length)}: {tasks.map(({ input }) => oneLine(String(input["agent"] ?? input["subagent_type"] ?? ""))).join(", ")}
+          {web.subagents(tasks.length)}: {tasks.map(({ input }) => nameOfAgent(input)).join(", ")}
         </p>
       )}
     </>
@@ -135,7 +146,10 @@ function useStayAtEnd(followed: Followed, list: { current: HTMLElement | null })
     };
   }, []);
   useLayoutEffect(() => {
-    if (followed.ready.value) scrollTo(0, root.scrollHeight);
+    if (!followed.ready.value) return;
+    const first = document.querySelector("article.request");
+    if (first) first.scrollIntoView({ block: "start" });
+    else scrollTo(0, root.scrollHeight);
   }, [followed.ready.value]);
 }
 

@@ -1,5 +1,6 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type {
+  Command,
   CommandReply,
   Draft,
   Host,
@@ -11,7 +12,16 @@ import type {
 } from "../../../protocol/index.ts";
 import { headline } from "../../../texts/resolution.ts";
 import { alikeTo } from "../../../view/alike.ts";
-import { emptyInbox, ended, foldInbox, forget, openIn, vanished, type Inbox, type InboxRequest } from "../../../view/inbox.ts";
+import {
+  emptyInbox,
+  ended,
+  foldInbox,
+  forget,
+  openIn,
+  vanished,
+  type Inbox,
+  type InboxRequest,
+} from "../../../view/inbox.ts";
 import { createDrafts, type Drafts, type Shelf, type Timing } from "./drafts.ts";
 import { begin, draftOf, step, type Answering, type Did, type Problem, type Unsigned } from "./input.ts";
 import type { Place } from "./place.ts";
@@ -23,7 +33,10 @@ export type Connection = { state: "connecting" | "open" | "lost" | "refused"; si
 
 /** A person's way with one request. `saving`: an answer is on its way. */
 export type Panel = { answering: Answering; note: Note | undefined; sending: boolean; more: boolean };
-export type Note = { problem: Problem } | { text: string } | { lock: "away" | "unseen" | "moving" | "not-approver" | "late" };
+export type Note =
+  | { problem: Problem }
+  | { text: string }
+  | { lock: "away" | "unseen" | "moving" | "not-approver" | "late" };
 
 /** An ended request is shown for this long, folded. */
 const SHOWN_MS = 8_000;
@@ -60,7 +73,7 @@ export type App = {
   alike(request: InputRequest): InputRequest[];
   hear(event: InboxEvent): void;
   learn(requests: readonly PendingRequest[]): void;
-  send(command: Unsigned): Promise<CommandReply>;
+  send<C extends Unsigned>(command: C): Promise<CommandReply<C["type"]>>;
   /** The words for a refusal; undefined when it was carried out. */
   trouble(reply: CommandReply): string | undefined;
   id(): string;
@@ -144,7 +157,7 @@ export function createApp({ host, words, timing, shelf, place, id, settings }: A
       const byAge = all.toSorted((a, b) => a.request.at - b.request.at);
       inbox.value = { ...inbox.value, requests: new Map(byAge.map((one) => [one.request.id, one])) };
     },
-    send: (command) => host.send({ ...command, ...app.me.value } as Parameters<Host["send"]>[0]),
+    send: (command) => host.send({ ...command, ...app.me.value } as unknown as Extract<Command, typeof command>),
     trouble(reply) {
       if (reply.ok) return undefined;
       const { t } = app.words.value;
@@ -181,7 +194,8 @@ async function carryOut(app: App, request: InputRequest, commands: readonly Unsi
       const reply = await app.send(command);
       if (reply.ok) {
         if ("resolution" in reply && reply.resolution) over(app, reply.resolution);
-        if ("results" in reply) for (const one of reply.results) if ("resolution" in one && one.resolution) over(app, one.resolution);
+        if ("results" in reply)
+          for (const one of reply.results) if ("resolution" in one && one.resolution) over(app, one.resolution);
         continue;
       }
       if (reply.resolution) over(app, reply.resolution);
