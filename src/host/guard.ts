@@ -50,7 +50,7 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "rewind": // files are put back
       return "approve";
     case "open":
-      return command.model === undefined ? "talk" : "approve"; // a model costs money, and is told everything
+      return command.model === undefined && command.agent === undefined ? "talk" : "approve"; // they cost money, and are told everything
     case "respond": {
       const request = requestOf(command.response.requestId);
       // A permission, or the repetition of an interrupted command, lets something run.

@@ -1,0 +1,98 @@
+import { timingSafeEqual, createHash } from "node:crypto";
+import type { Device, Devices } from "./devices.ts";
+
+/** How somebody is known: by the key of a device, or by the name that a proxy gives them. */
+export type Identity = { device: Device } | { proxy: string };
+
+/** A person as the settings know them now. */
+export type Visitor = {
+  /** Name under which facts hold what they do. */
+  by: string;
+  /** Id in the list of people, such as `device:k3f9`. */
+  person: string;
+  device?: string;
+  may: readonly ("talk" | "approve")[];
+};
+
+/** Reasons to turn somebody away: nobody knows the key; or they are known, and may not even look. */
+export type Turned = "key-unknown" | "may-not-look";
+
+/** A proxy that signs people in. It proves itself by a secret, and comes from these addresses. */
+export type ProxyIdentity = { header: string; secret: string; from?: readonly string[] | undefined };
+
+export type Entrance = {
+  /** With a key, whoever has the device; without one, whoever the proxy says. */
+  enter(key: string | undefined, caller: Caller): Entered | Turned;
+};
+
+export type Caller = { address: string; proxy?: string | undefined };
+
+/** Somebody who may look. `ended` is aborted when they no longer may, with the reason; `leave` when they have gone. */
+export type Entered = { identity: Identity; visitor: Visitor; ended: AbortSignal; leave(): void };
+
+export type EntranceParts = {
+  devices: Devices;
+  /** As the settings are now; undefined for somebody who has no role in them. */
+  visitorOf(identity: Identity): Visitor | undefined;
+  /** Keys are looked up again this often while somebody is here: another process may take one back. */
+  everyMs?: number;
+};
+
+export function createEntrance({ devices, visitorOf, everyMs = 400 }: EntranceParts): Entrance {
+  const here = new Map<AbortController, Identity>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const turned = (identity: Identity): Turned | undefined => {
+    if ("device" in identity && !devices.withId(identity.device.id)) return "key-unknown";
+    return visitorOf(identity) ? undefined : "may-not-look";
+  };
+  const look = () => {
+    for (const [controller, identity] of here) {
+      const why = turned(identity);
+      if (why === undefined) continue;
+      here.delete(controller);
+      controller.abort(why);
+    }
+    if (here.size === 0) timer = void clearInterval(timer);
+  };
+
+  return {
+    enter(key, { address, proxy }) {
+      const device = key === undefined ? undefined : devices.find(key, address);
+      if (key !== undefined && !device) return "key-unknown";
+      if (!device && proxy === undefined) return "key-unknown";
+      const identity: Identity = device ? { device } : { proxy: proxy ?? "" };
+      const visitor = visitorOf(identity);
+      if (!visitor) return "may-not-look";
+      const ended = new AbortController();
+      here.set(ended, identity);
+      timer ??= setInterval(look, everyMs).unref();
+      return { identity, visitor, ended: ended.signal, leave: () => void here.delete(ended) };
+    },
+  };
+}
+
+/**
+ * The name that a proxy gives to whoever sent a request. It counts only with the secret beside it and from the proxy's own address:
+ * anybody can write a header.
+ */
+export function proxyName(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  address: string,
+  identity: ProxyIdentity | undefined,
+): string | undefined {
+  if (!identity) return undefined;
+  const { header, secret, from = ["127.0.0.1", "::1"] } = identity;
+  const [name, proof] = [headers[header.toLowerCase()], headers["x-sage-proxy"]];
+  if (typeof name !== "string" || name === "" || typeof proof !== "string") return undefined;
+  return from.includes(plain(address)) && isSame(proof, secret) ? name : undefined;
+}
+
+/** Loopback of IPv4 as a socket for both versions names it. */
+const plain = (address: string) => address.replace(/^::ffff:/, "");
+
+/** In the same time for every guess. */
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [given, expected].map((text) => createHash("sha256").update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+}

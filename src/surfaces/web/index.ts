@@ -1,0 +1,239 @@
+import type { Hono } from "hono";
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  messageOf,
+  reason,
+  refusalOf,
+  type Command,
+  type CommandReply,
+  type Host,
+  type Refused,
+  type SageErrorCode,
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import type { Devices, Paired, Taken } from "./devices.ts";
+import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";
+import { pageFiles, type PageFiles } from "./files.ts";
+import { guardHeaders, isForeign, refuse, type Origins } from "./headers.ts";
+import { createPairLimits, createRates } from "./limits.ts";
+
+export { createDevices, CODE_MS, LINK_MS, type Applicant, type Device, type Devices } from "./devices.ts";
+export { createEntrance, type Entered, type Entrance, type Identity, type Visitor } from "./entrance.ts";
+export type { PageFiles } from "./files.ts";
+
+const LOOK_MS = 250;
+
+export type WebParts = {
+  /** Known once the port is. */
+  origins(): Origins;
+  files: PageFiles;
+  devices: Devices;
+  entrance: Entrance;
+  identity?: ProxyIdentity | undefined;
+  /** The host as somebody who has entered may use it. */
+  hostFor(entered: Entered, surface: string): Host;
+  /** Body of a command, checked. Throws for anything else. */
+  parse(body: unknown): Command;
+  /** Takes over a connection that asked to become a WebSocket, from a host and a page of ours. */
+  open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
+  /** Bytes of a body, or the status to refuse it with. */
+  readBody(incoming: IncomingMessage): Promise<Buffer | number>;
+};
+
+type Bindings = { incoming: IncomingMessage };
+
+export type Web = {
+  /** Of the server: the only path that may become a WebSocket is ours. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+};
+
+/** The page of the daemon, and the doors through which it and remote terminals come in. */
+export function addWeb(app: Hono<{ Bindings: Bindings }>, parts: WebParts): Web {
+  const { devices, entrance, identity, hostFor, parse, readBody } = parts;
+  const file = pageFiles(parts.files);
+  const mayPair = createPairLimits();
+  const maySend = createRates();
+
+  for (const path of ["/", "/assets/*", "/v1/*"])
+    app.use(path, async (context, next) => {
+      const { incoming } = context.env;
+      const status = refuse(incoming, parts.origins());
+      if (status !== undefined) return answer(status, {});
+      if (context.req.path.startsWith("/v1/") && isForeign(incoming)) return answer(403, {});
+      return next();
+    });
+  app.get("/", (context) => file("index.html", context.req.header("accept-encoding")) ?? answer(404, {}));
+  app.get("/assets/:name", (context) => {
+    const name = context.req.param("name");
+    return (name === "index.html" ? undefined : file(name, context.req.header("accept-encoding"))) ?? answer(404, {});
+  });
+
+  app.post("/v1/pair", async (context) => {
+    const { incoming } = context.env;
+    const { address } = callerOf(incoming);
+    if (!mayPair(address)) return answer(429, refused("queue-full"));
+    const body = await readJson(incoming);
+    if (body instanceof Response) return body;
+    const given = pairing(body);
+    if (!given) return answer(400, refused("request-invalid"));
+    const taken = devices.take(given.by, { name: given.name, from: address });
+    const paired = taken && (await admitted(taken, context.req.raw.signal));
+    if (!paired) return answer(401, refusedBecause("key-unknown"));
+    const entered = entrance.enter(paired.key, { address });
+    if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
+    entered.leave();
+    const { by, may } = entered.visitor;
+    return answer(200, { ok: true, key: paired.key, me: { by, surface: "web" }, may });
+  });
+
+  app.post("/v1/send", async (context) => {
+    const { incoming } = context.env;
+    const entered = enter(incoming);
+    if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
+    try {
+      if (!maySend(entered.visitor.person)) return answer(429, refused("queue-full"));
+      if (isAmbient(incoming, entered) && !isOwnRequest(incoming)) return answer(403, refused("not-permitted"));
+      const body = await readJson(incoming);
+      if (body instanceof Response) return body;
+      const reply = await replyTo(entered, body);
+      return answer(reply.ok ? 200 : statusOf(reply.code), reply);
+    } finally {
+      entered.leave();
+    }
+  });
+
+  app.delete("/v1/device", (context) => {
+    const entered = enter(context.env.incoming);
+    if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
+    entered.leave();
+    if (!("device" in entered.identity)) return answer(404, refused("request-invalid"));
+    devices.remove(entered.identity.device.id);
+    return answer(200, { ok: true });
+  });
+  app.all("/v1/*", () => answer(404, {}));
+
+  return {
+    upgrade(request, socket, head) {
+      const caller = callerOf(request);
+      // With a name from the proxy alone nobody has to hold a key: then only our own page may speak in that name.
+      const status = refuse(request, parts.origins(), { ambient: caller.proxy !== undefined });
+      if (status !== undefined) return hangUp(socket, status);
+      if (new URL(request.url ?? "/", "http://here").pathname !== "/v1/wire") return hangUp(socket, 404);
+      if (isForeign(request)) return hangUp(socket, 403);
+      parts.open(request, socket, head, caller);
+    },
+  };
+
+  function callerOf({ headers, socket }: IncomingMessage): Caller {
+    const address = socket.remoteAddress ?? "";
+    return { address, proxy: proxyName(headers, address, identity) };
+  }
+
+  function enter(incoming: IncomingMessage): Entered | Turned {
+    const key = /^Bearer (\S+)$/.exec(incoming.headers.authorization ?? "")?.[1];
+    return entrance.enter(key, callerOf(incoming));
+  }
+
+  function isOwnRequest(incoming: IncomingMessage): boolean {
+    return incoming.headers["x-sage"] === "1" && refuse(incoming, parts.origins(), { ambient: true }) === undefined;
+  }
+
+  async function replyTo(entered: Entered, body: unknown): Promise<CommandReply> {
+    try {
+      return await hostFor(entered, "web").send(parse(body));
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  async function readJson(incoming: IncomingMessage): Promise<unknown> {
+    // A form of another page can send plain text, and never this.
+    if (!/^application\/json\b/i.test(incoming.headers["content-type"] ?? "")) return answer(415, {});
+    const bytes = await readBody(incoming);
+    if (typeof bytes === "number") return answer(bytes, {}, { connection: "close" });
+    try {
+      return JSON.parse(bytes.toString("utf8")) as unknown;
+    } catch (error) {
+      return answer(400, { ok: false, code: "request-invalid", message: messageOf(error) });
+    }
+  }
+}
+
+/** Waits for the yes of whoever sits at the terminal, where the invitation asks for one. */
+async function admitted(taken: Taken, signal: AbortSignal): Promise<Paired | undefined> {
+  if (taken.state === "paired") return taken.paired;
+  for (;;) {
+    const verdict = taken.look();
+    if (typeof verdict === "object") return verdict;
+    if (verdict === "refused") return undefined;
+    try {
+      await sleep(LOOK_MS, undefined, { signal });
+    } catch {
+      return undefined; // the device has gone; nobody gets a key
+    }
+  }
+}
+
+function pairing(body: unknown): { by: { key: string } | { code: string }; name: string } | undefined {
+  const { key, code, name } = (body ?? {}) as { key?: unknown; code?: unknown; name?: unknown };
+  const called = typeof name === "string" ? name.slice(0, 200) : "";
+  if (typeof key === "string") return { by: { key }, name: called };
+  return typeof code === "string" ? { by: { code }, name: called } : undefined;
+}
+
+/** Known by the proxy's word alone: a browser sends that by itself, also for another page. */
+function isAmbient(_incoming: IncomingMessage, { identity }: Entered): boolean {
+  return "proxy" in identity;
+}
+
+function turnedCode(turned: Turned): SageErrorCode {
+  return turned === "key-unknown" ? "key-unknown" : "not-permitted";
+}
+
+function refusedBecause(turned: Turned): Refused {
+  return refusalOf(
+    errorBecause(turnedCode(turned), turned === "key-unknown" ? reason(turned, {}) : reason(turned, { by: "" })),
+  );
+}
+
+function refused(code: SageErrorCode): { ok: false; code: SageErrorCode } {
+  return { ok: false, code };
+}
+
+const statuses: Partial<Record<SageErrorCode, number>> = {
+  "request-invalid": 400,
+  "input-invalid": 400,
+  usage: 400,
+  "key-unknown": 401,
+  "not-permitted": 403,
+  "request-unknown": 404,
+  "session-unknown": 404,
+  "request-resolved": 409,
+  "request-pending": 409,
+  "session-owned": 409,
+  "queue-full": 429,
+  "host-gone": 503,
+  "journal-locked": 503,
+  "disk-full": 503,
+};
+
+export function statusOf(code: SageErrorCode): number {
+  return statuses[code] ?? 500;
+}
+
+function answer(status: number, body: object, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...guardHeaders, "content-type": "application/json", "cache-control": "no-store", ...headers },
+  });
+}
+
+const phrases: Record<number, string> = { 403: "Forbidden", 404: "Not Found", 421: "Misdirected Request" };
+
+/** Before any frame: a browser learns no more than that it failed. */
+export function hangUp(socket: Duplex, status: number): void {
+  socket.on("error", () => {});
+  socket.end(`HTTP/1.1 ${status} ${phrases[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}
