@@ -35,6 +35,11 @@ export function accountHasRole(settings: Listed, account: string, role: Role): b
   return !named || hasRole(settings, `account:${account}`, role);
 }
 
+/** Rights of a person as a surface shows them. */
+export function rightsOf({ roles }: Pick<Person, "roles">): ("talk" | "approve")[] {
+  return [...(roles.length > 0 ? ["talk" as const] : []), ...(roles.includes("approver") ? ["approve" as const] : [])];
+}
+
 /** Settings as they are now, read again when the file changes. A file that cannot be used leaves them as they were. */
 export function liveSettings(path: string, onProblem: (error: unknown) => void = () => {}): () => Settings {
   let settings = readSettings(path);

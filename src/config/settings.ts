@@ -241,6 +241,7 @@ export function settingsSchema(): object {
   return { title: "Settings of Sage", $schema: DRAFT, ...userSchema.json() };
 }
 
+export type { WebSettings } from "./serve-settings.ts";
 export type Settings = z.infer<typeof userSchema>;
 export type FeishuSettings = z.infer<typeof feishu>;
 /** A bot of the Feishu settings. */

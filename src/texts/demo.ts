@@ -26,6 +26,7 @@ const en = {
   notWritten: "You refused the file, so there is nothing to run. Nothing was changed.",
   notRun: (why: string) => `The program is written but did not run.\n${why}`,
   ran: (output: string) => `The program printed:\n\n${output}`,
+  over: "The script of the demo ends here. A new task begins it again; with a model of your own, Sage goes on.",
   summary: "From the journal:",
   asked: { question: "asked a question", permission: "asked for permission", text: "asked for input" },
   next: [
@@ -58,6 +59,7 @@ const zh: DemoTexts = {
   notWritten: "写文件被拒绝，所以没有可运行的程序。没有任何改动。",
   notRun: (why) => `程序写好了，但没有运行。\n${why}`,
   ran: (output) => `程序的输出：\n\n${output}`,
+  over: "演示脚本到此为止。新任务会从头开始；配置自己的模型后，Sage 会继续做下去。",
   summary: "日志记录：",
   asked: { question: "提问", permission: "请求许可", text: "请求输入" },
   next: [

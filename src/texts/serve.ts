@@ -6,6 +6,13 @@ const en = {
   listening: (url: string) => `Sage is listening on ${url}; status at /health and /ready`,
   feishu: (app: string, mode: "socket" | "webhook", path: string) =>
     mode === "socket" ? `Feishu: ${app}, long connection` : `Feishu: ${app}, webhook at ${path}`,
+  page: (url: string, minutes: number) =>
+    `Open this link in your browser (it works once, for ${minutes} minutes):\n  ${url}`,
+  pageAt: (url: string) => `page at ${url}; let a device in with \`${sage("devices add")}\``,
+  demo: "no model is configured: this is the demo, with a script in the model's place, in a folder that is deleted at the end",
+  pageInClear: (host: string) =>
+    `no page on ${host}: keys would be sent in clear; name an https address in serve.web.origins, or a certificate in serve.tls`,
+  pageMissing: "the files of the page are missing: only /v1 is served",
   noSurface: `no surface configured: sessions continue, but none can be started here; set up Feishu with \`${sage("feishu setup")}\``,
   recovered: (resumed: number, waiting: number) => `open turns resumed: ${resumed}; waiting for a person: ${waiting}`,
   open: (host: string) =>
@@ -46,6 +53,12 @@ export type ServeTexts = typeof en;
 const zh: ServeTexts = {
   listening: (url) => `Sage 正在监听 ${url}；状态见 /health 和 /ready`,
   feishu: (app, mode, path) => (mode === "socket" ? `飞书：${app}，长连接` : `飞书：${app}，webhook 在 ${path}`),
+  page: (url, minutes) => `在浏览器中打开这个链接（只能用一次，${minutes} 分钟内有效）：\n  ${url}`,
+  pageAt: (url) => `页面在 ${url}；用 \`${sage("devices add")}\` 让设备加入`,
+  demo: "没有配置模型：现在是演示，由脚本代替模型，在一个结束后删除的目录中工作",
+  pageInClear: (host) =>
+    `在 ${host} 上不提供页面：密钥会以明文传送；请在 serve.web.origins 中写 https 地址，或在 serve.tls 中写证书`,
+  pageMissing: "缺少页面文件：只提供 /v1",
   noSurface: `未配置任何界面：已有会话会继续，但无法在此开始新会话；可用 \`${sage("feishu setup")}\` 设置飞书`,
   recovered: (resumed, waiting) => `已继续未完成的轮：${resumed}；等待处理：${waiting}`,
   open: (host) => `正在监听 ${host}，其他机器可以访问；只有 webhook 需要这样，前面最好有带 TLS 的代理`,

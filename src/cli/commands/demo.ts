@@ -1,6 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { sqliteStore } from "../../journal/sqlite.ts";
 import { scripted } from "../../models/scripted.ts";
@@ -13,6 +11,7 @@ import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { drawable } from "../run/chat.ts";
 import { demoScript } from "./demo/script.ts";
+import { demoWorld } from "./demo/world.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { readFlags } from "../flags.ts";
 import { fitted } from "../../view/lines/safe.ts";
@@ -27,10 +26,7 @@ import { transcriptOf } from "../../view/transcript.ts";
 export async function demo(args: string[]): Promise<number> {
   const { lang, values } = readFlags(args, { plain: { type: "boolean" } });
   const t = demoTexts(lang);
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-demo-")));
-  const cwd = join(dir, "project");
-  mkdirSync(cwd);
-  writeFileSync(join(cwd, "README.md"), t.readme);
+  const { dir, cwd, env, remove } = demoWorld(t, process.env);
 
   const { stdin, stdout } = process;
   const alone = !stdin.isTTY;
@@ -42,12 +38,9 @@ export async function demo(args: string[]): Promise<number> {
     rules: [],
     permissionMode: "default",
     options: { mode: { type: "interactive" } },
-    // The program it writes is run by the Node that runs Sage.
-    env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` },
+    env,
     output: join(dir, "output"),
   });
-  const remove = () => rmSync(dir, { recursive: true, force: true });
-  process.on("exit", remove); // however it ends
   const leave = async () => {
     await host.close();
     remove();

@@ -1,20 +1,32 @@
 import { realpathSync } from "node:fs";
-import { messageOf, SageError, said } from "../../protocol/index.ts";
+import { messageOf, SageError, said, type Host, type Sender } from "../../protocol/index.ts";
 import { readInstallation } from "../../config/installation.ts";
+import { liveSettings } from "../../config/people.ts";
 import { createRedaction } from "../../config/redact.ts";
+import type { Guard, PersonOf } from "../../host/guard.ts";
 import { openSurfaceStores } from "../../host/surface-store.ts";
+import { createDevices } from "../../surfaces/web/index.ts";
+import { cliTexts } from "../../texts/cli.ts";
 import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
+import type { Lang } from "../../texts/language.ts";
 import { serveTexts } from "../../texts/serve.ts";
 import { feishuBots, portOf } from "./feishu/config.ts";
 import { webhookPath } from "./feishu/doctor.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
+import { accountName } from "../account.ts";
+import { ask } from "../journal.ts";
 import { onLeave } from "../leaving.ts";
 import { openDaemon } from "./serve/daemon.ts";
 import { botGuard, botPerson, openBot, type Bot } from "./serve/feishu.ts";
 import { createHappenings } from "./serve/happenings.ts";
 import { createHttp, listen, type Readiness } from "./serve/http.ts";
+import { inviteSelf } from "./serve/invite.ts";
 import { createLog } from "./serve/log.ts";
 import { metricsText } from "./serve/metrics.ts";
+import { readPage } from "./serve/page-files.ts";
+import { isLoopback, placeOf } from "./serve/place.ts";
+import { createVisitors, type Visitors } from "./serve/visitors.ts";
+import { openWeb } from "./serve/web.ts";
 import { lastingSpec, modelOf } from "../model-choice.ts";
 import { openStore } from "../wiring.ts";
 
@@ -25,6 +37,8 @@ const options = {
   host: { type: "string" },
   model: { type: "string" },
   log: { type: "string" },
+  open: { type: "boolean" },
+  demo: { type: "boolean" },
 } as const;
 
 /** `sage serve`: sessions of many folders in one process that stays, for people who are elsewhere. */
@@ -35,13 +49,11 @@ export async function serve(args: string[]): Promise<number> {
   const { values, positionals, lang, t: cli } = readFlags(args, options);
   noWords("serve", positionals, cli);
   const t = serveTexts(lang);
-  const installation = readInstallation(process.env);
-  const { home, settings, env } = installation;
   const setup = feishuSetupTexts(lang);
-  const config = { cwd: realpathSync("."), lang, t: setup };
-  const configured = feishuBots(settings, env, config);
   const spec = lastingSpec(values.model);
-  if (!modelOf(installation, spec)) throw new SageError("model-unavailable", said(cli.noModel));
+  const { demo, installation, configured, cwd } = await begin(values.demo === true, spec, lang);
+  const { home, settings, env } = installation;
+  const config = { cwd, lang, t: setup };
   const port = values.port ?? env["FEISHU_PORT"];
   const at = {
     host: values.host ?? settings.serve?.host ?? "127.0.0.1",
@@ -53,15 +65,20 @@ export async function serve(args: string[]): Promise<number> {
 
   const format = values.log ?? "text";
   if (format !== "text" && format !== "json") throw usage(cli.expected("--log", cli.oneOf(["text", "json"]), format));
-  const log = createLog(createRedaction(env).text, format);
+  const redaction = createRedaction(env);
+  const log = createLog(redaction.text, format);
+  if (demo && !values.demo) log("warn", t.demo);
   const store = openStore(home);
   const surfaces = openSurfaceStores(home.surfaces);
   const own = surfaces.of("serve");
   const bots: Bot[] = [];
-  const people = { guard: botGuard(bots), personOf: botPerson(bots) };
+  const now = liveSettings(home.settings, (error) => log("warn", setup.settingsKept(messageOf(error))));
+  const devices = createDevices(surfaces.of("web"));
+  const visitors = createVisitors(devices, now);
+  const people = peopleOf(bots, visitors);
   const happenings = createHappenings(store, log, lang);
   const daemon = openDaemon({
-    ...{ store, own, env: process.env, lang, spec, ...people },
+    ...{ store, own, env: demo?.env ?? process.env, lang, spec, model: demo?.model, ...people },
     warn: (text) => log("warn", text),
     begins: happenings.follow,
   });
@@ -73,7 +90,18 @@ export async function serve(args: string[]): Promise<number> {
   const { output } = home;
   const parts = { host, surfaces, home, env, output, model: spec, config, log };
   bots.push(...(await Promise.all(configured.map((bot) => openBot(bot, parts)))));
+  const place = placeOf(at.host, settings.serve ?? {}, home.dir);
+  const files = place.origins && readPage(env);
+  const origins: string[] = [];
+  const web =
+    place.origins &&
+    openWeb({
+      ...{ host, store, devices, visitors, cwd, redaction, settings: now },
+      files: files ?? new Map(),
+      origins: () => origins,
+    });
   const http = createHttp({
+    ...(web && { more: web.routes }),
     ready: () => readinessOf(bots, leaving),
     metrics: () =>
       metricsText({
@@ -86,28 +114,32 @@ export async function serve(args: string[]): Promise<number> {
     ),
     log: (text) => log("warn", text),
   });
-  const listening = await listen(http, { ...at, t });
-  log("info", t.listening(`http://${at.host}:${listening.port}`));
-  if (!["127.0.0.1", "localhost", "::1"].includes(at.host)) log("warn", t.open(at.host));
+  const listening = await listen(http, { ...at, t, tls: place.tls, upgrade: web?.upgrade });
+  origins.push(...(place.origins?.(listening.port) ?? []));
+  log("info", t.listening(`${place.tls ? "https" : "http"}://${at.host}:${listening.port}`));
+  if (!isLoopback(at.host)) log("warn", web ? t.open(at.host) : t.pageInClear(at.host));
+  if (web && !files) log("warn", t.pageMissing);
 
   const stopped = new AbortController();
   const left = onLeave(
     async () => {
       leaving = true;
       log("info", t.leaving);
+      web?.close();
       await listening.close();
       stopped.abort();
       await Promise.all(bots.map(({ channel }) => channel.close()));
       await host.close();
       happenings.close();
       surfaces.close();
+      demo?.remove();
       log("info", t.left);
     },
     // Whoever stops a daemon gets what they asked for: it ended well.
     { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
   );
   await Promise.all(bots.map((bot) => bot.attach(stopped.signal)));
-  if (bots.length === 0) log("warn", t.noSurface);
+  if (bots.length === 0 && !web) log("warn", t.noSurface);
   const { resumed, waiting } = await daemon.recover();
   if (resumed + waiting > 0) log("info", t.recovered(resumed, waiting));
   for (const { name, app, warnings } of configured) {
@@ -115,7 +147,45 @@ export async function serve(args: string[]): Promise<number> {
     for (const warning of warnings) log("warn", warning);
   }
   await Promise.all(bots.map(({ channel }) => channel.start(stopped.signal)));
+  if (web) {
+    log("info", t.pageAt(origins[0] ?? ""));
+    const opens = values.open === true;
+    inviteSelf({ devices, origins, store: surfaces.of("web"), folder: home.dir, opens, env: process.env, t });
+  }
+  if (demo) await beginTask(host, demo);
   return left.code;
+}
+
+/** Whatever is served: bots, a model, or the demo where there is neither. */
+async function begin(asked: boolean, spec: string | undefined, lang: Lang) {
+  const installation = readInstallation(process.env);
+  const cwd = realpathSync(".");
+  const parts = { cwd, lang, t: feishuSetupTexts(lang) };
+  const configured = asked ? [] : feishuBots(installation.settings, installation.env, parts);
+  const found = !asked && modelOf(installation, spec) !== undefined;
+  if (found) return { demo: undefined, installation, configured, cwd };
+  // People in a chat would take a script for an agent.
+  if (configured.length > 0) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
+  const { openDemo } = await import("./serve/demo.ts");
+  const demo = openDemo(process.env, lang);
+  return { demo, installation: readInstallation(demo.env), configured: [], cwd: demo.cwd };
+}
+
+/** The demo's task waits for an answer when somebody opens the page. */
+async function beginTask(host: Host, { cwd, task }: { cwd: string; task: string }): Promise<void> {
+  const { session } = await ask(host, { type: "open", cwd });
+  const person = `account:${accountName()}`;
+  await ask(host, { type: "say", session, text: task, by: accountName(), surface: "serve", person });
+}
+
+/** Each surface knows its own people; nobody else may do anything: a daemon has nobody at a keyboard. */
+function peopleOf(bots: readonly Bot[], visitors: Visitors): { guard: Guard; personOf: PersonOf } {
+  const [ofBots, nameInBots] = [botGuard(bots), botPerson(bots)];
+  const isBots = ({ person = "" }: Sender) => person.startsWith("feishu:");
+  return {
+    guard: (sender, act) => (isBots(sender) ? ofBots : visitors.guard)(sender, act),
+    personOf: (sender) => (isBots(sender) ? nameInBots : visitors.personOf)(sender),
+  };
 }
 
 /** Ready while every bot is connected. The first one's state stands where it always did. */

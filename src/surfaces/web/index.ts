@@ -1,3 +1,4 @@
+import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -17,7 +18,7 @@ import type { Devices, Paired, Taken } from "./devices.ts";
 import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";
 import { pageFiles, type PageFiles } from "./files.ts";
 import { guardHeaders, isForeign, refuse, type Origins } from "./headers.ts";
-import { createPairLimits, createRates } from "./limits.ts";
+import { createPairLimits } from "./limits.ts";
 
 export { createDevices, CODE_MS, LINK_MS, type Applicant, type Device, type Devices } from "./devices.ts";
 export { createEntrance, type Entered, type Entrance, type Identity, type Visitor } from "./entrance.ts";
@@ -36,13 +37,13 @@ export type WebParts = {
   hostFor(entered: Entered, surface: string): Host;
   /** Body of a command, checked. Throws for anything else. */
   parse(body: unknown): Command;
+  /** One more command of this person. Throws when there were too many. */
+  count(person: string): void;
   /** Takes over a connection that asked to become a WebSocket, from a host and a page of ours. */
   open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
   /** Bytes of a body, or the status to refuse it with. */
   readBody(incoming: IncomingMessage): Promise<Buffer | number>;
 };
-
-type Bindings = { incoming: IncomingMessage };
 
 export type Web = {
   /** Of the server: the only path that may become a WebSocket is ours. */
@@ -50,11 +51,10 @@ export type Web = {
 };
 
 /** The page of the daemon, and the doors through which it and remote terminals come in. */
-export function addWeb(app: Hono<{ Bindings: Bindings }>, parts: WebParts): Web {
+export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): Web {
   const { devices, entrance, identity, hostFor, parse, readBody } = parts;
   const file = pageFiles(parts.files);
   const mayPair = createPairLimits();
-  const maySend = createRates();
 
   for (const path of ["/", "/assets/*", "/v1/*"])
     app.use(path, async (context, next) => {
@@ -93,7 +93,6 @@ export function addWeb(app: Hono<{ Bindings: Bindings }>, parts: WebParts): Web 
     const entered = enter(incoming);
     if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
     try {
-      if (!maySend(entered.visitor.person)) return answer(429, refused("queue-full"));
       if (isAmbient(incoming, entered) && !isOwnRequest(incoming)) return answer(403, refused("not-permitted"));
       const body = await readJson(incoming);
       if (body instanceof Response) return body;
@@ -142,6 +141,7 @@ export function addWeb(app: Hono<{ Bindings: Bindings }>, parts: WebParts): Web 
 
   async function replyTo(entered: Entered, body: unknown): Promise<CommandReply> {
     try {
+      parts.count(entered.visitor.by);
       return await hostFor(entered, "web").send(parse(body));
     } catch (error) {
       return refusalOf(error);

@@ -18,21 +18,3 @@ export function createPairLimits(now: () => number = Date.now): (address: string
     return true;
   };
 }
-
-const SECOND = 1_000;
-const COMMANDS_A_SECOND = 30;
-
-/** Counts commands. True while the person may send another one within this second. */
-export function createRates(now: () => number = Date.now): (person: string) => boolean {
-  const sent = new Map<string, number>();
-  let since = now();
-  return (person) => {
-    if (now() - since >= SECOND) {
-      sent.clear();
-      since = now();
-    }
-    const own = (sent.get(person) ?? 0) + 1;
-    sent.set(person, own);
-    return own <= COMMANDS_A_SECOND;
-  };
-}

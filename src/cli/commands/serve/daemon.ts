@@ -6,6 +6,7 @@ import type { Guard, PersonOf } from "../../../host/guard.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import { recover, type Recovered } from "../../../host/recovery.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
+import type { Model } from "../../../models/model.ts";
 import { SageError, said, type Host, type SurfaceStore, type WorkFolder } from "../../../protocol/index.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
@@ -23,6 +24,8 @@ export type DaemonParts = {
   lang: Lang;
   /** For sessions that name no model of their own. */
   spec: string | undefined;
+  /** In place of every other model. */
+  model?: (() => Promise<Model>) | undefined;
   /** Decides what people of the surfaces may do. */
   guard: Guard;
   personOf: PersonOf;
@@ -36,18 +39,8 @@ export type DaemonParts = {
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
-export function openDaemon({
-  store,
-  own,
-  env,
-  lang,
-  spec,
-  guard,
-  personOf,
-  warn,
-  folders,
-  begins,
-}: DaemonParts): Daemon {
+export function openDaemon(given: DaemonParts): Daemon {
+  const { store, own, env, lang, spec, guard, personOf, warn, folders, begins } = given;
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
     if (warned.has(text)) return;
@@ -62,6 +55,7 @@ export function openDaemon({
     const folder = folderParts({ installation, cwd, lang, models });
     for (const warning of folder.warnings) warnOnce(warning);
     const model = async () => {
+      if (given.model) return given.model();
       const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
       if (!choice) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
       return models(choice);

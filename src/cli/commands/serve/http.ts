@@ -2,7 +2,9 @@ import { serve, type HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { once } from "node:events";
 import type { IncomingMessage, Server } from "node:http";
+import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { messageOf, SageError, said } from "../../../protocol/index.ts";
 import type { ServeTexts } from "../../../texts/serve.ts";
 import { limitConnections, type ConnectionLimits } from "./connections.ts";
@@ -26,18 +28,16 @@ export type HttpParts = {
   metrics?(): string;
   /** By their path. None where events come over connections of our own. */
   webhooks?: Readonly<Record<string, Webhook>>;
+  /** Further routes, such as those of the page. */
+  more?(app: App, readBody: BodyReader): void;
   log(text: string): void;
   slowestMs?: number;
 };
 
+export type App = Hono<{ Bindings: HttpBindings }>;
+
 /** HTTP answers of the daemon. Strangers may come here: nothing they send reaches further than its check. */
-export function createHttp({
-  ready,
-  metrics,
-  webhooks = {},
-  log,
-  slowestMs = SLOWEST_MS,
-}: HttpParts): Hono<{ Bindings: HttpBindings }> {
+export function createHttp({ ready, metrics, webhooks = {}, more, log, slowestMs = SLOWEST_MS }: HttpParts): App {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const readBody = bodyReader(slowestMs);
   app.get("/health", (context) => context.json({ status: "ok" }));
@@ -60,6 +60,7 @@ export function createHttp({
     });
     app.all(path, () => answer(405, {}, { allow: "POST" }));
   }
+  more?.(app, readBody);
   app.notFound(() => answer(404, {}));
   app.onError((error) => {
     log(`http: ${messageOf(error)}`);
@@ -76,10 +77,11 @@ function answer(status: number, body: object, headers: Record<string, string> = 
   return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });
 }
 
+export type BodyReader = (incoming: IncomingMessage) => Promise<Buffer | Refusal>;
 type Refusal = 400 | 408 | 413 | 503;
 
 /** Reads the bytes as they came, or says with which status to refuse them. */
-function bodyReader(slowestMs: number): (incoming: IncomingMessage) => Promise<Buffer | Refusal> {
+function bodyReader(slowestMs: number): BodyReader {
   let together = 0;
   return async (incoming) => {
     if (Number(incoming.headers["content-length"] ?? 0) > LARGEST) return 413;
@@ -112,17 +114,30 @@ export type Listening = {
   close(): Promise<void>;
 };
 
+export type ListenOptions = {
+  host: string;
+  port: number;
+  t: ServeTexts;
+  connections?: ConnectionLimits;
+  /** Certificate and key, in PEM: spoken is https. */
+  tls?: { cert: string; key: string } | undefined;
+  /** Told of connections that ask to become a WebSocket. Without it they are ended. */
+  upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+};
+
 export async function listen(
-  app: Hono<{ Bindings: HttpBindings }>,
-  { host, port, t, connections = usual }: { host: string; port: number; t: ServeTexts; connections?: ConnectionLimits },
+  app: App,
+  { host, port, t, connections = usual, tls, upgrade }: ListenOptions,
 ): Promise<Listening> {
+  const patience = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
   const server = serve({
     fetch: app.fetch,
     hostname: host,
     port,
-    serverOptions: { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
+    ...(tls ? { createServer: createHttps, serverOptions: { ...patience, ...tls } } : { serverOptions: patience }),
   }) as Server;
   limitConnections(server, connections);
+  if (upgrade) server.on("upgrade", upgrade);
   try {
     await once(server, "listening");
   } catch (error) {

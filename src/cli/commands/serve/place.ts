@@ -1,0 +1,58 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Settings } from "../../../config/settings.ts";
+import { messageOf, reason } from "../../../protocol/index.ts";
+import { errorBecause } from "../../../texts/error.ts";
+
+/** Where the page is to be found; `undefined` where it would be told in clear to whoever listens on the way. */
+export type Place = {
+  tls: { cert: string; key: string } | undefined;
+  /** Addresses of the page, the one for people who are elsewhere first. */
+  origins: ((port: number) => string[]) | undefined;
+};
+
+const here = ["127.0.0.1", "localhost", "[::1]"];
+const everywhere = ["0.0.0.0", "::"];
+
+/** On this machine always; elsewhere only by https, ours or that of a proxy before us. */
+export function placeOf(host: string, { tls, web }: NonNullable<Settings["serve"]>, folder: string): Place {
+  const certificate = tls && { cert: read(resolve(folder, tls.cert)), key: read(resolve(folder, tls.key)) };
+  const named = (web?.origins ?? []).map((origin) => new URL(origin).origin);
+  const scheme = certificate ? "https" : "http";
+  const hostname = host.includes(":") ? `[${host}]` : host;
+  if (!isLoopback(host) && !certificate && !named.some((origin) => origin.startsWith("https:")))
+    return { tls: undefined, origins: undefined };
+  return {
+    tls: certificate,
+    origins: (port) => {
+      const names = [
+        ...(certificate ? namesOf(certificate.cert) : []),
+        ...(certificate && !everywhere.includes(host) && !isLoopback(host) ? [hostname] : []),
+        ...here,
+      ];
+      return [...new Set([...named, ...names.map((name) => new URL(`${scheme}://${name}:${port}`).origin)])];
+    },
+  };
+}
+
+export function isLoopback(host: string): boolean {
+  return ["127.0.0.1", "localhost", "::1"].includes(host);
+}
+
+/** Names for which a certificate holds, but for patterns. */
+function namesOf(cert: string): string[] {
+  const listed = new X509Certificate(cert).subjectAltName ?? "";
+  return [...listed.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)]
+    .map(([, name = ""]) => name)
+    .filter((name) => !name.includes("*"))
+    .map((name) => (name.includes(":") ? `[${name}]` : name));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw errorBecause("config-invalid", reason("file-unusable", { path, problem: messageOf(error) }));
+  }
+}

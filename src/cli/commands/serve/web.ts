@@ -1,0 +1,84 @@
+import { basename } from "node:path";
+import type { Settings, WebSettings } from "../../../config/settings.ts";
+import type { Redaction } from "../../../config/redact.ts";
+import { guarded } from "../../../host/person/guarded.ts";
+import { parseCall, parseCommand } from "../../../host/socket/messages.ts";
+import type { Store } from "../../../journal/store.ts";
+import { SageError, said, type Command, type Host } from "../../../protocol/index.ts";
+import {
+  addWeb,
+  createEntrance,
+  hangUp,
+  type Devices,
+  type Entered,
+  type PageFiles,
+  type Web,
+} from "../../../surfaces/web/index.ts";
+import type { App, BodyReader } from "./http.ts";
+import type { Visitors } from "./visitors.ts";
+
+export type WebOptions = {
+  host: Host;
+  store: Store;
+  devices: Devices;
+  visitors: Visitors;
+  settings(): Settings;
+  /** Where `sage serve` was started: a new session works there unless another folder is named. */
+  cwd: string;
+  files: PageFiles;
+  redaction: Redaction;
+  origins(): readonly string[];
+};
+
+export type OpenWeb = { routes(app: App, readBody: BodyReader): void; upgrade: Web["upgrade"]; close(): void };
+
+/** The page, scripts and remote terminals, each with the host as its person may use it. */
+export function openWeb(options: WebOptions): OpenWeb {
+  const { host, store, devices, visitors, settings, cwd, files, redaction, origins } = options;
+  const entrance = createEntrance({ devices, visitorOf: visitors.visitorOf });
+  const hostFor = ({ identity, visitor, ended }: Entered, surface: string): Host =>
+    guarded(host, store, {
+      sender: {
+        ...{ by: visitor.by, surface, person: visitor.person },
+        ...(visitor.device !== undefined && { device: visitor.device }),
+      },
+      may: (act) => visitors.visitorOf(identity)?.may.includes(act) ?? false,
+      folders: () => foldersOf(settings(), cwd),
+      redaction,
+      signal: ended,
+    });
+  let web: Web | undefined;
+  return {
+    routes(app, readBody) {
+      web = addWeb(app, {
+        ...{ origins, files, devices, entrance, hostFor, parse, readBody },
+        identity: settings().serve?.web?.identity,
+        count: () => {},
+        open: (_request, socket) => hangUp(socket, 503),
+      });
+    },
+    upgrade: (...asked) => web?.upgrade(...asked),
+    close() {},
+  };
+}
+
+/** Folders in which sessions may be begun from elsewhere, by name; the one that the daemon was started in is the first. */
+export function foldersOf(
+  { workspaces = {}, serve }: Pick<Settings, "workspaces"> & { serve?: { web?: WebSettings | undefined } | undefined },
+  cwd: string,
+): Record<string, string> {
+  const chosen = serve?.web?.folders;
+  const named = Object.entries(workspaces).filter(([name]) => chosen?.includes(name) ?? true);
+  const own = named.find(([, path]) => path === cwd)?.[0] ?? basename(cwd);
+  return { [own]: cwd, ...Object.fromEntries(named) };
+}
+
+function parse(body: unknown): Command {
+  try {
+    const call = parseCall({ do: "send", id: 0, command: body });
+    if (call.do === "send") return parseCommand(call.command);
+  } catch (error) {
+    if (error instanceof SageError) throw error;
+  }
+  throw new SageError("request-invalid", said("not a command of this host"));
+}

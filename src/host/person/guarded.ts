@@ -1,0 +1,128 @@
+import type { Redaction } from "../../config/redact.ts";
+import type { Store } from "../../journal/store.ts";
+import {
+  reason,
+  refusalOf,
+  type Command,
+  type CommandReply,
+  type Host,
+  type InputRequest,
+  type InputResponse,
+  type Sender,
+  type WatchEvent,
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { rightOf, type Act, type Right } from "../guard.ts";
+import { createVeil, type Veil } from "./veil.ts";
+
+/** Somebody who is elsewhere, as they were let in. */
+export type RemotePerson = {
+  /** Whose name every command carries, whatever the sender wrote. */
+  sender: Required<Pick<Sender, "by" | "surface" | "person">> & Pick<Sender, "device">;
+  /** Asked again with each command: the settings may have changed. */
+  may(act: Act): boolean;
+  /** Folders in which they may begin sessions, by name; the first stands for a name that is left out. */
+  folders(): Readonly<Record<string, string>>;
+  redaction: Redaction;
+  /** Aborted when they may no longer be here. */
+  signal: AbortSignal;
+};
+
+/**
+ * The host as one person may use it from elsewhere: the one place where rights of the page, of scripts and of remote terminals are
+ * applied. It stamps who they are, checks what they send, takes secrets out of what they see, and ends when their key does.
+ */
+export function guarded(host: Host, store: Pick<Store, "find" | "load">, person: RemotePerson): Host {
+  const veil = createVeil(person.redaction);
+  const requestOf = (id: string) => store.find(id)?.request;
+
+  const check = (command: Command): Command => {
+    if (person.signal.aborted) throw errorBecause("key-unknown", reason("key-unknown", {}));
+    checkRight(rightOf(command, requestOf), command);
+    return stamped(meant(command), person.sender);
+  };
+
+  /** What the person sees is masked in places; their command means what is there. */
+  const meant = (command: Command): Command => {
+    switch (command.type) {
+      case "open":
+        return { ...command, cwd: folderOf(command.cwd, person.folders()), ...checkedModel(command.model) };
+      case "respond": {
+        const request = requestOf(command.response.requestId);
+        return request ? { ...command, response: unveiled(request, command.response, veil) } : command;
+      }
+      case "saveDraft": {
+        const request = requestOf(command.requestId);
+        return request ? { ...command, draft: veil.lift(request, command.draft) } : command;
+      }
+      default:
+        return command;
+    }
+  };
+
+  function checkRight(right: Right, command: Command): void {
+    const { by } = person.sender;
+    if (right === "look" || (right !== "answer" && person.may(right))) return;
+    if (right === "approve") throw errorBecause("not-permitted", reason("may-not-approve", { by }));
+    if (!person.may("talk")) throw errorBecause("not-permitted", reason("may-not-talk", { by }));
+    const request = command.type === "respond" ? requestOf(command.response.requestId) : undefined;
+    if (!request || person.may("approve") || beginnerOf(store, request.session) === by) return;
+    throw errorBecause("not-permitted", reason("may-not-answer", { by }));
+  }
+
+  async function* watched(...[session, options]: Parameters<Host["watch"]>): AsyncGenerator<WatchEvent> {
+    const signal = AbortSignal.any([options.signal, person.signal]);
+    const seen = veil.watching();
+    for await (const event of host.watch(session, { ...options, signal })) {
+      const shown = seen(event);
+      if (shown) yield shown;
+    }
+  }
+
+  return {
+    watch: watched,
+    async send<C extends Command>(command: C): Promise<CommandReply<C["type"]>> {
+      try {
+        const reply = await host.send(check(command));
+        return veil.reply(reply) as CommandReply<C["type"]>;
+      } catch (error) {
+        return refusalOf(error);
+      }
+    },
+  };
+}
+
+function stamped(command: Command, sender: RemotePerson["sender"]): Command {
+  if (!("by" in command)) return command;
+  const { device: _device, ...rest } = command;
+  return { ...rest, ...sender };
+}
+
+/** The person whose message was the session's first. */
+function beginnerOf(store: Pick<Store, "load">, session: string): string | undefined {
+  const first = store.load(session).find(({ type }) => type === "user.said");
+  if (first?.type !== "user.said") return undefined;
+  const { name, by } = first.data;
+  return name === undefined ? by : (name ?? undefined);
+}
+
+/** A path is no name, whatever it leads to. */
+function folderOf(name: string, folders: Readonly<Record<string, string>>): string {
+  const known = Object.keys(folders);
+  const called = name === "" ? (known[0] ?? "") : name;
+  if (Object.hasOwn(folders, called)) return folders[called] ?? "";
+  throw errorBecause("not-permitted", reason("folder-unknown", { name, known }));
+}
+
+/** A script is a file of this machine, and its problems are told with what it holds. */
+function checkedModel(model: string | undefined): { model?: string } {
+  if (model === undefined) return {};
+  if (model.startsWith("scripted/")) throw errorBecause("not-permitted", reason("model-not-from-afar", { model }));
+  return { model };
+}
+
+function unveiled(request: InputRequest, response: InputResponse, veil: Veil): InputResponse {
+  if (response.type === "granted" && response.input !== undefined && veil.masked(request) > 0)
+    throw errorBecause("request-invalid", reason("masked-not-edited", {}));
+  return veil.lift(request, response);
+}
