@@ -23,6 +23,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   trust: async () => (await import("./commands/trust.ts")).trustFolder,
   sandbox: async () => (await import("./commands/sandbox.ts")).sandbox,
   setup: async () => (await import("./commands/setup.ts")).setup,
+  devices: async () => (await import("./commands/devices.ts")).devices,
   serve: async () => (await import("./commands/serve.ts")).serve,
   feishu: async () => (await import("./commands/feishu.ts")).feishu,
   demo: async () => (await import("./commands/demo.ts")).demo,
@@ -31,7 +32,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 
 /** Commands of Sage that an agent must not run in the person's name. */
 const forPeople =
-  /^(answer|rewind|setup|trust|serve|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep))\b/;
+  /^(answer|rewind|setup|trust|serve|devices|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep))\b/;
 
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

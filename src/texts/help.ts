@@ -41,7 +41,8 @@ const en: HelpTexts = {
   sage sandbox [off|contain|autoAllow|try -- command]
                               commands confined by the operating system
   sage doctor [--rebuild]     check the installation; rebuild the index of open requests
-  sage serve                  run as a service, for Feishu and waiting sessions
+  sage serve                  serve the page, Feishu and waiting sessions
+  sage devices [add|remove]   devices that may open the page, or come from another terminal
   sage feishu setup|doctor    set up Feishu or Lark, and check the setup
   sage setup                  choose a model and save its key
   sage demo                   try Sage without a model
@@ -153,10 +154,15 @@ MCP servers
                               takes over Claude Code's servers
 
 Serving
-  sage serve [--port <n>] [--host <address>] [--model <provider/name>] [--log json]
-                              listens on 127.0.0.1:8787; all settings are in docs/feishu.md
+  sage serve [--port <n>] [--host <address>] [--model <provider/name>] [--log json] [--open] [--demo]
+                              listens on 127.0.0.1:8787 and prints a link to the page; --open opens it;
+                              --demo plays a script in the model's place; docs/web.md, docs/feishu.md
   sage serve install|status|uninstall
                               as a service of your user (systemd, launchd)
+  sage devices [--json]
+  sage devices add [name] [--person <name>]
+                              shows a link, its QR code and a short code, and asks before it lets a device in
+  sage devices remove <device …> | --all
 
 Environment
   ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
@@ -201,7 +207,8 @@ const zh: HelpTexts = {
   sage sandbox [off|contain|autoAllow|try -- 命令]
                               由操作系统限制命令
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引
-  sage serve                  作为服务运行，用于飞书和等待中的会话
+  sage serve                  提供网页、飞书和等待中的会话
+  sage devices [add|remove]   可以打开网页、或从别的终端进来的设备
   sage feishu setup|doctor    设置飞书或 Lark，并检查设置
   sage setup                  选择模型并保存密钥
   sage demo                   不用模型试用 Sage
@@ -312,10 +319,15 @@ MCP 服务器
                               接手 Claude Code 的服务器
 
 服务
-  sage serve [--port <n>] [--host <地址>] [--model <提供方/名称>]
-                              监听 127.0.0.1:8787；全部设置见 docs/zh/feishu.md
+  sage serve [--port <n>] [--host <地址>] [--model <提供方/名称>] [--log json] [--open] [--demo]
+                              监听 127.0.0.1:8787 并给出页面链接；--open 直接打开；
+                              --demo 用脚本代替模型；见 docs/zh/web.md、docs/zh/feishu.md
   sage serve install|status|uninstall
                               作为你的用户服务运行（systemd、launchd）
+  sage devices [--json]
+  sage devices add [名称] [--person <名字>]
+                              显示链接、二维码和短码，确认之后才让设备加入
+  sage devices remove <设备 …> | --all
 
 环境变量
   ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL

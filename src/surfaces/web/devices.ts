@@ -53,6 +53,8 @@ export type Devices = {
   take(by: { key: string } | { code: string }, applicant: Applicant): Taken | undefined;
   /** The applicant of an invitation that waits for a yes. */
   applicant(invitation: string): Applicant | undefined;
+  /** Nobody has got a key by it yet. */
+  isOpen(invitation: string): boolean;
   /** Ends the wait of an applicant. False when nobody waits. */
   admit(invitation: string, yes: boolean): boolean;
   /** The device of a key; with an address, that is noted as its use. */
@@ -134,6 +136,7 @@ export function createDevices(store: SurfaceStore, now: () => number = Date.now)
       const { applicant, admitted } = invitationOf(id) ?? {};
       return admitted === undefined ? applicant : undefined;
     },
+    isOpen: (id) => invitationOf(id) !== undefined,
     admit: (id, yes) =>
       store.atomically(() => {
         const invitation = invitationOf(id);

@@ -1,4 +1,3 @@
-import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Settings } from "../../../config/settings.ts";
@@ -26,11 +25,7 @@ export function placeOf(host: string, { tls, web }: NonNullable<Settings["serve"
   return {
     tls: certificate,
     origins: (port) => {
-      const names = [
-        ...(certificate ? namesOf(certificate.cert) : []),
-        ...(certificate && !everywhere.includes(host) && !isLoopback(host) ? [hostname] : []),
-        ...here,
-      ];
+      const names = [...(certificate && !everywhere.includes(host) && !isLoopback(host) ? [hostname] : []), ...here];
       return [...new Set([...named, ...names.map((name) => new URL(`${scheme}://${name}:${port}`).origin)])];
     },
   };
@@ -38,15 +33,6 @@ export function placeOf(host: string, { tls, web }: NonNullable<Settings["serve"
 
 export function isLoopback(host: string): boolean {
   return ["127.0.0.1", "localhost", "::1"].includes(host);
-}
-
-/** Names for which a certificate holds, but for patterns. */
-function namesOf(cert: string): string[] {
-  const listed = new X509Certificate(cert).subjectAltName ?? "";
-  return [...listed.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)]
-    .map(([, name = ""]) => name)
-    .filter((name) => !name.includes("*"))
-    .map((name) => (name.includes(":") ? `[${name}]` : name));
 }
 
 function read(path: string): string {

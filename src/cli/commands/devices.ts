@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sageHome, type Home } from "../../config/home.ts";
+import { peopleIn } from "../../config/people.ts";
+import { readSettings } from "../../config/settings.ts";
+import { openSurfaceStores } from "../../host/surface-store.ts";
+import { oneLine } from "../../protocol/index.ts";
+import { CODE_MS, createDevices, LINK_MS, type Devices } from "../../surfaces/web/index.ts";
+import { deviceTexts, type DeviceTexts } from "../../texts/devices.ts";
+import { columns } from "../../view/lines/safe.ts";
+import { accountName } from "../account.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { readFlags, usage } from "../flags.ts";
+import { agrees } from "../journal.ts";
+import { isHere, linkTo, type Served } from "./serve/invite.ts";
+import { createVisitors } from "./serve/visitors.ts";
+
+const LOOK_MS = 250;
+/** A device that was let in fetches its key within this time, or has gone. */
+const FETCH_MS = 5_000;
+
+/** `sage devices …`: browsers, phones and terminals that may come in, for `sage serve`. */
+export async function devices(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, {
+    ...{ json: { type: "boolean" }, all: { type: "boolean" }, person: { type: "string" } },
+  } as const);
+  const t = deviceTexts(lang);
+  const [action = "list", ...words] = positionals;
+  const home = sageHome(process.env);
+  const stores = openSurfaceStores(home.surfaces);
+  try {
+    const store = stores.of("web");
+    const known = createDevices(store);
+    switch (action) {
+      case "list":
+        if (words.length > 0) throw usage(t.usage);
+        return list(known, home, values.json === true, t);
+      case "add": {
+        const served = store.get("served") as Served | undefined;
+        if (words.length > 1) throw usage(t.usage);
+        if (!served || !isAlive(served.pid)) throw usage(t.notServed);
+        return await add(known, served, { owner: ownerOf(values.person, home, t), name: words[0] }, t);
+      }
+      case "remove": {
+        const chosen = values.all ? known.list().map(({ id }) => id) : words;
+        if ((chosen.length === 0 && !values.all) || (values.all && words.length > 0)) throw usage(t.usage);
+        return remove(known, chosen, t);
+      }
+      default:
+        throw usage(t.usage);
+    }
+  } finally {
+    stores.close();
+  }
+}
+
+function list(known: Devices, home: Home, json: boolean, t: DeviceTexts): number {
+  const { visitorOf } = createVisitors(known, () => readSettings(home.settings));
+  const all = known.list().map((device) => ({ ...device, person: visitorOf({ device })?.by }));
+  if (json) console.log(JSON.stringify(all));
+  else if (all.length === 0) console.log(t.none);
+  else {
+    const rows = all.map(({ id, name, person = t.nobody, at, seen, from }) =>
+      [id, name, person, day(at), minute(seen), from].map(oneLine),
+    );
+    console.log(table([t.head, ...rows]).join("\n"));
+  }
+  return exitCodes.success;
+}
+
+async function add(
+  known: Devices,
+  { origins }: Served,
+  { owner, name }: { owner: string; name: string | undefined },
+  t: DeviceTexts,
+): Promise<number> {
+  // Whoever reads what is printed could take the link up, and nobody would say no.
+  if (!process.stdin.isTTY || !process.stdout.isTTY) throw usage(t.terminalOnly);
+  const origin = origins.find((one) => one.startsWith("https:")) ?? origins.find(isHere) ?? origins[0] ?? "";
+  const { id, key } = known.invite({ owner, confirm: true, ...(name !== undefined && { name }) });
+  const link = linkTo(origin, key);
+  const { encodeQR } = await import("qr");
+  console.log(t.scan(LINK_MS / 60_000));
+  console.log(`\n${encodeQR(link, "ascii", { border: 2 })}\n  ${link}\n`);
+  console.log(t.code(known.code(id), origin, CODE_MS / 60_000));
+  if (!origin.startsWith("https:")) console.log(t.onlyHere(origin));
+  console.log(t.waiting);
+  const applicant = await until(() => known.applicant(id), LINK_MS);
+  if (!applicant) return told(t.late, exitCodes.failure);
+  const called = oneLine(name ?? applicant.name);
+  const yes = await agrees(t.admit(called, oneLine(applicant.from)));
+  if (!known.admit(id, yes)) return told(t.gone(called), exitCodes.failure);
+  if (!yes) return told(t.turnedAway(called), exitCodes.failure);
+  const fetched = await until(() => (known.isOpen(id) ? undefined : true), FETCH_MS);
+  return fetched ? told(t.admitted(called), exitCodes.success) : told(t.gone(called), exitCodes.failure);
+}
+
+function remove(known: Devices, ids: readonly string[], t: DeviceTexts): number {
+  const unknown = ids.filter((id) => !known.withId(id));
+  if (unknown[0] !== undefined) throw usage(t.unknown(unknown[0]));
+  for (const id of ids) {
+    const { name = id } = known.withId(id) ?? {};
+    known.remove(id);
+    console.log(t.removed(oneLine(name)));
+  }
+  return exitCodes.success;
+}
+
+/** Whoever is at this machine invites for themselves, or for somebody whom the settings name. */
+function ownerOf(person: string | undefined, home: Home, t: DeviceTexts): string {
+  if (person === undefined) return `account:${accountName()}`;
+  const names = peopleIn(readSettings(home.settings)).map(({ name }) => name);
+  if (!names.includes(person)) throw usage(t.unknownPerson(person, names));
+  return `person:${person}`;
+}
+
+async function until<T>(look: () => T | undefined, withinMs: number): Promise<T | undefined> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const found = look();
+    if (found !== undefined || performance.now() > end) return found;
+    await sleep(LOOK_MS);
+  }
+}
+
+function told(text: string, code: number): number {
+  console.log(text);
+  return code;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]?.map((_, n) => Math.max(...rows.map((row) => columns(row[n] ?? "")))) ?? [];
+  const cell = (text: string, n: number) => `${text}${" ".repeat(Math.max(0, (widths[n] ?? 0) - columns(text)))}`;
+  return rows.map((row) => row.map(cell).join("  ").trimEnd());
+}
+
+const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+const minute = (at: number) => new Date(at).toISOString().slice(0, 16).replace("T", " ");
