@@ -1,7 +1,5 @@
 /** Why somebody who is elsewhere was refused. */
 export type WebReasonArgs = {
-  /** The key of a device is unknown, has expired or was revoked. */
-  "key-unknown": {};
   /** They are known, and the settings give them no role. */
   "may-not-look": { by: string };
   /** An ordinary question of a session that somebody else began. */

@@ -4,7 +4,6 @@ import type { Lang } from "./language.ts";
 type Table = { [C in keyof WebReasonArgs]: (args: WebReasonArgs[C]) => string };
 
 const en: Table = {
-  "key-unknown": () => "this device is not known here: its key is wrong, has expired or was removed; pair it again",
   "may-not-look": ({ by }) => `${by} has no role in "people" of the settings`,
   "may-not-answer": ({ by }) =>
     `${by} did not begin this session; its questions are answered by whoever began it, or by an approver`,
@@ -16,7 +15,6 @@ const en: Table = {
 };
 
 const zh: Table = {
-  "key-unknown": () => "这里不认识这台设备：密钥有误、已过期或已被移除；请重新配对",
   "may-not-look": ({ by }) => `设置的 "people" 中没有给 ${by} 角色`,
   "may-not-answer": ({ by }) => `这个会话不是 ${by} 开始的；提问由开始会话的人或审批人回答`,
   "folder-unknown": ({ name, known }) =>

@@ -26,7 +26,7 @@ import { metricsText } from "./serve/metrics.ts";
 import { readPage } from "./serve/page-files.ts";
 import { isLoopback, placeOf } from "./serve/place.ts";
 import { createVisitors, type Visitors } from "./serve/visitors.ts";
-import { openWeb } from "./serve/web.ts";
+import { foldersOf, openWeb } from "./serve/web.ts";
 import { lastingSpec, modelOf } from "../model-choice.ts";
 import { openStore } from "../wiring.ts";
 
@@ -80,6 +80,7 @@ export async function serve(args: string[]): Promise<number> {
   const daemon = openDaemon({
     ...{ store, own, env: demo?.env ?? process.env, lang, spec, model: demo?.model, ...people },
     warn: (text) => log("warn", text),
+    folders: () => Object.entries(foldersOf(now(), cwd)).map(([name, folder]) => ({ name, cwd: folder })),
     begins: happenings.follow,
   });
   // Something of a library's went wrong where nobody waits for it: worth a line, not the end of everybody's turns.

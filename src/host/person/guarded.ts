@@ -6,6 +6,7 @@ import {
   type Command,
   type CommandReply,
   type Host,
+  type InboxEvent,
   type InputRequest,
   type InputResponse,
   type Sender,
@@ -37,7 +38,7 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
   const requestOf = (id: string) => store.find(id)?.request;
 
   const check = (command: Command): Command => {
-    if (person.signal.aborted) throw errorBecause("key-unknown", reason("key-unknown", {}));
+    if (person.signal.aborted) throw errorBecause("key-unknown", reason("device-key-unknown", {}));
     checkRight(rightOf(command, requestOf), command);
     return stamped(meant(command), person.sender);
   };
@@ -46,7 +47,11 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
   const meant = (command: Command): Command => {
     switch (command.type) {
       case "open":
-        return { ...command, cwd: folderOf(command.cwd, person.folders()), ...checkedModel(command.model) };
+        checkModel(command.model);
+        return { ...command, cwd: folderOf(command.cwd, person.folders()) };
+      case "choose":
+        checkModel(command.model);
+        return command;
       case "respond": {
         const request = requestOf(command.response.requestId);
         return request ? { ...command, response: unveiled(request, command.response, veil) } : command;
@@ -79,8 +84,14 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
     }
   }
 
+  async function* waiting(options: { signal: AbortSignal }): AsyncGenerator<InboxEvent> {
+    const signal = AbortSignal.any([options.signal, person.signal]);
+    for await (const event of host.inbox({ signal })) yield veil.inbox(event);
+  }
+
   return {
     watch: watched,
+    inbox: waiting,
     async send<C extends Command>(command: C): Promise<CommandReply<C["type"]>> {
       try {
         const reply = await host.send(check(command));
@@ -115,10 +126,8 @@ function folderOf(name: string, folders: Readonly<Record<string, string>>): stri
 }
 
 /** A script is a file of this machine, and its problems are told with what it holds. */
-function checkedModel(model: string | undefined): { model?: string } {
-  if (model === undefined) return {};
+function checkModel(model = ""): void {
   if (model.startsWith("scripted/")) throw errorBecause("not-permitted", reason("model-not-from-afar", { model }));
-  return { model };
 }
 
 function unveiled(request: InputRequest, response: InputResponse, veil: Veil): InputResponse {

@@ -2,6 +2,7 @@ import type { Redaction } from "../../config/redact.ts";
 import type {
   CommandReply,
   Fact,
+  InboxEvent,
   InputRequest,
   PendingRequest,
   Preview,
@@ -15,6 +16,7 @@ export type Veil = {
   fact(fact: Fact): Fact;
   pending(pending: PendingRequest): PendingRequest;
   reply(reply: CommandReply): CommandReply;
+  inbox(event: InboxEvent): InboxEvent;
   /** For the events of one watch, in their order. Undefined: nothing of it may be shown yet. */
   watching(): (event: WatchEvent) => WatchEvent | undefined;
   /** Places of a request in which something was taken out. */
@@ -64,6 +66,10 @@ export function createVeil(redaction: Redaction): Veil {
       if ("request" in reply) return { ...redaction.value(reply), request: request(reply.request) };
       return redaction.value(reply);
     },
+    inbox(event) {
+      if (event.type === "fact") return { ...event, fact: fact(event.fact) };
+      return { ...event, requests: event.requests.map(pending), sessions: redaction.value(event.sessions) };
+    },
     watching() {
       const text = veilText(redaction);
       return (event) => {
@@ -77,6 +83,7 @@ export function createVeil(redaction: Redaction): Veil {
             return delta && { ...event, delta };
           }
           case "owner":
+          case "link":
             return event;
           default:
             return event satisfies never;

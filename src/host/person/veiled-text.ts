@@ -23,16 +23,11 @@ export function veilText(redaction: Redaction): (delta: Delta) => Delta | undefi
     if (kind === "notice" || kind === "state") return redaction.value(delta);
     const id = `${kind} ${key}`;
     let block = blocks.get(id);
-    if (!block || block.attempt !== attempt || isWhole(delta))
-      blocks.set(id, (block = { attempt, tail: "", shown: "" }));
+    if (!block || block.attempt !== attempt || delta.whole) blocks.set(id, (block = { attempt, tail: "", shown: "" }));
     block.tail += text;
     const told = tell(block, redaction);
-    return told === "" && text !== "" && !isWhole(delta) ? undefined : { ...delta, text: told };
+    return told === "" && text !== "" && !delta.whole ? undefined : { ...delta, text: told };
   };
-}
-
-function isWhole(delta: Delta): boolean {
-  return (delta as { whole?: boolean }).whole === true;
 }
 
 function tell(block: Block, redaction: Redaction): string {

@@ -21,7 +21,7 @@ import { guardHeaders, isForeign, refuse, type Origins } from "./headers.ts";
 import { createPairLimits } from "./limits.ts";
 
 export { createDevices, CODE_MS, LINK_MS, type Applicant, type Device, type Devices } from "./devices.ts";
-export { createEntrance, type Entered, type Entrance, type Identity, type Visitor } from "./entrance.ts";
+export { createEntrance, type Caller, type Entered, type Entrance, type Identity, type Visitor } from "./entrance.ts";
 export type { PageFiles } from "./files.ts";
 
 const LOOK_MS = 250;
@@ -194,7 +194,10 @@ function turnedCode(turned: Turned): SageErrorCode {
 
 function refusedBecause(turned: Turned): Refused {
   return refusalOf(
-    errorBecause(turnedCode(turned), turned === "key-unknown" ? reason(turned, {}) : reason(turned, { by: "" })),
+    errorBecause(
+      turnedCode(turned),
+      turned === "key-unknown" ? reason("device-key-unknown", {}) : reason(turned, { by: "" }),
+    ),
   );
 }
 

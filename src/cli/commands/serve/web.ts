@@ -1,14 +1,19 @@
 import { basename } from "node:path";
+import { WebSocketServer } from "ws";
 import type { Settings, WebSettings } from "../../../config/settings.ts";
 import type { Redaction } from "../../../config/redact.ts";
+import { version } from "../../../config/version.ts";
 import { guarded } from "../../../host/person/guarded.ts";
 import { parseCall, parseCommand } from "../../../host/socket/messages.ts";
+import { createWireServer, type Greet } from "../../../host/socket/serve.ts";
+import { webWire } from "../../../host/socket/web-wire.ts";
 import type { Store } from "../../../journal/store.ts";
 import { SageError, said, type Command, type Host } from "../../../protocol/index.ts";
+import { closeCodes } from "../../../remote/wire.ts";
 import {
   addWeb,
   createEntrance,
-  hangUp,
+  type Caller,
   type Devices,
   type Entered,
   type PageFiles,
@@ -16,6 +21,8 @@ import {
 } from "../../../surfaces/web/index.ts";
 import type { App, BodyReader } from "./http.ts";
 import type { Visitors } from "./visitors.ts";
+
+const LONGEST_FRAME = 1024 * 1024;
 
 export type WebOptions = {
   host: Host;
@@ -47,18 +54,40 @@ export function openWeb(options: WebOptions): OpenWeb {
       redaction,
       signal: ended,
     });
+  const wires = createWireServer();
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: LONGEST_FRAME });
+
+  const greet =
+    (caller: Caller, leaving: (leave: () => void) => void): Greet =>
+    ({ surface }, key) => {
+      const entered = entrance.enter(key, caller);
+      if (entered === "key-unknown") return { close: closeCodes.keyUnknown, why: entered };
+      if (entered === "may-not-look") return { close: closeCodes.notPermitted, why: entered };
+      const { visitor, ended } = entered;
+      leaving(entered.leave);
+      // Between processes nobody says who they are; over the web nobody is such a process.
+      const known = surface === "process" ? "sdk" : surface;
+      return {
+        ...{ host: hostFor(entered, known), person: visitor.by, version, journal: store.journalId() },
+        ...{ me: { by: visitor.by, surface: known }, may: visitor.may, revoked: ended },
+      };
+    };
   let web: Web | undefined;
   return {
     routes(app, readBody) {
       web = addWeb(app, {
         ...{ origins, files, devices, entrance, hostFor, parse, readBody },
         identity: settings().serve?.web?.identity,
-        count: () => {},
-        open: (_request, socket) => hangUp(socket, 503),
+        count: wires.countCommand,
+        open: (request, socket, head, caller) =>
+          sockets.handleUpgrade(request, socket, head, (opened) => {
+            const leaving = (leave: () => void) => void opened.once("close", leave);
+            wires.serve((hear) => webWire(opened, hear), greet(caller, leaving));
+          }),
       });
     },
     upgrade: (...asked) => web?.upgrade(...asked),
-    close() {},
+    close: wires.close,
   };
 }
 
