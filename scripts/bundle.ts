@@ -12,6 +12,8 @@ export const unbundled = {
   feishu: "@larksuiteoapi/node-sdk",
   /** A library of the operating system's keychain; required by name when a key is kept there. */
   keyring: "@napi-rs/keyring",
+  /** Requires built-in modules by name: in the bundle, every start would prepare for that. */
+  ws: "ws",
 } as const;
 
 /**

@@ -34,7 +34,7 @@ export function publishedManifest(own: Manifest): Record<string, unknown> {
     bin,
     exports: { ".": library },
     engines: { node: ">=24" },
-    dependencies: pick(unbundled.ripgrep),
+    dependencies: pick(unbundled.ripgrep, unbundled.ws),
     optionalDependencies: pick(unbundled.feishu, unbundled.keyring),
     // The schema of a tool of one's own; whoever writes none does not need it.
     peerDependencies: { zod: `^${versionOf("zod").split(".")[0]}` },
