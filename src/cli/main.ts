@@ -15,6 +15,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   why: async () => (await import("./commands/why.ts")).why,
   stats: async () => (await import("./commands/stats.ts")).stats,
   export: async () => (await import("./commands/export.ts")).exportSession,
+  agents: async () => (await import("./commands/agents.ts")).agents,
   models: async () => (await import("./commands/models.ts")).models,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
@@ -32,7 +33,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 
 /** Commands of Sage that an agent must not run in the person's name. */
 const forPeople =
-  /^(answer|rewind|setup|trust|serve|devices|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep))\b/;
+  /^(answer|rewind|setup|trust|serve|devices|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep)|agents stop|hook (install|uninstall))\b/;
 
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

@@ -19,23 +19,21 @@ export function seenWith(before: Seen | undefined, update: unknown): Seen | unde
 export function callOf(seen: Seen, cwd: string): Call {
   const command = commandOf(seen, cwd);
   const call = { type: "call" as const, id: seen.toolCallId };
-  if (command !== undefined) return { ...call, tool: "Bash", input: { command: command.line } };
+  if (command !== undefined) return { ...call, tool: "Bash", input: { command } };
   return { ...call, tool: nameOf(seen), input: inputOf(seen) };
 }
 
-/** Only a command can be judged, and only the whole of it: a title may be cut short. */
+/** Only a command can be judged. */
 export function judgedOf(seen: Seen, cwd: string): { tool: string; input: ToolInput }[] {
   const command = commandOf(seen, cwd);
-  return command?.whole ? [{ tool: "Bash", input: { command: command.line } }] : [];
+  return command === undefined ? [] : [{ tool: "Bash", input: { command } }];
 }
 
-function commandOf(seen: Seen, cwd: string): { line: string; whole: boolean } | undefined {
+/** The whole command. Its title is not taken for it, since that may be cut short, and a rule would allow what it does not show. */
+function commandOf(seen: Seen, cwd: string): string | undefined {
   if (seen["kind"] !== "execute") return undefined;
   const input = fields(seen["rawInput"]);
-  const line = commandLine(input["command"], { cwd: input["cwd"] ?? input["workdir"], sessionCwd: cwd });
-  if (line !== undefined) return { line, whole: true };
-  const title = text(seen["title"]);
-  return title === undefined || Object.keys(input).length > 0 ? undefined : { line: title, whole: false };
+  return commandLine(input["command"], { cwd: input["cwd"] ?? input["workdir"], sessionCwd: cwd });
 }
 
 /** Sage's own tools are judged and shown by their fields, which this one does not have: it never goes by their names. */

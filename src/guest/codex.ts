@@ -161,18 +161,13 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
     });
     switch (method) {
       case "item/commandExecution/requestApproval": {
-        const command = callOf({ type: "commandExecution", id: callId, ...params }, { cwd })?.input ?? {};
-        // Input for a program that runs already, or a host to connect to, is no command line.
-        const more = Object.fromEntries(
-          ["kind", "networkApprovalContext", "additionalPermissions"].flatMap((field) =>
-            params[field] && params[field] !== "command" ? [[field, params[field]]] : [],
-          ),
-        );
-        const isPlain = Object.keys(more).length === 0 && command["command"] !== "";
-        const ask = open(
-          { tool: "Bash", input: { ...command, ...more } },
-          isPlain ? { judged: [{ tool: "Bash", input: command }] } : {},
-        );
+        const { kind, networkApprovalContext: host, additionalPermissions: wanted } = params;
+        const { input = {} } = callOf({ type: "commandExecution", id: callId, ...params }, { cwd }) ?? {};
+        // Words for a program that runs already, a host to connect to, and more than the usual permissions: a person looks at these.
+        const more = { ...(host ? { host } : {}), ...(wanted ? { permissions: wanted } : {}) };
+        const isPlain = (kind ?? "command") === "command" && Object.keys(more).length === 0 && input["command"] !== "";
+        const tool = isPlain ? "Bash" : kind === "writeStdin" ? "write_stdin" : "exec_command";
+        const ask = open({ tool, input: { ...input, ...more } }, isPlain ? { judged: [{ tool, input }] } : {});
         return put({ id, ask, kind: "approval" });
       }
       case "item/fileChange/requestApproval": {

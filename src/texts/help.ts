@@ -38,6 +38,8 @@ const en: HelpTexts = {
                               lets other agents ask you through Sage, over MCP (stdio)
   sage trust [--yes|--revoke] review and trust this folder's settings
   sage models [words]         list models: tokens in a prompt, price, pictures; --json
+  sage agents                 other agents for --agent: which are installed, what Sage keeps and can refuse; --json
+  sage agents stop            end Codex's app-server, which Sage keeps for its open requests
   sage sandbox [off|contain|autoAllow|try -- command]
                               commands confined by the operating system
   sage doctor [--rebuild]     check the installation; rebuild the index of open requests
@@ -204,6 +206,8 @@ const zh: HelpTexts = {
                               让其他智能体经 MCP（stdio）通过 Sage 向你提问
   sage trust [--yes|--revoke] 查看并信任本目录的设置
   sage models [words]         列出模型：提示的 token 数、价格、图片；--json
+  sage agents                 可用于 --agent 的其他智能体：装了哪些，Sage 能保留和拒绝什么；--json
+  sage agents stop            结束 Codex 的 app-server（Sage 用它保留待处理的请求）
   sage sandbox [off|contain|autoAllow|try -- 命令]
                               由操作系统限制命令
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引

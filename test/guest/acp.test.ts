@@ -79,7 +79,7 @@ test("a command of which only the title is known is shown, and no rule decides o
   const asks = (await played(guest, () => yes)).flatMap((event) => (event.type === "asks" ? [event.ask] : []));
   assert.deepEqual(
     asks.map(({ call, judged }) => [call.tool, call.input, judged]),
-    [["Bash", { command: "touch a" }, []]],
+    [["execute", { title: "touch a" }, []]],
   );
 });
 

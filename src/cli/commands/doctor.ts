@@ -64,6 +64,10 @@ export async function doctor(args: string[]): Promise<number> {
   });
   await check(() => checkRipgrep(report));
   await check(() => checkSandbox(sageHome(process.env), report, lang));
+  await check(async () => {
+    const { checkAgents } = await import("./doctor/agents.ts");
+    await checkAgents(readInstallation(process.env), report, lang);
+  });
 
   console.log(problems === 0 ? t.doctor.fine : t.doctor.problems(problems));
   return problems === 0 ? exitCodes.success : exitCodes.failure;
