@@ -16,7 +16,7 @@ import { inLocales, type Speeches } from "./cards/speech.ts";
 import type { Sent } from "./channel.ts";
 import { passes, wantsPlainer } from "./failure.ts";
 import type { People } from "./people.ts";
-import { CARD_LIFE_MS, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
+import { CARD_LIFE_MS, isAway, newRid, uuidOf, type AskRecord, type Home } from "./records.ts";
 import { targetOf, type Sending } from "./streamer.ts";
 
 /** A card is sent anew before it is too old to be clicked. */
@@ -62,11 +62,13 @@ export type Asking = AskerParts & {
   alike(request: InputRequest): PermissionRequest[];
   /** The past of the rules that are offered with a request, once it was learned. */
   past(requestId: string): readonly RuleTrial[];
+  /** Whoever gave the task, where no chat did. */
+  askedBy(): string | undefined;
   /** Learns it. A hint that cannot be given keeps nobody from being asked. */
   learn(request: InputRequest): Promise<void>;
 };
 
-type Open = Pick<Asking, "approvals" | "alike"> & {
+type Open = Pick<Asking, "approvals" | "alike" | "askedBy"> & {
   trials(requestId: string): Promise<readonly RuleTrial[]>;
 };
 
@@ -116,7 +118,9 @@ async function present(asking: Asking, request: InputRequest): Promise<void> {
   }
   const standing = records.openCards(session, request.id);
   if (standing.length > 0 && standing.every(({ message }) => message !== undefined)) return;
-  const wanted = standing.length > 0 ? standing : await audienceOf(asking, request);
+  const called = cards.map(({ chat, for: name }): Audience => ({ chat, ...(name !== undefined && { for: name }) }));
+  const audience = () => (isAway(home()) ? called : audienceOf(asking, request));
+  const wanted = standing.length > 0 ? standing : await audience();
   const asked = wanted.map((one): AskRecord => {
     const before = standing.find(({ chat }) => chat === one.chat);
     return before ?? freshRecord(asking, request, one);
@@ -191,7 +195,9 @@ async function escalate(asking: Asking, request: InputRequest, to: string): Prom
       records.saveCard({ ...there, called: [...(there.called ?? []), id] });
     } else if (!cards.some((card) => card.chat === id && card.message !== undefined)) {
       const before = cards.find((card) => card.chat === id);
-      const asked = { chat: id, for: await nameOf(asking, owner), ...(group && { from: chat }) };
+      const whose = isAway(home()) ? asking.askedBy() : await nameOf(asking, owner);
+      const asked = { chat: id, ...(whose !== undefined && { for: whose }), ...(group && { from: chat }) };
+      await asking.learn(request);
       await presentAt(asking, request, before ?? freshRecord(asking, request, asked));
     }
   }

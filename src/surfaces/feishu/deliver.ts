@@ -8,7 +8,7 @@ import { receiveFiles } from "./files.ts";
 import type { Follow } from "./follow.ts";
 import { decided, readText } from "./input.ts";
 import { mayAnswer } from "./people.ts";
-import { codeOfCard, isAt, type AskRecord } from "./records.ts";
+import { codeOfCard, isAt, isAway, type AskRecord } from "./records.ts";
 import { broughtBy } from "./referred.ts";
 import { codeOf, route, type Hint, type Said } from "./state.ts";
 import { folderOf, limitsOf } from "./team.ts";
@@ -20,7 +20,9 @@ type Meant = { said: Said; record?: AskRecord; follow?: Follow };
 export async function deliver(bridge: Bridge, message: Incoming, going: Going): Promise<void> {
   const { sessions, say } = bridge;
   const { said, record, follow: meant } = await meantBy(bridge, message);
-  const follow = meant ?? (await sessions.find(message));
+  // In answer to the card of a session that speaks elsewhere, nothing but an answer is for that session.
+  const isOver = said.meant === "closed" && meant !== undefined && isAway(meant.home());
+  const follow = isOver ? await sessions.find(message) : (meant ?? (await sessions.find(message)));
   const open = follow ? sessions.openBeside(follow) : [];
   const next = route(follow?.view.state() ?? "IDLE", said, open);
   switch (next.to) {

@@ -34,10 +34,15 @@ export type ExecutionHandle = {
   finish(from: Sender): Promise<CommandReply<"interrupt">>;
 };
 
-export function createExecutionHandle(host: Host, session: string, signal: AbortSignal): ExecutionHandle {
+/** `mayGoOn`: is the session to be run here when nobody else does? */
+export function createExecutionHandle(
+  host: Host,
+  session: string,
+  { signal, mayGoOn }: { signal: AbortSignal; mayGoOn(): boolean },
+): ExecutionHandle {
   // Recorded, and nobody runs the session: it goes on here.
   const goOn = async (reply: { ok: boolean; running?: boolean }) => {
-    if (reply.ok && !reply.running) await host.send({ type: "resume", session });
+    if (reply.ok && !reply.running && mayGoOn()) await host.send({ type: "resume", session });
   };
   return {
     session,
@@ -55,7 +60,8 @@ export function createExecutionHandle(host: Host, session: string, signal: Abort
     },
     async sendAnswerToAll(requestIds, answer, from) {
       const reply = await host.send({ type: "respondAll", requestIds, answer, ...from });
-      if (reply.ok && reply.results.some((one) => one.ok && !one.running)) await host.send({ type: "resume", session });
+      const running = !reply.ok || reply.results.every((one) => !one.ok || one.running);
+      await goOn({ ok: reply.ok, running });
       return reply;
     },
     finish: (from) => host.send({ type: "interrupt", session, cancel: true, ...from }),

@@ -18,7 +18,7 @@ import { attachment, conclusionOf, type ConclusionParts } from "./conclusion.ts"
 import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
 import { nextPhase, type Call, type Effect, type Happening, type Pace, type Phase } from "./phase.ts";
 import { createQueue, type Queue } from "./queue.ts";
-import { CARD_LIFE_MS, uuidOf, type Home } from "./records.ts";
+import { CARD_LIFE_MS, isAway, uuidOf, type Home } from "./records.ts";
 import { closeProgress, createStreamer, targetOf, type Streamer } from "./streamer.ts";
 import { createView, type SessionView } from "./view.ts";
 
@@ -37,6 +37,8 @@ export type Follow = {
   readonly view: SessionView;
   readonly asker: Asker;
   home(): Home;
+  /** Follows it no longer. */
+  leave(): void;
   /** All facts so far are folded; cards of earlier processes are in order. */
   readonly ready: Promise<void>;
   /** Every message and card is sent, or has failed. */
@@ -66,16 +68,22 @@ type Following = {
   leave(): void;
 };
 
-/** `fresh`: facts so far are not told again; only open requests are shown. `left` is called once it is no longer followed. */
+/**
+ * `fresh`: facts so far are not told again; only open requests are shown. `away`: home of a session that has none here. `left` is
+ * called once it is no longer followed.
+ */
 export function followSession(
   parts: FollowParts,
   session: string,
-  { fresh, left }: { fresh: boolean; left(): void },
+  { fresh, away, left }: { fresh: boolean; away?: Home | undefined; left(): void },
 ): Follow {
   const { records, host, log, modes } = parts;
-  const home = homeOf(session, parts);
+  const home = homeOf(session, parts, away);
   const leaving = new AbortController();
-  const handle = createExecutionHandle(host, session, AbortSignal.any([parts.signal, leaving.signal]));
+  const handle = createExecutionHandle(host, session, {
+    signal: AbortSignal.any([parts.signal, leaving.signal]),
+    mayGoOn: () => !isAway(home()),
+  });
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
   let phase: Phase = { name: "catching-up", told: fresh ? Infinity : (records.told(session) ?? 0) };
   let timer: NodeJS.Timeout | undefined;
@@ -90,6 +98,7 @@ export function followSession(
         const reply = await host.send({ type: "past", requestId });
         return reply.ok ? reply.trials : [];
       },
+      askedBy: () => following.view.begunWith()?.by,
     }),
     queue: createQueue(session, ready, parts),
     reminders: new Map(),
@@ -99,8 +108,8 @@ export function followSession(
       const before = phase;
       const step = nextPhase(phase, happening);
       phase = step.phase;
-      modes.active += Number(phase.name === "working") - Number(before.name === "working");
-      for (const effect of step.effects) perform(following, effect);
+      if (!isAway(home())) modes.active += Number(phase.name === "working") - Number(before.name === "working");
+      for (const effect of step.effects) if (!isAway(home()) || shownAway.has(effect.do)) perform(following, effect);
     },
     drawIn(ms) {
       clearTimeout(timer);
@@ -121,8 +130,11 @@ export function followSession(
       begin();
       left();
     });
-  return { handle, view, asker, home, ready, settled: queue.settled };
+  return { handle, view, asker, home, ready, leave: following.leave, settled: queue.settled };
 }
+
+/** Of a session that speaks elsewhere, cards of people who were called are kept up to date, and nothing else is told. */
+const shownAway = new Set<Effect["do"]>(["call", "ask-again", "recount", "reply", "fold", "tidy", "leave"]);
 
 async function watch(following: Following, handle: ExecutionHandle): Promise<void> {
   const { parts, session, view, happen } = following;
@@ -184,7 +196,8 @@ function perform(following: Following, effect: Effect): void {
     case "ask-again":
       for (const request of view.open())
         queue.next(async () => {
-          if (!isOpen(view, request)) return;
+          const known = !isAway(home()) || parts.records.openCards(session, request.id).length > 0;
+          if (!known || !isOpen(view, request)) return;
           await asker.present(request);
           await asker.reply(request, following.inquiries.get(request.id) ?? []);
         });
@@ -208,7 +221,11 @@ function perform(following: Following, effect: Effect): void {
       return queue.beside(() => call(following, effect));
     case "fold": {
       const request = view.request(effect.resolution.requestId)?.request;
-      if (request) queue.beside(() => asker.settle(request, effect.resolution));
+      if (request)
+        queue.beside(async () => {
+          await asker.settle(request, effect.resolution);
+          if (isAway(home()) && parts.records.openCards(session).length === 0) following.leave();
+        });
       following.inquiries.delete(effect.resolution.requestId);
       following.reminders.delete(effect.resolution.requestId);
       return;
@@ -282,8 +299,8 @@ function tidy({ parts, session, home, view, asker, queue }: Following, goesOn: b
 }
 
 /** The last home home: a session that is followed still speaks somewhere, even after its home was forgotten. */
-function homeOf(session: string, { records }: FollowParts): () => Home {
-  let last = records.home(session);
+function homeOf(session: string, { records }: FollowParts, away?: Home): () => Home {
+  let last = records.home(session) ?? away;
   return () => {
     last = records.home(session) ?? last;
     if (!last) throw new Error(`session ${session} has no home`);

@@ -1,6 +1,7 @@
 import { messageOf, oneLine, type Host, type Sender, type SurfaceStore } from "../../protocol/index.ts";
 import { noRedaction, type Redaction } from "./cards/redact.ts";
 import { speechesFrom } from "./cards/speech.ts";
+import { followCalled } from "./called.ts";
 import type { FeishuChannel } from "./channel.ts";
 import { createClicks } from "./clicks.ts";
 import { createCommandHandler } from "./command-handler.ts";
@@ -124,6 +125,9 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const clicks = createClicks({ host, records, sessions, people, speak, log, senderOf, resume });
 
   const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${messageOf(error)}`));
+  void ready
+    .then(() => followCalled(host, { sessions, signal, log }))
+    .catch((error: unknown) => log(`nobody is called to sessions elsewhere any more: ${messageOf(error)}`));
   const sweep = () =>
     void forgetOldFiles(inbox, now()).catch((error: unknown) => log(`old files were not removed: ${messageOf(error)}`));
   sweep();

@@ -22,6 +22,18 @@ export type Home = {
   at: number;
 };
 
+/**
+ * The home of a session that speaks elsewhere, in a terminal perhaps. Only requests to which somebody was called are shown here, to whom
+ * was called.
+ */
+export function awayHome(session: string, cwd: string): Home {
+  return { session, chat: "", group: false, owner: "", cwd, at: 0 };
+}
+
+export function isAway({ chat }: Home): boolean {
+  return chat === "";
+}
+
 /** Record behind a button's id. Nothing of the request is kept: the journal has it. */
 export type CardRecord = {
   rid: string;

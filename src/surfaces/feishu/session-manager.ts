@@ -2,7 +2,7 @@ import { errorOf, messageOf, reason, type CommandReply, type Host, type InputReq
 import { restartCard, unknownCard } from "./cards/closed.ts";
 import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
-import { CARD_LIFE_MS, sessionOf, type AskRecord, type Home, type Place } from "./records.ts";
+import { awayHome, CARD_LIFE_MS, isAway, sessionOf, type AskRecord, type Home, type Place } from "./records.ts";
 import { closeProgress } from "./streamer.ts";
 import { errorBecause } from "../../texts/error.ts";
 
@@ -22,7 +22,10 @@ export type SessionManager = {
   begin(message: Incoming, how: Beginning): Promise<Follow>;
   /** The place of this message goes on with that session, wherever it was begun. */
   take(session: string, place: Place): Promise<Follow>;
+  /** The session behind a card. */
   of(session: string): Promise<Follow | undefined>;
+  /** Somebody may have been called to a request of this session, which speaks elsewhere. */
+  call(session: string): Promise<void>;
   /** Open requests in this chat, or in the thread of this session if it has one. */
   openBeside(follow: Follow): InputRequest[];
   openInChat(chat: string): { follow: Follow; request: InputRequest }[];
@@ -37,19 +40,27 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
   const { channel, host, records, now, log, resumes } = parts;
   const follows = new Map<string, Follow>();
 
-  const follow = (session: string, fresh = false): Follow => {
+  const follow = (session: string, { fresh = false, away }: { fresh?: boolean; away?: Home } = {}): Follow => {
     const before = follows.get(session);
     if (before) return before;
     const left = () => {
       if (follows.get(session) === made) follows.delete(session); // it may be followed again by now
     };
-    const made: Follow = followSession(parts, session, { fresh, left });
+    const made: Follow = followSession(parts, session, { fresh, away, left });
     follows.set(session, made);
     return made;
   };
   const known = async (session: string | undefined): Promise<Follow | undefined> => {
     if (session === undefined || !records.home(session)) return undefined;
     const found = follow(session);
+    await found.ready;
+    return found;
+  };
+  const knownAway = async (session: string): Promise<Follow | undefined> => {
+    const reply = await host.send({ type: "sessions", session });
+    const row = reply.ok ? reply.sessions[0] : undefined;
+    if (!row || records.home(session)) return known(session);
+    const found = follow(session, { away: awayHome(session, row.cwd) });
     await found.ready;
     return found;
   };
@@ -128,14 +139,23 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       if (!row) throw errorBecause("session-unknown", reason("session-missing", { session }));
       const before = records.home(session);
       const chosen = before?.model === undefined ? {} : { model: before.model };
+      const guest = follows.get(session);
+      if (guest && isAway(guest.home())) {
+        guest.leave();
+        follows.delete(session);
+      }
       settle({ ...homeAt(place, session), cwd: row.cwd, ...chosen, at: now() }, place);
-      const found = follow(session, before === undefined);
+      const found = follow(session, { fresh: before === undefined });
       await found.ready;
       return found;
     },
-    of: known,
+    of: async (session) => (await known(session)) ?? knownAway(session),
+    async call(session) {
+      if (!records.home(session)) await knownAway(session);
+    },
     openBeside(one) {
       const { chat, root } = one.home();
+      if (isAway(one.home())) return one.view.open();
       return [...follows.values()]
         .filter((other) => other.home().chat === chat && other.home().root === root)
         .flatMap(({ view }) => view.open());
@@ -159,6 +179,8 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
         if (resumes && found.view.working() && found.view.begunBy() === "feishu")
           await host.send({ type: "resume", session });
       }
+      const shown = new Set(records.openCards().map(({ session }) => session));
+      for (const session of shown) if (!records.home(session) && alive.has(session)) await knownAway(session);
     },
     async settled() {
       await Promise.all([...follows.values()].map((one) => one.settled()));

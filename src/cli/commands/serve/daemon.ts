@@ -5,6 +5,7 @@ import { assembleEach } from "../../../host/assemble.ts";
 import type { Guard, PersonOf } from "../../../host/guard.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import { recover, type Recovered } from "../../../host/recovery.ts";
+import { keepTime } from "../../../host/timekeeping.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
 import type { Model } from "../../../models/model.ts";
 import { SageError, said, type Host, type SurfaceStore, type WorkFolder } from "../../../protocol/index.ts";
@@ -85,16 +86,19 @@ export function openDaemon(given: DaemonParts): Daemon {
     }),
   });
   let waiting: Recovered | undefined;
+  let leaveTime: (() => void) | undefined;
   return {
     host: {
       ...host,
       send: remembering(host, own, begins),
       close() {
         waiting?.stop();
+        leaveTime?.();
         return host.close();
       },
     },
     async recover() {
+      leaveTime ??= keepTime(store);
       const all = own.list("session/").map(({ key }) => key.slice("session/".length));
       const isUnderWay = (id: string) => {
         const row = store.session(id);

@@ -1,0 +1,31 @@
+import { messageOf, type Host, type InputRequest } from "../../protocol/index.ts";
+import type { SessionManager } from "./session-manager.ts";
+
+type CalledParts = { sessions: SessionManager; signal: AbortSignal; log(line: string): void };
+
+/**
+ * Calls people to requests of sessions that speak elsewhere, in a terminal perhaps, when the time of those who were asked first is over.
+ * The fact says who is called; the cards remember who was.
+ */
+export async function followCalled(host: Host, { sessions, signal, log }: CalledParts): Promise<void> {
+  const call = (session: string) =>
+    sessions.call(session).catch((error: unknown) => log(`nobody was called to ${session}: ${messageOf(error)}`));
+  for await (const event of host.inbox({ signal })) {
+    if (event.type === "fact") {
+      if (event.fact.type === "input.escalated") await call(event.fact.session);
+      continue;
+    }
+    const waiting = event.requests.map(({ request }) => request);
+    const requests = event.more > 0 ? await allPending(host) : waiting;
+    for (const session of new Set(requests.filter(callsOthers).map((one) => one.session))) await call(session);
+  }
+}
+
+function callsOthers({ deadline }: InputRequest): boolean {
+  return (deadline?.escalation ?? []).length > 0;
+}
+
+async function allPending(host: Host): Promise<InputRequest[]> {
+  const reply = await host.send({ type: "pending" });
+  return reply.ok ? reply.requests.map(({ request }) => request) : [];
+}
