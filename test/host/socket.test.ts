@@ -8,47 +8,14 @@ import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage, type Fact, type WatchEvent } from "../../src/protocol/index.ts";
+import { type Fact, type WatchEvent } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
 import { reachHost } from "../../src/host/socket/process-door.ts";
 import { allow, bash, config, workspace } from "../support/sage.ts";
+import { spoken } from "../support/spoken.ts";
 import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
-
-/** A model whose words come when the test says so; `undefined` ends a reply. */
-function spoken(): { model: Model; speak(words: string): void; finish(): void; asked(): number } {
-  const words: (string | undefined)[] = [];
-  let wake = () => {};
-  let asked = 0;
-  const model: Model = {
-    id: "spoken",
-    async reply(_request, scope) {
-      asked++;
-      let text = "";
-      for (;;) {
-        scope.signal.throwIfAborted();
-        if (words.length === 0) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            scope.signal.addEventListener("abort", () => resolve(), { once: true });
-          });
-          continue;
-        }
-        const next = words.shift();
-        if (next === undefined)
-          return { parts: [{ type: "text", text }], usage: noUsage, finish: "stop", model: "spoken" };
-        text += next;
-        scope.text(next);
-      }
-    },
-  };
-  const add = (one: string | undefined) => {
-    words.push(one);
-    wake();
-  };
-  return { model, speak: add, finish: () => add(undefined), asked: () => asked };
-}
 
 function hostOn(store: Store, dir: string, model: Model) {
   const made = { ...config({ script: [], dir, store, rules: [allow("Bash")] }), model };
