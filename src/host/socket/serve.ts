@@ -99,11 +99,15 @@ export function createWireServer(limits: Limits = webLimits): WireServer {
     },
     serve(open, greet) {
       let talk: ((call: Call) => void) | undefined;
-      let greeted = false;
+      /** Calls that came with the hello, before it was answered. */
+      let early: unknown[] | undefined;
       const wire = open((frame) => {
         if (talk) return talk(parseCall(frame));
-        if (greeted) throw new Error("a call before the welcome");
-        greeted = true;
+        if (early) {
+          if (early.push(frame) > limits.unknown) throw new Error("too many calls before the welcome");
+          return;
+        }
+        early = [];
         const { hello, key } = parseHello(frame);
         void welcome(hello, key).catch(() => wire.close(closeCodes.leaving));
       });
@@ -144,6 +148,11 @@ export function createWireServer(limits: Limits = webLimits): WireServer {
         void wire.send({ hello: protocol, ...told, now: Date.now() } satisfies Said);
         const count = person === undefined ? undefined : () => countCommand(person);
         talk = converse(wire, host, { me: told.me, limits, count });
+        try {
+          for (const frame of early ?? []) talk(parseCall(frame));
+        } catch {
+          wire.close(closeCodes.notUnderstood);
+        }
       }
     },
   };
