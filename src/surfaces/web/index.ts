@@ -54,7 +54,7 @@ export type Web = {
 export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): Web {
   const { devices, entrance, identity, hostFor, parse, readBody } = parts;
   const file = pageFiles(parts.files);
-  const mayPair = createPairLimits();
+  const pairs = createPairLimits();
 
   for (const path of ["/", "/assets/*", "/v1/*"])
     app.use(path, async (context, next) => {
@@ -73,12 +73,14 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
   app.post("/v1/pair", async (context) => {
     const { incoming } = context.env;
     const { address } = callerOf(incoming);
-    if (!mayPair(address)) return answer(429, refused("queue-full"));
+    if (!pairs.may(address)) return answer(429, refused("queue-full"));
     const body = await readJson(incoming);
     if (body instanceof Response) return body;
     const given = pairing(body);
     if (!given) return answer(400, refused("request-invalid"));
+    if (!pairs.may(address)) return answer(429, refused("queue-full")); // others may have tried meanwhile
     const taken = devices.take(given.by, { name: given.name, from: address });
+    if (!taken) pairs.failed(address);
     const paired = taken && (await admitted(taken, context.req.raw.signal));
     if (!paired) return answer(401, refusedBecause("key-unknown"));
     const entered = entrance.enter(paired.key, { address });

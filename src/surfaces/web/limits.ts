@@ -1,20 +1,27 @@
 const MINUTE = 60_000;
 const A_MINUTE = { ofAddress: 10, together: 60 };
 
-/** Counts tries to pair. True while another one may be made from this address. */
-export function createPairLimits(now: () => number = Date.now): (address: string) => boolean {
-  const tries = new Map<string, number>();
+/** Failed tries to pair are counted by address and all together; whoever has the right link is not kept from it by their own tries. */
+export type PairLimits = { may(address: string): boolean; failed(address: string): void };
+
+export function createPairLimits(now: () => number = Date.now): PairLimits {
+  const failures = new Map<string, number>();
   let together = 0;
   let since = now();
-  return (address) => {
-    if (now() - since >= MINUTE) {
-      tries.clear();
-      [together, since] = [0, now()];
-    }
-    const own = (tries.get(address) ?? 0) + 1;
-    if (own > A_MINUTE.ofAddress || together >= A_MINUTE.together) return false;
-    tries.set(address, own);
-    together++;
-    return true;
+  const renew = () => {
+    if (now() - since < MINUTE) return;
+    failures.clear();
+    [together, since] = [0, now()];
+  };
+  return {
+    may(address) {
+      renew();
+      return (failures.get(address) ?? 0) < A_MINUTE.ofAddress && together < A_MINUTE.together;
+    },
+    failed(address) {
+      renew();
+      failures.set(address, (failures.get(address) ?? 0) + 1);
+      together++;
+    },
   };
 }
